@@ -1,4 +1,4 @@
-/** The input of a paid act, read from its endpoint alone: what stands in path, query and body, as one object. */
+/** The input of a paid act: path, query and body of its endpoint as one object. */
 import { Effect, Result, Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { BadRequest } from "../../schema/Errors.ts"
@@ -11,7 +11,6 @@ export type InputOf<Endpoint extends PaidEndpoint> = Part<HttpApiEndpoint.Params
   Part<HttpApiEndpoint.Query<Endpoint>> &
   Part<HttpApiEndpoint.Payload<Endpoint>>
 
-/** The JSON body of an endpoint; undefined when it takes none. */
 export const bodyOf = (endpoint: PaidEndpoint): Schema.Top | undefined => [...endpoint.payload.values()][0]?.schemas[0]
 
 export const namesOf = (schema: Schema.Top | undefined): ReadonlyArray<string> => {
@@ -24,7 +23,7 @@ const strict = { onExcessProperty: "error", errors: "all" } as const
 const isObject = (json: Schema.Json): json is Schema.JsonObject =>
   typeof json === "object" && json !== null && !Array.isArray(json)
 
-/** No schema of the contract asks for a service, which the type of an endpoint's schemas no longer says. */
+/** The type of an endpoint's schemas allows services. No schema of the contract needs one. */
 const isPlain = (schema: Schema.Top | undefined): schema is Schema.Top & Schema.Decoder<unknown> => schema !== undefined
 
 const whole = (json: Schema.JsonObject) => json
@@ -32,14 +31,14 @@ const whole = (json: Schema.JsonObject) => json
 const membersOf = (names: ReadonlySet<string>, areThese: boolean) => (json: Schema.JsonObject) =>
   Object.fromEntries(Object.entries(json).filter(([name]) => names.has(name) === areThese))
 
-/** Reads the input of an endpoint from JSON, or says everything that is wrong; a member that no part takes is the body's to refuse. */
+/** Reads the input of an endpoint from JSON and reports every issue. The body's schema rejects unknown members. */
 export const inputOf = <Endpoint extends PaidEndpoint>(endpoint: Endpoint) => {
   const parameters = [endpoint.params, endpoint.query].filter(isPlain)
   const body = [bodyOf(endpoint) ?? Schema.Struct({})].filter(isPlain)
   const outside = new Set(parameters.flatMap(namesOf))
   const parts = [
     ...parameters.map((schema) => ({ schema, pick: membersOf(new Set(namesOf(schema)), true) })),
-    // Where all stands in the body, it is read as it came.
+    // Without parameters the body schema reads the input unchanged.
     ...body.map((schema) => ({ schema, pick: outside.size === 0 ? whole : membersOf(outside, false) })),
   ].map(({ pick, schema }) => ({ pick, decode: Schema.decodeUnknownResult(schema, strict) }))
   return Effect.fnUntraced(function* (json: Schema.Json): Effect.fn.Return<InputOf<Endpoint>, BadRequest> {
@@ -47,7 +46,7 @@ export const inputOf = <Endpoint extends PaidEndpoint>(endpoint: Endpoint) => {
     const read = parts.map(({ decode, pick }) => decode(pick(members)))
     const issues = read.flatMap((part) => (Result.isFailure(part) ? issuesOf(part.failure) : []))
     if (issues.length > 0) return yield* new BadRequest({ issues: issues.slice(0, 20) })
-    // An endpoint keeps its schemas without their types: what they have read is together what it says.
+    // An endpoint does not keep the types of its schemas. Its parts add up to the input type.
     return Object.assign({}, ...read.map(Result.getOrThrow))
   })
 }

@@ -1,4 +1,4 @@
-/** Whether a purchase could be paid for now: the operator's pause, the node, the token, and whoever settles. */
+/** Tells whether a purchase can be paid now: the operator's pause, the node, the token and the settlement. */
 import { Context, Effect, Layer, Option, Ref } from "effect"
 import { FacilitatorUnavailable, SellingPaused } from "../../schema/payments/Errors.ts"
 import { Selling } from "./ledger/Selling.ts"
@@ -7,12 +7,12 @@ import { TokenWatch } from "./x402/node/TokenWatch.ts"
 
 export interface AvailabilityState {
   readonly isPaused: boolean
-  /** Why no payment on chain can be taken: a sentence for the caller, without its end. */
+  /** Why no payment on chain is possible: a sentence for the caller, without its full stop. */
   readonly obstacle: string | undefined
   readonly settlement: Funds
 }
 
-/** A refusal while payments on chain cannot be taken; `charged` says what was charged. */
+/** The refusal while no payment on chain is possible. `charged` says what was charged. */
 export const notSettled = (obstacle: string, charged: string) =>
   new FacilitatorUnavailable({ message: `${obstacle}; send the same request again later. ${charged}` })
 
@@ -41,12 +41,12 @@ export class Availability extends Context.Service<Availability>()("spirit-altar/
       Effect.tap(report),
     )
 
-    /** Fails while the operator has paused sales. The operator's reason stays with the operator. */
+    /** Fails while the operator has paused sales. The operator's reason is not published. */
     const unlessPaused = Effect.flatMap(selling.paused, (reason) =>
       Option.isNone(reason) ? Effect.void : Effect.fail(new SellingPaused({})),
     )
 
-    /** Fails while an unpaid request would be offered what nobody could pay for on chain. */
+    /** Fails while an unpaid request could not be settled on chain. */
     const toOffer = Effect.gen(function* () {
       yield* Effect.tapError(unlessPaused, () => report({ isPaused: true, obstacle: undefined }))
       const obstacle = (yield* token.obstacle) ?? (yield* settlement.obstacle)

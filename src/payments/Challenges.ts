@@ -1,4 +1,4 @@
-/** Every 402 of a paid request: the offer, the refused payment, and the attempt that failed. */
+/** The 402 answers of a paid request: an offer, a refused payment, a failed attempt. */
 import { Effect, Option } from "effect"
 import { PaymentFailed, PaymentInvalid, PaymentRequired, PaymentsUnavailable } from "../../schema/payments/Errors.ts"
 import type { FailedAttempt } from "./ledger/Attempt.ts"
@@ -12,43 +12,43 @@ import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts
 import { couldNotPay } from "./protocol/Decision.ts"
 import type { VoidReason } from "./x402/evidence/Evidence.ts"
 
-/** URLs can carry parameters: what is kept must end. */
+/** URLs carry parameters, so the cache needs a limit. */
 const offersKept = 1_000
 
-/** Ends after which an authorization never pays. Every other failure left it unused, and its signature stays good. */
+/** Failures after which the authorization can never pay. Any other failure leaves it unused and valid. */
 const ends: ReadonlySet<string> = new Set<VoidReason>([
   "authorization_expired",
   "authorization_canceled",
   "authorization_spent_elsewhere",
 ])
 
-/** A failed attempt whose authorization may be brought to the chain by whoever holds it, once its wallet has money again. */
+/** For failed attempts whose authorization any holder can still submit once the wallet has funds. */
 const alive =
   "This request charged nothing; until its validBefore this authorization could still be used, so keep it until then, or cancel it."
 
-/** What happened, and what a payer has to do otherwise, where a new key and the same wallet would fail again. */
+/** Failures where a new key and the same wallet would fail again: the message names the cause and the remedy. */
 const failures: Readonly<Record<string, string>> = {
   gas_too_high:
     "The contract of this wallet takes more gas to check its signature than this server pays for, so its payment was not sent.",
   wallet_did_not_pay:
     "An earlier payment of this wallet could be made when this server sent it and could not in its block, so for an hour this server sends none from it.",
   [contractsRefused]:
-    "Payments that reverted have taken more of this server's gas within an hour than it gives away, so for a while it takes payments of a wallet with code only from one that has paid here before and whose payments never failed to pay in their block.",
+    "Reverted payments used up the gas that this server gives away in an hour. For a while it takes payments of wallets with code only from those that have paid here before and whose payments never failed to pay in their block.",
   [unknownRefused]:
-    "Payments of wallets that emptied themselves have taken more of this server's gas within an hour than it gives away, so for a while it takes payments only from a wallet that has paid here before and whose payments never failed to pay in their block.",
+    "Payments of emptied wallets used up the gas that this server gives away in an hour. For a while it takes payments only from wallets that have paid here before and whose payments never failed to pay in their block.",
   [couldNotPay]:
-    "The transaction that was to charge this wallet is in a final block and did not: the wallet held less USDC than the price. What this payment held is given back. Whoever saw that transaction may send the authorization again once the wallet holds the price; what that pays is noted for the operator, and buys this if you then send the same payment with a new Idempotency-Key until its validBefore.",
+    "The transaction that was to charge this wallet is in a final block and did not: the wallet held less USDC than the price. The claims of this payment are released. Anyone who saw that transaction can send the authorization again once the wallet holds the price. Such a payment is recorded for the operator. It buys this if you send the same payment with a new Idempotency-Key until its validBefore.",
   wallet_reverted_settlement:
     "The contract of this wallet reverted an earlier payment that it had agreed to, so for an hour this server sends none from it.",
 }
 
-/** Nobody has read it, and the next one may be heard. */
-const unheard = `The facilitator that brings payments to the chain could not be reached, so this payment was handed to nobody. ${alive} Start again later with a new Idempotency-Key.`
+/** For a payment that never reached the facilitator. A retry may reach it. */
+const unheard = `The facilitator that brings payments to the chain could not be reached, so this payment was not submitted. ${alive} Start again later with a new Idempotency-Key.`
 
-/** The same wallet may pay again at once, as what it is now. */
+/** The wallet can pay again at once, judged as a wallet with code. */
 const nowContract = `This wallet got code after its payment was taken, so its payment was not sent. ${alive} Start again with a new Idempotency-Key; a wallet with code may have one payment more open here than it has paid.`
 
-/** What is said of a payment that did not settle, or is not sent, where its authorization stays good. */
+/** The message for a payment that was not settled or not sent and whose authorization stays valid. */
 export const aliveAfter = (reason: string) => {
   if (reason === "facilitator_unreachable") return unheard
   if (reason === "wallet_got_code") return nowContract
@@ -58,13 +58,13 @@ export const aliveAfter = (reason: string) => {
     : `${why} ${alive} Pay from another wallet, with a new Idempotency-Key.`
 }
 
-/** What is said of an attempt that had failed when its payment was found. */
+/** The message for an attempt whose payment was found after the attempt had failed. */
 const paidAfterwards = (rail: Rail, transaction: string) =>
   rail === "card"
     ? `This card was charged after its attempt had ended unpaid: payment intent ${transaction} is noted for the operator, who delivers or refunds it. Do not pay again before they have looked.`
     : `This payment was found after its attempt had ended unpaid: transaction ${transaction} paid us and is noted for the operator. Do not sign again: until its validBefore, send this same payment with a new Idempotency-Key to have what it paid for; after that, ask the operator.`
 
-/** All of them fail: with the 402 itself, or with the names of what is not configured. */
+/** Each constructor fails with its 402, or with the names of missing settings. */
 export const make = Effect.gen(function* () {
   const setting = yield* PaymentTerms
   const unclaimed = yield* UnclaimedPayments
@@ -73,7 +73,7 @@ export const make = Effect.gen(function* () {
       ? Effect.succeed(setting.terms)
       : Effect.fail(new PaymentsUnavailable({ missing: setting.missing }))
 
-  /** Offers made so far: the same act at the same URL is offered in the same words. */
+  /** Offers by act and URL. Repeated requests get the same object. */
   const offers = new Map<string, PaymentRequired>()
 
   const required = Effect.fnUntraced(function* (act: SoldAct, request: PaidRequest) {

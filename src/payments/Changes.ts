@@ -1,4 +1,4 @@
-/** What is said of an attempt whenever its state changes: a line of the log and a count. Neither can fail or asks the network. */
+/** Reports each state change of an attempt as a log line and a count. Neither fails or uses the network. */
 import { Clock, Effect, Exit, Metric } from "effect"
 import { seriesOf } from "../platform/Series.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
@@ -22,10 +22,10 @@ const transitions = seriesOf(
   }),
 )
 
-/** Seconds from the intent on disk to its end. */
+/** Seconds from the recorded intent to the end of the attempt. */
 const lifetimes = seriesOf(
   Metric.histogram("altar.payment.duration", {
-    description: "From the intent on disk to the end of the attempt, by how it ended.",
+    description: "From the intent on disk to the end of the attempt, by final state.",
     attributes: { unit: "s" },
     boundaries: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600],
   }),
@@ -41,7 +41,7 @@ export const changed = ({ acceptedAt, act, evidence, from, id, to, transaction }
     yield* Effect.logInfo("attempt", line)
   })
 
-// How long those take that money waits for.
+// Seconds, for steps that a payment waits for.
 
 const boundaries = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
@@ -64,5 +64,5 @@ export const settlementTimed = timed(
 )
 export const inquiryTimed = timed(
   "altar.payment.evidence.duration",
-  "Until the evidence of an attempt was found or not, by what was found; `error` where nobody answered.",
+  "Until an inquiry about an attempt ended, by its finding; `error` without an answer.",
 )

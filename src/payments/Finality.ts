@@ -1,6 +1,6 @@
 /**
- * Inquires about every settled transfer again once its block is final: still there, found elsewhere, or lost. As long as its
- * authorization can pay, also before: what was taken back is handed in again.
+ * Repeats the inquiry about every settled transfer once its block is final: still there, moved or lost. While the
+ * authorization is valid, an orphaned payment is also resubmitted before that.
  */
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
@@ -14,30 +14,38 @@ import { Chain } from "./x402/node/Chain.ts"
 import { findingOf } from "./x402/evidence/Evidence.ts"
 
 export interface FinalityConfig {
-  /** Pause between two sweeps, and the least time between two inquiries that agree that a transfer is lost. */
+  /** Pause between two sweeps, and the minimum time between two inquiries that agree that a transfer is lost. */
   readonly sweepEvery: Duration.Duration
-  /** How long handing a payment in may take: until then no other server hands in the same. */
+  /** How long a submission may take. Until then no other server submits the same payment. */
   readonly patience: Duration.Duration
 }
 
-/** Settled transfers one sweep takes, and how many of them are inquired about at once: one request to the node. */
+/** Settled transfers per sweep, and concurrent inquiries: one batch for the node. */
 const sweepSize = 200
 const inquiredAtOnce = 50
 
-/** Milliseconds a sweep keeps what it took, beside what handing in may take; any number of servers may sweep at once. */
+/**
+ * Milliseconds a sweep leases its transfers, in addition to the submission's patience. Any number of servers may sweep.
+ */
 const leaseMillis = 60_000
 
-/** Milliseconds until an inquiry that proved nothing is repeated: from 2 s to an hour. */
+/** Milliseconds until an inquiry without proof is repeated: from 2 s to an hour. */
 const retryAfterMillis = (checks: number) => Math.min(3_600, 2 ** Math.min(checks + 1, 12)) * 1000
 
-/** The same of one transfer: before its block is final it may have to be handed in, so at most a minute. */
+/**
+ * Milliseconds until the next inquiry about a transfer: at most a minute before its block is final, since it may need
+ * to be resubmitted.
+ */
 const pauseOf = ({ checks, isEarly }: SettledTransfer) =>
   Math.min(retryAfterMillis(checks), isEarly ? 60_000 : Number.POSITIVE_INFINITY)
 
-/** Milliseconds at most until what was taken back is inquired about again: its authorization ends in minutes. */
+/** Maximum milliseconds until the next inquiry about an orphaned payment: its authorization expires within minutes. */
 const goneAfterMillis = 10_000
 
-/** The same of what has just been handed in: it takes some blocks to be seen, and whoever was asked is not asked every time. */
+/**
+ * Milliseconds until the next inquiry about a resubmitted payment. It needs some blocks to appear, and the facilitator
+ * is not asked each time.
+ */
 const handedInAfterMillis = (checks: number) =>
   Math.max(goneAfterMillis, Math.min(retryAfterMillis(checks), 6 * goneAfterMillis))
 
@@ -49,7 +57,7 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
     const apart = Duration.toMillis(config.sweepEvery)
     const heldFor = leaseMillis + Duration.toMillis(config.patience)
 
-    /** The act stays and so does its answer; whoever finds it out first rings the alarm. */
+    /** The act and its answer stay. The first server to record the loss raises the alarm. */
     const lose = Effect.fnUntraced(function* ({ act, id, transaction }: SettledTransfer, verdict: FailureVerdict) {
       if (yield* transfers.lose(id, verdict)) {
         yield* changed({ id, act, from: "settled", to: "lost", evidence: verdict.reason, transaction })
@@ -59,7 +67,9 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
       }
     })
 
-    /** Its act stands, and whoever signed it is still to pay for it: handed in by whoever holds it, once at a time. */
+    /**
+     * Resubmits an orphaned payment of an act that stands. Only the holder of the row submits, one server at a time.
+     */
     const handIn = Effect.fnUntraced(function* (transfer: SettledTransfer, reverts: boolean) {
       const held = yield* transfers.hold(transfer, heldFor)
       if (Option.isNone(held)) return
@@ -114,11 +124,14 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
       }
     }, Trace.span("Finality.inquire"))
 
-    /** Nothing was learnt: a doubt stays as it was. */
+    /** Defers after an inquiry that failed. An earlier doubt stays as it was. */
     const putOff = (transfer: SettledTransfer) =>
       transfers.defer(transfer, transfer.pendingLoss?.reason ?? null, pauseOf(transfer))
 
-    /** Inquires about settled transfers whose block should be final by now, or may be gone; returns how many were taken. */
+    /**
+     * Inquires about settled transfers whose block should be final by now or may be orphaned. Returns how many were
+     * taken.
+     */
     const sweep = Effect.gen(function* () {
       if (!(yield* transfers.isAnyDue)) return 0
       const final = yield* Effect.option(chain.final)
@@ -128,7 +141,7 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
         due.transfers,
         (transfer) =>
           inquire(transfer).pipe(
-            // What fails again and again must not stand before those that were never looked at.
+            // A transfer that keeps failing must not block those that were never checked.
             Effect.tapCause(() => putOff(transfer)),
             Effect.catchCause((cause) =>
               Effect.logWarning("The finality of a payment could not be looked at", transfer.id, cause),

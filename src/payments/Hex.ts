@@ -1,23 +1,23 @@
-/** Hexadecimal text as schemas: what nodes answer with, and what rows keep of payments. */
+/** Schemas of hexadecimal text in node answers and payment rows. */
 import { Schema } from "effect"
 
 const isHex = (pattern: RegExp) => Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(pattern))
 
-/** Any number of digits, none included. */
+/** Any number of digits, including none. */
 export const HexText = isHex(/^0x[0-9a-fA-F]*$/u)
 
-/** A number; at least one digit. */
+/** A number of at least one digit. */
 export const Quantity = isHex(/^0x[0-9a-fA-F]+$/u)
 
-/** 32 bytes: a hash, a nonce, a topic. */
+/** 32 bytes: a hash, a nonce or a topic. */
 export const Word = isHex(/^0x[0-9a-fA-F]{64}$/u)
 
-/** 20 bytes, spelled in any case. */
+/** 20 bytes in any case. */
 export const AddressText = isHex(/^0x[0-9a-fA-F]{40}$/u)
 
-/** The same digits in small letters: hashes, nonces and addresses are kept and compared so. */
+/** The same digits in lower case, the form in which hashes, nonces and addresses are stored and compared. */
 export const inLowerCase = (text: string): `0x${string}` => `0x${text.slice(2).toLowerCase()}`
 
-/** A number or an address as one word of the ABI, without its prefix; what has more than 64 digits is no word. */
+/** A number or an address as one ABI word without prefix. The caller keeps it within 64 digits. */
 export const wordOf = (value: bigint | `0x${string}`) =>
   (typeof value === "bigint" ? value.toString(16) : inLowerCase(value).slice(2)).padStart(64, "0")

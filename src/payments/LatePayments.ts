@@ -1,4 +1,4 @@
-/** Looks at failed attempts until their authorization has ended: what somebody has it pay late is noted, and never lost. */
+/** Inquires about failed attempts until their authorization expires, and records a late payment for the operator. */
 import { Duration, Effect, Layer } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
@@ -9,7 +9,7 @@ import { decide } from "./protocol/Decision.ts"
 import { Chain } from "./x402/node/Chain.ts"
 import { findingOf } from "./x402/evidence/Evidence.ts"
 
-/** Attempts one sweep takes, and how many of them are looked at at once. */
+/** Attempts per sweep, and concurrent inquiries. */
 const sweepSize = 50
 const lookedAtAtOnce = 8
 
@@ -27,7 +27,7 @@ export const layer = (sweepEvery: Duration.Duration) =>
         const evidence = yield* chain.evidence({ authorization, fromBlock, transaction, patience: Duration.zero })
         const decision = decide(findingOf(evidence), { is: "failed" }, null, 0)
         if (decision.is === "settle") {
-          // A block that is taken back takes the payment along.
+          // A reorganised block would take the payment with it.
           if (!(yield* chain.isFinal(decision.proof.block))) return
           const { block, transaction } = decision.proof
           yield* unclaimed.noteFailed(attempt, { rail: "x402", payment, transaction, block: block.number })

@@ -1,4 +1,4 @@
-/** How a paid request ends: its attempt, or a refusal. */
+/** The result of a paid request: its attempt, or a refusal. */
 import type { BadRequest, RateLimited } from "../../schema/Errors.ts"
 import {
   type AuthorizationAlreadyBound,

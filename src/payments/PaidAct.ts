@@ -1,4 +1,4 @@
-/** An act as a value: all that the payment pipeline needs to know of it, and no more. */
+/** An act as the payment pipeline sees it. */
 import { Context, Effect, type Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { SqlError } from "effect/sql"
@@ -11,14 +11,17 @@ export interface Acceptance {
   readonly day: string
 }
 
-/** What an attempt has to hold before it may be paid, as unique keys: for ever once it is settled. */
+/** Unique keys an attempt holds before it may be paid, permanently once it is settled. */
 export interface Claims {
   readonly slots: ReadonlyArray<string>
-  /** At most `capacity` attempts hold a number of this pool; numbers start at 1, released ones go out again. */
+  /**
+   * At most `capacity` attempts hold a number of this pool. Numbers start at 1, and released numbers are assigned
+   * again.
+   */
   readonly pool?: { readonly name: string; readonly capacity: number }
 }
 
-/** A claim another attempt holds; `settled` when it holds it for ever, otherwise it may still be released. */
+/** A claim that another attempt holds. `settled` means permanently; otherwise it may still be released. */
 export type ClaimConflict =
   | { readonly _tag: "Slot"; readonly name: string; readonly settled: boolean }
   | { readonly _tag: "Pool"; readonly name: string }
@@ -28,20 +31,20 @@ export interface OnChain {
   readonly transaction: `0x${string}`
 }
 
-/** A card shows nobody who held it. */
+/** A card payment reveals no payer. */
 export type Payer = OnChain | { readonly payer: null; readonly transaction: null }
 
 /** A settled attempt about to be recorded. */
 export type Paid<Input, By extends Payer = OnChain> = By & {
   readonly id: string
   readonly input: Input
-  /** The number drawn from the pool, if the act claims one. */
+  /** The number from the pool, if the act claims one. */
   readonly number: number | null
   /** RFC 3339 UTC with milliseconds. */
   readonly acceptedAt: string
 }
 
-/** What an act wrote: its public record and where a person finds it. */
+/** The public record of an act and the path of its page. */
 export interface Recorded {
   readonly record: Schema.JsonObject
   readonly path: string
@@ -53,15 +56,15 @@ export interface Recorded {
   readonly proven?: Schema.JsonObject
 }
 
-/** What everyone may know of an act: the terms of its sale, and the endpoint that sells it. */
+/** The public part of an act: the terms of its sale and its endpoint. */
 export interface SoldAct extends Sale {
   readonly endpoint: PaidEndpoint
 }
 
-/** What an act may answer before payment: the refusals its endpoint declares, and a request of the wrong form. */
+/** Refusals before payment: those its endpoint declares, and a malformed request. */
 export type RefusalOf<Endpoint extends PaidEndpoint> = HttpApiEndpoint.Error<Endpoint>["Type"] | BadRequest
 
-/** Who claims something says what is answered when another attempt holds it. */
+/** An act with claims also names the refusal for a claim that another attempt holds. */
 type Claiming<Input, Refusal> =
   | {
       readonly claims: (input: Input, at: Acceptance) => Claims
@@ -69,29 +72,32 @@ type Claiming<Input, Refusal> =
     }
   | { readonly claims?: never; readonly conflict?: never }
 
-/** What an act does beyond its contract. `Refusal` charges nothing: 404, 409 and 422 of its own rules. */
+/** The rules of an act beyond its contract. A `Refusal` (404, 409 or 422) charges nothing. */
 export type Behaviour<Input, Refusal, By extends Payer = OnChain> = Claiming<Input, Refusal> & {
-  /** The values its path's parameter may have, where the contract does not list them. */
+  /** The values of its path parameter, if the contract does not list them. */
   readonly targets?: ReadonlyArray<string>
-  /** The 404 of a path whose parameters have the right form but name nothing. */
+  /** The 404 of a well-formed path that names nothing. */
   readonly checkPath?: (parameters: Schema.JsonObject) => Effect.Effect<void, Refusal>
-  /** Refusals that need no database; a key that is known is answered without them. */
+  /** Refusals that need no database. A known key is answered without them. */
   readonly refuse?: (input: Input, at: Acceptance) => Effect.Effect<void, Refusal>
-  /** Refusals that need a look at the database beyond the claims; asked after `refuse`. */
+  /** Refusals that read the database beyond the claims, after `refuse`. */
   readonly check?: (input: Input, at: Acceptance) => Effect.Effect<void, Refusal>
-  /** Writes the records, in order, inside the transaction that settles them: a conflict has to reach its runner. */
+  /**
+   * Writes the records in order, inside the transaction that settles them. Conflicts must reach its runner as
+   * `SqlError`.
+   */
   readonly record: (paid: ReadonlyArray<Paid<Input, By>>) => Effect.Effect<ReadonlyArray<Recorded>, SqlError.SqlError>
 }
 
-/** A request that an act has read and not yet refused. */
+/** A request that an act has read but not yet checked. */
 export interface ActRequest<Refusal> {
   readonly input: Schema.Json
   readonly claims: Claims
-  /** All that the act itself refuses; asked of a key that is not known alone. */
+  /** All refusals of the act itself. Only an unknown key runs them. */
   readonly check: Effect.Effect<void, Refusal>
 }
 
-/** An act as the pipeline sees it: the type of its input is its own affair. */
+/** An act without the type of its input. */
 export interface PaidAct<Refusal> extends SoldAct {
   readonly targets: ReadonlyArray<string> | undefined
   readonly checkPath: (parameters: Schema.JsonObject) => Effect.Effect<void, Refusal>
@@ -122,7 +128,7 @@ const make = <Endpoint extends PaidEndpoint, By extends Payer>(
         claims: claims?.(input, at) ?? { slots: [] },
         check: Effect.andThen(refuse?.(input, at) ?? Effect.void, check?.(input, at) ?? Effect.void),
       })),
-    // An act that claims nothing meets no conflict.
+    // An act without claims has no conflicts.
     conflict: conflict ?? ((found) => new BadRequest({ issues: [{ path: "", message: `${found.name} is held` }] })),
     record: (paid) =>
       Effect.forEach(paid, ({ acceptedAt, id, input, number, ...payer }) =>
@@ -140,19 +146,19 @@ const make = <Endpoint extends PaidEndpoint, By extends Payer>(
 const onChain = (payer: Payer): Effect.Effect<OnChain> =>
   payer.payer === null ? Effect.die("this act is not sold for cards") : Effect.succeed(payer)
 
-/** The act of an endpoint that is paid on chain alone. */
+/** The act of an endpoint that is paid on chain only. */
 export const paidAct = <const Endpoint extends PaidEndpoint>(
   endpoint: Endpoint,
   behaviour: Behaviour<InputOf<Endpoint>, RefusalOf<Endpoint>>,
 ): ActOf<Endpoint> => make(endpoint, behaviour, onChain)
 
-/** The act of an endpoint whose record is the same whoever paid for it, and however. */
+/** The act of an endpoint whose record does not depend on payer or rail. */
 export const cardAct = <const Endpoint extends PaidEndpoint>(
   endpoint: Endpoint,
   behaviour: Behaviour<InputOf<Endpoint>, RefusalOf<Endpoint>, Payer>,
 ): ActOf<Endpoint> => make(endpoint, behaviour, Effect.succeed)
 
-/** All acts of this server by name; the altar's list is in `src/altar/Acts.ts`. */
+/** All acts of this server by name. The list is in `src/altar/Acts.ts`. */
 export class PaidActs extends Context.Service<PaidActs, ReadonlyMap<string, PaidAct<unknown>>>()(
   "spirit-altar/payments/PaidActs",
 ) {}

@@ -1,4 +1,4 @@
-/** A paid request as HTTP: what the pipeline is handed, and each of its outcomes as status, headers and bytes. */
+/** Paid requests over HTTP: reads a request for the pipeline and writes each outcome as status, headers and body. */
 import { Context, Effect, Layer, Option } from "effect"
 import { Base64 } from "effect/encoding"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -33,7 +33,7 @@ type Unpaid = PaymentRequired | PaymentInvalid | PaymentFailed
 const isUnpaid = (error: unknown): error is Unpaid =>
   error instanceof PaymentRequired || error instanceof PaymentInvalid || error instanceof PaymentFailed
 
-/** A 402, written once: offers are kept by the pipeline and asked for most of all. */
+/** A 402, serialised once per offer: offers are cached by the pipeline and are its most frequent answer. */
 const respondUnpaid = writtenOnce((refusal: Unpaid) =>
   Effect.succeed(
     written(JSON.stringify(refusalOf(refusal)), {
@@ -91,7 +91,7 @@ export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments
         : jsonText(answer, 201, headers)
     }
 
-    /** A 402 says every way to pay: where cards are taken, with a challenge of its own. A key that failed is no offer. */
+    /** A 402 lists every way to pay, with a card challenge if cards are taken. A failed key gets no card offer. */
     const unpaid = Effect.fnUntraced(function* <Refusal>(
       refusal: Unpaid,
       act: PaidAct<Refusal>,

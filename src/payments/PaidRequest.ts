@@ -1,26 +1,28 @@
-/** A paid request after its path and query were read, and what makes two of them the same. */
+/** A paid request with its path and query read, and the fingerprint that identifies repeats. */
 import { hash } from "node:crypto"
 import { Effect, Schema } from "effect"
 import { BadRequest, type RateLimited } from "../../schema/Errors.ts"
 import { canonicalJson } from "../platform/CanonicalJson.ts"
 import type { SoldAct } from "./PaidAct.ts"
 
-/** Bounds the questions to the node that refused payments of one caller cause. */
+/** Limits the node requests that refused payments of one caller cause. */
 export interface PaymentGuard {
-  /** Runs the judgement of a payment; fails without it while too many payments of this caller were refused. */
+  /**
+   * Runs the judgement of a payment. Fails without running it if this caller exceeded its limit of refused payments.
+   */
   admit<A, E, R>(judgement: Effect.Effect<A, E, R>): Effect.Effect<A, E | RateLimited, R>
   readonly refused: Effect.Effect<void>
 }
 
 export interface PaidRequest {
   readonly method: string
-  /** The canonical absolute URL, as it has to be signed. */
+  /** The canonical absolute URL that the payment signs. */
   readonly url: string
   readonly key: string | undefined
   readonly payment: string | undefined
   /** The `Payment` credential of `Authorization` as sent. */
   readonly card: string | undefined
-  /** Path and query parameters that belong to the act's input. */
+  /** Path and query parameters of the act's input. */
   readonly parameters: Schema.JsonObject
   readonly body: string
 }
@@ -38,7 +40,7 @@ const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))
 const isObject = (json: Schema.Json): json is Schema.JsonObject =>
   typeof json === "object" && json !== null && !Array.isArray(json)
 
-/** The body as a JSON object; what the URL says is not said again in it. */
+/** Reads the body as a JSON object. Members that belong in the URL are rejected. */
 export const bodyOf = Effect.fnUntraced(function* (act: SoldAct, request: PaidRequest) {
   const body =
     request.body === "" && act.bodyOptional
@@ -54,6 +56,6 @@ export const bodyOf = Effect.fnUntraced(function* (act: SoldAct, request: PaidRe
   return body
 })
 
-/** SHA-256 over method, URL and canonical body: a key belongs to one of these. */
+/** SHA-256 of method, URL and canonical body. A key belongs to one fingerprint. */
 export const fingerprintOf = (request: PaidRequest, body: Schema.Json) =>
   hash("sha256", `${request.method}\n${request.url}\n${canonicalJson(body)}`, "hex")

@@ -1,4 +1,4 @@
-/** The two ways an attempt is paid, as they lie in its row: an authorization for the chain, or a card's granted token. */
+/** The two rails of an attempt as stored in its row: an authorization for the chain, or a card's granted token. */
 import { createHash } from "node:crypto"
 import { Effect, Option, Redacted, Schema } from "effect"
 import type { Hex } from "viem"
@@ -12,7 +12,7 @@ export interface ChainPayment {
   readonly rail: "x402"
   readonly network: string
   readonly authorization: SignedAuthorization
-  /** First block whose logs can hold the transfer. */
+  /** The first block that can hold the transfer. */
   readonly fromBlock: bigint
   readonly transaction: Option.Option<Hex>
 }
@@ -23,7 +23,7 @@ export interface CardPayment {
   readonly profile: string
   readonly challenge: string
   readonly token: Redacted.Redacted<string>
-  /** The processor's payment intent, once it is known. */
+  /** The processor's payment intent, once known. */
   readonly intent: Option.Option<string>
 }
 
@@ -31,21 +31,21 @@ export type Payment = ChainPayment | CardPayment
 
 export { centsOf } from "../../schema/payments/Usdc.ts"
 
-/** What proves that an attempt was paid. */
+/** The proof that an attempt was paid. */
 export type Proof =
   | {
       readonly rail: "x402"
       readonly payment: ChainPayment
       readonly transaction: Hex
-      /** Number of the block that held it when it was found. */
+      /** The block that held it when it was found. */
       readonly block: bigint
     }
   | { readonly rail: "card"; readonly intent: string }
 
-/** The last second of the year 9999: nothing on a chain ends a card attempt. */
+/** The last second of the year 9999: a card attempt has no end on chain. */
 const endless = 253_402_300_799n
 
-/** A payment as it is written: columns by their names, numbers as text. */
+/** The columns of a payment by name, numbers as text. */
 export const columnsOf = (payment: Payment) => {
   if (payment.rail === "card") {
     return {
@@ -78,7 +78,7 @@ export const columnsOf = (payment: Payment) => {
   }
 }
 
-/** The columns a payment is read from, as SQL; numbers beyond 64 bits come as text. */
+/** The SQL columns that a payment is read from. Numbers beyond 64 bits come as text. */
 export const paymentColumns: ReadonlyArray<string> = [
   "rail, network, asset, pay_to, payer, nonce, signature, from_block, transaction, valid_before",
   "amount_atomic::text AS amount_atomic, valid_after::text AS valid_after",
@@ -135,15 +135,15 @@ const cardPaymentOf = (row: typeof CardRow.Type): CardPayment => ({
 const readEither = rowReader("payment_attempts", Schema.Union([ChainRow, CardRow]))
 const readChain = rowReader("payment_attempts", ChainRow)
 
-/** The payment in a row of `payment_attempts`; what its texts are, its rail says. */
+/** Reads the payment in a row of `payment_attempts`. Its rail decides the meaning of the columns. */
 export const readPayment = (row: unknown): Effect.Effect<Payment> =>
   Effect.map(readEither(row), (one) => (one.rail === "card" ? cardPaymentOf(one) : chainPaymentOf(one)))
 
-/** The same of a row that is paid on chain. */
+/** Reads the payment in a row that is paid on chain. */
 export const readChainPayment = (row: unknown): Effect.Effect<ChainPayment> =>
   Effect.map(readChain(row), chainPaymentOf)
 
-/** The claim that lets an authorization or a token belong to one attempt only. */
+/** The claim that binds an authorization or a token to one attempt. */
 export const claimOf = (payment: Payment): string => {
   if (payment.rail === "card") {
     return `card:${createHash("sha256").update(Redacted.value(payment.token)).digest("hex")}`

@@ -1,4 +1,7 @@
-/** What a request brought to pay with: good, already used by this very purchase, or refused; and whose it is before it is refused. */
+/**
+ * Judges the credential of a request: valid, already used by the same purchase, or refused. Ownership is checked before
+ * a refusal.
+ */
 import { Context, Effect, Layer, Option, type Schema } from "effect"
 import type { Hex } from "viem"
 import {
@@ -33,13 +36,13 @@ export interface CredentialRequest extends CardRequest {
 export interface PresentedPayment {
   readonly _tag: "Presented"
   readonly payment: Payment
-  /** The x402 payload as sent; empty for a card. */
+  /** The x402 payload as sent, empty for a card. */
   readonly payload: string
-  /** What the wallet can pay with; absent for a card, and for what is paid already. */
+  /** The wallet's balance, absent for a card and for a payment that is already made. */
   readonly balance: PayerBalance | undefined
 }
 
-/** What does not hold any more was used by this very purchase, sent twice at once. */
+/** The credential was used by the same purchase, submitted twice at once. */
 export interface DuplicateRequest {
   readonly _tag: "Duplicate"
   readonly attempt: Attempt
@@ -52,7 +55,7 @@ const unproven = new FacilitatorUnavailable({
     "Whether this authorization has already paid cannot be told at the moment; send the same request again later, and do not sign another payment before. This request charged nothing.",
 })
 
-/** Refusals of a payment that was judged; what stops all payments is no refusal. */
+/** Refusals of a payment that was judged. An obstacle to all payments does not count. */
 export const isRefused = (error: unknown) =>
   error instanceof PaymentInvalid ||
   error instanceof AuthorizationAlreadyBound ||
@@ -91,7 +94,7 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
       const used = yield* UsedAuthorizations
       const token = yield* TokenWatch
 
-      /** The attempt that used the payment, if it is this purchase's own; a conflict, if it is another's. */
+      /** The purchase's own attempt that used the payment. Fails with a conflict if another purchase used it. */
       const duplicateOf = Effect.fnUntraced(function* (key: string, payment?: Payment) {
         const { attempt, paymentBound } = yield* lookup.state(key, { slots: [] }, payment)
         if (paymentBound && Option.isNone(attempt)) return yield* new AuthorizationAlreadyBound({})
@@ -105,7 +108,7 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
           const { authorization, balance, fromBlock, payload } = found
           return presented(chainPayment(terms, authorization, fromBlock), payload, balance)
         }
-        // Whose it is stands in the database, whatever the chain says.
+        // The database decides whose payment it is, independent of the chain.
         const duplicate = yield* duplicateOf(request.key, chainPayment(terms, found.authorization, 0n))
         if (Option.isSome(duplicate)) return duplicate.value
         if (found._tag === "Unverified") {
@@ -123,13 +126,13 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
       const byCard = (act: SoldAct, request: CredentialRequest, card: string) =>
         Effect.map(cards.verify(card, act, request), (payment) => presented(payment, ""))
 
-      /** A token that is paused, or that blocks our wallet, refuses every transfer: that is no fault of the payer. */
+      /** A token that is paused, or that blocks our wallet, refuses every transfer. The payer is not to blame. */
       const blame = Effect.fnUntraced(function* (rejected: PaymentRejected) {
         const obstacle = rejected.reason === unexplained ? yield* token.obstacleNow : undefined
         return yield* obstacle === undefined ? rejected : notSettled(obstacle, "This request charged nothing.")
       })
 
-      /** Reads and verifies what the request pays with, by either rail. */
+      /** Reads and verifies the credential, by either rail. */
       const read = Effect.fnUntraced(function* (act: SoldAct, request: CredentialRequest, terms: Terms) {
         const read: Presented =
           request.card === undefined ? onChain(act, request, terms) : byCard(act, request, request.card)

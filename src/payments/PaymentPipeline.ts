@@ -1,4 +1,4 @@
-/** The one way of a paid request: replay, checks, challenge, verification, intent, settlement, record. */
+/** The path of a paid request: replay, checks, challenge, verification, intent, settlement, record. */
 import { Clock, Context, Duration, Effect, Fiber, FiberSet, Layer, Option } from "effect"
 import {
   AuthorizationAlreadyBound,
@@ -30,9 +30,9 @@ import * as PaymentHeader from "./x402/verification/PaymentHeader.ts"
 import { keyOf } from "./x402/verification/PaymentHeader.ts"
 
 export interface PipelineConfig {
-  /** How long a live server may take over one attempt before another may look at it. */
+  /** How long a live server may take for one attempt before another server may inquire. */
   readonly lease: Duration.Duration
-  /** How long a server that stops waits for settlements whose clients have gone. */
+  /** How long a stopping server waits for settlements of disconnected clients. */
   readonly grace: Duration.Duration
 }
 
@@ -49,7 +49,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
     const cards = yield* CardRail
     const settlement = yield* Settlement
     const reconciler = yield* Reconciler
-    /** From the claim on, a settlement belongs to the server and not to the request. */
+    /** From the claim on, a settlement belongs to the server and outlives the request. */
     const settling = yield* FiberSet.make<unknown, unknown>()
     yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(settling), config.grace))
 
@@ -67,7 +67,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
       }
     }
 
-    /** The same key again: its own attempt, if this is the same request. */
+    /** The attempt of a repeated key, if the request is the same. */
     const replay = (attempt: Attempt, fingerprint: string) =>
       attempt.fingerprint === fingerprint ? answerOf(attempt, true) : Effect.fail(new IdempotencyConflict({}))
 
@@ -76,7 +76,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
       return conflict === undefined ? Effect.void : Effect.fail(act.conflict(conflict))
     }
 
-    /** Hands a claimed payment in; one that is paid already is only looked for. */
+    /** Submits a claimed payment. A payment that is already on chain needs no submission. */
     const submit = (terms: Terms, attempt: Attempt, intent: NewAttempt): Effect.Effect<Submission | void> => {
       const { payload, payment } = intent
       if (payment.rail === "card") return Effect.void
@@ -93,7 +93,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
       return settlementTimed(handed)
     }
 
-    /** In a fiber of its own: from the intent on disk on, only evidence stops it. */
+    /** Runs in a fiber of its own: once the intent is recorded, only evidence ends it. */
     const settle = Effect.fnUntraced(function* <Refusal>(
       act: PaidAct<Refusal>,
       request: PaidRequest,
@@ -107,7 +107,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
           const { attempt, paymentBound } = claimed.state
           if (Option.isSome(attempt)) return yield* replay(attempt.value, intent.fingerprint)
           if (paymentBound) return yield* new AuthorizationAlreadyBound({})
-          // Where none of them refuses, what was in the way has just been released.
+          // If no conflict is left, the claim has just been released.
           yield* refuseConflicts(act, claimed.state)
         } else if (claimed._tag === "Distrusted") {
           const { reason } = claimed
@@ -119,7 +119,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
           if (payment.rail === "card" || tooSmall === undefined || tooSmall.isExact) {
             return yield* challenges.invalid(act, request, overdrawn)
           }
-          // The balance may already be without what is in flight: asked for once more, together with that.
+          // The balance may already exclude payments in flight, so read both together.
           const balance = yield* balances
             .beforePayments(payment.authorization, tooSmall, claimed.inFlight)
             .pipe(Effect.mapError(() => new FacilitatorUnavailable({})))
@@ -133,7 +133,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
       return yield* answerOf(concluded, false)
     }, Trace.span("PaymentPipeline.settle"))
 
-    /** An offer that nobody could settle invites a signature for nothing; a card is charged without the chain. */
+    /** An offer that cannot be settled would invite a useless signature. Cards are charged without the chain. */
     const offer = <Refusal>(act: PaidAct<Refusal>, request: PaidRequest) =>
       availability.toOffer.pipe(
         Effect.catchIf(isUnavailable, (unavailable) =>
@@ -144,7 +144,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
         Effect.andThen(challenges.required(act, request)),
       )
 
-    /** Carries a paid request as far as evidence goes; once claimed, a disconnect no longer stops it. */
+    /** Runs a paid request to its outcome. Once it is claimed, a disconnect does not stop it. */
     const run = Effect.fnUntraced(function* <Refusal>(
       act: PaidAct<Refusal>,
       request: PaidRequest,
@@ -166,13 +166,13 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
 
       const state = yield* lookup.state(key, claims)
       if (Option.isSome(state.attempt)) return yield* replay(state.attempt.value, fingerprint)
-      // A key that is known is answered above: day and rules may have changed since it was paid.
+      // Known keys are answered above: day and rules may have changed since they were paid.
       yield* asked.check
       yield* refuseConflicts(act, state)
       if (!isPaid) return yield* offer(act, request)
 
       const terms = yield* challenges.terms
-      // Counted while the guard admits it: a refused payment costs questions to the node, and strangers send many.
+      // Refused payments count against the caller: each costs requests to the node.
       const counted = (error: unknown) =>
         request.payment !== undefined && isRefused(error) ? guard.refused : Effect.void
       const judged = credentials.read(act, { ...request, key, payment }, terms).pipe(
@@ -182,9 +182,8 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
       const presented = yield* payment === undefined ? judged : guard.admit(judged)
       if (presented._tag === "Duplicate") return yield* replay(presented.attempt, fingerprint)
       const { balance, payload, payment: paidBy } = presented
-      // What is paid already needs nobody to settle it.
       const isToSettle = paidBy.rail === "x402" && Option.isNone(paidBy.transaction)
-      // What is paid already is delivered.
+      // A payment that is already on chain is delivered even while sales are paused or settlement is down.
       if (isToSettle || paidBy.rail === "card") yield* availability.unlessPaused
       const obstacle = isToSettle ? yield* settlement.obstacle : undefined
       if (obstacle !== undefined) return yield* notSettled(obstacle, "This request charged nothing.")
@@ -206,7 +205,10 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
       return yield* Effect.tapError(Fiber.join(fiber), counted)
     }, Trace.span("PaymentPipeline.run"))
 
-    /** How the attempt under a key ended, after one more inquiry if none has just been made; none when there is no such attempt. */
+    /**
+     * The outcome of the attempt under a key, after another inquiry unless one has just ended. None without such an
+     * attempt.
+     */
     const reconcile = Effect.fn("PaymentPipeline.reconcile")(function* (key: string) {
       const attempt = yield* lookup.find(key)
       if (Option.isNone(attempt)) return Option.none<Outcome>()

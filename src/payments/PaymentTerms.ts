@@ -1,4 +1,4 @@
-/** What this server asks to be paid and where to: the offer of every 402, or the names of what is not configured. */
+/** The price, token and recipient of every 402 offer, or the names of missing settings. */
 import { Context, Layer, type Schema } from "effect"
 import type { Address } from "../../schema/Common.ts"
 import type { BazaarExtension, Challenge, PaymentRequirements } from "../../schema/payments/Payment.ts"
@@ -6,7 +6,7 @@ import { bazaarOf } from "./x402/settlement/Bazaar.ts"
 import type { SoldAct } from "./PaidAct.ts"
 import { paymentIdentifier } from "./x402/verification/PaymentHeader.ts"
 
-/** Where payments go. All servers of one altar share these. */
+/** The recipient and token of payments, shared by all servers of one altar. */
 export interface Terms {
   /** CAIP-2, `eip155:<chain id>`. */
   readonly network: `eip155:${number}`
@@ -15,28 +15,28 @@ export interface Terms {
   readonly assetName: string
   readonly assetVersion: string
   readonly payTo: Address
-  /** How long a client may let its authorization live, in seconds; 300 more are forgiven, for wrong clocks. */
+  /** The lifetime of a client's authorization in seconds. 300 more are accepted because clocks differ. */
   readonly maxTimeoutSeconds: number
-  /** Who settles, in words for the catalogs. */
+  /** The settling party, in words for the catalogs. */
   readonly settledBy: string
-  /** Whether whoever settles lists routes in a catalogue by what their payments bring back. */
+  /** Whether the facilitator catalogues routes by the extensions of their payments. */
   readonly isCatalogued: boolean
-  /** Explorer page of a transaction; `{tx}` is replaced by its hash. */
+  /** Explorer page of a transaction. `{tx}` is replaced by its hash. */
   readonly explorer: string
 }
 
 export { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 
-/** What is being sold: price in atomic USDC, the canonical URL and one line for the wallet's owner. */
+/** A sale: price in atomic USDC, the canonical URL and a description for the wallet's owner. */
 export interface Sale {
   readonly amountAtomic: bigint
   readonly url: string
   readonly description: string
-  /** How it is called, for a catalogue; absent where only an earlier attempt is spoken of. */
+  /** Describes the call for a catalogue; absent when only an earlier attempt is meant. */
   readonly bazaar?: () => BazaarExtension | undefined
 }
 
-/** An act as it is sold at one URL, with the path and query parameters that the URL holds. */
+/** An act sold at one URL, with the URL's path and query parameters. */
 export const saleOf = (act: SoldAct, url: string, parameters: Schema.JsonObject): Sale => ({
   amountAtomic: act.priceAtomic,
   url,
@@ -54,7 +54,7 @@ export const requirementsOf = (terms: Terms, amountAtomic: bigint): PaymentRequi
   extra: { name: terms.assetName, version: terms.assetVersion, paymentFlow: "upfront" },
 })
 
-/** Proxies keep 4 KB for a whole head by default: how a route is called is said here only to whoever catalogues it. */
+/** The extension is only sent to a cataloguing facilitator: proxies limit a whole head to 4 KB by default. */
 export const challengeOf = (terms: Terms, sale: Sale, error: string): Challenge => {
   const bazaar = terms.isCatalogued ? sale.bazaar?.() : undefined
   return {
@@ -66,7 +66,7 @@ export const challengeOf = (terms: Terms, sale: Sale, error: string): Challenge 
   }
 }
 
-/** The ways to pay, as `/api/candles` lists them. */
+/** The rails as `/api/candles` lists them. */
 export type Rails = ReadonlyArray<"x402" | "card">
 
 export class PaymentTerms extends Context.Service<

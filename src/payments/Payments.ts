@@ -1,4 +1,4 @@
-/** How an altar is paid: verification, settlement and evidence over its chain, its cards, and the one pipeline for both. */
+/** The payment layers of an altar: verification, settlement and evidence on chain, cards, and the pipeline for both. */
 import { Duration, Effect, Layer, type Option, type Redacted } from "effect"
 import { Availability } from "./Availability.ts"
 import * as Cards from "./card/Cards.ts"
@@ -29,9 +29,9 @@ export type SettlementConfig =
   | {
       readonly _tag: "Relayer"
       readonly privateKey: Redacted.Redacted<`0x${string}`>
-      /** Payments in one transaction at most; absent, the relayer's own default. */
+      /** The maximum number of payments in one transaction; the relayer's default if absent. */
       readonly groupMost?: number
-      /** The key before it, whose broadcasts are still followed. */
+      /** The previous key, whose broadcasts are still followed. */
       readonly previousKey?: Redacted.Redacted<`0x${string}`> | undefined
     }
   | { readonly _tag: "Facilitator"; readonly url: string; readonly key: Option.Option<FacilitatorKey> }
@@ -42,12 +42,12 @@ export interface PaymentsConfig {
   readonly finalTag: "finalized" | "safe" | "latest"
   readonly settlement: SettlementConfig
   readonly walletFactories: ReadonlyArray<`0x${string}`>
-  /** How cards are taken, beside x402; absent where they are not. */
+  /** Card settings, absent if cards are not taken. */
   readonly cards?: Cards.CardConfig | undefined
   /** How long a settlement call and the wait for its receipt may each take. */
   readonly patience: Duration.Duration
   readonly sweepEvery: Duration.Duration
-  /** Least time between two looks at an attempt that clients ask for; 2 s where absent. */
+  /** Minimum time between two inquiries about an attempt that clients cause; 2 s if absent. */
   readonly lookEvery?: Duration.Duration | undefined
 }
 
@@ -107,13 +107,13 @@ const unconfigured = Layer.mergeAll(
   TokenWatch.none,
 )
 
-/** What is asked for an act and how it may be paid; the acts themselves are sold by these terms. */
+/** The terms and rails of every sale. */
 export const terms = (payments: Configured) =>
   isMissing(payments)
     ? PaymentTerms.notConfigured(payments)
     : PaymentTerms.ready(payments.terms, payments.cards === undefined ? ["x402"] : ["x402", "card"])
 
-/** Everything that becomes of a paid request; `grace` is how long a server that stops waits for those in flight. */
+/** All services of a paid request. `grace` limits how long a stopping server waits for those in flight. */
 export const layer = (payments: Configured, grace: Duration.Duration) => {
   const lease = isMissing(payments) ? Duration.minutes(1) : Duration.times(payments.patience, 3)
   return PaidHttp.layer.pipe(

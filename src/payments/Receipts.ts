@@ -5,7 +5,7 @@ import { type AnyReceipt, type Finality, priceUsd } from "../../schema/payments/
 import type { Attempt } from "./ledger/Attempt.ts"
 import { centsOf, type Proof, type Rail } from "./Payment.ts"
 
-/** `explorer` has `{tx}` where the hash goes; `settledAt` is RFC 3339 UTC with milliseconds. */
+/** Builds the receipt. `explorer` has `{tx}` in place of the hash; `settledAt` is RFC 3339 UTC with milliseconds. */
 export const receiptOf = ({ amountAtomic }: Attempt, proof: Proof, settledAt: string, explorer: string): AnyReceipt => {
   const paid = { amountAtomic: amountAtomic.toString(), priceUsd: priceUsd(amountAtomic) }
   if (proof.rail === "card") {
@@ -31,14 +31,14 @@ export const receiptOf = ({ amountAtomic }: Attempt, proof: Proof, settledAt: st
   }
 }
 
-/** What a read of a settled act finds beside its stored receipt. */
+/** The current state of a settled payment, read with its stored receipt. */
 export interface ReceiptState {
   readonly rail: Rail
   readonly finality: Finality
   readonly currentTransaction: string | null
 }
 
-/** The JSON text of a stored receipt as a read shows it: its own bytes, and how its transfer stands now. */
+/** The JSON text of a stored receipt with the current finality appended. A card's receipt stays as stored. */
 export const currentReceipt = (stored: string, { currentTransaction, finality, rail }: ReceiptState): string => {
   if (rail === "card") return stored
   const now = JSON.stringify({ finality, ...(currentTransaction === null ? {} : { currentTransaction }) })

@@ -1,4 +1,4 @@
-/** Gathers the evidence about an attempt, asks the protocol's table, and carries its decision out. */
+/** Gathers the evidence about an attempt, consults the protocol's table, and carries out its decision. */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import * as Trace from "../platform/Trace.ts"
 import { CardProcessor } from "./card/CardProcessor.ts"
@@ -16,15 +16,15 @@ import { Chain } from "./x402/node/Chain.ts"
 import { findingOf } from "./x402/evidence/Evidence.ts"
 
 export interface ReconcilerConfig {
-  /** How long a request waits for the transaction it was told of. */
+  /** How long a request waits for the reported transaction. */
   readonly patience: Duration.Duration
   /** Pause between two sweeps, and the minimum time between two inquiries that agree. */
   readonly sweepEvery: Duration.Duration
-  /** Minimum time between two inquiries that clients ask for; 2 s where absent. */
+  /** Minimum time between two inquiries that clients cause; 2 s if absent. */
   readonly lookEvery?: Duration.Duration | undefined
 }
 
-/** The request that claimed the attempt waits for its transaction. A client's inquiry never postpones the next sweep. */
+/** Only the claiming request waits for its transaction. A client's inquiry never postpones the next sweep. */
 type Caller = "request" | "client" | "sweep" | "start"
 
 interface Inquiry {
@@ -44,7 +44,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
 
     const defer = Effect.fnUntraced(function* (attempt: Attempt, inquiry: OpenInquiry, caller: Caller) {
       const now = yield* Clock.currentTimeMillis
-      // An inquiry that would fail it is repeated as soon as it counts.
+      // An inquiry that would fail the attempt is repeated as soon as the repetition counts.
       const pause = typeof inquiry.verdict === "string" ? apart : retryAfterSeconds(attempt.checks) * 1000
       yield* pending.defer(attempt.id, inquiry, now + pause, caller === "client")
       yield* Effect.logDebug("attempt stays open", {
@@ -79,12 +79,12 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
         }
       }
       if (found.is !== "void" && found.is !== "ended" && found.is !== "poor") return { found, reference }
-      // A wallet without money fails nothing while another transaction of ours may still pay.
+      // An empty wallet fails nothing while another transaction of ours may still pay.
       const isGone = yield* settlement.abandon(attempt)
       return { found: found.is === "poor" && !isGone ? { is: "reverts" } : found, reference }
     })
 
-    /** Asking for the outcome of a charge is asking for the charge, under its one key. */
+    /** Repeating the charge under its one key returns its outcome. */
     const askProcessor = Effect.fnUntraced(function* (
       attempt: Attempt,
       payment: CardPayment,
@@ -97,7 +97,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       return { found: { is: evidence.isRuling ? "ruled" : "void", reason: evidence.reason }, reference }
     })
 
-    /** Nothing has just been submitted: the payment is submitted again unless it may be in flight. */
+    /** Resubmits the payment unless it may be in flight. */
     const resubmit = (attempt: PendingAttempt, reverts: boolean, hold: Effect.Effect<boolean> | undefined) =>
       attempt.payment.rail === "card"
         ? Effect.succeedNone
@@ -149,7 +149,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       sweepEvery: config.sweepEvery,
       patience: config.patience,
     })
-    /** Inquires for a client. Concurrent clients share an inquiry, and so do those of the two seconds after it. */
+    /** Inquires for a client. Concurrent clients share an inquiry, and its result holds for two seconds. */
     const look = yield* Reconciling.make(
       (attempt) => concludeFor("client", attempt),
       config.lookEvery ?? Reconciling.lookEvery,
@@ -158,7 +158,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
     return {
       /**
        * Inquires for the request that claimed the attempt. Without evidence the attempt stays pending. `submission` is
-       * what settlement has just reported, absent for a card.
+       * the settlement's report, absent for a card.
        */
       conclude: (attempt: Attempt, submission?: Submission) => concludeFor("request", attempt, submission),
       look,
@@ -175,6 +175,6 @@ const hintOf = (submission: Submission | undefined): Option.Option<`0x${string}`
       ? submission.transaction
       : Option.none()
 
-/** The refusal to record. A refusal of our own relayer is about this inquiry alone. */
+/** The refusal to record. A refusal of our own relayer concerns this inquiry only. */
 const refusalOf = (submission: Submission | undefined) =>
   submission && (submission._tag === "Refused" && submission.unsent !== true ? submission.reason : null)

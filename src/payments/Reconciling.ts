@@ -1,13 +1,13 @@
-/** Concurrent clients of one attempt share an inquiry. For two seconds after it, the stored state is the answer. */
+/** Shares an inquiry among concurrent clients of one attempt. For two seconds after it, they get the stored state. */
 import { type Context, Duration, Effect, Fiber, FiberMap, Option } from "effect"
 import type { Attempt } from "./ledger/Attempt.ts"
 
-/** The minimum time between two inquiries that clients cause; no `Retry-After` is shorter. */
+/** Minimum time between two inquiries that clients cause. No `Retry-After` is shorter. */
 export const lookEvery = Duration.seconds(2)
 
 /**
- * Inquires about an attempt that was just read. No client owns an inquiry, so a client that leaves stops none.
- * An inquiry that failed has learned nothing, and one that ended the attempt is on disk: neither starts a pause.
+ * Inquires about an attempt that was just read. No client owns an inquiry, so a disconnect stops none. A failed inquiry
+ * learned nothing, and one that ended the attempt is recorded: neither starts a pause.
  */
 export const make = Effect.fnUntraced(function* (
   look: (attempt: Attempt) => Effect.Effect<Attempt>,
@@ -23,7 +23,7 @@ export const make = Effect.fnUntraced(function* (
         : Effect.void,
     )
 
-  /** In one step: two that begin the same inquiry would interrupt each other. */
+  /** One step: two fibers that begin the same inquiry would interrupt each other. */
   const joined = (attempt: Attempt) =>
     Effect.contextWith((context: Context.Context<never>) =>
       Fiber.join(

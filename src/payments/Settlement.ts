@@ -1,4 +1,6 @@
-/** Hands a signed authorization to whoever brings it on chain, and reports only what it was answered. */
+/**
+ * Submits a signed authorization through our relayer or a facilitator. A submission's answer is a report, not evidence.
+ */
 import { Context, type Effect, type Option } from "effect"
 import type { Hex } from "viem"
 import type { PaymentRequirements } from "../../schema/payments/Payment.ts"
@@ -12,15 +14,15 @@ export interface SettlementRequest {
   readonly requirements: PaymentRequirements
   /** The x402 payload as the client sent it, for a facilitator. */
   readonly payload: string
-  /** Whether it was claimed for a wallet without code, which may have more open than one with code. */
+  /** Whether the attempt was claimed for a wallet without code, which may have more payments in flight. */
   readonly isCodeless?: boolean
 }
 
 /**
- * What settlement reported. None of it is evidence: `Submitted` names a transaction to look for, `Refused`
- * means that nothing was or will be broadcast by this call, `Unclear` is everything else. Only our own relayer knows,
- * and says by `unsent`, that no broadcast of this attempt is noted, and therefore none was ever tried by it. `Unheard` means
- * that nobody has read a byte of this call.
+ * The report of a submission, which proves nothing. `Submitted` names a transaction to look for. `Refused` means that
+ * this call neither broadcast nor will broadcast anything. `Unclear` is everything else. `unsent` comes only from our
+ * relayer: no broadcast of this attempt is recorded, so none was ever tried. `Unheard` means that no byte of this call
+ * was read.
  */
 export type Submission =
   | { readonly _tag: "Submitted"; readonly transaction: Hex }
@@ -28,46 +30,49 @@ export type Submission =
   | { readonly _tag: "Unheard"; readonly reason: string }
   | { readonly _tag: "Unclear"; readonly reason: string; readonly transaction: Option.Option<Hex> }
 
-/** Payments that our own relayer sends in one transaction at most, where nothing less is set. */
+/** The default maximum of payments in one transaction of the relayer. */
 export const groupMost = 50
 
-/** Whether one more settlement could be made: our relayer has gas for it, or the facilitator says that it settles. */
+/** Whether another settlement is possible: the relayer has gas for it, or the facilitator reports that it settles. */
 export type Funds = "ok" | "failing" | "unknown"
 
-/** A payment whose transfer is in no block: it is pending, or settled and its block was taken back. */
+/** A payment whose transfer is in no block: it is pending, or it is settled and its block was orphaned. */
 export interface Unpaid {
   readonly id: string
   readonly state: Attempt["state"]
   readonly acceptedAt: string
   readonly checks: number
-  /** The transaction that has paid it before: where the node knows it no more, it is lost and not on its way. */
+  /** The transaction that paid before. A node that no longer knows it has lost it. */
   readonly paidIn?: Hex
-  /** Whether the newest block would refuse its transfer. */
+  /** Whether the transfer would revert in the newest block. */
   readonly reverts?: boolean
   readonly refusal?: string | null
-  /** Keeps it from all others while it is handed in; false if somebody was faster. Absent for whoever may not hand it in. */
+  /**
+   * Holds the payment for one server during its submission; false if another server was faster. Absent for callers that
+   * must not submit.
+   */
   readonly hold?: Effect.Effect<boolean>
 }
 
 export class Settlement extends Context.Service<
   Settlement,
   {
-    /** Never fails: what goes wrong is a kind of answer. */
+    /** Never fails: an error is reported as a kind of submission. */
     submit(request: SettlementRequest): Effect.Effect<Submission>
     /**
-     * Hands a payment in again that is certainly not on its way, or hurries one that is stuck; none where it may be on
-     * its way, or nobody can know. Never fails.
+     * Resubmits a payment that is certainly not in flight, or speeds up a stuck one. None if it may be in flight or
+     * that is unknown. Never fails.
      */
     resubmit(unpaid: Unpaid, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
     /**
-     * What is left of a payment that can no longer be made: whose fault that was, if it took gas, and the place in the queue
-     * of a transaction that no block takes. Whether nothing that this server sent for it can still pay, as far as it knows,
-     * once the transaction that the attempt names is final. Never fails.
+     * Cleans up after a payment that can no longer be made: blames the wallet for lost gas and frees its nonce in the
+     * queue. Returns whether no transaction that this server sent can still pay, once the transaction that the attempt
+     * names is final. Never fails.
      */
     abandon(attempt: Attempt): Effect.Effect<boolean>
-    /** Why no settlement could be made now, as far as is known: a sentence for the caller without its end. */
+    /** Why no settlement is possible now, as far as known: a sentence for the caller, without its full stop. */
     readonly obstacle: Effect.Effect<string | undefined>
-    /** The same for whoever watches: `unknown` when the node does not answer, or the facilitator is asked too often. */
+    /** The same for monitoring: `unknown` when the node does not answer or the facilitator limits our requests. */
     readonly funds: Effect.Effect<Funds>
   }
 >()("spirit-altar/payments/Settlement") {}

@@ -1,4 +1,4 @@
-/** Inquires about attempts that are due, each rail by itself: a processor that hangs keeps no transfer waiting. */
+/** Sweeps attempts that are due, each rail separately: a hanging card processor delays no transfer. */
 import { Clock, Deferred, Duration, Effect, Schedule } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
@@ -6,7 +6,7 @@ import type { Attempt } from "./ledger/Attempt.ts"
 import type { Sweep } from "./ledger/Sweep.ts"
 import type { Rail } from "./Payment.ts"
 
-/** The first pass of a server also takes what others hold. Only a sweep submits to a facilitator again. */
+/** The first pass of a server also takes attempts that others hold. Only a sweep resubmits to a facilitator. */
 type Pass = "sweep" | "start"
 
 interface Sweeper {
@@ -18,11 +18,11 @@ interface Sweeper {
 
 const rails: ReadonlyArray<Rail> = ["x402", "card"]
 
-/** The maximum of attempts in one sweep, and in the first one after a start. */
+/** Maximum number of attempts in one sweep, and in the first one after a start. */
 const sweepSize = 50
 const startSize = 1000
 
-/** Milliseconds for which a sweep keeps an attempt, and how far ahead the first one reaches. */
+/** Milliseconds a sweep leases an attempt, and how far ahead the first sweep reaches. */
 const leaseMillis = 60_000
 const startAheadMillis = 86_400_000
 
@@ -30,7 +30,7 @@ export const start = Effect.fnUntraced(function* ({ conclude, patience, pending,
   const scope = yield* Effect.scope
   const heldFor = leaseMillis + Duration.toMillis(patience)
 
-  /** Ends with the inquiry, or when the attempt is held for a submission: a slow facilitator holds up no sweep. */
+  /** Ends with the inquiry, or once the attempt is held for a submission: a slow facilitator delays no sweep. */
   const passOver = Effect.fnUntraced(function* (pass: Pass, attempt: Attempt) {
     const passed = yield* Deferred.make<void>()
     const hold = Effect.tap(pending.hold(attempt, heldFor), (isOurs) =>
@@ -60,10 +60,9 @@ export const start = Effect.fnUntraced(function* ({ conclude, patience, pending,
   const carryOn = Effect.catchCause(DatabaseWatch.failed("The sweep failed"))
 
   const sweeping = (rail: Rail) =>
-    // The server that holds an attempt may have been killed.
     concludeDue("start", rail, startSize, startAheadMillis).pipe(
       carryOn,
-      // A full sweep is followed by the next one at once.
+      // A full sweep is followed by the next one without a pause.
       Effect.andThen(
         concludeDue("sweep", rail, sweepSize, 0).pipe(
           Effect.repeat({ while: (taken) => taken === sweepSize }),

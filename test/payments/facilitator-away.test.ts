@@ -132,7 +132,7 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
       )
       assert.match(
         String(answer.json["message"]),
-        /^The facilitator .* handed to nobody\. This request charged nothing; .* Start again later with a new Idempotency-Key\.$/u,
+        /^The facilitator .* not submitted\. This request charged nothing; .* Start again later with a new Idempotency-Key\.$/u,
       )
       assert.strictEqual(facilitator.asked(), 0)
       assertAway(yield* Purchase.send(url, another))

@@ -1,9 +1,9 @@
-/** A challenge of the Machine Payments Protocol and the credential that answers it, as both travel in headers. */
+/** A challenge of the Machine Payments Protocol and the credential that answers it, as sent in headers. */
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { Option, Redacted, Schema } from "effect"
 import { canonicalJson } from "../../platform/CanonicalJson.ts"
 
-/** What a challenge says; `request` and `opaque` are canonical JSON in base64url, and come back as they were sent. */
+/** `request` and `opaque` are canonical JSON in base64url. The credential returns them unchanged. */
 const Challenge = Schema.Struct({
   id: Schema.NonEmptyString,
   realm: Schema.String,
@@ -20,7 +20,7 @@ export type Terms = Omit<Challenge, "id">
 
 export const encoded = (value: Schema.Json): string => Buffer.from(canonicalJson(value)).toString("base64url")
 
-/** Nobody without the secret can make one: the HMAC of everything that binds, each in a place of its own. */
+/** The HMAC of all bound fields, each in its own place. Only holders of the secret can make one. */
 const idOf = ({ digest, expires, intent, method, opaque, realm, request }: Terms, secret: Redacted.Redacted<string>) =>
   createHmac("sha256", Redacted.value(secret))
     .update([realm, method, intent, request, expires ?? "", digest ?? "", opaque ?? ""].join("|"))
@@ -36,7 +36,7 @@ export const isOurs = (challenge: Challenge, secret: Redacted.Redacted<string>):
   return given.length === made.length && timingSafeEqual(given, made)
 }
 
-/** A header carries no more than Latin-1; the protocol's clients read the rest back. */
+/** Headers are limited to Latin-1. Clients of the protocol decode the escapes. */
 const quoted = (text: string) =>
   `"${text
     .replaceAll(/["\\]/gu, "\\$&")
@@ -58,7 +58,7 @@ const fromCredential = Schema.decodeUnknownOption(
   ),
 )
 
-/** What a `Payment` credential answers, and the token it grants; none when it is no such credential. */
+/** Reads the answered challenge and the granted token of a `Payment` credential; none if it is malformed. */
 export const read = (header: string): Option.Option<{ readonly challenge: Challenge; readonly token: string }> => {
   const [, text] = /^Payment\s+(\S+)$/iu.exec(header) ?? []
   return text === undefined

@@ -1,4 +1,4 @@
-/** Charges a granted token once and says what is proven of it: one idempotency key for each attempt, however often it is asked. */
+/** Charges a granted token and reports the evidence. Each attempt has one idempotency key, so repeats charge once. */
 import { Clock, Context, type Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { textOf } from "../../platform/Answers.ts"
@@ -6,8 +6,8 @@ import type { Attempt } from "../ledger/Attempt.ts"
 import { type CardPayment, centsOf } from "../Payment.ts"
 
 /**
- * What is proven of a charge; `isRuling` is false where the same request may still make one, or one made could not be
- * found. `Open` is everything else, with the intent it is about, if that is known.
+ * The evidence of a charge. `isRuling` is false if the same request may still charge, or a charge could not be found.
+ * `Open` is everything else, with its intent if known.
  */
 export type CardEvidence =
   | { readonly _tag: "Paid"; readonly intent: string }
@@ -16,18 +16,18 @@ export type CardEvidence =
 
 export interface CardProcessorConfig {
   readonly apiUrl: string
-  /** The profile that tokens are granted to; the account of another profile knows nothing of a charge. */
+  /** The profile that tokens are granted to. The account of another profile knows nothing of a charge. */
   readonly profile: string
   readonly secretKey: Redacted.Redacted<string>
   readonly timeout: Duration.Duration
 }
 
-/** The version of the processor's interface that knows granted tokens. */
+/** The version of the processor's API that supports granted tokens. */
 const apiVersion = "2026-07-29.preview"
 
 /**
- * The processor forgets an idempotency key after 24 hours: for the first twelve a charge is asked for again under its
- * key, and only after twenty-three does it count that no charge can be found.
+ * The processor forgets an idempotency key after 24 hours. A charge is repeated under its key for the first twelve.
+ * Only after twenty-three does a missing charge count as never made.
  */
 const keyLife = 12 * 3_600_000
 const certainAfter = 23 * 3_600_000
@@ -66,7 +66,7 @@ const paid = (intent: string): CardEvidence => ({ _tag: "Paid", intent })
 const voided = (reason: string, isRuling = true): CardEvidence => ({ _tag: "Void", reason, isRuling })
 const open = (intent: Option.Option<string> = Option.none()): CardEvidence => ({ _tag: "Open", intent })
 
-/** Whose holder would have to act, or we; neither will. */
+/** Intents that wait for an action of the holder or of ours, which never comes. */
 const unfinished = new Set(["requires_action", "requires_confirmation", "requires_capture"])
 
 export class CardProcessor extends Context.Service<CardProcessor>()("spirit-altar/payments/card/CardProcessor", {
@@ -74,7 +74,7 @@ export class CardProcessor extends Context.Service<CardProcessor>()("spirit-alta
     const http = yield* HttpClient.HttpClient
     const base = config.apiUrl.replace(/\/$/u, "")
 
-    /** None when nothing came back that can be read: in time, whole, and from the processor itself. */
+    /** None without a readable answer of the processor within the timeout. */
     const call = (request: HttpClientRequest.HttpClientRequest) =>
       http
         .execute(
@@ -113,7 +113,7 @@ export class CardProcessor extends Context.Service<CardProcessor>()("spirit-alta
       BigInt(intent.amount) === centsOf(attempt.amountAtomic) &&
       intent.currency === "usd"
 
-    /** An intent that waits for somebody is cancelled, so that nobody can finish it later. */
+    /** Cancels an intent that waits for an action, so that it cannot be completed later. */
     const cancel = Effect.fnUntraced(function* (intent: Intent) {
       const answer = yield* call(HttpClientRequest.post(`${base}/v1/payment_intents/${intent.id}/cancel`))
       const now = Option.flatMap(answer, ({ text }) => intentIn(text))
@@ -146,7 +146,7 @@ export class CardProcessor extends Context.Service<CardProcessor>()("spirit-alta
       return age > certainAfter ? voided("card_never_charged", false) : open()
     })
 
-    /** What a refusal proves: a decline is final under its key; trouble of the processor's or of ours proves nothing. */
+    /** Judges a refusal: a decline is final under its key. A fault of the processor or of ours proves nothing. */
     const judgeRefusal = Effect.fnUntraced(function* (attempt: Attempt, answer: Answer, age: number) {
       const refusal = refusalIn(answer.text)
       if (Option.isNone(refusal)) return answer.status >= 500 ? yield* search(attempt, age) : open()
@@ -157,12 +157,12 @@ export class CardProcessor extends Context.Service<CardProcessor>()("spirit-alta
         const evidence = yield* judge(attempt, payment_intent)
         return evidence._tag === "Void" ? voided(reason) : evidence
       }
-      // What fails validation is not kept under its key: the same request may pass a moment later.
+      // Validation errors are not stored under the key, so the same request may succeed later.
       if (answer.status === 400 && type === "invalid_request_error") return voided(code ?? "card_refused", false)
       return answer.status >= 500 || type === "idempotency_error" ? yield* search(attempt, age) : open()
     })
 
-    /** Asks for the charge of an attempt, or for what became of it. Never fails: no answer proves nothing. */
+    /** Requests the charge of an attempt, or its outcome. Never fails: a missing answer proves nothing. */
     const evidence = Effect.fn("CardProcessor.evidence")(function* (attempt: Attempt, payment: CardPayment) {
       if (payment.profile !== config.profile) return open()
       if (Option.isSome(payment.intent)) return yield* retrieve(attempt, payment.intent.value)

@@ -1,4 +1,7 @@
-/** Offers a card charge for one request, and takes a credential for that very request alone (Machine Payments Protocol). */
+/**
+ * Offers a card charge for one request and verifies the credential for exactly that request (Machine Payments
+ * Protocol).
+ */
 import { createHash } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
@@ -20,21 +23,21 @@ export interface CardRequest {
 export interface CardRailConfig {
   /** The profile that tokens are granted to, `profile_…`. */
   readonly profile: string
-  /** Key of the HMAC that makes a challenge ours; all servers of one altar share it. */
+  /** The HMAC key of challenges, shared by all servers of one altar. */
   readonly challengeSecret: Redacted.Redacted<string>
 }
 
-/** How long a challenge can be answered, in milliseconds. */
+/** Lifetime of a challenge in milliseconds. */
 const challengeLife = 300_000
 
-/** The processor charges no less. */
+/** The processor's minimum charge. */
 const leastCents = 50n
 
-/** Whether an act can be sold for a card at all. */
+/** Whether an act can be sold for a card. */
 export const isForCards = ({ cards, priceAtomic }: SoldAct) =>
   cards === true && priceAtomic % centAtomic === 0n && centsOf(priceAtomic) >= leastCents
 
-/** Whatever is wrong with it here, the same credential may have been charged for another request. */
+/** The message claims nothing beyond this request: the same credential may have been charged for another one. */
 const reject = (reason: string, message: string) =>
   new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
 
@@ -43,14 +46,14 @@ const notHere = reject(
   "Cards are not taken on this route of this server; pay by x402, as PAYMENT-REQUIRED says.",
 )
 
-/** The `Payment` credential of an `Authorization` header, which may hold several schemes; none when it has none. */
+/** The `Payment` credential of an `Authorization` header, which may hold several schemes. */
 export const cardCredentialIn = (authorization: string | undefined): string | undefined =>
   authorization
     ?.split(",")
     .map((scheme) => scheme.trim())
     .find((scheme) => /^Payment\s/iu.test(scheme))
 
-/** A challenge names method, URL and key in its opaque part, and the body by its digest (RFC 9530). */
+/** Binds a challenge to method, URL and key by its opaque part, and to the body by its digest (RFC 9530). */
 const bindingOf = ({ body, key, method, url }: CardRequest) => ({
   opaque: CardChallenge.encoded({
     request: createHash("sha256")
@@ -82,7 +85,7 @@ export class CardRail extends Context.Service<CardRail>()("spirit-altar/payments
         secret,
       )
 
-    /** `WWW-Authenticate` for one request; none where cards are not taken. */
+    /** `WWW-Authenticate` for one request; none if the act is not sold for cards. */
     const offer = Effect.fn("CardRail.offer")(function* (act: SoldAct, request: CardRequest) {
       if (!isForCards(act)) return Option.none()
       const now = yield* Clock.currentTimeMillis
@@ -90,7 +93,7 @@ export class CardRail extends Context.Service<CardRail>()("spirit-altar/payments
       return Option.some(CardChallenge.headerOf(challenge, act.description))
     })
 
-    /** Reads a credential and holds it against what this request would be offered. */
+    /** Verifies a credential against the challenge that this request would be offered. */
     const verify = Effect.fn("CardRail.verify")(function* (header: string, act: SoldAct, request: CardRequest) {
       if (!isForCards(act)) return yield* notHere
       const credential = CardChallenge.read(header)

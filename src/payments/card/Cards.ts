@@ -1,4 +1,4 @@
-/** Cards beside x402: the rail that offers them and the processor that charges them. */
+/** Card payments: the rail that offers them and the processor that charges them. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { type Duration, Effect, Layer } from "effect"
 import { HttpClient } from "effect/http"
@@ -7,7 +7,7 @@ import { CardRail, type CardRailConfig } from "./CardRail.ts"
 
 export type CardConfig = CardRailConfig & Omit<CardProcessorConfig, "timeout">
 
-/** The card processor is no part of ours: it is told of no trace, and followed to no other address. */
+/** A third party gets no trace context, and its redirects are not followed. */
 const client = Layer.effect(
   HttpClient.HttpClient,
   Effect.map(
@@ -16,7 +16,7 @@ const client = Layer.effect(
   ),
 ).pipe(Layer.provide(NodeHttpClient.layerUndici))
 
-/** No cards are taken without a configuration; `timeout` is that of each call. */
+/** Without a configuration no cards are taken. `timeout` applies to each call. */
 export const layer = (config: CardConfig | undefined, timeout: Duration.Duration) =>
   config === undefined
     ? Layer.merge(CardRail.off, CardProcessor.off)

@@ -1,15 +1,15 @@
-/** A paid request once its intent is on disk: what was asked, what was signed, and how it ended. */
+/** An attempt as recorded: the request, the signed payment and the outcome. */
 import { Effect, Schema } from "effect"
 import { Moment, rowReader } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
 import { type Payment, paymentColumns, readPayment } from "../Payment.ts"
 
-/** One inquiry's reason to end an attempt as unpaid, which a later inquiry has to agree with. */
+/** An inquiry's reason to end an attempt as unpaid. A later inquiry has to agree. */
 export interface FailureVerdict {
   readonly reason: string
   /** RFC 3339 UTC with milliseconds, by the database's clock. */
   readonly at: string
-  /** Milliseconds that had passed when the attempt was read, by the database's clock: those of several servers differ. */
+  /** Age in milliseconds at the read, by the database's clock, since the clocks of servers differ. */
   readonly ageMillis: number
 }
 
@@ -27,12 +27,12 @@ export const readVerdict = Effect.fnUntraced(function* (row: unknown): Effect.fn
   return { reason, at: doubtedAt, ageMillis }
 })
 
-/** SQL that sets the verdict of an inquiry, and keeps the time of one that said the same before. */
+/** SQL that sets the verdict of an inquiry. A repeated reason keeps its first time. */
 export const setVerdict = (reason: string | null) =>
   part`doubted_reason = ${reason}::text, doubted_at = CASE WHEN ${reason}::text IS NULL THEN NULL
     WHEN doubted_reason = ${reason}::text THEN doubted_at ELSE now() END`
 
-/** SQL for the signature of an attempt that ends: a card's token is kept as long as it is needed, and no longer. */
+/** SQL for the signature of an attempt that ends: a card's token is erased once it is no longer needed. */
 export const withoutCardToken = "CASE WHEN rail = 'card' THEN '' ELSE signature END"
 
 export const attemptColumns = [
@@ -45,25 +45,25 @@ export const attemptColumns = [
 const facts = {
   id: Schema.String,
   idempotencyKey: Schema.String,
-  /** SHA-256 over method, canonical URL and canonical body. */
+  /** SHA-256 of method, canonical URL and canonical body. */
   fingerprint: Schema.String,
   act: Schema.String,
   url: Schema.String,
   input: Schema.fromJsonString(Schema.Json),
-  /** Atomic USDC, however it is paid. */
+  /** Atomic USDC, for either rail. */
   amountAtomic: Schema.BigIntFromString,
-  /** The number drawn from the pool, if the act claims one. */
+  /** The number from the pool, if the act claims one. */
   number: Schema.NullOr(Schema.Int),
-  /** What a facilitator refused it with, before any broadcast as it says. */
+  /** The reason a facilitator gave for refusing it, by its own account before any broadcast. */
   refusal: Schema.NullOr(Schema.String),
   acceptedAt: Moment,
   checks: Schema.Int,
-  /** W3C `traceparent` of the request that made it; null where that was not traced. */
+  /** W3C `traceparent` of the request that made the attempt, null if it was not traced. */
   traceparent: Schema.optionalKey(Schema.NullOr(Schema.String)),
 }
 
 const Pending = Schema.Struct({ ...facts, state: Schema.Literal("pending") })
-/** `answer` is the exact first answer, whose last member is `"replayed":false`; its header holds `paymentResponse`. */
+/** `answer` is the exact first answer and ends with the member `"replayed":false`. `paymentResponse` is its header. */
 const Settled = Schema.Struct({
   ...facts,
   state: Schema.Literal("settled"),
@@ -74,7 +74,7 @@ const Failed = Schema.Struct({ ...facts, state: Schema.Literal("failed"), reason
 
 interface Beside {
   readonly payment: Payment
-  /** Why the last inquiry would have failed it; null when that one found it open, or none did find anything. */
+  /** The last inquiry's reason to fail the attempt; null if it found the attempt open, or if none had a finding. */
   readonly pendingFailure: FailureVerdict | null
 }
 

@@ -1,4 +1,7 @@
-/** What the relayer signed for each attempt, on disk before it is sent: whoever comes later knows what may be on its way. */
+/**
+ * The transactions that the relayer signed for each attempt. They are recorded before they are sent, so every server
+ * knows what may be in flight.
+ */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
@@ -8,30 +11,30 @@ import { timestampOf } from "../../platform/Time.ts"
 import { Word } from "../Hex.ts"
 import type { Attempt } from "./Attempt.ts"
 
-/** The newest transaction of an attempt; `maxFeePerGas` in wei. */
+/** The newest transaction of an attempt. `maxFeePerGas` is in wei. */
 export interface Broadcast {
   readonly nonce: number
   readonly hash: Hex
   readonly maxFeePerGas: bigint
   readonly atMillis: number
-  /** Payments that travel in it. */
+  /** Number of payments in the transaction. */
   readonly members: number
 }
 
-/** One that was noted; `blamed` once it was in a block without paying, by its wallet's own doing. */
+/** A recorded broadcast. `blamed` means that it was in a block without paying, through its wallet's fault. */
 export interface NotedBroadcast extends Broadcast {
   readonly blamed: boolean
 }
 
-/** A payment that is about to travel in a transaction, and the hash that is noted for it so far. */
+/** A payment about to be sent in a transaction, with the hash recorded for it so far. */
 export interface Passenger {
   readonly attempt: string
-  /** What the attempt has to be still. */
+  /** The state the attempt must still have. */
   readonly state: Attempt["state"]
   readonly previous: Option.Option<Hex>
 }
 
-/** The database does not answer: nobody knows what was sent, and nothing may be sent that is not noted. */
+/** The database does not answer. No transaction may be sent unless it is recorded. */
 export class BroadcastsUnavailable extends Schema.TaggedError<BroadcastsUnavailable>()("BroadcastsUnavailable", {}) {
   override get message() {
     return "the broadcasts cannot be read or noted"
@@ -51,7 +54,7 @@ const readRow = rowReader(
 )
 const readNoted = rowReader("relayer_broadcasts", Schema.Struct({ attemptId: Schema.String }))
 
-/** Of a statement that did not come through: logged, and nobody relies on it. */
+/** Logs a failed statement. Its effect is unknown, so callers must not rely on it. */
 export const unavailable = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, BroadcastsUnavailable> =>
   statement.pipe(
     Effect.tapError((error) => Effect.logWarning("A broadcast could not be read or noted", error)),
@@ -79,9 +82,9 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
     })
 
     /**
-     * Takes the place of what was noted before, for each attempt by itself and all in one statement; answers those it was
-     * noted for. Of the others somebody else was faster, who then sends instead, or has ended the attempt. What is noted
-     * is no longer refused, nor about to fail.
+     * Replaces the recorded broadcast of each attempt, all in one statement, and clears refusal and doubt. Returns the
+     * attempts it was recorded for. For the others another server was faster: it sends instead, or it has ended the
+     * attempt.
      */
     const note = Effect.fn("Broadcasts.note")(function* (
       passengers: ReadonlyArray<Passenger>,
@@ -92,7 +95,7 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
         state,
         previous: Option.getOrNull(previous),
       }))
-      // The attempts' rows are locked with it, in one order, so that nobody ends one as never sent beside this.
+      // Locks the attempts' rows in one order, so that none is ended as never sent at the same time.
       const rows = yield* retryConflicts(sql`
         WITH asked AS MATERIALIZED (
           SELECT id, state, previous
@@ -113,7 +116,7 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
         WHERE previous IS NULL OR EXISTS (SELECT 1 FROM relayer_broadcasts o WHERE o.attempt_id = l.id)
         ON CONFLICT (attempt_id) DO UPDATE SET nonce = excluded.nonce, hash = excluded.hash,
           max_fee = excluded.max_fee, sent_at = excluded.sent_at, members = excluded.members, blamed = false
-        -- A first note names none before it, and so replaces none.
+        -- A first record has no previous hash and so replaces none.
         WHERE b.hash = (SELECT l.previous FROM locked l WHERE l.id = b.attempt_id)
         RETURNING b.attempt_id`).pipe(unavailable)
       const noted = yield* Effect.forEach(rows, readNoted)

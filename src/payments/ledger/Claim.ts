@@ -1,4 +1,4 @@
-/** Writes the intent of a purchase and takes its key, payment, slots and number together, or takes nothing. */
+/** Records the intent of a purchase and takes its key, payment, slots and number together, or takes nothing. */
 import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -36,7 +36,7 @@ interface Intent {
   readonly names: ReadonlyArray<string>
 }
 
-/** `number` is undefined when no attempt was made, in a group maybe only because of its neighbours. */
+/** `number` is undefined when no attempt was made, possibly because of another intent in the group. */
 interface Inserted {
   readonly number: number | null | undefined
   readonly wasAlone: boolean
@@ -44,7 +44,7 @@ interface Inserted {
 
 const namesOf = ({ claims, payment }: NewAttempt) => [...claims.slots, claimOf(payment)].sort()
 
-/** One row for each intent; a wallet's earlier ones in the group are taken to be made, so that no two count past each other. */
+/** One row per intent. Earlier intents of the same wallet in the group count as made, so that none is overlooked. */
 const rowsOf = (intents: ReadonlyArray<Intent>) => {
   const spent = new Map<string, { readonly atomic: bigint; readonly count: number }>()
   return intents.map(({ attempt, id, names, traceparent }, place) => {
@@ -99,8 +99,9 @@ const pendingAttempt = ({ attempt, id, traceparent }: Intent, number: number | n
 })
 
 /**
- * All intents of a group or, when a name is taken, none. What does not fit its wallet, and whose pool cannot serve the
- * whole group, is left out: alone it is told why. Wallets, pools, keys and names are taken in one order everywhere.
+ * Inserts all intents of a group, or none when a name is taken. An intent that does not fit its wallet, or whose pool
+ * cannot serve the whole group, is left out and retried alone for its reason. Wallets, pools, keys and names are always
+ * locked in this order.
  */
 const insertion = part`
   WITH asked AS MATERIALIZED (
@@ -130,7 +131,7 @@ const insertion = part`
       drawn = CASE WHEN cardinality(p.released) > 0 THEN p.released[1] ELSE p.highest + excluded.highest END,
       highest = CASE WHEN cardinality(p.released) > 0 THEN p.highest ELSE p.highest + excluded.highest END,
       released = p.released[2:]
-    -- Released numbers go out one by one.
+    -- Released numbers are assigned one at a time.
     WHERE CASE WHEN cardinality(p.released) > 0 THEN excluded.highest = 1
       ELSE p.highest + excluded.highest <= (SELECT max(r.capacity) FROM ranked r WHERE r.pool = p.name) END
     RETURNING name, drawn
@@ -163,18 +164,20 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/ledge
         Effect.map((numbers) =>
           intents.map(({ id }): Inserted => ({ number: numbers.get(id), wasAlone: intents.length === 1 })),
         ),
-        // A lost connection does not tell what became of them; any other refusal is of the whole statement.
+        // A lost connection leaves the outcome unknown. Any other error applies to the whole statement.
         Effect.catchIf((error) => error.reason._tag === "ConnectionError", Effect.die),
       )
 
     const insertSoon = yield* Gather.make<Intent, Inserted, SqlError.SqlError>({
-      // Twins wait for each other, so they are not in one statement.
+      // Intents with a common key must not share a statement.
       keysOf: ({ attempt, names }) => [attempt.idempotencyKey, ...names],
       retriesAlone: isRefused,
       run: insertTogether,
     })
 
-    /** The attempt's number, null without a pool; none when it was not made. Only alone it is told so for certain. */
+    /**
+     * The attempt's number, null without a pool, undefined when it was not made. Only an insertion alone is conclusive.
+     */
     const numberOf = (intent: Intent) => {
       const alone = Effect.map(insertTogether([intent]), ([one]) => one?.number)
       return insertSoon(intent).pipe(
@@ -187,7 +190,7 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/ledge
       )
     }
 
-    /** Why a claim that met no conflict was not made; none when that is over by now. */
+    /** Why a claim without conflict was not made; none if the reason has passed. */
     const obstacle = Effect.fnUntraced(function* ({ amountAtomic, balance, payment }: NewAttempt) {
       if (balance === undefined) return Option.none<ClaimOutcome>()
       const { payer } = columnsOf(payment)

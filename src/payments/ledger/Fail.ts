@@ -1,4 +1,4 @@
-/** Ends attempts that were not and cannot be paid, and releases what they held. */
+/** Ends attempts that were not and cannot be paid, and releases their claims. */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { retryConflicts, transaction } from "../../platform/Sql.ts"
@@ -24,7 +24,7 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/ledger/
           SET released = (SELECT array_agg(n ORDER BY n) FROM unnest(p.released || e.pool_number) AS n)
           FROM ended e WHERE p.name = e.pool RETURNING p.name
         ), freed AS (
-          -- Reads what was released, so that the pool is locked before the names, as a claim takes them.
+          -- Reading "released" locks the pool before the names, in the order of a claim.
           DELETE FROM payment_claims c USING ended e LEFT JOIN released r ON r.name = e.pool
           WHERE c.attempt_id = e.id
         )
@@ -32,7 +32,7 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/ledger/
       return rows.length > 0
     })
 
-    /** Said by the one who ended it, once that is committed. */
+    /** Reports the failure from the server that committed it. */
     const told = (isOurs: boolean, attempt: Attempt) =>
       isOurs && attempt.state === "failed"
         ? Effect.as(changed({ ...attempt, from: "pending", to: "failed", evidence: attempt.reason }), attempt)
@@ -44,8 +44,8 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/ledger/
     })
 
     /**
-     * Ends an attempt, or returns it as it is if it has ended meanwhile; with a verdict, only while that is what the
-     * inquiry before left. `isAlive` where somebody may still bring its authorization to the chain: then it is looked at on.
+     * Ends an attempt, or returns one that has already ended. With a verdict, only while that verdict is unchanged.
+     * `isAlive` marks an authorization that can still be submitted, so that inquiries continue.
      */
     const fail = Effect.fn("Fail.fail")((id: string, reason: string, verdict?: FailureVerdict, isAlive = false) => {
       const agreed =
@@ -59,13 +59,13 @@ export class Fail extends Context.Service<Fail>()("spirit-altar/payments/ledger/
     })
 
     /**
-     * The same for what was never sent: only while no broadcast is noted, by whomever; and with `isUnseen`, only while no look
-     * at it has ended, since nobody hands in to a facilitator before that but the request itself.
+     * Ends an attempt that was never sent, only while no server has recorded a broadcast. With `isUnseen`, only before
+     * its first inquiry ends: until then only the request itself submits to a facilitator.
      */
     const failUnsent = Effect.fn("Fail.failUnsent")((id: string, reason: string, isUnseen: boolean) => {
       const unsent = sql`NOT EXISTS (SELECT 1 FROM relayer_broadcasts WHERE attempt_id = ${id}::uuid)
         AND (checks = 0 OR NOT ${isUnseen}::boolean)`
-      // Whoever notes a broadcast locks the same row: what is asked after the lock has seen it.
+      // Recording a broadcast locks the same row, so the query after this lock sees it.
       const lock = sql`SELECT id FROM payment_attempts WHERE id = ${id}::uuid FOR UPDATE`
       const ending = lock.pipe(
         Effect.andThen(end(id, reason, unsent, false)),

@@ -1,4 +1,4 @@
-/** Every paid attempt on disk: claimed once, ended once, answered with the same bytes for ever. */
+/** The store of paid attempts: claimed once, ended once, answered with the same bytes for ever. */
 import { Layer } from "effect"
 import { Claim } from "./Claim.ts"
 import { Fail } from "./Fail.ts"
@@ -10,7 +10,7 @@ import { Standings } from "./Standing.ts"
 import { Sweep } from "./Sweep.ts"
 import { UnclaimedPayments } from "./UnclaimedPayments.ts"
 
-/** All services of the ledger; what the relayer sends is noted by `Broadcasts`, which it alone needs. */
+/** All services of the ledger. `Broadcasts` belongs to the relayer alone. */
 export const layer = Layer.mergeAll(
   Claim.layer,
   Selling.layer,

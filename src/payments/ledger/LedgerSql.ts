@@ -1,11 +1,11 @@
-/** What the ledger lets others read inside a statement of their own, so that a read stays one round trip. */
+/** Fragments for statements of other modules, so that a read of an act and its payment takes one round trip. */
 import { Effect, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { Finality } from "../../../schema/payments/Payment.ts"
 import { rowsOf } from "../../platform/Rows.ts"
 import { part } from "../../platform/SqlPart.ts"
 
-/** How the payment of a settled act stands now, as `paymentState` selects it. */
+/** The current state of a settled act's payment, as `paymentState` selects it. */
 export const paymentStateColumns = {
   rail: Schema.Literals(["x402", "card"]),
   finality: Finality,
@@ -14,24 +14,24 @@ export const paymentStateColumns = {
 
 const stateOf = rowsOf("payment_attempts", Schema.Struct({ state: Schema.Literals(["pending", "settled", "failed"]) }))
 
-/** Settled acts as `a`, with their payments as `p`; `actColumns` are of both. */
+/** Settled acts as `a` joined with their payments as `p`. `actColumns` covers both. */
 export const settledActs = part`acts a JOIN payment_attempts p ON p.id = a.id`
 export const paymentState = part`p.rail, p.finality, p.current_transaction`
 
-/** Where the payer of a settled act is this wallet, however it is spelled. */
+/** Matches the payer of a settled act in any spelling. */
 export const paidBy = (wallet: string) => part`p.state = 'settled' AND lower(p.payer) = ${wallet.toLowerCase()}::text`
 
-/** The same for a wallet of which only both ends are known: its first digits are a range of the index of wallets. */
+/** Matches a payer by both ends of its address. The head is a range of the index on wallets. */
 export const paidByEnds = (head: string, tail: string) => part`p.state = 'settled' AND lower(p.payer) >= ${head}::text
   AND lower(p.payer) < ${`${head}g`}::text AND right(lower(p.payer), ${tail.length}::int) = ${tail}::text`
 
-/** Where this transaction settled an act, or holds its transfer now. */
+/** Matches the transaction that settled an act or holds its transfer now. */
 export const settledIn = (transaction: string) => {
   const hash = transaction.toLowerCase()
   return part`p.state = 'settled' AND (p.transaction = ${hash}::text OR p.current_transaction = ${hash}::text)`
 }
 
-/** Where a settled act was left under this public name, however it is spelled. */
+/** Matches the public name of a settled act in any spelling. */
 export const namedBy = (name: string) => part`a.agent_name IS NOT NULL AND lower(a.agent_name) = lower(${name}::text)`
 
 export const newestPayment = part`p.ended_at DESC, p.id DESC`
@@ -40,17 +40,17 @@ export const newestAct = part`(SELECT * FROM acts ORDER BY settled_at DESC, id D
 
 export const placeOfAct = (id: string) => part`(SELECT settled_at, id FROM acts WHERE id = ${id}::uuid)`
 
-/** All that ever settled, as a relation of one row: `settled` and `cents`. */
+/** Totals of everything that ever settled, as one row: `settled` and `cents`. */
 export const totals = part`(SELECT settled, (settled_atomic / 10000)::bigint AS cents FROM payment_totals WHERE id = 1)`
 
-/** Whether an attempt holds the claim of this name, for now or for ever. */
+/** Whether an attempt holds the claim of this name, temporarily or permanently. */
 export const isClaimed = (name: Statement.Fragment) => part`EXISTS (SELECT 1 FROM payment_claims WHERE name = ${name})`
 
-/** How many numbers of a pool are out; null while none was drawn. */
+/** Numbers of a pool that are assigned; null before the first one. */
 export const drawn = (pool: Statement.Fragment) =>
   part`(SELECT highest - cardinality(released) FROM payment_pools WHERE name = ${pool})`
 
-/** Whether an attempt of one of these acts is still open. */
+/** Whether an attempt of one of these acts is pending. */
 export const isPending = Effect.map(
   SqlClient.SqlClient,
   (sql) => (id: string, acts: ReadonlyArray<string>) =>

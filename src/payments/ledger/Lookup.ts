@@ -1,4 +1,4 @@
-/** What is on disk of attempts: the one under a key, who holds a claim, and how many are open or lost. */
+/** Reads attempts: by key, by held claims, and counts of pending and lost ones. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Gather from "../../platform/Gather.ts"
@@ -11,11 +11,11 @@ import { type Attempt, attemptColumns, readAttempt } from "./Attempt.ts"
 export interface AttemptState {
   readonly attempt: Option.Option<Attempt>
   readonly conflicts: ReadonlyArray<ClaimConflict>
-  /** Whether an attempt, this or another, holds the payment. */
+  /** Whether any attempt holds the payment. */
   readonly paymentBound: boolean
 }
 
-/** The database does not answer, so nothing can be counted. */
+/** The database does not answer. */
 export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("LedgerUnavailable", {}) {}
 
 const readClaims = rowReader(
@@ -29,7 +29,9 @@ const readClaims = rowReader(
 
 const readCount = rowReader("payment_attempts", Schema.Struct({ n: Schema.BigInt }))
 
-/** What a statement asks for: an attempt by its key, who holds some claims, and how much of a pool is drawn. */
+/**
+ * One lookup of a shared statement: an attempt by its key, the holders of some claims, and the drawn numbers of a pool.
+ */
 interface Asked {
   readonly key: string
   readonly names: ReadonlyArray<string>
@@ -41,8 +43,8 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/led
     const sql = yield* SqlClient.SqlClient
     const columns = sql.literal(attemptColumns)
 
-    // One list of any length is one plan: who asks is in it, with the names that are asked for. Each is looked up by
-    // itself, as the limits say: of lists the planner knows no length, and would rather read whole tables.
+    // One JSON parameter for any number of lookups keeps one query plan. The lateral joins with LIMIT make the planner
+    // use indexes: it cannot estimate the length of a list and would scan whole tables.
     const [text] = sql`
       SELECT a.*, held.held, (
           SELECT highest - cardinality(released) FROM payment_pools WHERE name = r.pool
@@ -58,13 +60,13 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/led
       ORDER BY r.place`.compile()
     const rowSoon = yield* Gather.make<Asked, object, never>({
       run: (asked) => {
-        // Most keys have no attempt: only where there is one, its columns get our spelling.
+        // Most keys have no attempt, so column names are converted only for those that have one.
         const rows = JSON.stringify(asked.map((one, place) => ({ place, ...one })))
         return bounded(Effect.orDie(sql.unsafe<object>(text, [rows]).withoutTransform))
       },
     })
 
-    /** In one round trip, shared with who asks meanwhile: the attempt under a key, and whether the claims are free. */
+    /** The attempt under a key and the state of its claims, in one round trip shared with concurrent callers. */
     const state = Effect.fnUntraced(function* (
       key: string,
       claims: Claims,

@@ -1,4 +1,4 @@
-/** What an intent is written of, and what came of writing it. */
+/** The input of a claim and its outcome. */
 import type { Schema } from "effect"
 import type { Hex } from "viem"
 import { timestampOf } from "../../platform/Time.ts"
@@ -7,13 +7,16 @@ import type { Payment } from "../Payment.ts"
 import type { Attempt } from "./Attempt.ts"
 import type { AttemptState } from "./Lookup.ts"
 
-/** Atomic units that a wallet held when it was asked for, at `asOfMillis` or a little later. */
+/** A wallet's balance in atomic units, read at `asOfMillis` or a little later. */
 export interface PayerBalance {
   readonly balanceAtomic: bigint
   readonly asOfMillis: number
-  /** Whether what its payments in flight have taken is back in it. */
+  /** Whether payments in flight are added back. */
   readonly isExact: boolean
-  /** Whether it has code and its gas is ours: in its block such a wallet may refuse what it agreed to. */
+  /**
+   * Whether the wallet has code and we pay its gas. Such a wallet may revert in its block what it accepted in a dry
+   * run.
+   */
   readonly isContract: boolean
 }
 
@@ -25,17 +28,17 @@ export interface NewAttempt {
   readonly input: Schema.Json
   readonly amountAtomic: bigint
   readonly payment: Payment
-  /** The x402 payload as sent; empty for a card. */
+  /** The x402 payload as sent, empty for a card. */
   readonly payload: string
   readonly claims: Claims
-  /** What its wallet can pay with; absent for a card, and for what is paid already. */
+  /** The wallet's balance, absent for a card and for a payment that is already made. */
   readonly balance?: PayerBalance | undefined
   readonly acceptedAtMillis: number
-  /** Milliseconds after which another server may look at it. */
+  /** Milliseconds after which another server may inquire. */
   readonly leaseMillis: number
 }
 
-/** Whether it is let in as the payment of a wallet without code, of which more may be open. */
+/** Whether it is claimed as a payment of a wallet without code, which may have more payments in flight. */
 export const isCodeless = ({ balance }: Pick<NewAttempt, "balance">) => balance?.isContract === false
 
 /** A payment of a wallet that may still leave its balance, or has just left it. */
@@ -47,17 +50,17 @@ export interface InFlight {
 export type ClaimOutcome =
   | { readonly _tag: "Claimed"; readonly attempt: Attempt }
   | { readonly _tag: "Conflict"; readonly state: AttemptState }
-  /** The wallet has too much in flight for its balance, or has as many as it may, `most`. */
+  /** The balance does not cover the payments in flight, or their number has reached its limit `most`. */
   | {
       readonly _tag: "Overdrawn"
       readonly tooMany: boolean
       readonly most: number
       readonly inFlight: ReadonlyArray<InFlight>
     }
-  /** Nothing is sent for the wallet at our cost for a while, and why. */
+  /** The wallet is refused for a while, for this reason. */
   | { readonly _tag: "Distrusted"; readonly reason: string }
 
-/** Milliseconds by which servers' clocks may differ: what settled so long before a balance was read may not be in it. */
+/** Maximum difference between servers' clocks in milliseconds. A balance may miss a payment settled within it. */
 const clockSkew = 60_000
 
 export const sinceOf = ({ asOfMillis }: PayerBalance) => timestampOf(asOfMillis - clockSkew)

@@ -1,21 +1,30 @@
-/** How many payments of a wallet may be open, as SQL: few of one that has never paid, and none while much gas is lost to its kind. */
+/**
+ * SQL for the maximum of payments in flight of one wallet. Unknown wallets have few, and none while their kind wastes
+ * much gas.
+ */
 import { firstPaymentsMaximum, openPaymentsMaximum } from "../../../schema/payments/Errors.ts"
 
-/** Gas that wallets of a kind which did not pay may have cost within an hour until no unknown one of that kind is taken. */
+/**
+ * Gas that non-paying wallets of a kind may waste within an hour. Above it, unknown wallets of that kind are refused.
+ */
 const lostGasAtMost = 15_000_000n
 
-/** The same from which an unknown one has one payment open: then it cannot burn more of our gas than of its own. */
+/**
+ * Gas wasted within an hour from which an unknown wallet has one payment in flight: it cannot waste more of our gas
+ * than of its own.
+ */
 const lostGasUnnoticed = 5_000_000n
 
-/** How a payment of a wallet fails in its block at our cost, and how many are open of one that has never paid here. */
+/** Kinds of wallets: the limit of one that has never paid here, and the refusal that counts against its kind. */
 const kinds = {
   codeless: { first: firstPaymentsMaximum, refusal: "wallet_did_not_pay" },
   contract: { first: 1, refusal: "wallet_reverted_settlement" },
 } as const
 
 /**
- * How many may be pending of the wallet whose row is `p`: as many again for each that it has paid. One that has never paid, or
- * was ever refused, has fewer while much gas of ours is lost to its kind, and none while too much is.
+ * The limit of the wallet whose row is `p`, raised with each payment it made. A wallet that was ever refused has one
+ * payment in flight. A wallet that has never paid has one while its kind wastes much gas. Both have none while it
+ * wastes too much.
  */
 const mostOf = ({ first, refusal }: (typeof kinds)[keyof typeof kinds]) => `(
     SELECT CASE WHEN c.paid > 0 THEN least(${first} * (c.paid + 1), ${openPaymentsMaximum}) ELSE (
@@ -32,6 +41,6 @@ const mostOf = ({ first, refusal }: (typeof kinds)[keyof typeof kinds]) => `(
 export const mostOfContract = mostOf(kinds.contract)
 export const mostOfCodeless = mostOf(kinds.codeless)
 
-/** What an unknown wallet is refused for while too much gas is lost to its kind. */
+/** Refusals of an unknown wallet while its kind wastes too much gas. */
 export const contractsRefused = "wallet_with_code"
 export const unknownRefused = "wallet_never_paid"

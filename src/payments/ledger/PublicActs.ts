@@ -1,4 +1,4 @@
-/** The public rows of settled acts as an operator meets them: to change what is shown, and to take them all along. */
+/** The public rows of settled acts for the operator: changes what is shown and exports all. */
 import { Effect, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Moment, rowsOf } from "../../platform/Rows.ts"
@@ -19,14 +19,14 @@ const actsOf = rowsOf("acts", Row)
 type Place = Pick<PublicAct, "id" | "settledAt">
 
 export const make = Effect.map(SqlClient.SqlClient, (sql) => ({
-  /** Whoever changes what is shown of an act goes one after the other: its attempt is locked, which a server may do. */
+  /** Locks the attempt of an act, so that changes of its public row run one at a time. */
   lock: (id: string) => sql`SELECT id FROM payment_attempts WHERE id = ${id}::uuid FOR UPDATE`,
   find: (id: string) =>
     Effect.map(actsOf(sql`SELECT * FROM acts WHERE id = ${id}::uuid FOR UPDATE`), ([row]) => Option.fromNullishOr(row)),
-  /** What is shown from now on; the first answer, which whoever has the key can repeat, stays as it was. */
+  /** Changes what is shown. The stored first answer stays, and a replay of its key returns it. */
   show: (id: string, agentName: string | null, record: string) =>
     sql`UPDATE acts SET agent_name = ${agentName}, record = ${record} WHERE id = ${id}::uuid`,
-  /** At most `limit` acts, oldest first, after the one given. */
+  /** At most `limit` acts, oldest first, after the given one. */
   after: (last: Place | undefined, limit: number) =>
     actsOf(sql`
       SELECT * FROM acts

@@ -1,4 +1,4 @@
-/** Wallets whose payments took our gas in a block and did not pay: every server refuses them for a while. */
+/** Wallets whose payments used our gas in a block and did not pay. Every server refuses them for a while. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
@@ -7,11 +7,11 @@ import { retryConflicts } from "../../platform/Sql.ts"
 import { type ChainPayment, paymentColumns, readChainPayment } from "../Payment.ts"
 import { unavailable } from "./Broadcasts.ts"
 
-/** Its contract took back what it had agreed to; or what it was to pay had left it. */
+/** The wallet's contract reverted what it had accepted, or the balance was gone. */
 const Reason = Schema.Literals(["wallet_reverted_settlement", "wallet_did_not_pay"])
 export type Reason = typeof Reason.Type
 
-/** A payment that a broadcast did not make, by the doing of its wallet. */
+/** A payment that a broadcast did not make, through its wallet's fault. */
 export interface Loss {
   readonly attempt: string
   readonly wallet: Hex
@@ -26,9 +26,9 @@ export interface Traveller {
 }
 
 export interface Standing {
-  /** Why nothing is sent for the wallet at the moment, if so. */
+  /** Why the wallet is refused now, if it is. */
   readonly refused: Option.Option<Reason>
-  /** Whether it was let in as a wallet without code and has not paid yet: it is sent only as long as it has none. */
+  /** Whether it was accepted as a wallet without code and has not paid yet. It is sent only while it has none. */
   readonly isCodeless: boolean
 }
 
@@ -64,7 +64,7 @@ export class Refusals extends Context.Service<Refusals>()("spirit-altar/payments
       )
     })
 
-    /** Refuses the wallets for an hour from now; what a broadcast has lost counts once, whoever looks at it. */
+    /** Refuses the wallets for an hour. The loss of a broadcast counts once, on the first call. */
     const refuse = Effect.fn("Refusals.refuse")(function* (hash: Hex, losses: ReadonlyArray<Loss>) {
       const asked = losses.map(({ gas, ...loss }) => ({ ...loss, gas: gas.toString() }))
       yield* retryConflicts(sql`
@@ -72,7 +72,7 @@ export class Refusals extends Context.Service<Refusals>()("spirit-altar/payments
           SELECT * FROM json_to_recordset(${JSON.stringify(asked)}::json)
             AS r(attempt uuid, wallet text, reason text, gas bigint)
         ), before AS MATERIALIZED (
-          -- Whoever is blamed later for what is counted already is refused all the same.
+          -- A wallet blamed later for a counted loss is refused, too.
           SELECT EXISTS (SELECT 1 FROM relayer_broadcasts WHERE hash = ${hash} AND blamed) AS is_counted
         ), lost AS (
           UPDATE relayer_broadcasts b SET blamed = true FROM asked a

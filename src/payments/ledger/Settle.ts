@@ -1,4 +1,4 @@
-/** Ends attempts as paid: the act is recorded, the answer stored and the payment counted in one transaction. */
+/** Ends attempts as paid. One transaction records the act, stores the answer and counts the payment. */
 import { Context, Effect, Layer, Metric, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Gather from "../../platform/Gather.ts"
@@ -15,7 +15,7 @@ import { receiptExtension } from "../receipts/SignedReceipt.ts"
 import { type Attempt, attemptColumns, readAttempt, withoutCardToken } from "./Attempt.ts"
 import { UnclaimedPayments, withoutStrays } from "./UnclaimedPayments.ts"
 
-/** Attempts settled together in one transaction; the head of a chain is locked once for all of them. */
+/** Maximum number of attempts settled in one transaction, which locks the head of a chain once. */
 const batchSize = 128
 
 const batches = Metric.histogram("altar.payment.batch_size", {
@@ -48,7 +48,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
     const explorer = setting._tag === "Ready" ? setting.terms.explorer : "{tx}"
     const columns = sql.literal(attemptColumns)
 
-    /** What is stored when an attempt settles: the act's public row and the exact first answer. */
+    /** The stored result of a settled attempt: the act's public row and the exact first answer. */
     const settledRow = (attempt: Attempt, proof: Proof, recorded: Recorded) => {
       const receipt = receiptOf(attempt, proof, recorded.at, explorer)
       const permalink = `${publicUrl}${recorded.path}`
@@ -89,7 +89,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
       })
     })
 
-    /** Inside one transaction, whose conflicts have to reach its runner as they are. */
+    /** Runs inside one transaction. Conflicts must reach its runner unchanged. */
     const settleTogether = Effect.fn("Settle.settleTogether")(function* (batch: ReadonlyArray<Settling>) {
       const ids = [...new Set(batch.map((settling) => settling.id))]
       const locked = yield* sql`
@@ -108,7 +108,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
         transaction: proof.rail === "card" ? proof.intent : proof.transaction,
       }))
       if (open.length === 0) return { attempts, ended }
-      // Every server takes the heads of chains in one order.
+      // All servers lock the heads of chains in one order.
       const groups = [...Map.groupBy(open, ([attempt]) => attempt.act)].sort(([a], [b]) => a.localeCompare(b))
       const rows = (yield* Effect.forEach(groups, ([name, group]) => recordAct(name, group))).flat()
       yield* sql`
@@ -137,7 +137,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
       return { attempts, ended }
     })
 
-    /** A proof that comes when its attempt has failed says of money that nothing was sold for. */
+    /** A proof for a failed attempt is money without a purchase. */
     const noteFailed = (batch: ReadonlyArray<Settling>, attempts: ReadonlyMap<string, Attempt>) =>
       Effect.forEach(
         batch,
@@ -150,7 +150,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
 
     const settleBatch = (batch: ReadonlyArray<Settling>) =>
       inTransaction(settleTogether(batch)).pipe(
-        // The batch stands in the trace of one of its attempts.
+        // The batch is part of the trace of one of its attempts.
         Trace.goingOn(batch.find(({ traceparent }) => traceparent !== undefined)?.traceparent ?? null),
         Effect.orDie,
         // Reported by the server that committed it.
@@ -168,14 +168,14 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
     const settleSoon = yield* Gather.make({
       size: batchSize,
       width: 1,
-      // One attempt that cannot be recorded must not hold up its neighbours; an ended one is returned as it is.
+      // One attempt that cannot be recorded must not block the others of its batch.
       retriesAlone: () => true,
       run: settleBatch,
     })
 
     /**
-     * Records the act of a paid attempt and stores its answer; an attempt that has ended is returned as it is, and the
-     * payment of one that has failed is noted for the operator.
+     * Records the act of a paid attempt and stores its answer. An ended attempt is returned as it is. The payment of a
+     * failed one is recorded for the operator.
      */
     const settle = Effect.fnUntraced(function* (id: string, proof: Proof) {
       yield* Effect.annotateCurrentSpan("altar.attempt.id", id)

@@ -1,4 +1,4 @@
-/** Attempts settled on chain whose block may still be replaced: which are due, and what was found of them. */
+/** Attempts settled on chain whose block may still be reorganised: leases the due ones and stores findings. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Hex } from "viem"
@@ -21,13 +21,13 @@ const Row = Schema.Struct({
   id: Schema.String,
   act: Schema.String,
   transaction: Word,
-  /** Where a reorganisation put the transfer, if not into the transaction that was recorded. */
+  /** The transaction that holds the transfer after a reorganisation, if not the recorded one. */
   currentTransaction: Schema.OptionFromNullOr(Word),
-  /** The block that it was last found in; none where an older version settled it. */
+  /** The block it was last found in; none if an older version settled it. */
   settledBlock: Schema.OptionFromNullOr(Schema.BigInt),
   checks: Schema.Int,
   acceptedAt: Moment,
-  /** Whether its block is not final yet: what it was taken for is to notice in time that the block is gone. */
+  /** Whether its block is not final yet. The inquiry is to notice an orphaned block in time. */
   isEarly: Schema.Boolean,
 })
 
@@ -48,7 +48,7 @@ const readTransfer = Effect.fnUntraced(function* (row: unknown): Effect.fn.Retur
   return { ...(yield* readRow(row)), payment: yield* readChainPayment(row), pendingLoss: yield* readVerdict(row) }
 })
 
-/** Seconds before the end of an authorization in which another server may hand it in: whoever kept it may be gone. */
+/** Seconds before an authorization expires in which another server may submit it, since its holder may be down. */
 const lastSeconds = 20
 
 export class SettledTransfers extends Context.Service<SettledTransfers>()(
@@ -57,18 +57,18 @@ export class SettledTransfers extends Context.Service<SettledTransfers>()(
     make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const unfinal = sql.literal("state = 'settled' AND finality = 'pending' AND rail = 'x402'")
-      // Servers whose clocks differ must not take what another one keeps: the database's counts.
+      // Uses the database's clock, since the clocks of servers differ.
       const inMillis = (millis: number) => sql`now() + ${millis}::float8 * interval '1 millisecond'`
 
-      /** Whether any transfer is due, so that the chain is worth asking. */
+      /** Whether any transfer is due. Otherwise the chain is not queried. */
       const isAnyDue = Effect.gen(function* () {
         const rows = yield* sql`SELECT 1 FROM payment_attempts WHERE ${unfinal} AND next_check_at <= now() LIMIT 1`
         return rows.length > 0
       }).pipe(Effect.orDie)
 
       /**
-       * Takes what is due and settled at or below the final block, for `leaseMillis`; also what settled above it and can still
-       * be paid by its authorization: after 10 seconds, 20, 40 and so on, at least every minute.
+       * Leases due transfers settled at or below the final block for `leaseMillis`. Also those above it whose
+       * authorization can still pay: after 10 seconds, 20, 40 and so on, at least every minute.
        */
       const lease = Effect.fn("SettledTransfers.lease")(function* (
         limit: number,
@@ -77,7 +77,7 @@ export class SettledTransfers extends Context.Service<SettledTransfers>()(
       ) {
         const rows = yield* retryConflicts(sql`
         UPDATE payment_attempts SET next_check_at = CASE
-          -- Most are where they were: their next look is noted with this one.
+          -- Most have not moved, so their next inquiry is scheduled here.
           WHEN settled_block > ${finalBlock}::bigint THEN now() + least(now() - ended_at, interval '1 minute')
           ELSE ${inMillis(leaseMillis)} END
         WHERE id IN (
@@ -92,7 +92,7 @@ export class SettledTransfers extends Context.Service<SettledTransfers>()(
         return { taken: rows.length, transfers: yield* readable(rows, readTransfer) }
       })
 
-      // A transfer found is one commit like any other: those of one moment share it.
+      // Each confirmation is a commit: concurrent ones share it.
       const confirmSoon = yield* Gather.make<Confirmed, true, SqlError.SqlError>({
         keysOf: ({ id }) => [id],
         retriesAlone: isRefused,
@@ -114,8 +114,8 @@ export class SettledTransfers extends Context.Service<SettledTransfers>()(
       })
 
       /**
-       * The transfer is in this block; a `moved` transaction is not the recorded one; `finality` says whether that is for good.
-       * What a look that began before makes of it counts no more.
+       * Records the block that holds the transfer, a `moved` transaction if it is not the recorded one, and whether
+       * that is final. Inquiries that began earlier no longer count.
        */
       const confirm = (id: string, finality: Confirmed["finality"], block: bigint, moved: Option.Option<Hex>) =>
         confirmSoon({ id, finality, block, moved }).pipe(
@@ -125,8 +125,8 @@ export class SettledTransfers extends Context.Service<SettledTransfers>()(
         )
 
       /**
-       * Keeps it from all others for so long, before it is handed in, and not beyond 20 seconds before its authorization ends;
-       * none if somebody has looked at it since it was taken.
+       * Holds the transfer for this server before a submission, at most until 20 seconds before its authorization
+       * expires. None if another server has inquired since the lease.
        */
       const hold = Effect.fn("SettledTransfers.hold")(function* (transfer: SettledTransfer, holdMillis: number) {
         const { checks, id } = transfer
@@ -138,8 +138,8 @@ export class SettledTransfers extends Context.Service<SettledTransfers>()(
       })
 
       /**
-       * Nothing was decided: why it is lost if the next inquiry says the same, and milliseconds until that one. What somebody
-       * else has looked at since stays as they left it.
+       * Stores an undecided inquiry: the reason to call it lost if the next one agrees, and milliseconds until then.
+       * Has no effect if another server has inquired since.
        */
       const defer = Effect.fn("SettledTransfers.defer")(function* (
         { checks, id }: SettledTransfer,
@@ -152,7 +152,7 @@ export class SettledTransfers extends Context.Service<SettledTransfers>()(
         WHERE id = ${id}::uuid AND ${unfinal} AND checks = ${checks}::int`.pipe(Effect.orDie)
       })
 
-      /** Marks it as lost if the verdict is still the one of the inquiry before; true for whoever was first. */
+      /** Marks the transfer as lost if the verdict of the earlier inquiry still stands. True for the first server. */
       const lose = Effect.fn("SettledTransfers.lose")((id: string, { at, reason }: FailureVerdict) =>
         sql`
         UPDATE payment_attempts SET finality = 'lost'

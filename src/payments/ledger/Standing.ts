@@ -1,4 +1,4 @@
-/** How the attempts stand, for whoever watches: few numbers, read by indexes alone. */
+/** Counts of attempts for monitoring, read from indexes only. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
@@ -10,10 +10,10 @@ const standingOf = rowsOf(
     /** Seconds since the oldest pending attempt was accepted, by the database's clock; 0 without one. */
     oldestSeconds: Schema.Finite,
     settled: Whole,
-    /** Taken back by the chain, and acknowledged by nobody. */
+    /** Lost in a reorganisation and not acknowledged. */
     lost: Whole,
     unfinal: Whole,
-    /** Connections to this database, of all servers: at work and idle. */
+    /** Connections of all servers to this database: active and idle. */
     connectionsUsed: Whole,
     connectionsIdle: Whole,
   }),

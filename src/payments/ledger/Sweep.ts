@@ -1,4 +1,7 @@
-/** Which attempts are to be inquired about, by whom, and when again: pending ones, and failed ones that may still be paid. */
+/**
+ * Leases attempts that are due for an inquiry, pending ones and failed ones that may still be paid, and schedules the
+ * next.
+ */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { retryConflicts } from "../../platform/Sql.ts"
@@ -8,11 +11,11 @@ import type { Rail } from "../Payment.ts"
 import { type Attempt, attemptColumns, readAttempt, setVerdict } from "./Attempt.ts"
 
 export interface OpenInquiry {
-  /** What the outcome hangs on: a transaction or an intent. */
+  /** The transaction or intent that the outcome depends on. */
   readonly reference: Option.Option<string>
-  /** What a facilitator refused it with just now; null when somebody was asked and did not, absent when nobody was. */
+  /** A facilitator's refusal in this inquiry; null if it was asked and did not refuse, absent if none was asked. */
   readonly refusal?: string | null | undefined
-  /** Why it fails if the next inquiry says the same; null when it is open, absent when nobody could be asked. */
+  /** The reason to fail if the next inquiry agrees; null if the attempt is open, absent without an answer. */
   readonly verdict?: string | null | undefined
 }
 
@@ -20,7 +23,10 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/ledge
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    /** Takes attempts of a rail that are due before `beforeMillis`, for `leaseMillis`; any number of servers may ask at once. */
+    /**
+     * Leases attempts of a rail that are due before `beforeMillis`, for `leaseMillis`. Any number of servers may lease
+     * concurrently.
+     */
     const lease = Effect.fn("Sweep.lease")(function* (
       rail: Rail,
       limit: number,
@@ -39,8 +45,8 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/ledge
     })
 
     /**
-     * Notes that the outcome is still open, what this inquiry left, and when to ask again. Who has only looked beside the one
-     * that took it never puts that off, and brings it forward only by what would fail it.
+     * Stores an open outcome, the inquiry's findings, and the time of the next inquiry. An inquiry beside the lease
+     * (`isBeside`) never postpones that time, and only a reason to fail brings it forward.
      */
     const defer = Effect.fn("Sweep.defer")(function* (
       id: string,
@@ -60,7 +66,7 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/ledge
         WHERE id = ${id}::uuid AND state = 'pending'`.pipe(Effect.orDie)
     })
 
-    /** Keeps what was taken from all others for so long, before it is handed in; false if somebody has looked at it since. */
+    /** Holds an attempt for this server before a submission. False if another server has inquired since the lease. */
     const hold = Effect.fn("Sweep.hold")(function* ({ checks, id }: Attempt, holdMillis: number) {
       const until = timestampOf((yield* Clock.currentTimeMillis) + holdMillis)
       const rows = yield* retryConflicts(sql`
@@ -69,7 +75,7 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/ledge
       return rows.length > 0
     })
 
-    /** Takes failed attempts that are due and whose authorization may still be brought to the chain, for a minute. */
+    /** Leases due failed attempts whose authorization may still be submitted, for a minute. */
     const leaseAlive = Effect.fn("Sweep.leaseAlive")(function* (limit: number) {
       const rows = yield* retryConflicts(sql`
         UPDATE payment_attempts SET next_check_at = now() + interval '1 minute'
@@ -80,7 +86,7 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/ledge
       return { taken: rows.length, attempts: yield* readable(rows, readAttempt) }
     })
 
-    /** Its authorization has ended, and what it paid late is noted: nobody looks at it any more. */
+    /** Ends the inquiries: the authorization has expired, or its late payment is recorded. */
     const endAlive = Effect.fn("Sweep.endAlive")((id: string) =>
       retryConflicts(sql`UPDATE payment_attempts SET is_alive = false WHERE id = ${id}::uuid`).pipe(
         Effect.orDie,

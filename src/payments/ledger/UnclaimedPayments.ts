@@ -1,4 +1,4 @@
-/** Payments that have reached us and belong to no purchase: one row each, for the operator. */
+/** Payments to us that belong to no purchase: one row each, for the operator. */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
@@ -13,7 +13,7 @@ import type { Attempt, FailedAttempt } from "./Attempt.ts"
 const readRow = rowReader("payment_strays", Schema.Struct({ transaction: Word, foundAt: Schema.Date }))
 const readTransaction = rowReader("payment_strays", Schema.Struct({ transaction: Schema.String }))
 
-/** `transaction` is a hash, or the intent of a card's charge. */
+/** `transaction` is a hash, or the intent of a card charge. */
 type Stray = Omit<ReturnType<typeof columnsOf>, "transaction"> & {
   readonly amountAtomic: bigint
   readonly transaction: string
@@ -24,7 +24,7 @@ export interface NotedPayment {
   readonly foundAtMillis: number
 }
 
-/** SQL that drops what is noted for authorizations that have bought something after all. */
+/** SQL that deletes unmatched payments whose authorizations have bought something after all. */
 export const withoutStrays = (payments: ReadonlyArray<Payment>) =>
   part`DELETE FROM payment_strays WHERE name = ANY(${payments.filter(({ rail }) => rail === "x402").map(claimOf)}::text[])`
 
@@ -44,9 +44,9 @@ export class UnclaimedPayments extends Context.Service<UnclaimedPayments>()(
         return Option.some({ transaction, foundAtMillis: foundAt.getTime() })
       })
 
-      /** The transaction, or the intent of a card's charge, that is noted to have paid for an attempt which had failed. */
+      /** The recorded transaction, or card intent, that paid for a failed attempt. */
       const ofFailed = Effect.fn("UnclaimedPayments.ofFailed")(function* ({ payment }: FailedAttempt) {
-        // The challenge names the attempt of a card, whose intent nobody may have known when it failed.
+        // A card's row is found by the challenge, since its intent may be unknown to the failed attempt.
         const its =
           payment.rail === "card"
             ? sql`network = 'card' AND nonce = ${payment.challenge}`
@@ -57,7 +57,7 @@ export class UnclaimedPayments extends Context.Service<UnclaimedPayments>()(
         return row === undefined ? Option.none<string>() : Option.some((yield* readTransaction(row)).transaction)
       })
 
-      /** Whoever holds the claim now has bought something with it. */
+      /** Records the payment unless an attempt holds its claim, which means that it has bought something. */
       const write = Effect.fnUntraced(function* (name: string, stray: Stray, attempt?: string) {
         const { amountAtomic, asset, network, nonce, payer, transaction, valid_before } = stray
         const whose = attempt === undefined ? "" : `, of attempt ${attempt}, which had failed`
@@ -75,15 +75,15 @@ export class UnclaimedPayments extends Context.Service<UnclaimedPayments>()(
         if (written.length > 0) yield* Effect.logError(`A payment belongs to no purchase: ${said}`)
       })
 
-      /** Notes what the chain proves to have paid us, once, so that nobody can fill this for nothing. */
+      /** Records a proven payment to us. Only proven payments get a row, so filling the table costs money. */
       const note = Effect.fn("UnclaimedPayments.note")((payment: ChainPayment, transaction: Hex) =>
         write(claimOf(payment), { ...columnsOf(payment), amountAtomic: payment.authorization.value, transaction }),
       )
 
-      /** The same of what is proven to have paid for an attempt that had failed before, and not for another one since. */
+      /** Records a proven payment for an attempt that had already failed, unless it has bought something since. */
       const noteFailed = Effect.fn("UnclaimedPayments.noteFailed")((attempt: Attempt, proof: Proof) => {
         const { amountAtomic, id } = attempt
-        // The token of a card is forgotten with its attempt, and one intent is one charge.
+        // A card's token is erased with its attempt. One intent is one charge.
         const [name, payment, transaction] =
           proof.rail === "card"
             ? [`card-intent:${proof.intent}`, attempt.payment, proof.intent]

@@ -1,4 +1,4 @@
-/** Attempts as an operator looks at them: what is known, what was done, and when the next look is. It changes nothing. */
+/** A read-only view of attempts for the operator: their evidence, submissions and next inquiry. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Moment, rowsOf } from "../../platform/Rows.ts"
@@ -16,7 +16,7 @@ const Row = Schema.Struct({
   acceptedAt: Moment,
   endedAt: Schema.NullOr(Moment),
   ageSeconds: Schema.Int,
-  /** Seconds since 1970 until which the signed payment can be taken. */
+  /** Expiry of the signed payment, in seconds since 1970. */
   validBefore: Schema.String,
   isPayable: Schema.Boolean,
   checks: Schema.Int,
@@ -44,7 +44,7 @@ const columns = literal(`a.id, a.idempotency_key, a.act, a.rail, a.state, a.fina
   b.nonce::text AS broadcast_nonce, b.sent_at AS broadcast_at`)
 const source = literal("payment_attempts a LEFT JOIN relayer_broadcasts b ON b.attempt_id = a.id")
 
-/** Pending attempts, and settled ones that the chain took back and nobody has acknowledged; oldest first. */
+/** Pending attempts, and settled ones that are lost and not acknowledged; oldest first. */
 export const list = Effect.fn("Unresolved.list")(function* (limit: number) {
   const sql = yield* SqlClient.SqlClient
   return yield* attemptsOf(sql`
@@ -53,7 +53,7 @@ export const list = Effect.fn("Unresolved.list")(function* (limit: number) {
     ORDER BY a.accepted_at, a.id LIMIT ${limit}::int`)
 })
 
-/** Attempts under this idempotency key or id, paid in this transaction, or by this wallet; newest first. */
+/** Attempts with this idempotency key, id, transaction or wallet; newest first. */
 export const find = Effect.fn("Unresolved.find")(function* (what: string, limit: number) {
   const sql = yield* SqlClient.SqlClient
   const hex = what.toLowerCase()

@@ -2,24 +2,24 @@
 import type { Submission } from "../Settlement.ts"
 import { column, type Finding, table } from "./Table.ts"
 
-/** The relayer's refusal of an authorization that the token calls used or cancelled. */
+/** The relayer's refusal of an authorization that the token reports as used or cancelled. */
 export const alreadyUsed = "invalid_exact_evm_nonce_already_used"
 
-/** The failure of an attempt whose wallet was too poor. Only a stranger still submits its authorization. */
+/** The failure of an attempt whose wallet was too poor. Only a third party may still submit its authorization. */
 export const couldNotPay = "wallet_could_not_pay"
 
-/** Evidence, with what it proves or why it rules a payment out. */
+/** Evidence, with its proof or its reason to rule a payment out. */
 export type Found<Proof> =
   | { readonly is: "paid"; readonly proof: Proof }
   | { readonly is: "ruled" | "void"; readonly reason: string }
   | { readonly is: Exclude<Finding, "paid" | "ruled" | "void"> }
 
-/** What is known of an attempt beside the evidence; the reason is that of a refusal. */
+/** The standing of an attempt apart from the evidence. The reason is that of a refusal. */
 export type Standing =
   | { readonly is: "declined" | "refused" | "unsent"; readonly reason: string }
   | { readonly is: Exclude<keyof typeof column, "declined" | "refused" | "unsent"> }
 
-/** The reason for which an earlier inquiry would have failed an attempt, and its age in milliseconds. */
+/** An earlier inquiry's reason to fail an attempt, and its age in milliseconds. */
 export interface Doubt {
   readonly reason: string
   readonly ageMillis: number

@@ -3,7 +3,7 @@
 /** Evidence about a payment, of either rail. `docs/payment-protocol.md` defines each word. */
 export type Finding = "paid" | "ruled" | "void" | "ended" | "poor" | "reverts" | "unused" | "nothing" | "silence"
 
-/** What is known of an attempt beside the evidence, and its column in the table. */
+/** The standing of an attempt apart from the evidence, and its column in the table. */
 export const column = {
   waiting: 0,
   declined: 1,
@@ -18,7 +18,7 @@ export const column = {
 /** `agree` fails the attempt when an earlier inquiry had the same reason. */
 export type UnpaidRule = "fail" | "agree" | "fail unsent" | "submit" | "wait" | "keep"
 
-/** Nothing but a proof of payment settles an attempt, and nothing else follows from one. */
+/** Only a proof of payment settles an attempt, and nothing else follows from one. */
 export type RuleOf<F extends Finding> = F extends "paid" ? "settle" : UnpaidRule
 
 type Row<Rule> = readonly [Rule, Rule, Rule, Rule, Rule, Rule, Rule, Rule]

@@ -1,4 +1,6 @@
-/** What follows from the answers of nodes that may be behind, forgetful or contradict each other (docs/payment-protocol.md). */
+/**
+ * Draws conclusions from the answers of nodes that may be stale, pruned or contradictory (docs/payment-protocol.md).
+ */
 import { Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
@@ -18,12 +20,12 @@ export interface Block extends BlockId {
   readonly timestamp: bigint
 }
 
-/** A transaction that is in a block, with its token's logs. */
+/** A transaction in a block, with its token's logs. */
 export interface Receipt {
   readonly block: BlockId
   readonly succeeded: boolean
   readonly logs: ReadonlyArray<Log>
-  /** Whether reading it takes so long that it is not done at every look. */
+  /** Whether reading it is too expensive to repeat at every inquiry. */
   readonly isLong?: boolean
 }
 
@@ -33,11 +35,11 @@ export interface FoundLog {
 }
 
 /**
- * What is proven. `Void` can never be paid; `Open` is everything else, with what the newest block says: whether the
- * authorization is unused there, and whether its transfer would revert there for another reason than being used or over;
- * `ended` is how a block that may still be taken back ended it without paying; `couldNotPay`, that the transaction it was to
- * travel in is in a final block without paying, and that its wallet was too poor at the final block and is at the newest one.
- * `Void` names the final transaction that used or cancelled it; one that expired has none.
+ * A conclusion about an authorization. `Void` can never be paid and names the final transaction that used or cancelled
+ * it, if any. `Open` is everything else, as of the newest block. `unused` and `reverts` hold there; `reverts` ignores
+ * use and expiry. `ended` means that a block that is not final ended the authorization without paying. `couldNotPay`
+ * means that its transaction is final and did not pay, and that its wallet was too poor at the final block and still
+ * is.
  */
 export type Evidence =
   | { readonly _tag: "Paid"; readonly transaction: Hex; readonly block: BlockId }
@@ -63,31 +65,31 @@ export const findingOf = (evidence: Evidence): Found<Evidence & { readonly _tag:
 
 export interface Search {
   readonly authorization: SignedAuthorization
-  /** First block whose logs can hold the transfer. */
+  /** The first block that can hold the transfer. */
   readonly fromBlock: bigint
-  /** A transaction that may hold it, as a relayer, a facilitator or a row names it. */
+  /** A transaction that may hold it, as named by a relayer, a facilitator or a row. */
   readonly transaction: Option.Option<Hex>
-  /** How long to wait for that transaction to be in a block; zero to look once. */
+  /** How long to wait for that transaction to be in a block; zero reads once. */
   readonly patience: Duration.Duration
-  /** The number of a block that has held the transfer: a node whose newest is below it has seen nothing yet. */
+  /** The number of a block that held the transfer. A node whose newest block is below it is stale. */
   readonly foundIn?: Option.Option<bigint>
-  /** Whether logs are read from the newest block back. */
+  /** Whether logs are searched from the newest block backwards. */
   readonly newestFirst?: boolean
 }
 
-/** What is asked of a node; each answer may come from another one. */
+/** Queries to a node. Each answer may come from another one. */
 export interface Node<E> {
-  /** The newest block and the newest from which nothing is taken back, asked together. */
+  /** The newest block and the newest final one, in one query. */
   readonly heads: Effect.Effect<{ readonly newest: Block; readonly final: Block }, E>
   /**
-   * The newest final block; after that, and asked together, the block that has this number now and the one that has the
-   * number of the final one, `again`.
+   * The newest final block. Then, in one query, the current block of this number and the block `again` at the final
+   * number.
    */
   readonly finalAnd: (
     number: bigint,
   ) => Effect.Effect<{ readonly final: Block; readonly there: Block; readonly again: Block }, E>
   readonly receiptOf: (transaction: Hex, asset: Address) => Effect.Effect<Option.Option<Receipt>, E>
-  /** Whether the authorization is used at a block, and why its transfer would revert there, asked together. */
+  /** Whether the authorization is used at a block, and why its transfer would revert there, in one query. */
   readonly stateAt: (
     authorization: SignedAuthorization,
     block: BlockId,
@@ -101,20 +103,20 @@ export interface Node<E> {
 
 const open = (unused: boolean, reverts: boolean) => ({ _tag: "Open", unused, reverts }) satisfies Evidence
 
-/** Answers that contradict each other, or are missing, say nothing at all. */
+/** Contradicting or missing answers prove nothing. */
 const nothing = open(false, false)
 
-/** Base makes a block every 2 s; the first questions are quick for chains that are quicker. */
+/** Base makes a block every 2 s. The first polls are fast for faster chains. */
 const receiptSchedule = Schedule.min([Schedule.exponential("20 millis", 1.5), Schedule.spaced("1 second")])
 
 const paidIn = (authorization: SignedAuthorization, { logs, succeeded }: Receipt) =>
   succeeded && pays(logs, authorization)
 
-/** The evidence that one node after the other gives, and whether a block is beyond being taken back. */
+/** Collects evidence from a node, and tells whether a block is final. */
 export const make = <E>(node: Node<E>) => {
   const long = LongReceipts.make()
 
-  /** The receipt once there is one; a node that does not answer is asked again, until patience ends. */
+  /** Polls for the receipt until patience ends. Failed polls are retried. */
   const awaitReceipt = (transaction: Hex, asset: Address, patience: Duration.Duration) =>
     node.receiptOf(transaction, asset).pipe(
       Effect.orElseSucceed(() => Option.none<Receipt>()),
@@ -122,7 +124,7 @@ export const make = <E>(node: Node<E>) => {
       Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.succeedNone }),
     )
 
-  // A receipt on a stone is in small letters, whoever named the transaction.
+  // Receipts of stones have the hash in lower case, whatever the reference's case.
   const paidBy = (transaction: Hex, { block }: Receipt): Evidence => ({
     _tag: "Paid",
     transaction: inLowerCase(transaction),
@@ -131,14 +133,15 @@ export const make = <E>(node: Node<E>) => {
 
   const isFinal = Effect.fnUntraced(function* ({ hash, number }: BlockId) {
     const { again, final, there } = yield* node.finalAnd(number)
-    // A node on another branch, which says what it has at that number, has another block at the final one's, or none.
+    // A node on another branch has another block at the final number, or none.
     return number <= final.number && again.hash === final.hash && there.hash === hash
   }, Trace.span("Chain.isFinal"))
 
-  /** What the transaction of a log that ended the authorization proves; its receipt has to say what the log says. */
+  /** The conclusion from a log that ended the authorization. The transaction's receipt must confirm the log. */
   const endedBy = Effect.fnUntraced(function* (authorization: SignedAuthorization, log: FoundLog, used: boolean) {
     const known = long.find(log)
-    // A long one is read once, and once more when its block is final, however many look and for however many authorizations.
+    // A long receipt is read once, and again when its block is final, shared by all inquiries about all its
+    // authorizations.
     const isNowFinal = known?.isFinal === false && (yield* isFinal(known.block))
     const receipt =
       known === undefined || isNowFinal
@@ -156,14 +159,17 @@ export const make = <E>(node: Node<E>) => {
       : ({ ...nothing, ended: reason } satisfies Evidence)
   })
 
-  /** Whether a transaction that did not pay is final, and the wallet too poor at the final block; no when that cannot be said. */
+  /**
+   * Whether a transaction that did not pay is final and the wallet was too poor at the final block; false if that is
+   * unknown.
+   */
   const wasTooPoor = Effect.fnUntraced(
     function* (authorization: SignedAuthorization, receipt: Receipt, final: Block) {
       if (receipt.block.number > final.number || !(yield* isFinal(receipt.block))) return false
       const { revert, used } = yield* node.stateAt(authorization, final)
       return !used && Option.contains(revert, tooPoor)
     },
-    // A node need not keep the state of the final block: then the end of the authorization decides.
+    // A node may not keep the state of the final block. Then the expiry of the authorization decides.
     Effect.orElseSucceed(() => false),
   )
 
@@ -184,10 +190,10 @@ export const make = <E>(node: Node<E>) => {
     const { revert, used } = yield* node.stateAt(authorization, newest)
     const wasUsed = Option.contains(revert, alreadyUsed)
     if (used ? Option.isNone(revert) : wasUsed) return nothing
-    // What is unused at a block above the final one was unused there, too, and after its end it stays so: no node has
-    // to keep the state of the final block.
+    // An authorization unused above the final block was unused there, too, and after its expiry it stays so. The state
+    // of the final block is not needed.
     const isOver = final.timestamp >= authorization.validBefore
-    // Past its end at a block that may be replaced it reverts for everybody: that says nothing of the chain that stays.
+    // An expired authorization reverts in a block that may be reorganised. That proves nothing about the final chain.
     if (!used && !isOver) {
       const isOpen = open(true, Option.isSome(revert) && newest.timestamp < authorization.validBefore)
       if (!isOpen.reverts || !Option.contains(revert, tooPoor) || unpaying === undefined) return isOpen
@@ -199,14 +205,14 @@ export const make = <E>(node: Node<E>) => {
     return used ? nothing : { _tag: "Void", reason: "authorization_expired" }
   }, Trace.span("Chain.evidence"))
 
-  /** Seconds back from its end in which an authorization can have been used, by what this server takes. */
+  /** Seconds before its expiry within which an authorization can have been used, by this server's limits. */
   const longestLife = 86_400n
 
   const usedBy = Effect.fn("Chain.usedBy")(function* (authorization: SignedAuthorization) {
     const { newest } = yield* node.heads
     const latest = authorization.validBefore - longestLife
     const oldest = authorization.validAfter > latest ? authorization.validAfter : latest
-    // A block comes at least a second after the one before it, so there are no more blocks than seconds.
+    // Blocks are at least a second apart, so there are no more blocks than seconds.
     const blocks = newest.timestamp > oldest ? newest.timestamp - oldest : 0n
     const fromBlock = newest.number > blocks ? newest.number - blocks : 0n
     return yield* evidence({

@@ -1,4 +1,4 @@
-/** Finds logs in ranges that the provider answers: how many blocks it takes at once is found out, and tried again. */
+/** Searches logs in ranges that the provider accepts, and learns the accepted number of blocks from its refusals. */
 import { Effect, Ref } from "effect"
 
 export interface BlockRange {
@@ -6,17 +6,17 @@ export interface BlockRange {
   readonly to: bigint
 }
 
-/** Blocks of the first query; most providers answer as many. */
+/** Blocks of the first query. Most providers accept as many. */
 const firstSpan = 2_000n
 
-/** One eighth more after each answer: a provider that refuses is seldom asked too much. */
+/** Grows by an eighth after each answer, so that a provider seldom refuses. */
 const wider = (span: bigint) => span + span / 8n + 1n
 
-/** A search that remembers how many blocks were answered at once; `isTooWide` says which refusals are about that. */
+/** A search that remembers the accepted number of blocks. `isTooWide` recognises refusals of the range. */
 export const make = <E>(isTooWide: (error: E) => boolean) => {
   const spans = Ref.makeUnsafe(firstSpan)
 
-  /** The logs of the first range that has any, from the oldest block on or from the newest back. */
+  /** The logs of the first range that has any, from the oldest block forwards or from the newest backwards. */
   return Effect.fn("LogSearch.find")(function* <Log>(
     ask: (range: BlockRange) => Effect.Effect<ReadonlyArray<Log>, E>,
     within: BlockRange,
@@ -34,7 +34,7 @@ export const make = <E>(isTooWide: (error: E) => boolean) => {
           yield* Ref.set(spans, (to - from + 1n) / 2n)
           continue
         }
-        // Where one block is refused as well, it was not about how many.
+        // If a single block is refused, the range was not the reason.
         if (from === to) yield* Ref.set(spans, firstSpan)
         return yield* Effect.fail(answer.failure)
       }

@@ -1,4 +1,7 @@
-/** What long receipts say of authorizations. Who ends one chooses how long its receipt is, so such a receipt is read seldom. */
+/**
+ * Caches the relevant logs of long receipts. The sender of a transaction chooses the length of its receipt, so long
+ * ones are read seldom.
+ */
 import { Predicate } from "effect"
 import type { Hex } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
@@ -7,10 +10,10 @@ import { inLowerCase } from "../../Hex.ts"
 import { endingLogs } from "../verification/Eip3009.ts"
 import type { FoundLog, Receipt } from "./Evidence.ts"
 
-/** Logs that are kept of all of them together; the oldest receipts make room. */
+/** Maximum number of cached logs. The oldest receipts are evicted. */
 const logsKept = 20_000
 
-/** A receipt with the logs alone that end authorizations; `isFinal` where it was read after its block was final. */
+/** A receipt reduced to the logs that end authorizations. `isFinal` means that its block was final at the read. */
 export interface KeptReceipt extends Receipt {
   readonly isFinal: boolean
 }
@@ -29,13 +32,13 @@ export const make = () => {
   }
 }
 
-/** Characters of logs, as a node writes them, from which on a receipt is long; and those around the data of each. */
+/** Characters of logs from which a receipt counts as long, and the overhead per log. */
 const longLogs = 262_144
 const aroundData = 400
 
 interface OwnLogs {
   readonly asset: Address
-  /** The node's answer without the logs of other contracts: their number is for strangers to choose, and none is read. */
+  /** The node's answer without logs of other contracts, which are never read and whose number third parties choose. */
   readonly answer: unknown
   readonly isLong: boolean
 }
@@ -45,10 +48,10 @@ const textIn = (log: unknown, name: string) => {
   return typeof text === "string" ? text : ""
 }
 
-/** Who asked together has one answer, which is sifted once for all of them. */
+/** Filters an answer shared by concurrent callers once. */
 const sifted = new WeakMap<object, OwnLogs>()
 
-/** The answer to a question for a receipt, without the logs of all contracts but this one. */
+/** The receipt without logs of contracts other than this asset. */
 export const ownLogs =
   (asset: Address) =>
   (answer: unknown): OwnLogs => {

@@ -1,4 +1,7 @@
-/** An authorization that no attempt of ours holds and that may have been used: where its money went, by what `Evidence` proves. */
+/**
+ * Traces an authorization that no attempt holds and that may have been used: where its money went, as proven by
+ * `Evidence`.
+ */
 import { Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
 import type { Hex } from "viem"
 import { BoundedMap } from "../../../platform/BoundedMap.ts"
@@ -17,24 +20,27 @@ import type { RefusedPayment } from "../verification/Verifier.ts"
 export interface FoundPayment {
   readonly authorization: SignedAuthorization
   readonly payload: string
-  /** Neither above the block that holds it now nor above the final one: that block may be replaced. */
+  /** At most the number of its block and of the final block, since its block may be reorganised. */
   readonly fromBlock: bigint
   readonly transaction: Hex
 }
 
-/** Seconds around an authorization's end in which its use is searched for. */
+/** Seconds around an authorization's expiry in which its use is searched for. */
 const searchedSeconds = 86_400n
 
-/** Authorizations that are followed at once; each may take many questions to the node. */
+/** Authorizations traced concurrently. Each may take many node requests. */
 const followedAtOnce = 4
 
-/** Final verdicts that are remembered. */
+/** Maximum number of cached final verdicts. */
 const verdictsKept = 10_000
 
-/** Above every block: a search from here reads no log, so that only the state is asked. */
+/** Above every block: a search from here reads no logs and only queries the state. */
 const aboveAll = 2n ** 63n
 
-/** Times within which nobody else can have had the signature for long, so that who presents it may have what it paid. */
+/**
+ * Whether the authorization is recent enough that only its owner can have the signature, so that the presenter may
+ * claim its payment.
+ */
 const isFresh = ({ validAfter, validBefore }: SignedAuthorization, terms: Terms, now: bigint) =>
   validAfter <= now && now < validBefore && validBefore <= now + longestLife(terms)
 
@@ -63,7 +69,7 @@ const unsearched = used(
 
 const unproven = (reason: string) => new ChainUnavailable({ method: "Chain.usedBy", reason })
 
-/** What is final and did not pay us stays so; an authorization that is used and has expired unused is a contradiction. */
+/** A final outcome that did not pay us stays so. Used and expired unused is a contradiction. */
 const verdictOf = (evidence: Evidence & { readonly _tag: "Void" }) => {
   const { reason } = evidence
   const where = evidence.transaction === undefined ? " in a transaction" : ` in transaction ${evidence.transaction}`
@@ -88,20 +94,20 @@ export class UsedAuthorizations extends Context.Service<UsedAuthorizations>()(
       /** By claim and amount, oldest first: one nonce may be signed for two amounts. */
       const verdicts = new BoundedMap<string, PaymentRejected>(verdictsKept)
 
-      /** Whether its state says that it is unused; a search costs a forger nothing, so it is not begun for that. */
+      /** Whether the state reports it unused. A forged authorization costs nothing, so it must not start a search. */
       const isUnused = (authorization: SignedAuthorization) =>
         chain
           .evidence({ authorization, fromBlock: aboveAll, transaction: Option.none(), patience: Duration.zero })
           .pipe(Effect.map((evidence) => evidence._tag === "Void" || (evidence._tag === "Open" && evidence.unused)))
 
-      /** The transfer that paid us; whatever is not proven fails. */
+      /** The transfer that paid us. Fails without proof. */
       const follow = Effect.fnUntraced(function* (
         { authorization, refusal }: RefusedPayment,
         name: string,
         now: bigint,
       ) {
         const { validBefore } = authorization
-        // What the dry run has called used is not believed to be unused: two nodes contradict each other.
+        // The dry run reported it used, so an unused state is a contradiction between two nodes.
         if (refusal.reason !== alreadyUsed && (yield* isUnused(authorization))) return yield* refusal
         if (validBefore > now + searchedSeconds || validBefore < now - searchedSeconds) return yield* unsearched
         const evidence = yield* chain.usedBy(authorization)
@@ -114,8 +120,8 @@ export class UsedAuthorizations extends Context.Service<UsedAuthorizations>()(
       }, turn.withPermits(1))
 
       /**
-       * The payment that a refused one has already made and may be claimed; otherwise its refusal, in true words, or
-       * `ChainUnavailable` while nothing is proven.
+       * The payment that a refused one has already made and that may be claimed. Otherwise fails with an accurate
+       * refusal, or with `ChainUnavailable` while nothing is proven.
        */
       const trace = Effect.fn("UsedAuthorizations.trace")(function* (refused: RefusedPayment, terms: Terms) {
         const { authorization, payload } = refused
@@ -131,7 +137,7 @@ export class UsedAuthorizations extends Context.Service<UsedAuthorizations>()(
         const noted = yield* unclaimedPayments.find(payment)
         if (Option.isSome(noted)) {
           const { foundAtMillis, transaction } = noted.value
-          // Of an attempt that had failed it is noted within its time, and as long as that lasts it may be claimed again.
+          // The payment of a failed attempt is recorded while it is fresh, and may be claimed as long as that lasts.
           const isClaimable = [secondsOf(foundAtMillis), now].every((at) => isFresh(authorization, terms, at))
           if (!isClaimable) return yield* unclaimed(transaction)
         }

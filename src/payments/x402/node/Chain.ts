@@ -1,4 +1,4 @@
-/** What the chain knows about an authorization: the only evidence that ends an attempt. */
+/** The chain's evidence about an authorization, the only kind that ends an attempt. */
 import { Context, type Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { type Hex, hexToBigInt, numberToHex } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
@@ -39,18 +39,18 @@ const getLogs = question("eth_getLogs", LogsAnswer)
 const readWord = reader("eth_call", Word)
 const readOutput = reader("eth_call", HexText)
 
-/** A dry run of the transfer on the newest block. `block`, the final one, is where a search for its logs may begin. */
+/** A dry run of the transfer on the newest block. `block` is the final one, where a search for its logs begins. */
 export type Simulation =
   | { readonly _tag: "Accepted"; readonly block: bigint }
   | { readonly _tag: "Reverted"; readonly reason: string }
 
 export interface ChainConfig {
   readonly rpcUrl: Redacted.Redacted<string>
-  /** The block tag from which nothing is taken back. */
+  /** The block tag that counts as final. */
   readonly finalTag: "finalized" | "safe" | "latest"
-  /** Who will send the transfers, where that is known: a wallet's contract may answer others otherwise. */
+  /** The sender of the transfers, if known. A wallet's contract may depend on it. */
   readonly sender?: Address | undefined
-  /** Limit of one request, to the last byte of its answer. */
+  /** The timeout of one request, to the last byte of its answer. */
   readonly timeout: Duration.Duration
 }
 
@@ -59,7 +59,8 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/x402/
     const { rpcUrl: url, timeout } = config
     const node = yield* JsonRpc.make({ url, timeout })
     const { ask, askTogether, once } = node
-    // Whoever ends an authorization chooses how long its receipt is: it is read whole, and nothing else suffers from it.
+    // A receipt can be as long as the authorization's sender likes. A client of its own reads it whole without delaying
+    // other queries.
     const receipts = yield* JsonRpc.make({ url, timeout, limit: receiptLimit })
 
     const blockAt = (block: "latest" | "finalized" | "safe" | Hex): JsonRpc.Question => [
@@ -67,7 +68,7 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/x402/
       [block, false],
     ]
 
-    /** The newest block from which nothing is taken back. */
+    /** The newest final block. */
     const final = Effect.flatMap(ask(...blockAt(config.finalTag)), blockIn)
 
     const blocksAt = Effect.fnUntraced(function* (one: JsonRpc.Question, other: JsonRpc.Question) {
@@ -82,7 +83,7 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/x402/
 
     const simulate = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
       const transfer = settling(authorization)
-      // What is final stays; any later block may be replaced, and the transfer be put below the head that is seen now.
+      // The final block stays. A later block may be reorganised, with the transfer moved below today's head.
       const [head, run] = yield* askTogether(blockAt(config.finalTag), ["eth_call", [transfer, "latest"]])
       const { number: block } = yield* blockOf(head)
       const revert = yield* revertIn(Effect.fromResult(run))
@@ -95,7 +96,7 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/x402/
     const receiptOf = Effect.fnUntraced(function* (transaction: Hex, asset: Address) {
       const own = yield* Effect.map(receipts.ask("eth_getTransactionReceipt", [transaction]), ownLogs(asset))
       const answer = yield* readReceipt(own.answer)
-      // A node that speaks of another transaction has not answered.
+      // An answer about another transaction is no answer.
       if (answer?.transactionHash.toLowerCase() !== transaction.toLowerCase()) return Option.none<Receipt>()
       return Option.some<Receipt>({
         block: { number: hexToBigInt(answer.blockNumber), hash: answer.blockHash },
@@ -119,7 +120,7 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/x402/
       return { used, revert: Option.map(revert, reasonOf) }
     })
 
-    /** By hash, so that a node on another branch cannot answer; by number where hashes are not understood. */
+    /** Queries by hash, which a node on another branch cannot answer; by number if the node does not support hashes. */
     const stateAt = (authorization: SignedAuthorization, { hash, number }: BlockId) =>
       stateIn(authorization, { blockHash: hash }).pipe(
         Effect.catchIf(isNotUnderstood, () => stateIn(authorization, numberToHex(number))),
@@ -178,11 +179,11 @@ const blockOf = (asked: JsonRpc.Asked) => Effect.flatMap(Effect.fromResult(asked
 
 const isNotUnderstood = ({ code }: ChainUnavailable): boolean => code === -32_602
 
-/** A provider that has answered and does not like the question; one that counts requests (429) is left alone. */
+/** Whether the provider rejected the query itself. Its rate limit (429) does not count. */
 const isTooWide = ({ code, status = 0 }: ChainUnavailable): boolean =>
   code !== undefined || [400, 413, 422].includes(status)
 
-/** Why a dry run reverted, if it did; no answer stays none. */
+/** The reason a dry run reverted, if it did. Fails without an answer. */
 const revertIn = <A>(run: Effect.Effect<A, ChainUnavailable>) =>
   run.pipe(
     Effect.as(Option.none<string>()),

@@ -1,4 +1,4 @@
-/** JSON-RPC over HTTP: questions of the same moment travel in one request, and each of them still fails alone. */
+/** JSON-RPC over HTTP. Concurrent queries share a request, and each fails separately. */
 import { Clock, type Duration, Effect, Option, Redacted, Result, Schema, Semaphore } from "effect"
 import { Base64 } from "effect/encoding"
 import * as Gather from "../../../platform/Gather.ts"
@@ -9,35 +9,38 @@ export interface JsonRpcConfig {
   readonly url: Redacted.Redacted<string>
   /** From the first byte sent to the last byte read. */
   readonly timeout: Duration.Duration
-  /** Bytes read, a few answers at a time, of one that was too long although its question travelled alone. */
+  /**
+   * The size limit in bytes for repeating an answer that was too large although its query was sent alone. Few of these
+   * run at once.
+   */
   readonly limit?: number
 }
 
 export type Question = Parameters<Ask>
 
-/** What the node said to one question of two. */
+/** The node's answer to one query of two. */
 export type Asked = Result.Result<unknown, ChainUnavailable>
 
 /**
- * Asks two questions whose answers are compared: both are answered by one request, and one is never repeated without the other.
- * Where the node refuses batches they travel alone.
+ * Sends two queries whose answers are compared in one request, and repeats them only together. A node that rejects
+ * batches gets them separately.
  */
 export type AskTogether = (one: Question, other: Question) => Effect.Effect<readonly [Asked, Asked]>
 
-/** Questions in one request at most; the common providers take as many. */
+/** Maximum number of queries in one request. Common providers accept as many. */
 const batchSize = 50
 
-/** Milliseconds for which a node that refuses batches is asked one by one. */
+/** Milliseconds for which a node that rejects batches gets single requests. */
 const refusalHolds = 60_000
 
-/** Long answers that are read at the same time: what they take of the memory is bounded. */
+/** Large answers read concurrently, which bounds their memory. */
 const longAtOnce = 3
 
-/** Milliseconds until a question is asked again, and until one is that came too often. */
+/** Milliseconds until a query is retried, and until one is that met a rate limit. */
 const pause = 150
 const longPause = 1_000
 
-/** A question that was not answered: whether, and how, it is worth asking once more. */
+/** A query without an answer, and whether and how to retry it. */
 interface Failed {
   readonly error: ChainUnavailable
   readonly next: "never" | "alone" | "again"
@@ -45,7 +48,7 @@ interface Failed {
 
 interface Worded {
   readonly method: string
-  /** Its members `method` and `params` as JSON: what is the same question, word for word, is asked once. */
+  /** Its members `method` and `params` as JSON. Queries with equal text are sent once. */
   readonly text: string
 }
 
@@ -67,13 +70,13 @@ type Answer = typeof Answer.Type
 const decodeAnswer = Schema.decodeUnknownOption(Answer)
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
-/** Of JSON-RPC and of providers: an internal error, and a limit of requests. */
+/** Codes of JSON-RPC and of providers for an internal error or a rate limit. */
 export const passing: ReadonlySet<number> = new Set([-1, 429, -32_005, -32_007, -32_603])
 
-/** Of providers: a limit of requests, which says nothing of batches. */
+/** Providers' codes for a rate limit, which says nothing about batches. */
 const limited: ReadonlySet<number> = new Set([429, -32_005, -32_007])
 
-/** HTTP statuses that say nothing of the question. */
+/** HTTP statuses that say nothing about the query. */
 const isPassing = (status: number) => status === 403 || status === 408 || status === 429 || status >= 500
 
 type Facts = Pick<ChainUnavailable, "reason" | "status" | "code" | "detail">
@@ -94,7 +97,7 @@ const read = (method: string, answer: Answer): Effect.Effect<unknown, Failed> =>
 
 const body = (text: string, id: number) => `{"jsonrpc":"2.0","id":${id},${text}}`
 
-/** A node at an address; `once` asks a single time, alone, what must not be repeated. */
+/** A client for one node. `once` sends a query alone and never repeats it. */
 export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRpcConfig) {
   const address = new URL(Redacted.value(url))
   const { password, username } = address
@@ -106,11 +109,11 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
   const long = yield* Semaphore.make(longAtOnce)
   let aloneUntil = 0
 
-  /** One request and the whole of its answer, however slowly that is sent. */
+  /** One request and its whole answer within the timeout. */
   const exchange = (text: string, most?: number) =>
     Effect.timeout(post({ text, headers, ...(most === undefined ? {} : { limit: most }) }), timeout)
 
-  /** Why nothing came back; never in the words of the cause, which name the address. */
+  /** The reason for a missing answer. It omits the cause's text, which names the address. */
   const silence = (error: { readonly _tag: string }): { readonly reason: string } => ({ reason: error._tag })
 
   const single = ({ method, text }: Worded): Effect.Effect<unknown, Failed> =>
@@ -136,7 +139,7 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
     const everyone = (one: (question: Worded, index: number) => Effect.Effect<unknown, Failed>) =>
       Effect.forEach(batch, (question, index) => Effect.result(one(question, index)))
     if (sent._tag === "Failure") {
-      // One question may have taken all the time, or all the bytes.
+      // A single query may have used up the time or the size limit.
       const next = isOfOne(sent.failure) ? "alone" : "again"
       return yield* everyone(({ method }) => failed(method, next, silence(sent.failure)))
     }
@@ -149,7 +152,7 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
       const refusal = decodeAnswer(answers)
       if (Option.isSome(refusal) && limited.has(refusal.value.error?.code ?? 0))
         return yield* everyone(({ method }) => read(method, refusal.value))
-      // What answers no batch may answer each question.
+      // A node that rejects a batch may accept single queries.
       if (status !== 200 || Option.isSome(refusal)) aloneUntil = (yield* Clock.currentTimeMillis) + refusalHolds
       return yield* everyone(({ method }) => unanswered(method, "alone"))
     }
@@ -160,7 +163,7 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
     })
   })
 
-  /** Each question of one moment once; the answers in the order of the lists. */
+  /** Sends each distinct query once and returns the answers in the order of the lists. */
   const send = Effect.fnUntraced(function* (lists: ReadonlyArray<ReadonlyArray<Worded>>) {
     const questions = new Map(lists.flat().map((question) => [question.text, question]))
     const batch = [...questions.values()]
@@ -191,15 +194,15 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
 
   const isAlone = Effect.map(Clock.currentTimeMillis, (now) => now < aloneUntil)
 
-  /** An answer is never older than its question. */
+  /** An answer is never older than its query. */
   const enqueue = (list: ReadonlyArray<Worded>): Effect.Effect<Answers> =>
     Effect.flatMap(isAlone, (alone) => (alone ? eachAlone(list) : sendSoon(list)))
 
-  /** In a request that carries no other caller's questions. */
+  /** Sends the list in a request without other callers' queries. */
   const apart = (list: ReadonlyArray<Worded>): Effect.Effect<Answers> =>
     Effect.flatMap(isAlone, (alone) => (alone || list.length === 1 ? eachAlone(list) : together(list)))
 
-  /** A list is repeated once, and as a whole: its answers are compared, so they have to come from one node. */
+  /** Repeats a list at most once and as a whole: its answers are compared, so they must come from one node. */
   const asked = Effect.fnUntraced(function* (list: ReadonlyArray<Worded>) {
     const answers = yield* enqueue(list)
     const failures = answers.filter(Result.isFailure).map(({ failure }) => failure)
@@ -235,9 +238,9 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
 
 export type JsonRpc = Effect.Success<ReturnType<typeof make>>
 
-/** Failures of a batch that one of its questions may have made alone. */
+/** Failures of a batch that a single query may have caused. */
 const isOfOne = ({ _tag }: { readonly _tag: string }) => _tag === "AnswerTooLarge" || _tag === "TimeoutError"
 
-/** Every question has an answer of its own, so a missing one is a fault of ours. */
+/** Every query has a result, so a missing one is a bug. */
 const fromResult = (answer: Result.Result<unknown, Failed> | undefined) =>
   answer === undefined ? Effect.die("a question without its answer") : Effect.fromResult(answer)

@@ -1,4 +1,4 @@
-/** What the node says of itself and of our relayer, for whoever watches. */
+/** The state of the node and of our relayer, for monitoring. */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { hexToBigInt, hexToNumber } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
@@ -10,7 +10,7 @@ export interface RelayerState {
   readonly balanceWei: bigint
   /** Transactions that are sent and in no block. */
   readonly waiting: number
-  /** Transactions that are in a block: the nonce of the oldest that is in none. */
+  /** Transactions in a block, which equals the nonce of the oldest one that is in none. */
   readonly mined: number
 }
 
@@ -23,12 +23,12 @@ const getBlock = question("eth_getBlockByNumber", Schema.Struct({ timestamp: Qua
 
 export class NodeWatch extends Context.Service<
   NodeWatch,
-  /** Nothing where payments are not configured. */
+  /** None if payments are not configured. */
   { readonly now: Effect.Effect<Option.Option<NodeState>, ChainUnavailable> }
 >()("spirit-altar/payments/x402/node/NodeWatch") {
   static readonly none = Layer.succeed(NodeWatch, { now: Effect.succeedNone })
 
-  /** `relayer` is our account, where we settle by ourselves. */
+  /** `relayer` is our account, if this server settles by itself. */
   static readonly layer = (relayer: Address | undefined) =>
     Layer.effect(
       NodeWatch,

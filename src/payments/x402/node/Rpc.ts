@@ -1,4 +1,4 @@
-/** Questions to the node: what their answers are read as, how long they take, and how they fail. */
+/** Typed queries to the node: their schemas, duration metrics and errors. */
 import { Context, Effect, Exit, Metric, Option, Schema } from "effect"
 import { type Hex, hexToBigInt } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
@@ -8,8 +8,8 @@ import { HexText, Quantity, Word } from "../../Hex.ts"
 import { balanceData, readTogether, togetherCall } from "../verification/Eip3009.ts"
 
 /**
- * The chain could not be asked; says nothing about any payment. It is logged, so it holds neither the node's address, in
- * which providers put their key, nor what was asked.
+ * The chain did not answer, which proves nothing about any payment. The error is logged, so it omits the node's
+ * address, which may hold a provider's key, and the query's parameters.
  */
 export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("ChainUnavailable", {
   method: Schema.String,
@@ -24,17 +24,17 @@ export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("Ch
   }
 }
 
-/** Asks the node; fails when it refuses the question or does not answer it. */
+/** Queries the node. Fails if it rejects the query or does not answer. */
 export type Ask = (method: string, params: ReadonlyArray<unknown>) => Effect.Effect<unknown, ChainUnavailable>
 
-/** The node answered, but not this question. */
+/** An answer that does not fit the query. */
 export const senseless = (method: string) =>
   new ChainUnavailable({ method, reason: "gave an answer that makes no sense" })
 
-/** A node that answered with an execution error has been asked and has refused; anything else is no answer. */
+/** Whether the node executed the call and it reverted. Any other error is no answer. */
 export const isRevert = ({ code, detail = "" }: ChainUnavailable): boolean => code === 3 || /revert/iu.test(detail)
 
-/** Who asked the same together has the same answer, and a receipt is as long as its group: it is read once for all of them. */
+/** Decodes an answer once per shared object: concurrent callers share one, and a receipt is as long as its group. */
 export const reader = <S extends Schema.Decoder<unknown>>(method: string, schema: S) => {
   const decode = Schema.decodeUnknownEffect(schema)
   const known = new WeakMap<object, S["Type"]>()
@@ -52,7 +52,7 @@ export const reader = <S extends Schema.Decoder<unknown>>(method: string, schema
   }
 }
 
-/** A question whose answer is read by a schema; an answer that does not have its form is none. */
+/** A query whose answer is decoded by a schema. An answer of another shape fails. */
 export const question = <S extends Schema.Decoder<unknown>>(method: string, schema: S) => {
   const read = reader(method, schema)
   return (ask: Ask, ...params: ReadonlyArray<unknown>) => Effect.flatMap(ask(method, params), read)
@@ -67,11 +67,11 @@ export const getTransactionCount = question(
   Quantity.check(Schema.makeFilter((count) => Number.isSafeInteger(Number(count)))),
 )
 
-/** Atomic units of `asset` that `owner` holds at a block. */
+/** Balance of `owner` in atomic units of `asset` at a block. */
 export const balanceOf = (ask: Ask, asset: Address, owner: Address, block: Hex | "latest") =>
   Effect.map(callForWord(ask, { to: asset, data: balanceData(owner) }, block), hexToBigInt)
 
-/** What several reads of a token return in one answer, so of one node at one moment. */
+/** Several reads of a token in one call, and therefore from one node and block. */
 export const readAll = (ask: Ask, asset: Address, reads: ReadonlyArray<Hex>) =>
   call(ask, togetherCall(asset, reads), "latest").pipe(
     Effect.flatMap((answer) => Effect.try({ try: () => readTogether(answer), catch: () => senseless("eth_call") })),
@@ -96,7 +96,7 @@ const outcomeOf = (exit: Exit.Exit<unknown, ChainUnavailable>) => {
   return Option.exists(Exit.findErrorOption(exit), ({ code }) => code !== undefined) ? "refused" : "failed"
 }
 
-/** Measures how long a question takes, by how it ends. */
+/** Measures the duration of a query by its outcome. */
 export const timed =
   (method: string) =>
   <A>(asked: Effect.Effect<A, ChainUnavailable>): Effect.Effect<A, ChainUnavailable> =>

@@ -1,4 +1,4 @@
-/** Whether the node answers and the token can pay us: what stops every payment on chain, whoever signs it. */
+/** Checks obstacles to every payment on chain: an unreachable node, a paused token or a blocked recipient. */
 import { Context, Duration, Effect, Exit, Layer } from "effect"
 import { type Hex, toFunctionSelector } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
@@ -16,7 +16,7 @@ interface Receiving {
   readonly payTo: Address
 }
 
-/** Whether the token's issuer lets anybody pay us. A token without these functions neither pauses nor blocks. */
+/** Whether the token's issuer permits payments to us. A token without these functions neither pauses nor blocks. */
 export const standingOf = (ask: Ask, { asset, payTo }: Receiving) => {
   const says = (data: Hex) =>
     call(ask, { to: asset, data }, "latest").pipe(
@@ -29,7 +29,7 @@ export const standingOf = (ask: Ask, { asset, payTo }: Receiving) => {
   )
 }
 
-/** Sentences for a caller, without their end. */
+/** Sentences for a caller, without their full stop. */
 const obstacles = {
   open: undefined,
   node: "The node of the payment network does not answer at the moment, so this server takes no USDC",
@@ -37,7 +37,7 @@ const obstacles = {
   blocked: "The issuer of USDC has blocked the wallet that receives payments here, so this server takes no USDC",
 } as const
 
-/** How long an answer is believed, and how long a caller waits for one. */
+/** How long a good and a bad answer are cached, and the timeout of a query. */
 const believedFor = Duration.seconds(3)
 const doubtedFor = Duration.seconds(1)
 const askedWithin = Duration.seconds(10)
@@ -53,7 +53,7 @@ export class TokenWatch extends Context.Service<TokenWatch>()("spirit-altar/paym
       Effect.uninterruptible,
     )
 
-    /** Why no transfer to us can be made; at most three seconds old. */
+    /** Why no transfer to us is possible, at most three seconds old. */
     const [obstacle] = yield* Effect.cachedInvalidateWithTTL(obstacleNow, (exit) =>
       Exit.isSuccess(exit) && exit.value === undefined ? believedFor : doubtedFor,
     )

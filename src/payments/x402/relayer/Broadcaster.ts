@@ -1,4 +1,6 @@
-/** Brings transfers to the chain, one transaction after the other: rehearsed, signed, noted and sent, in this order. */
+/**
+ * Sends transfers to the chain one transaction after the other: rehearsed, signed, recorded and sent, in this order.
+ */
 import { Clock, Effect, Option, Ref, Schedule, Semaphore } from "effect"
 import type { Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -12,16 +14,16 @@ import * as Groups from "./Groups.ts"
 import { gasTooHigh, gotCode, isNonceRace, refusalOf, type RelayerNode, RpcFailure } from "./RelayerNode.ts"
 import * as RelayerNonces from "./RelayerNonces.ts"
 
-/** Certainly not sent by us, and why. */
+/** A refusal for a transfer that was certainly not sent by us. */
 export const unsent = (reason: string): Submission => ({ _tag: "Refused", reason, unsent: true })
 
-/** What is stuck is part of the pending state itself, so its replacement is tried on the newest block. */
+/** A stuck transaction is part of the pending state, so its replacement is rehearsed on the newest block. */
 const blockOf = (stuck: Option.Option<Broadcast>) => (Option.isSome(stuck) ? "latest" : "pending")
 
-/** A node without a pending state may refuse all that was asked together with the question about it. */
+/** A node without a pending state may reject the whole batch that includes a pending query. */
 const again = <A>(question: Effect.Effect<A, RpcFailure>) => Effect.retry(question, { times: 1 })
 
-/** `groupMost` is how many transfers may share one transaction; one sends each alone. */
+/** `groupMost` limits the transfers of one transaction; 1 sends each alone. */
 export const make = Effect.fnUntraced(function* (
   node: RelayerNode,
   broadcasts: Broadcasts["Service"],
@@ -33,11 +35,13 @@ export const make = Effect.fnUntraced(function* (
   const market = Fees.current(node)
   const dispatch = Dispatch.make(node, broadcasts, account, nonces)
 
-  /** Whether it still waits in the node: another member of its group may have taken its place meanwhile, or a block it. */
+  /**
+   * Whether the transaction still waits in the node. Another member of its group, or a block, may have taken its nonce.
+   */
   const isStuck = (hash: Hex) =>
     Effect.map(node.transaction(hash), (known) => known !== null && known.blockNumber === null)
 
-  /** An empty transaction to ourselves takes the place of a stuck one: all later ones wait for it. */
+  /** Replaces a stuck transaction by an empty one to ourselves, since all later nonces wait for it. */
   const replaceByNothing = Effect.fnUntraced(function* (
     transfer: Transfer,
     { hash: stuck, maxFeePerGas: offered, nonce }: Broadcast,
@@ -50,8 +54,8 @@ export const make = Effect.fnUntraced(function* (
   }, turn.withPermits(1))
 
   /**
-   * What waits in the node for an earlier place that nobody has any more, lost in a reorganisation say, would wait for ever:
-   * an empty transaction to ourselves takes it, if there is such a place. It moves no money, so it is not noted.
+   * Fills an earlier nonce that no transaction has, such as after a reorganisation, since the waiting transaction would
+   * never be mined. The filler is an empty transaction to ourselves. It moves no money, so it is not recorded.
    */
   const fillBefore = Effect.fnUntraced(function* ({ chainId }: Transfer, waiting: Broadcast) {
     const [nonce, { fee }] = yield* Effect.all([nonces.next, market], { concurrency: "unbounded" })
@@ -67,7 +71,7 @@ export const make = Effect.fnUntraced(function* (
   ) {
     const { authorization, chainId } = member.transfer
     const call = settlementCall(authorization)
-    // Nothing to replace, so nothing is signed: a key that only replaces never sends anything new.
+    // Without a stuck transaction nothing is signed: a replacement-only key never sends anything new.
     if (Option.isSome(stuck) && !(yield* isStuck(stuck.value.hash))) {
       return Groups.unclear("it does not wait for a block any more", Option.some(stuck.value.hash))
     }
@@ -88,7 +92,7 @@ export const make = Effect.fnUntraced(function* (
       : Groups.outrun
   })
 
-  /** What was ever signed and sent, by whomever, may be on its way, whatever the node says now. */
+  /** A transaction that any server signed may be in flight, whatever the node reports now. */
   const refused = Effect.fnUntraced(function* ({ noted, transfer }: Member, failure: RpcFailure) {
     const hash = yield* Ref.get(noted)
     const reason = refusalOf(failure)
@@ -148,7 +152,9 @@ export const make = Effect.fnUntraced(function* (
 
   let estimates = 0
 
-  /** What a plain transfer takes alone is asked where it is likely to travel so: nobody is being sent, and few come. */
+  /**
+   * Estimates a plain transfer only if it is likely to be sent alone: no group is being sent and few transfers wait.
+   */
   const estimateIfFew = (member: Member) =>
     Effect.suspend(() => {
       if (groups.isBusy() || estimates > 1) return Effect.succeedNone
@@ -158,12 +164,12 @@ export const make = Effect.fnUntraced(function* (
 
   let apartUntil = 0
 
-  /** Everybody travels alone until then, in Unix milliseconds. */
+  /** Sends every transfer alone until this time in Unix milliseconds. */
   const keepApart = (untilMillis: number) => Effect.sync(() => (apartUntil = Math.max(apartUntil, untilMillis)))
 
   let openGas = 0n
 
-  /** Counts what is being sent, with the gas that it may take. */
+  /** Counts the gas that transfers in flight may take. */
   const counted = <A>(gas: bigint, sending: Effect.Effect<A>) =>
     Effect.acquireUseRelease(
       Effect.sync(() => (openGas += gas)),
@@ -171,7 +177,7 @@ export const make = Effect.fnUntraced(function* (
       () => Effect.sync(() => (openGas -= gas)),
     )
 
-  /** While others are being sent, a plain transfer travels with those that wait; its rehearsal is the group's. */
+  /** Adds a plain transfer to the waiting group while another is being sent. The group rehearses it. */
   const joined = Effect.fnUntraced(function* (member: Member) {
     const { authorization } = member.transfer
     const isApart = groupMost < 2 || (yield* Clock.currentTimeMillis) < apartUntil
@@ -179,7 +185,7 @@ export const make = Effect.fnUntraced(function* (
     return yield* groups.join(member, yield* estimateIfFew(member))
   })
 
-  /** Never fails. `previous` is the hash that is noted for the attempt, if any. */
+  /** Never fails. `previous` is the hash recorded for the attempt, if any. */
   const send = Effect.fn("Broadcaster.send")(function* (transfer: Transfer, previous: Option.Option<Hex>) {
     const member = { transfer, noted: yield* Ref.make(previous) }
     const gas = isPlain(transfer.authorization) ? Fees.memberGas : Fees.settlementGas
@@ -189,7 +195,7 @@ export const make = Effect.fnUntraced(function* (
     )
   })
 
-  /** The same in a transaction of its own, which takes the place of a stuck one if there is one. */
+  /** Sends in a transaction of its own, which replaces a stuck one if given. Never fails. */
   const sendAlone = Effect.fn("Broadcaster.sendAlone")(function* (
     transfer: Transfer,
     previous: Hex,

@@ -1,4 +1,4 @@
-/** One transaction of the relayer, whoever travels in it: signed, noted for each of them, and sent. */
+/** Signs a transaction of the relayer, records it for each transfer it holds, and sends it. */
 import { Clock, Effect, Option, Ref } from "effect"
 import { type Hex, keccak256 } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -11,21 +11,21 @@ import type { RelayerNonces } from "./RelayerNonces.ts"
 
 export interface Transfer {
   readonly attempt: string
-  /** What the attempt has to be still, or its transfer is not sent. */
+  /** The state the attempt must still have to be sent. */
   readonly state: Attempt["state"]
   readonly chainId: number
   readonly authorization: SignedAuthorization
-  /** Whether its wallet is to have no code: it was let in as one that cannot make us pay for much. */
+  /** Whether its wallet must have no code, the condition under which its claim was accepted. */
   readonly isCodeless?: boolean
 }
 
-/** A transfer, and the hash that is noted for it so far. */
+/** A transfer and the hash recorded for it so far. */
 export interface Member {
   readonly transfer: Transfer
   readonly noted: Ref.Ref<Option.Option<Hex>>
 }
 
-/** Gas that a transfer may take alone, and the fee that it is likely to be sent at. */
+/** The maximum gas of a transfer sent alone, and its expected fee. */
 export interface Estimate {
   readonly gas: bigint
   readonly expected: Fee
@@ -40,7 +40,7 @@ export interface Call {
   readonly fee: Fee
 }
 
-/** What became of it: sent with everybody, or not sent, because these are not ours to send any more. */
+/** Sent with all members, or not sent because another server is responsible for the named ones. */
 export type Dispatched =
   | { readonly _tag: "Sent"; readonly hash: Hex }
   | { readonly _tag: "Outrun"; readonly members: ReadonlySet<string> }

@@ -1,8 +1,7 @@
 /**
- * Transfers that wait while another transaction is being sent travel in one: less gas for each, one nonce for all.
- * `Gather` does not fit: it closes a batch before the turn comes, answers all of it at once and then knows none of its keys,
- * while a group takes what waits when its turn comes, puts back what the block has no room for, lets some travel alone and be
- * answered later, and knows an attempt until it is answered.
+ * Groups transfers that wait while another transaction is being sent: less gas for each, one nonce for all. `Gather`
+ * does not fit: a group is filled when its turn comes, returns transfers beyond the block's room to the queue, and lets
+ * some be sent alone and answered later.
  */
 import { Deferred, Effect, Exit, Option, Random, Ref, type Semaphore } from "effect"
 import type { Hex } from "viem"
@@ -35,15 +34,15 @@ export interface GroupsOptions {
   readonly nonces: RelayerNonces
   readonly market: Effect.Effect<Fees.Market, RpcFailure>
   readonly dispatch: Dispatch
-  /** Sends one by itself, for whoever has the turn. */
+  /** Sends one transfer by itself for a caller that has the turn. */
   readonly inTurn: (member: Member, estimated: Estimate) => Effect.Effect<Submission>
-  /** Sends one by itself, with an estimate and a turn of its own. */
+  /** Sends one transfer by itself, with its own estimate and turn. */
   readonly alone: (member: Member) => Effect.Effect<Submission>
 }
 
 const groupOf = (members: ReadonlyArray<Member>) => groupCall(members.map(({ transfer }) => transfer.authorization))
 
-/** How often a group is made anew because another process used its nonce. */
+/** Attempts to rebuild a group after another process used its nonce. */
 const races = 20
 
 export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
@@ -53,7 +52,7 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
   const known = new Map<string, Waiting>()
   let isRunning = false
 
-  /** Tells whoever waits. Only then is it forgotten: until then nobody puts it into a group a second time. */
+  /** Answers the caller. The attempt stays known until then, so that no second group takes it. */
   const finish = ({ done, transfer }: Waiting, exit: Exit.Exit<Submission>) =>
     Effect.suspend(() => {
       known.delete(transfer.attempt)
@@ -63,7 +62,7 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
   const answer = (members: ReadonlyArray<Waiting>, submission: Submission) =>
     Effect.forEach(members, (member) => finish(member, Exit.succeed(submission)), { discard: true })
 
-  /** What a group cannot take travels alone, where it is refused or sent by rules of its own. */
+  /** Sends transfers alone that no group can take. They are refused or sent by their own rules. */
   const leave = (members: ReadonlyArray<Waiting>) =>
     Effect.forEach(
       members,
@@ -82,11 +81,14 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
       { discard: true },
     )
 
-  /** What the node refused for good leaves each to itself; where it may answer otherwise soon, all wait for that. */
+  /** After a permanent refusal of the node each is sent alone. After a temporary one all stay open. */
   const unless = (isOver: (failure: RpcFailure) => boolean, members: ReadonlyArray<Waiting>, failure: RpcFailure) =>
     isOver(failure) ? endAll(members, failure.text) : leave(members)
 
-  /** A wallet with code may take as much gas as it likes; one that the node says nothing of may have some. */
+  /**
+   * Keeps wallets without code, since one with code may take any amount of gas. A wallet stays open if the node does
+   * not answer.
+   */
   const plain = Effect.fnUntraced(function* (members: ReadonlyArray<Waiting>) {
     const codes = yield* Effect.forEach(
       members,
@@ -106,7 +108,7 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
     return isGroup ? plainly : []
   })
 
-  /** Those whose transfers would succeed now, if they are enough for a group; the others travel alone. */
+  /** The members whose transfers would succeed now, if they are enough for a group. The others are sent alone. */
   const rehearsed = Effect.fnUntraced(function* (members: ReadonlyArray<Waiting>) {
     const call = groupOf(members)
     const gas = Fees.rehearsedGas(members.length)
@@ -116,12 +118,12 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
     )
     const successes = successesIn(returned)
     const fit = members.filter((_, index) => successes[index] === true)
-    // What fails changes nothing, and what comes later changes nothing for those before: the others stay rehearsed.
+    // Failing transfers and later ones do not affect earlier ones, so the rehearsal holds for the rest.
     const staying = fit.slice(0, Math.min(Fees.roomIn(blockGas), Fees.paidBy(balance, fee)))
     const isGroup = staying.length > 1
     yield* leave(isGroup ? members.filter((one) => !fit.includes(one)) : members)
     if (isGroup) queue.unshift(...fit.slice(staying.length))
-    // Nobody left: what was rehearsed is what is sent.
+    // With all members left, the rehearsed call is the one to send.
     const same = staying.length === members.length
     return { members: isGroup ? staying : [], call: same ? call : groupOf(staying), nonce, fee }
   })
@@ -137,7 +139,7 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
       const gas = Fees.groupGas(members.length)
       const sent = yield* Effect.result(dispatch(members, { chainId, nonce, ...call, gas, fee }))
       if (sent._tag === "Failure") {
-        // The node may have taken what it refuses: none of them is sent in another transaction beside it.
+        // The node may have accepted what it refuses, so no member may be sent in a second transaction.
         if (!isNonceRace(sent.failure) || racesLeft === 0) {
           return yield* unless((failure) => !isNeverTaken(failure), members, sent.failure)
         }
@@ -178,9 +180,9 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
     return Effect.void
   })
 
-  /** Waits with the others for its turn. An attempt that waits already is not put into a group twice. */
+  /** Waits for a group. An attempt that already waits joins its earlier call. */
   const join = (member: Member, estimated: Option.Option<Estimate>) =>
-    // Whoever joins may leave at any time, but never between its place in the queue and the fiber that works it off.
+    // Uninterruptible: losing the caller between the queue and its worker would leave the queue without one.
     Effect.uninterruptibleMask((restore) => {
       const { attempt } = member.transfer
       const other = known.get(attempt)

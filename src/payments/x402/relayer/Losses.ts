@@ -1,4 +1,4 @@
-/** Who is at fault where a transaction of ours is in its block and did not pay, and what of its gas each of them answers for. */
+/** Assigns the blame and the lost gas of a transaction that is in its block and did not pay. */
 import { Effect } from "effect"
 import { type Hex, hexToBigInt } from "viem"
 import type { NotedBroadcast } from "../../ledger/Broadcasts.ts"
@@ -7,16 +7,16 @@ import { authorizationStateData, pays } from "../verification/Eip3009.ts"
 import * as Fees from "./Fees.ts"
 import type { RelayerNode } from "./RelayerNode.ts"
 
-/** Milliseconds for which each travels alone after the block in which somebody made others fail in a group. */
+/** Milliseconds after its block for which transfers are sent alone once a wallet made others of its group fail. */
 const apartFor = 600_000
 
-/** The parts of a whole that so many answer for; together they are the whole. */
+/** Splits a whole into `count` parts that add up to it. */
 export const sharesOf = (whole: bigint, count: number): ReadonlyArray<bigint> => {
   const upTo = (place: number) => (whole * BigInt(place)) / BigInt(count)
   return Array.from({ length: count }, (_, place) => upTo(place + 1) - upTo(place))
 }
 
-/** Gas that a transaction took for those whom it did not pay and who are at fault, or suffered from them. */
+/** The gas of a transaction without the shares of members that paid or were too late. */
 export const lostGas = (gasUsed: bigint, members: number, others: number) =>
   gasUsed - (gasUsed * BigInt(others)) / BigInt(members)
 
@@ -25,7 +25,7 @@ export const make = (
   refusals: Refusals["Service"],
   keepApart: (untilMillis: number) => Effect.Effect<unknown>,
 ) => {
-  /** Of those who travelled along, whom the newest block calls unused: anybody may have brought the others to the chain. */
+  /** Travellers whose authorization is unused at the newest block. A third party may have submitted the others. */
   const stillUnused = Effect.fnUntraced(function* (travellers: ReadonlyArray<Traveller>) {
     const [first] = travellers
     if (first === undefined) return []
@@ -35,9 +35,9 @@ export const make = (
   })
 
   /**
-   * Judges a broadcast in its block that did not pay an attempt: true where its wallet may not be at fault, as a neighbour in
-   * its group may have taken its gas. Wallets at fault are refused, they could do so again at our cost; and what was lost is
-   * counted once, whoever looks, and shared among them.
+   * Judges a broadcast that is in a block and did not pay an attempt. True if a neighbour in its group may have taken
+   * its gas. Wallets at fault are refused, since they could repeat it at our cost, and share the loss, which counts
+   * once.
    */
   return Effect.fnUntraced(function* (own: Traveller, { blamed, hash, members }: NotedBroadcast) {
     if (blamed) return false
@@ -45,7 +45,7 @@ export const make = (
     if (receipt === null || pays(receipt.logs, own.authorization)) return false
     const isGroup = members > 1
     const hasReverted = receipt.status === "0x0"
-    // What succeeded alone without paying is an empty replacement of ours.
+    // A transaction that succeeded alone without paying is our empty replacement.
     if (!isGroup && !hasReverted) return false
     const block = yield* node.block(receipt.blockHash)
     if (block === null) return false
@@ -54,14 +54,14 @@ export const make = (
     const minedAt = hexToBigInt(block.timestamp)
     const travellers = isGroup ? yield* refusals.travellersIn(hash) : [own]
     const unpaid = travellers.filter(({ authorization }) => !pays(receipt.logs, authorization))
-    // Past its signed end it reverts for everybody: that was our delay.
+    // After `validBefore` every transfer reverts. That was our delay.
     const inTime = unpaid.filter(({ authorization }) => minedAt < authorization.validBefore)
     const wallets = [...new Set(inTime.map(({ authorization }) => authorization.from))]
     const withCode = new Set<Hex>(
       yield* Effect.filter(wallets, (wallet) => node.hasCode(wallet), { concurrency: "unbounded" }),
     )
     const hasCode = ({ authorization }: Traveller) => withCode.has(authorization.from)
-    // A wallet that got code behind the rehearsal may have taken the gas of all behind it, and may have none any more.
+    // A wallet that got code after the rehearsal may have taken the gas of later members, and may have no code now.
     if (isShort || (isGroup && withCode.size > 0)) yield* keepApart(Number(minedAt) * 1000 + apartFor)
     const isOwn = ({ attempt }: Traveller) => attempt === own.attempt
     const suspects = inTime.filter((one) => (one.isPending || isOwn(one)) && (!isShort || hasCode(one)))

@@ -1,4 +1,7 @@
-/** Settles by our own relayer key: one transaction after the other, and what fails in one never costs its neighbours theirs. */
+/**
+ * Settles by our own relayer key, one transaction after the other. A transfer that fails costs no other transfer its
+ * settlement.
+ */
 import { Array, Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { Hex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
@@ -19,21 +22,21 @@ import * as RelayerNode from "./RelayerNode.ts"
 
 export interface RelayerConfig {
   readonly privateKey: Redacted.Redacted<Hex>
-  /** The key before it: it sends nothing new, but what it sent can only be replaced by itself. */
+  /** The previous key. It sends nothing new, but only it can replace its own transactions. */
   readonly previousKey?: Redacted.Redacted<Hex> | undefined
   readonly timeout: Duration.Duration
-  /** After which a broadcast that is in no block counts as lost, where the node does not know it, or else as stuck. */
+  /** Age at which a broadcast that is in no block counts as lost if the node does not know it, otherwise as stuck. */
   readonly stuckAfter: Duration.Duration
-  /** Payments in one transaction at most; 1 sends each alone. */
+  /** Maximum number of payments in one transaction; 1 sends each alone. */
   readonly groupMost: number
 }
 
-/** Seconds an authorization must still live to be sent at our cost. */
+/** Seconds of validity an authorization needs to be sent at our cost. */
 const leastLife = 6n
 
 const insolvent = "This server cannot pay the network's fee of a settlement at the moment, so it takes no USDC"
 
-/** How long the relayer's balance is believed, and how long anybody waits for it. */
+/** How long the relayer's balance is cached, and the timeout of its query. */
 const solventFor = Duration.seconds(3)
 const solventWithin = Duration.seconds(2)
 
@@ -61,7 +64,7 @@ export const layer = (
       )
       const ours = [{ address: account.address, broadcaster }, ...previous]
 
-      /** Whoever can put another transaction into the place of this one: nobody, where its key is no longer known. */
+      /** The broadcaster that can replace this transaction; none if its key is unknown. */
       const replacerOf = ({ from }: { readonly from: Hex }) =>
         Option.map(
           Option.fromNullishOr(ours.find(({ address }) => address.toLowerCase() === from.toLowerCase())),
@@ -95,7 +98,7 @@ export const layer = (
       ) {
         const last = yield* broadcasts.find(id)
         if (Option.isNone(last)) return true
-        // A wallet that cancels what did not pay, or lets it end, is at fault as any other.
+        // A wallet that cancels an unpaid authorization, or lets it expire, is at fault, too.
         yield* judge({ attempt: id, isPending: state === "pending", authorization }, last.value)
         const isNewest = Option.contains(transaction, last.value.hash)
         const replacer = yield* replacerOfStuck(last.value)
@@ -117,8 +120,8 @@ export const layer = (
         const { isCodeless, refused } = yield* refusals.of(id, authorization.from)
         const transfer: Transfer = { attempt: id, state, authorization, chainId: chainIdOf(network), isCodeless }
         if (Option.isNone(last)) {
-          // Its request may be about to send it; once somebody has inquired about it, that was given up. Of two who send it
-          // only one is noted.
+          // Its request may be about to send it, unless an inquiry has run since. If two servers send it, only one is
+          // recorded.
           const isGivenUp = checks > 0 || now - Date.parse(acceptedAt) > stuckAfter
           if (!isGivenUp) return Option.none<Submission>()
           return Option.some(
@@ -128,18 +131,18 @@ export const layer = (
         const { atMillis, hash } = last.value
         const known = yield* node.transaction(hash)
         if (known !== null && known.blockNumber !== null) {
-          // What is in a block needs no wait. What reverted by itself is not paid for again.
+          // A mined transaction needs no wait. One that reverted alone is not paid for again.
           const own = { attempt: id, isPending: state === "pending", authorization }
           return (yield* judge(own, last.value)) && Option.isNone(refused)
             ? Option.some(yield* broadcaster.sendAlone(transfer, hash, Option.none()))
             : Option.none<Submission>()
         }
         const isOld = now - atMillis >= stuckAfter
-        // What had paid and is unknown now needs no wait: its block took it along.
+        // A transaction that had paid and is now unknown needs no wait: it was orphaned with its block.
         const hasPaid = hash === paidIn
         if (!isOld && !(hasPaid && known === null)) return Option.none<Submission>()
         if (Option.isSome(refused) || (isCodeless && (yield* node.hasCode(authorization.from)))) {
-          // Nothing more is paid for it, but all later ones wait for its place.
+          // No more gas is spent on it, but later transactions wait for its nonce.
           yield* abandon(unpaid, payment)
           return Option.none<Submission>()
         }
@@ -151,7 +154,7 @@ export const layer = (
         return Option.some(yield* replacer.value.sendAlone(transfer, hash, last))
       })
 
-      /** Asked at most every few seconds, whoever wants to know; a node that does not answer is found out elsewhere. */
+      /** Cached for a few seconds for all callers. A node without an answer is reported elsewhere. */
       const funds = yield* Effect.all([node.balance(account.address, "latest"), Fees.current(node)], {
         concurrency: "unbounded",
       }).pipe(

@@ -1,4 +1,4 @@
-/** The node as the relayer asks it: what it answered with, what it refused, and what nobody can know. */
+/** The node as the relayer uses it: calls that distinguish a refusal from a missing answer. */
 import { type Duration, Effect, Schema } from "effect"
 import { type Hex, hexToBigInt, numberToHex } from "viem"
 import { AddressText, HexText, Quantity, Word } from "../../Hex.ts"
@@ -16,7 +16,7 @@ import {
 import { reasonOf } from "../verification/Eip3009.ts"
 import type { Fee } from "./Fees.ts"
 
-/** A call that did not succeed; `answered` when the node itself refused it, with this JSON-RPC code. */
+/** A call that failed. `answered` means that the node itself refused it, with this JSON-RPC code. */
 export class RpcFailure extends Schema.TaggedError<RpcFailure>()("RpcFailure", {
   text: Schema.String,
   answered: Schema.Boolean,
@@ -24,8 +24,8 @@ export class RpcFailure extends Schema.TaggedError<RpcFailure>()("RpcFailure", {
 }) {}
 
 /**
- * A call that is tried before it is sent, with no more gas than this. With its fee it sees the prices that it will see in a
- * block: without one they are zero, by which a contract could tell it from the real thing.
+ * A call rehearsed before it is sent, with at most this gas. Its fee makes the rehearsal see block prices. Without one
+ * they are zero, which tells a contract that it is rehearsed.
  */
 export interface Rehearsal {
   readonly to: Hex
@@ -36,20 +36,20 @@ export interface Rehearsal {
 
 export type At = "pending" | "latest"
 
-/** What a wallet's contract may make us pay for is bounded, too: a signature check that takes more is not paid for. */
+/** The refusal of a transfer whose contract takes more gas for its signature check than we pay for. */
 export const gasTooHigh = "gas_too_high"
 
-/** It was let in without code, with as many payments at once as such a wallet may have: none is sent at our risk. */
+/** The refusal of a wallet that was accepted without code, with the higher limit of such wallets, and now has code. */
 export const gotCode = "wallet_got_code"
 
-/** Another process used this relayer's next nonce first: nothing of ours was taken, so the broadcast is made anew. */
+/** Another process used this relayer's next nonce first. The broadcast was not accepted and is repeated. */
 export const isNonceRace = (failure: RpcFailure) =>
   failure.answered &&
   /nonce too low|replacement transaction underpriced|nonce has already been used/iu.test(failure.text)
 
 const isRevert = ({ answered, text }: RpcFailure) => answered && /revert/iu.test(text)
 
-/** Why a transfer cannot be brought to the chain by us, if that is what the node says. */
+/** The reason why we cannot send a transfer, if the node gives one. */
 export const refusalOf = (failure: RpcFailure): string | undefined => {
   const { answered, text } = failure
   if (text === gotCode) return gotCode
@@ -57,15 +57,15 @@ export const refusalOf = (failure: RpcFailure): string | undefined => {
   return isRevert(failure) ? reasonOf(text) : undefined
 }
 
-/** Says nothing of what was asked: the same question may be answered a moment later. */
+/** Whether the failure says nothing about the call, so that a retry may succeed. */
 export const isPassing = (failure: RpcFailure) =>
   !failure.answered || (failure.code !== undefined && passing.has(failure.code) && refusalOf(failure) === undefined)
 
-/** The node has this very transaction already. */
+/** Whether the node already has this very transaction. */
 const isKnownAlready = ({ answered, text }: RpcFailure) =>
   answered && /already known|known transaction|already imported/iu.test(text)
 
-/** Said of a transaction before it can have been taken: what it asks for, what it costs or how long it is. */
+/** Refusals that precede acceptance of a transaction: its gas limit, its cost or its size. */
 export const isNeverTaken = ({ answered, text }: RpcFailure) =>
   /refused the request 413/u.test(text) ||
   (answered && /gas limit|intrinsic gas|insufficient funds|oversized data|too large/iu.test(text))
@@ -88,7 +88,7 @@ const getNewest = question("eth_getBlockByNumber", Block)
 const getBlock = question("eth_getBlockByHash", Schema.NullOr(Block))
 const getEstimate = question("eth_estimateGas", Quantity)
 
-/** Questions to the node, each of which may wait `timeout`. */
+/** Queries to the node, each with this timeout. */
 export const make = ({ ask, once }: Pick<JsonRpc, "ask" | "once">, timeout: Duration.Duration) => {
   const inTime = <A>(asked: Effect.Effect<A, ChainUnavailable>): Effect.Effect<A, RpcFailure> =>
     asked.pipe(
@@ -107,8 +107,8 @@ export const make = ({ ask, once }: Pick<JsonRpc, "ask" | "once">, timeout: Dura
   const transaction = (hash: Hex) => inTime(getTransaction(ask, hash))
 
   /**
-   * Sent once: to a repetition the node says "nonce too low", which looks like a race with somebody else. What it refuses
-   * it may have taken all the same: then it knows the transaction by its hash.
+   * Sent once: a repetition gets "nonce too low", which looks like a race with another process. A refused transaction
+   * may still have been accepted, in which case the node knows its hash.
    */
   const send = (signed: Hex, hash: Hex) =>
     inTime(once("eth_sendRawTransaction", [signed])).pipe(
@@ -127,7 +127,7 @@ export const make = ({ ask, once }: Pick<JsonRpc, "ask" | "once">, timeout: Dura
       }),
     )
 
-  /** Nodes that keep no pending state say so; then the newest block has to do. */
+  /** Falls back to the newest block for nodes without a pending state. */
   const orOnLatest = <A>(block: At, at: (block: At) => Effect.Effect<A, ChainUnavailable>) =>
     inTime(at(block)).pipe(
       Effect.catchIf(
@@ -136,7 +136,7 @@ export const make = ({ ask, once }: Pick<JsonRpc, "ask" | "once">, timeout: Dura
       ),
     )
 
-  /** Reverts as the broadcast would, were it sent now: nothing is spent on a payment that has just lost its funds. */
+  /** Reverts if the broadcast would revert now, so no gas is spent on a wallet that has just lost its funds. */
   const rehearse = (from: Hex, { data, fee, gas, to }: Rehearsal, block: At) => {
     const prices =
       fee === undefined
@@ -156,7 +156,7 @@ export const make = ({ ask, once }: Pick<JsonRpc, "ask" | "once">, timeout: Dura
     receipt: (hash: Hex) => inTime(getReceipt(ask, hash)),
     block: (hash: Hex) => inTime(getBlock(ask, hash, false)),
     newest: inTime(getNewest(ask, "latest", false)),
-    /** The nonce that is free behind all that the node knows of. */
+    /** The next nonce after all transactions the node knows. */
     nonce: (address: Hex) => Effect.map(inTime(getTransactionCount(ask, address, "pending")), Number),
     hasCode: (address: Hex) => Effect.map(inTime(getCode(ask, address, "latest")), (code) => code !== "0x"),
     balance: (address: Hex, block: At) =>

@@ -1,30 +1,30 @@
-/** The relayer's next nonce, by the node's count and by what this process sent. */
+/** The relayer's next nonce, from the node's count and from this process's broadcasts. */
 import { Clock, Effect } from "effect"
 import type { Hex } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
 import { BoundedMap } from "../../../platform/BoundedMap.ts"
 import type { RelayerNode } from "./RelayerNode.ts"
 
-/** What the node was sent under a nonce. */
 interface Sent {
   readonly hash: Hex
   readonly atMillis: number
 }
 
-/** Milliseconds for which our own count of nonces outweighs that of a node that does not know our transaction. */
+/** Milliseconds for which our own count outweighs that of a node that does not know our transaction. */
 const believedFor = 2_000
 
-/** How many places are remembered: more than a reorganisation can free. */
+/** Remembered nonces, more than a reorganisation can free. */
 const remembered = 512
 
 export const make = (node: RelayerNode, address: Address) => {
-  /** What was sent, by its nonce; the newest nonce is the one behind all others. */
+  /** Broadcasts by nonce. The newest nonce follows all others. */
   const sentUnder = new BoundedMap<number, Sent>(remembered)
   let newest = -1
 
   /**
-   * The node may lag behind our own last broadcast for a moment, or count no transaction before its block. Or what has the
-   * place that it calls free is lost, in a reorganisation say: all later ones wait until that place is taken again.
+   * The node may lag behind our last broadcast, or not count transactions before their block. Otherwise the transaction
+   * at the nonce it reports as free was lost, such as in a reorganisation. Later ones wait until that nonce is used
+   * again.
    */
   const next = Effect.gen(function* () {
     const free = yield* node.nonce(address)

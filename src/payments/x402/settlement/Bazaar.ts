@@ -1,4 +1,4 @@
-/** The x402 extension `bazaar`: how a paid route is called, for catalogues, read from the contract of its endpoint. */
+/** The x402 extension `bazaar`, which describes a paid route for catalogues, from the contract of its endpoint. */
 import { Schema } from "effect"
 import { portable } from "../../../../schema/openapi/Pattern.ts"
 import type { BazaarExtension } from "../../../../schema/payments/Payment.ts"
@@ -11,7 +11,7 @@ const isObject = (json: Schema.Json): json is Schema.JsonObject =>
 
 const decodeObject = Schema.decodeUnknownSync(Schema.Record(Schema.String, Schema.Json))
 
-/** A JSON Schema without its words: the challenge is a header, and it comes back in the payment. */
+/** A JSON Schema without descriptions: the challenge is a header, and it returns with the payment. */
 const bare = (json: Schema.Json): Schema.Json => {
   if (Array.isArray(json)) return json.map(bare)
   if (!isObject(json)) return json
@@ -35,20 +35,20 @@ const closed = (schema: Schema.JsonObject): Schema.Json => bare({ ...schema, add
 
 const membersOf = ({ properties = {} }: Schema.JsonObject) => (isObject(properties) ? Object.keys(properties) : [])
 
-/** Which parameters there are: the values they may have are long lists, and stand in the document of the contract. */
+/** Parameter names without their values, which are long lists and part of the OpenAPI document. */
 const texts = (schema: Schema.JsonObject): Schema.Json => ({
   type: "object",
   properties: Object.fromEntries(membersOf(schema).map((name) => [name, { type: "string" }])),
   additionalProperties: false,
 })
 
-/** Those parameters of a request that a schema names. */
+/** The parameters of a request that a schema names. */
 const chosen = (parameters: Schema.JsonObject, schema: Schema.JsonObject) => {
   const members = membersOf(schema)
   return Object.fromEntries(Object.entries(parameters).filter(([name]) => members.includes(name)))
 }
 
-/** Discovery asks for one; the contract has it whole. */
+/** Discovery requires an output. The contract holds the full one. */
 const output = { properties: { example: { type: "object" } } }
 
 const read = (endpoint: PaidEndpoint) => {
@@ -62,7 +62,7 @@ const read = (endpoint: PaidEndpoint) => {
     method: { const: endpoint.method },
     bodyType: { const: "json" },
     body: closed(body),
-    // What the path names needs no schema: a proxy's buffer for a whole head is 4 KiB.
+    // Path parameters need no schema here: a proxy's buffer for a whole head is 4 KiB.
     ...(endpoint.params === undefined ? {} : { pathParams: { type: "object" } }),
     ...(endpoint.query === undefined ? {} : { queryParams: texts(queryParams) }),
   }
@@ -84,7 +84,7 @@ const read = (endpoint: PaidEndpoint) => {
 
 const calls = new WeakMap<PaidEndpoint, ReturnType<typeof read>>()
 
-/** Read once for each endpoint. */
+/** Cached per endpoint. */
 const callOf = (endpoint: PaidEndpoint) => {
   const call = calls.get(endpoint) ?? read(endpoint)
   calls.set(endpoint, call)
@@ -94,10 +94,7 @@ const callOf = (endpoint: PaidEndpoint) => {
 const exampleOf = ({ examples }: Schema.JsonObject): Schema.Json =>
   Array.isArray(examples) && examples[0] !== undefined ? examples[0] : {}
 
-/**
- * The declaration of an act for one request, whose path and query parameters are given. Its body is the example of the
- * contract.
- */
+/** The declaration of an act for one request with its path and query parameters. Its body is the contract's example. */
 export const bazaarOf = ({ endpoint }: SoldAct, parameters: Schema.JsonObject): BazaarExtension => {
   const call = callOf(endpoint)
   const pathParams = chosen(parameters, call.pathParams)

@@ -1,4 +1,4 @@
-/** Settles through a remote x402 facilitator, believing only a refusal that cannot hide a broadcast. */
+/** Settles through a remote x402 facilitator. Only a refusal that precedes any broadcast is believed. */
 import { Clock, Duration, Effect, Exit, Layer, Option, Schema, Semaphore } from "effect"
 import type { PaymentRequirements } from "../../../../schema/payments/Payment.ts"
 import * as Posting from "../../../http/Posting.ts"
@@ -13,21 +13,21 @@ import type { SignedAuthorization } from "../verification/Eip3009.ts"
 import * as Supported from "./Supported.ts"
 
 export interface FacilitatorConfig extends Supported.FacilitatorAddress {
-  /** What is asked for: a payment is handed in again in these words. */
+  /** The terms of a resubmission. */
   readonly terms: Terms
   readonly timeout: Duration.Duration
 }
 
-/** Seconds an authorization must still live to be handed in again: facilitators ask for 6, and take their time. */
+/** Seconds of validity an authorization needs to be resubmitted: facilitators require 6 and take some time. */
 const leastLife = 12n
 
-/** Open payments that are handed in again at once; beyond those, the next sweep tries. */
+/** Maximum number of pending payments resubmitted concurrently. The next sweep takes the others. */
 const handedInAtOnce = 16
 
 const away =
   "The facilitator that brings payments to the chain does not say at the moment that it settles them, so this server takes no USDC"
 
-/** How long it is believed to settle, or not to, and how long anybody waits to hear it. */
+/** How long a good and a bad answer are cached, and the timeout of a query. */
 const wellFor = Duration.seconds(5)
 const unwellFor = Duration.seconds(1)
 const askedWithin = Duration.seconds(2)
@@ -43,8 +43,8 @@ const decodeAnswer = Schema.decodeUnknownOption(Schema.fromJsonString(Answer))
 const words = (text: string) => text.trim().split(/\s+/u)
 
 /**
- * Reasons a facilitator finds before it broadcasts, so that none of its transactions can pay later. Everything else,
- * `nonce_already_used` above all, may be our own payment succeeding.
+ * Reasons of a facilitator that precede its broadcast, so that no transaction can pay later. Any other reason, above
+ * all `nonce_already_used`, may mean that our own payment succeeded.
  */
 const beforeBroadcast = new Set([
   ...words(`
@@ -81,7 +81,7 @@ const unclear = (reason: string): Submission => ({ _tag: "Unclear", reason, tran
 
 const unheard: Submission = { _tag: "Unheard", reason: "facilitator_unreachable" }
 
-/** The payload of a payment as any x402 client would send it: what the client sent besides is not kept. */
+/** The payload as any x402 client would send it. Other members of the client's payload are not stored. */
 const payloadOf = (accepted: PaymentRequirements, signed: SignedAuthorization) => {
   const { from, nonce, signature, to, validAfter, validBefore, value } = signed
   const [amount, start, end] = [value, validAfter, validBefore].map(String)
@@ -102,7 +102,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
       const post = yield* Posting.to(settleUrl)
       const ask = yield* Supported.make(config, terms.network)
 
-      /** Asked by whoever wants to know, one at a time. Who says that it is asked too often is there, and may settle. */
+      /** Shared by all callers, one query at a time. A facilitator that limits our requests is up and may settle. */
       const [funds, forget] = yield* ask.pipe(
         Effect.as<Funds>("ok"),
         Effect.timeout(askedWithin),
@@ -134,7 +134,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
         )
       }, Trace.span("Facilitator.submit"))
 
-      /** Whether a payment of which nothing was heard may be handed in again, and is kept from all others meanwhile. */
+      /** Whether a payment without any report may be resubmitted, and is now held for this server. */
       const isGivenUp = Effect.fnUntraced(function* (unpaid: Unpaid, payment: ChainPayment, nowMillis: number) {
         const { acceptedAt, hold, refusal } = unpaid
         const isAnswered = Option.isSome(payment.transaction) || typeof refusal === "string"
@@ -143,15 +143,15 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
       })
 
       /**
-       * Handed in again is what has paid, and whose transaction the node does not know any more; and that of which nothing was
-       * heard, one at a time. The authorization pays once, whatever is still on its way.
+       * Resubmits a payment that had paid and whose transaction the node no longer knows, or one without any report.
+       * The authorization pays once, even if an earlier submission is in flight.
        */
       const resubmit = Effect.fn("Facilitator.resubmit")(function* (unpaid: Unpaid, payment: ChainPayment) {
         const { authorization, network } = payment
         const { asset, to: payTo, validBefore, value } = authorization
         const nowMillis = yield* Clock.currentTimeMillis
         const now = BigInt(Math.floor((yield* clock.now).millis / 1000))
-        // The token's name stands in no row: of another token we know none.
+        // The token's name is not stored, so only the configured token can be resubmitted.
         const isOurs = network === terms.network && asset.toLowerCase() === terms.asset.toLowerCase()
         if (unpaid.reverts === true || !isOurs || validBefore < now + leastLife) return Option.none<Submission>()
         const isGone =
@@ -162,24 +162,23 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
         const requirements = { ...requirementsOf(terms, value), payTo }
         const payload = payloadOf(requirements, authorization)
         const said = yield* submit({ attempt: unpaid.id, authorization, requirements, payload })
-        // What it says of this call is nothing about the one before.
+        // A refusal of this call says nothing about the earlier one.
         return Option.some(said._tag === "Refused" || said._tag === "Unheard" ? unclear(said.reason) : said)
       })
 
-      /** One that is settled was kept for this before, so it has no place to wait for. */
+      /** A settled payment is held by its caller, so it needs no permit. */
       const resubmitInTurn = (unpaid: Unpaid, payment: ChainPayment) =>
         unpaid.paidIn === undefined
           ? Effect.map(places.withPermitsIfAvailable(1)(resubmit(unpaid, payment)), Option.flatten)
           : resubmit(unpaid, payment)
 
-      // Its gas is its own affair.
       return Settlement.of({
         submit,
         resubmit: (unpaid, payment) =>
           Effect.catch(resubmitInTurn(unpaid, payment), (error) =>
             Effect.as(Effect.logWarning("A payment could not be handed in again", error), Option.none<Submission>()),
           ),
-        // What it may still do, it does not say: what pays late is noted.
+        // A facilitator does not report what it may still send. A late payment is recorded.
         abandon: () => Effect.succeed(true),
         obstacle: Effect.map(funds, (found) => (found === "failing" ? away : undefined)),
         funds,

@@ -1,4 +1,4 @@
-/** Whether a facilitator settles what is sold here: its `/supported`, which every facilitator of x402 has to answer. */
+/** Checks at a facilitator's `/supported`, which x402 requires, that it settles our payments. */
 import { createPrivateKey, randomBytes, sign } from "node:crypto"
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
@@ -10,7 +10,7 @@ export interface FacilitatorKey {
   readonly secret: Redacted.Redacted<string>
 }
 
-/** Seconds a token is valid. */
+/** Validity of a token in seconds. */
 const lifetime = 120
 
 const part = (value: object) => Base64Url.encode(JSON.stringify(value))
@@ -28,7 +28,7 @@ const ed25519Key = (secret: string) => {
   })
 }
 
-/** A JWT for one call: header alg/kid/nonce, claims iss `cdp`, sub, uris, two minutes: what CDP asks for. */
+/** A JWT for one call as CDP requires it: header alg/kid/nonce, claims iss `cdp`, sub, uris, valid for two minutes. */
 const bearerToken = (key: FacilitatorKey, method: string, url: URL) =>
   Effect.map(Clock.currentTimeMillis, (millis) => {
     const secret = Redacted.value(key.secret)
@@ -55,17 +55,16 @@ export interface FacilitatorAddress {
   readonly key: Option.Option<FacilitatorKey>
 }
 
-/** It answers, and not that it settles this; `isBusy` when it only says that it was asked too often. */
+/** The facilitator answers but does not confirm that it settles our payments. `isBusy` means a rate limit. */
 export class FacilitatorUnfit extends Schema.TaggedError<FacilitatorUnfit>()("FacilitatorUnfit", {
   message: Schema.String,
   isBusy: Schema.Boolean,
 }) {}
 
-/** One of its addresses. */
 export const endpointOf = ({ url }: FacilitatorAddress, path: "settle" | "supported") =>
   new URL(`${url.replace(/\/$/u, "")}/${path}`)
 
-/** What it has to be sent beside the request: a token for this one call, where we have a key. */
+/** The authorization header of one call, if a key is configured. */
 export const authorizationOf = (
   { key }: FacilitatorAddress,
   method: "GET" | "POST",
@@ -79,7 +78,7 @@ const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ 
 
 const isKind = Schema.is(Schema.Struct({ x402Version: Schema.Finite, scheme: Schema.String, network: Schema.String }))
 
-/** The question, over connections that stay open as long as the scope; it waits for ever. */
+/** A query of `/supported` over connections that last as long as the scope. It has no timeout of its own. */
 export const make = Effect.fnUntraced(function* (facilitator: FacilitatorAddress, network: string) {
   const url = endpointOf(facilitator, "supported")
   const ask = yield* Posting.to(url, "GET")

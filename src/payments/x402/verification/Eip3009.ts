@@ -1,4 +1,4 @@
-/** EIP-3009 as bytes: the call that moves the money, and the logs that prove it did. */
+/** EIP-3009 calls and logs as bytes: the call that transfers, and the logs that prove the transfer. */
 import { Option } from "effect"
 import {
   decodeFunctionResult,
@@ -29,10 +29,10 @@ export interface SignedAuthorization {
   readonly signature: Hex
 }
 
-/** The number of a CAIP-2 network, as it is signed: a node of another chain will not take the transaction. */
+/** The chain id of a CAIP-2 network. It is signed, so a node of another chain rejects the transaction. */
 export const chainIdOf = (network: string) => Number(network.slice("eip155:".length))
 
-/** What a call of the token begins with; encoding one anew for every payment would hash its name each time. */
+/** Computed once, since encoding a call by name would hash the name for every payment. */
 const transferSelector = toFunctionSelector(
   "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)",
 )
@@ -47,7 +47,7 @@ const multicallAbi = parseAbi([
   "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable returns ((bool success, bytes returnData)[])",
 ])
 
-/** The wallet deployment wrapped around a signature of a wallet that does not exist yet (EIP-6492). */
+/** The wallet deployment around a signature of a wallet that does not exist yet (EIP-6492). */
 export interface Deployment {
   readonly factory: Address
   readonly data: Hex
@@ -56,19 +56,19 @@ export interface Deployment {
 
 const parse = Option.liftThrowable(parseErc6492Signature)
 
-/** Characters of a signature as ordinary wallets sign: 65 bytes behind `0x`. */
+/** Characters of an ordinary wallet's signature: 65 bytes after `0x`. */
 const plainLength = 132
 
-/** Reads an EIP-6492 wrapper in small letters; undefined for plain signatures and for wrappers that do not decode. */
+/** Reads an EIP-6492 wrapper in lower case; undefined for plain signatures and malformed wrappers. */
 export const deploymentOf = (wrapped: Hex): Deployment | undefined => {
-  // A plain one is shorter than any wrapper, and is asked about several times for each payment.
+  // A plain signature is shorter than any wrapper, and this runs several times per payment.
   const parsed = wrapped.length === plainLength ? undefined : Option.getOrUndefined(parse(wrapped))
   return parsed?.address === undefined
     ? undefined
     : { factory: parsed.address, data: parsed.data, signature: parsed.signature }
 }
 
-/** Where the signature of a transfer begins: behind seven words. */
+/** Offset of the signature in a transfer's data: seven words. */
 const signatureOffset = wordOf(224n)
 
 const transferData = (
@@ -86,7 +86,7 @@ interface Call {
   readonly data: Hex
 }
 
-/** Calls as one; those that may fail undo none of the others. */
+/** Combines calls into one. A call that may fail undoes none of the others. */
 const together = (
   calls: ReadonlyArray<{ readonly target: Address; readonly allowFailure: boolean; readonly callData: Hex }>,
 ): Call => ({
@@ -94,7 +94,7 @@ const together = (
   data: encodeFunctionData({ abi: multicallAbi, functionName: "aggregate3", args: [calls] }),
 })
 
-/** The call that settles; for a counterfactual wallet, deployment and transfer in one. */
+/** The call that settles: a transfer, together with the deployment of a counterfactual wallet. */
 export const settlementCall = (authorization: SignedAuthorization): Call => {
   const { asset, signature } = authorization
   const deployment = deploymentOf(signature)
@@ -105,10 +105,10 @@ export const settlementCall = (authorization: SignedAuthorization): Call => {
   ])
 }
 
-/** Whether it is signed as ordinary wallets sign: 65 bytes, whose check takes the same gas for everybody. */
+/** Whether the signature is an ordinary wallet's 65 bytes, whose check takes a fixed amount of gas. */
 export const isPlain = ({ signature }: SignedAuthorization) => signature.length === plainLength
 
-/** The call that settles many plain transfers, each of which fails by itself. */
+/** The call that settles many plain transfers, each of which may fail alone. */
 export const groupCall = (authorizations: ReadonlyArray<SignedAuthorization>): Call =>
   together(
     authorizations.map((one) => ({
@@ -122,24 +122,24 @@ const readResults = Option.liftThrowable((data: Hex) =>
   decodeFunctionResult({ abi: multicallAbi, functionName: "aggregate3", data }),
 )
 
-/** Which transfers of a group succeed, in their order, by what its call returned; none where that is no such answer. */
+/** Success of each transfer of a group, in order, from the returned data; empty if that is malformed. */
 export const successesIn = (returned: Hex): ReadonlyArray<boolean> =>
   Option.match(readResults(returned), {
     onNone: () => [],
     onSome: (results) => results.map(({ success }) => success),
   })
 
-/** Several reads as one call, so that one node answers them at one moment; `readTogether` reads the answer. */
+/** Combines several reads into one call, answered by one node at one block. `readTogether` decodes the answer. */
 export const togetherCall = (asset: Address, reads: ReadonlyArray<Hex>): Call =>
   together(reads.map((callData) => ({ target: asset, allowFailure: false, callData })))
 
-/** The words that the reads of `togetherCall` returned, in their order. */
+/** The words that the reads of `togetherCall` returned, in order. */
 export const readTogether = (returned: Hex): ReadonlyArray<bigint> =>
   decodeFunctionResult({ abi: multicallAbi, functionName: "aggregate3", data: returned }).map(({ returnData }) =>
     hexToBigInt(returnData),
   )
 
-/** The call that reads how much of the token somebody holds. */
+/** The call that reads a wallet's balance of the token. */
 export const balanceData = (owner: Address): Hex => `${balanceSelector}${wordOf(owner)}`
 
 export const authorizationStateData = (from: Address, nonce: Hex): Hex =>
@@ -161,7 +161,7 @@ const endTopicsBy = (event: Hex, { from, nonce }: SignedAuthorization): Topics =
   wordTopic(nonce),
 ]
 
-/** What a search for the logs that end an authorization, by using or by cancelling it, asks for. */
+/** Topics of a log search for the use or cancellation of an authorization. */
 export const endTopics = (authorization: SignedAuthorization) => [
   [usedTopic, canceledTopic],
   ...endTopicsBy(usedTopic, authorization).slice(1),
@@ -169,17 +169,17 @@ export const endTopics = (authorization: SignedAuthorization) => [
 
 const ofToken = (logs: ReadonlyArray<Log>, asset: Address) => {
   const address = inLowerCase(asset)
-  // Nodes write small letters, and a group has many logs.
+  // Most nodes answer in lower case, and a group has many logs.
   return logs.filter((log) => log.address === address || inLowerCase(log.address) === address)
 }
 
-/** Exactly these topics: a word that only decodes to the same address is another one. */
+/** Compares topics exactly: another word that decodes to the same address does not match. */
 const hasTopics = (log: Log, topics: Topics) =>
   log.topics.length >= topics.length && topics.every((topic, index) => topic === log.topics[index])
 
 /**
- * Whether these logs of one transaction pay the authorization: the asset's AuthorizationUsed for it,
- * and as the asset's next log the Transfer of the exact value (a payer may spend a nonce on something else).
+ * Whether these logs of one transaction pay the authorization: the asset's `AuthorizationUsed`, followed by its
+ * `Transfer` of the exact value. A payer may spend a nonce on another transfer.
  */
 export const pays = (logs: ReadonlyArray<Log>, authorization: SignedAuthorization): boolean => {
   const { asset, from, to, value } = authorization
@@ -195,7 +195,7 @@ export const pays = (logs: ReadonlyArray<Log>, authorization: SignedAuthorizatio
   )
 }
 
-/** What these logs of one transaction did with the authorization, whomever it paid. */
+/** How these logs of one transaction ended the authorization, independent of the recipient. */
 export const endIn = (
   logs: ReadonlyArray<Log>,
   authorization: SignedAuthorization,
@@ -209,20 +209,20 @@ export const endIn = (
 
 const isUse = ({ topics }: Log) => topics[0] === usedTopic
 
-/** Of one token's logs those that `pays` and `endIn` may look at: what ends an authorization, and what follows a use. */
+/** The logs of one token that `pays` and `endIn` need: those that end an authorization, and the one after each use. */
 export const endingLogs = (logs: ReadonlyArray<Log>): ReadonlyArray<Log> =>
   logs.filter((log, index) => {
     const before = logs[index - 1]
     return isUse(log) || log.topics[0] === canceledTopic || (before !== undefined && isUse(before))
   })
 
-/** The same that its wallet holds less than the amount. */
+/** The reason of a wallet that holds less than the amount. */
 export const tooPoor = "invalid_exact_evm_insufficient_balance"
 
-/** A revert that names no fault of the payment. */
+/** The reason of a revert that names no fault of the payment. */
 export const unexplained = "invalid_exact_evm_transaction_simulation_failed"
 
-/** A token's revert string as the x402 reason code it stands for: the words are those of Circle's FiatToken. */
+/** Maps a token's revert string, in the words of Circle's FiatToken, to the x402 reason code. */
 export const reasonOf = (revert: string): string => {
   const text = revert.toLowerCase()
   if (text.includes("used or canceled")) return alreadyUsed

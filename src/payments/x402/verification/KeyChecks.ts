@@ -1,24 +1,24 @@
-/** Whether payers' own keys signed: what waits at the same time is checked in a thread, a single signature here. */
+/** Checks signatures of payers' own keys: concurrent ones in a thread, a single one in place. */
 import { Clock, Duration, Effect } from "effect"
 import * as Gather from "../../../platform/Gather.ts"
 import * as Thread from "../../../platform/Thread.ts"
 import { makeIsSigned, signingLength } from "./SigningKey.ts"
 
-/** What `src/build/build.ts` makes of `SigningKeyWorker.ts`. */
+/** Built from `SigningKeyWorker.ts` by `src/build/build.ts`. */
 const worker = Thread.programOf("signing-keys")
 
-/** A full batch takes some hundredths of a second; payers wait for whoever hangs. */
+/** A full batch takes some hundredths of a second. Payers wait for a hanging thread this long. */
 const patience = Duration.seconds(2)
 
-/** Signatures checked here before everybody else has a turn. */
+/** Signatures checked here before other fibers get a turn. */
 const turn = 8
 
-/** Milliseconds without a thread after one that failed. */
+/** Milliseconds without a thread after a failed one. */
 const pause = 60_000
 
 const nothing = new Uint8Array()
 
-/** Asks whether the payer of a signing signed it. */
+/** Checks whether the payer of a signing signed it. */
 export const make = Effect.fnUntraced(function* (program = worker) {
   const isSigned = yield* Effect.promise(makeIsSigned)
   const ask = yield* Thread.make<Uint8Array, Uint8Array>(program, patience)
@@ -49,7 +49,7 @@ export const make = Effect.fnUntraced(function* (program = worker) {
         verdicts.push(true)
         continue
       }
-      // What the thread does not affirm is checked once more: no fault of it turns a payer away.
+      // A signature the thread does not confirm is checked again here, so that a fault of the thread rejects no payer.
       verdicts.push(isSigned(signing))
       checked += 1
       if (checked % turn === 0) yield* Effect.yieldNow

@@ -1,4 +1,4 @@
-/** Whether a signed payment is the one that was offered, and for long enough: what needs no chain. */
+/** Matches a signed payment with the offer and its time window, without the chain. */
 import { maxUint256 } from "viem"
 import type { PaymentPayload } from "../../../../schema/payments/Payment.ts"
 import { inLowerCase } from "../../Hex.ts"
@@ -6,22 +6,25 @@ import { PaymentRejected } from "../../PaymentRejected.ts"
 import type { Sale, Terms } from "../../PaymentTerms.ts"
 import type { SignedAuthorization } from "./Eip3009.ts"
 
-/** Seconds an authorization must still live: a settlement takes as long, and one that expires meanwhile pays our gas for nothing. */
+/**
+ * Seconds of validity an authorization needs: a settlement takes that long, and one that expires in flight wastes our
+ * gas.
+ */
 const leastLife = 6n
-/** Seconds by which clocks may be wrong: so much longer than asked for may an authorization live. */
+/** Seconds by which clocks may differ. An authorization may live that much longer than offered. */
 const clockGrace = 300n
 
-/** Of what cannot have paid and never will, because its wallet did not sign it. */
+/** The refusal of a payment that cannot have paid and never will: its wallet did not sign it. */
 export const reject = (reason: string, message: string) =>
   new PaymentRejected({ reason, message: `${message} Nothing was charged.` })
 
-/** Of what may have paid before, or may still pay: the chain was not asked, or spoke of one moment. */
+/** The refusal of a payment that may have paid or may still pay: the chain was not asked, or only at one moment. */
 export const refuse = (reason: string, message: string) =>
   new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
 
 const sameAddress = (a: string, b: string) => /^0x[0-9a-fA-F]{40}$/u.test(a) && inLowerCase(a) === inLowerCase(b)
 
-/** The first thing of a payload that does not fit the offer, if any. */
+/** The first mismatch between a payload and the offer, if any. */
 export const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): PaymentRejected | undefined => {
   const { accepted, payload: signed, resource } = payload
   const price = sale.amountAtomic.toString()
@@ -48,10 +51,10 @@ export const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): Pay
   return undefined
 }
 
-/** Seconds an authorization may live at most: what it claims must not be held longer than the offer says. */
+/** Maximum seconds an authorization may live, since it holds its claims for as long. */
 export const longestLife = ({ maxTimeoutSeconds }: Terms) => BigInt(maxTimeoutSeconds) + clockGrace
 
-/** Whether the time window is open, long enough to settle and as short as the offer asks. */
+/** The refusal of a time window that is not open, too short to settle, or longer than offered. */
 export const untimely = (
   authorization: SignedAuthorization,
   terms: Terms,

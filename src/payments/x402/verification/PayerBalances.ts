@@ -1,4 +1,4 @@
-/** What a wallet can still pay with: its balance, what of its payments in flight that has already left for, and whether it has code. */
+/** Reads a wallet's balance, with its payments in flight added back, and whether the wallet has code. */
 import { Clock, Context, Effect, Layer } from "effect"
 import type { InFlight, PayerBalance } from "../../ledger/NewAttempt.ts"
 import { Chain } from "../node/Chain.ts"
@@ -6,7 +6,7 @@ import { authorizationStateData, balanceData, deploymentOf, type SignedAuthoriza
 import { balanceOf, getCode, readAll } from "../node/Rpc.ts"
 
 export interface PayerBalancesConfig {
-  /** Whether a transfer that reverts costs us gas: only then is it asked whether a wallet has code. */
+  /** Whether a reverting transfer costs us gas. Otherwise wallets are not checked for code. */
   readonly paysGas: boolean
 }
 
@@ -16,7 +16,7 @@ export class PayerBalances extends Context.Service<PayerBalances>()(
     make: Effect.fnUntraced(function* ({ paysGas }: PayerBalancesConfig) {
       const { ask } = yield* Chain
 
-      /** Code that the transfer itself gives the wallet counts, too. */
+      /** Code that the transfer itself deploys counts. */
       const hasCode = ({ from, signature }: SignedAuthorization) =>
         !paysGas || deploymentOf(signature) !== undefined
           ? Effect.succeed(paysGas)
@@ -33,9 +33,9 @@ export class PayerBalances extends Context.Service<PayerBalances>()(
       })
 
       /**
-       * What the wallet would hold had none of these paid yet. A payment in flight may have left the balance before we
-       * have recorded it: it must not be counted twice. They are those since the balance that was too small, so the time is
-       * that one's; and one node says all of it at one moment, or what has paid could be both still there and put back.
+       * The wallet's balance before these payments. A payment in flight may have left the balance before it is recorded
+       * and must not count twice. The payments are those since the earlier balance, so its time is kept. One call reads
+       * balance and nonces from one node at one block, so that no payment is both still in the balance and added back.
        */
       const beforePayments = Effect.fn("PayerBalances.beforePayments")(function* (
         { asset, from }: SignedAuthorization,

@@ -1,15 +1,15 @@
-/** `PAYMENT-SIGNATURE` as sent, decoded once for everybody who reads it; its extension `payment-identifier` may name the purchase. */
+/** Decodes `PAYMENT-SIGNATURE` once for all readers. Its extension `payment-identifier` may name the purchase. */
 import { Effect, Option, Result, Schema } from "effect"
 import { Base64 } from "effect/encoding"
 import { IdempotencyKeyInvalid, IdempotencyKeyRequired } from "../../../../schema/payments/Errors.ts"
 import type { ChallengeExtensions } from "../../../../schema/payments/Payment.ts"
 
 export interface PaymentHeader {
-  /** Whether it is padded standard base64. */
+  /** Whether the header is padded standard base64. */
   readonly isStrict: boolean
-  /** What it holds; none when that is no base64 of any kind. */
+  /** The decoded text; none if the header is not base64. */
   readonly text: Option.Option<string>
-  /** The text as JSON; none when it is none. */
+  /** The text as JSON; none if it is not JSON. */
   readonly json: Option.Option<unknown>
 }
 
@@ -21,7 +21,7 @@ const utf8 = new TextDecoder()
 
 export const read = (header: string): PaymentHeader => {
   const bytes = Buffer.from(header, "base64")
-  // What is spelled as it would be written is strict; only other spellings have to be looked at.
+  // A header that encodes back to itself is strict. Only others need the pattern.
   if (header !== "" && bytes.toString("base64") === header) {
     const text = utf8.decode(bytes)
     return { isStrict: true, text: Option.some(text), json: decodeJson(text) }
@@ -30,7 +30,7 @@ export const read = (header: string): PaymentHeader => {
   return { isStrict: strictBase64.test(header), text, json: Option.flatMap(text, decodeJson) }
 }
 
-/** Marked required: a payment needs an id or an `Idempotency-Key`. A client that knows no extensions sends the header. */
+/** Marked required: a payment needs an id or an `Idempotency-Key`. A client without extensions sends the header. */
 export const paymentIdentifier: ChallengeExtensions["payment-identifier"] = {
   info: { required: true },
   schema: {
@@ -44,7 +44,7 @@ export const paymentIdentifier: ChallengeExtensions["payment-identifier"] = {
   },
 }
 
-/** Every id of this form is an Idempotency-Key as well. */
+/** Every id of this form is a valid Idempotency-Key. */
 const isIdentifier = Schema.is(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{16,128}$/u)))
 
 const Identified = Schema.Struct({
@@ -52,7 +52,7 @@ const Identified = Schema.Struct({
 })
 const decode = Schema.decodeUnknownOption(Identified)
 
-/** The id in a `PAYMENT-SIGNATURE`, whatever its form; none when there is none, or nothing that can be read. */
+/** The id in a `PAYMENT-SIGNATURE` in any form; none if it is missing or unreadable. */
 const identifierIn = ({ json }: PaymentHeader): Option.Option<unknown> =>
   Option.flatMap(json, decode).pipe(Option.map(({ extensions }) => extensions["payment-identifier"].info.id))
 
@@ -63,10 +63,10 @@ interface Named {
   readonly isPaid: boolean
 }
 
-/** No attempt has this key: it stands for an unpaid request without one. */
+/** The key of an unpaid request without one. No attempt has it. */
 export const noKey = ""
 
-/** The one name of a purchase: the header, or the id that the payment carries; two names are none. */
+/** The one key of a purchase: the header, or the id in the payment. Two different keys are rejected. */
 export const keyOf = ({
   isPaid,
   key,

@@ -1,4 +1,4 @@
-/** Whether a wallet signed: ordinary wallets are checked here, and only a wallet with code has to be asked. */
+/** Checks a wallet's signature: by its key here, or by its contract on chain. */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { encodeFunctionData, type Hex, hashTypedData, parseAbi } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
@@ -11,16 +11,16 @@ import { call, getCode, isRevert } from "../node/Rpc.ts"
 import * as KeyChecks from "./KeyChecks.ts"
 import { signings } from "./Signing.ts"
 
-/** Milliseconds for which a wallet without code is taken for one, and how many are remembered. */
+/** Milliseconds for which a wallet counts as one without code, and the maximum number remembered. */
 const codelessFor = 30_000
 const codelessKept = 10_000
 
 const walletAbi = parseAbi(["function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)"])
 
-/** What a wallet says of a signature that it stands for (EIP-1271). */
+/** The answer of a wallet that accepts a signature (EIP-1271). */
 const standsForIt = `0x1626ba7e${"0".repeat(56)}`
 
-/** The question to a wallet whether it stands for a signature; none where a number does not fit its type. */
+/** The call that asks a wallet to verify a signature; none if a number does not fit its type. */
 const walletCall = Option.liftThrowable((authorization: SignedAuthorization, terms: Terms, signature: Hex): Hex => {
   const { asset, from, nonce, to, validAfter, validBefore, value } = authorization
   const domain = {
@@ -46,7 +46,7 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
     const signingOf = signings()
     const isCodeless = (wallet: Address) => Effect.map(getCode(ask, wallet, "latest"), (code) => code.length <= 2)
 
-    /** A forger may name one wallet a thousand times: the node is asked about it twice a minute. */
+    /** A forger may name one wallet a thousand times, so the node is asked about it at most twice a minute. */
     const codeless = new BoundedMap<Address, number>(codelessKept)
     const hasCode = Effect.fnUntraced(function* (wallet: Address) {
       const now = yield* Clock.currentTimeMillis
@@ -56,16 +56,16 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
       return false
     })
 
-    /** What cannot be read as a signature of a wallet's own key is none. */
+    /** A malformed signature is not one of a wallet's own key. */
     const byKey = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
       const signing = signingOf(authorization, terms)
       return signing !== undefined && (yield* isSigned(signing))
     })
 
     /**
-     * False when nobody can make the token take this signature: the wallet's key did not sign, and there is no code
-     * at its address that could judge otherwise. True is no verdict: a wallet with code, or one that its signature
-     * deploys, is judged by the chain.
+     * False if the token can never accept this signature: the wallet's key did not sign, and the wallet has no code
+     * that could judge otherwise. True is no verdict: a wallet with code, or one that its signature deploys, is judged
+     * by the chain.
      */
     const plausible = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
       if (deploymentOf(authorization.signature) !== undefined) return true
@@ -83,14 +83,17 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
     })
 
     /**
-     * Whether the wallet's key signed, or the wallet's code stands for the signature now. The token judges a signature
-     * only where it moves money: of an authorization that is used, nothing else says whose it is.
+     * Whether the wallet's key signed, or the wallet's code accepts the signature now. The token only checks signatures
+     * of transfers, so this alone proves the owner of a used authorization.
      */
     const proven = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
       return (yield* byKey(authorization, terms)) || (yield* byWallet(authorization, terms))
     })
 
-    /** Whether the signature would deploy its wallet, which has no code: nobody can say whose it is, and it cannot have paid. */
+    /**
+     * Whether the signature would deploy its wallet, which has no code yet. Its owner is unproven, and it cannot have
+     * paid.
+     */
     const isUndeployed = ({ from, signature }: SignedAuthorization) =>
       deploymentOf(signature) === undefined ? Effect.succeed(false) : isCodeless(from)
 

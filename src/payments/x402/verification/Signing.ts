@@ -1,4 +1,4 @@
-/** An authorization with its signature as bytes: what its key is recovered from. */
+/** Encodes an authorization and its signature as bytes, for recovering the key. */
 import { domainSeparator, keccak256, stringToHex } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
 import { transferTypes } from "../../../../schema/payments/TransferTypes.ts"
@@ -7,7 +7,7 @@ import { wordOf } from "../../Hex.ts"
 import { chainIdOf, type SignedAuthorization } from "./Eip3009.ts"
 import { signingLength } from "./SigningKey.ts"
 
-/** The domain of a token's signatures. */
+/** The EIP-712 domain of a token's signatures. */
 type Domain = Pick<Terms, "assetName" | "assetVersion" | "network">
 
 const typeHash = keccak256(
@@ -20,13 +20,13 @@ const typeHash = keccak256(
 const plainSignature = /^0x([0-9a-f]{128})(0[01]|1[bc])$/u
 
 /**
- * Authorizations with their signatures as bytes, which a thread is handed; undefined where a number does not fit its
- * type, or the signature is not one of an ordinary wallet. The token's part is made once.
+ * Encodes authorizations for the thread. Undefined if a number does not fit its type, or the signature is not plain.
+ * The token's prefix is cached.
  */
 export const signings = () => {
   const prefixes = new Map<string, string>()
 
-  /** What every digest of this token begins with. */
+  /** The common prefix of all digests of this token. */
   const prefixOf = ({ assetName: name, assetVersion: version, network }: Domain, asset: Address) => {
     const key = JSON.stringify([asset, name, version, network])
     const known = prefixes.get(key)

@@ -1,12 +1,15 @@
-/** Whose key signed an authorization: its EIP-712 digest, and libsecp256k1 to recover the key. A thread runs it, so it knows nothing of us. */
+/**
+ * Recovers the key that signed an authorization: its EIP-712 digest and libsecp256k1. It runs in a thread, so it
+ * imports nothing of ours.
+ */
 import { instantiateSecp256k1 } from "@bitauth/libauth"
 import { keccak256 } from "viem/utils"
 
-/** Where the parts of a signing lie: what its digest begins with, the type's hash and six words, r and s, whether y is odd. */
+/** Offsets in a signing: the digest's prefix, the type's hash with six words, r and s, the parity of y. */
 const structAt = 34
 const signatureAt = structAt + 7 * 32
 const parityAt = signatureAt + 64
-/** Bytes of a signing: with a number beyond 256 bits it would be longer. */
+/** Bytes of a signing. A number beyond 256 bits would make it longer. */
 export const signingLength = parityAt + 1
 /** The payer's address is the end of the first word. */
 const payer = [structAt + 44, structAt + 64] as const
@@ -17,7 +20,7 @@ export const digestOf = (signing: Uint8Array): Uint8Array => {
   return keccak256(Buffer.concat([signing.subarray(0, structAt), struct]), "bytes")
 }
 
-/** Recovers the address whose key signed; undefined where no key can have. */
+/** Recovers the address whose key signed; undefined if no key can have. */
 export const makeRecover = async () => {
   const curve = await instantiateSecp256k1()
   return (signing: Uint8Array): Uint8Array | undefined => {
@@ -28,7 +31,7 @@ export const makeRecover = async () => {
   }
 }
 
-/** Whether the payer's own key signed. */
+/** Tells whether the payer's own key signed. */
 export const makeIsSigned = async () => {
   const recover = await makeRecover()
   return (signing: Uint8Array): boolean => {

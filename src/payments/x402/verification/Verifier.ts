@@ -1,4 +1,6 @@
-/** Decides whether a signed payment fits an offer exactly and would settle now; blames the payer only for the payer's faults. */
+/**
+ * Verifies that a signed payment fits an offer exactly and would settle now. Only the payer's own faults are refusals.
+ */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { isAddressEqual } from "viem"
 import { PaymentPayload } from "../../../../schema/payments/Payment.ts"
@@ -15,7 +17,6 @@ import { PayerBalances } from "./PayerBalances.ts"
 import type { PaymentHeader } from "./PaymentHeader.ts"
 import { Signatures } from "./Signatures.ts"
 
-/** A payment that would settle now. */
 export interface VerifiedPayment {
   readonly _tag: "Verified"
   readonly authorization: SignedAuthorization
@@ -25,17 +26,17 @@ export interface VerifiedPayment {
   readonly balance: PayerBalance
 }
 
-/** A payment that is refused unless its authorization says otherwise: another attempt may hold it, or it may have paid. */
+/** A payment that is refused unless another attempt holds its authorization or it has already paid. */
 export interface RefusedPayment {
   readonly _tag: "Refused"
   readonly authorization: SignedAuthorization
   readonly payload: string
   readonly refusal: PaymentRejected
-  /** Whether it fits the offer and its wallet has signed it, so that the chain is worth asking. */
+  /** Whether it fits the offer and is signed by its wallet, so that following it on chain is worth it. */
   readonly isTraceable: boolean
 }
 
-/** A payment about which the chain could not be asked: nothing is known of it but whose it is. */
+/** A payment that could not be checked on chain. Only its owner's claim is known. */
 export interface UnverifiedPayment {
   readonly _tag: "Unverified"
   readonly authorization: SignedAuthorization
@@ -64,7 +65,7 @@ const unproven = refuse(
   "The paying wallet does not stand for this signature now, so what became of its authorization is not looked up. This request charged nothing; sign a new one once your wallet shows that it did not pay us.",
 )
 
-/** Reverts behind which the authorization may have been used: the token looks at the clock first, then at the nonce. */
+/** Reverts that may hide a used authorization: the token checks the clock before the nonce. */
 const maybeUsed: ReadonlySet<string> = new Set([
   alreadyUsed,
   "invalid_exact_evm_payload_authorization_valid_before",
@@ -105,12 +106,12 @@ export class Verifier extends Context.Service<Verifier>()("spirit-altar/payments
     const signatures = yield* Signatures
     const clock = yield* DatabaseClock
 
-    /** What the wallet and the chain say of a payment that fits the offer. */
+    /** Judges a payment that fits the offer by its wallet and the chain. */
     const judge = Effect.fnUntraced(function* (authorization: SignedAuthorization, payload: string, terms: Terms) {
-      /** A forger knows every nonce that was used, and whoever has code at their wallet passes as plausible. */
+      /** A forger can know every used nonce, and a wallet with code always counts as plausible. */
       const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
         const isTraceable = yield* signatures.proven(authorization, terms)
-        // A wallet without code has paid nothing by its contract: what is wrong is what was found, unless that is its use.
+        // A wallet without code cannot have paid by a contract. Its refusal stands unless it reports the nonce as used.
         const isTrue =
           isTraceable || (refusal.reason !== alreadyUsed && (yield* signatures.isUndeployed(authorization)))
         return refusedAs(authorization, payload, isTrue ? refusal : unproven, isTraceable)
@@ -130,7 +131,7 @@ export class Verifier extends Context.Service<Verifier>()("spirit-altar/payments
         },
       )
       if (simulation._tag === "Reverted") {
-        // A wallet may be funded within this second, and a node answer from the one before: the next dry run may pass.
+        // The wallet may be funded within a second, and the node may be stale: the next dry run may pass.
         const refusal = refuse(simulation.reason, messageOf(simulation.reason))
         return yield* maybeUsed.has(simulation.reason) ? refused(refusal) : refusal
       }
@@ -144,7 +145,7 @@ export class Verifier extends Context.Service<Verifier>()("spirit-altar/payments
       return verified
     })
 
-    /** Reads `PAYMENT-SIGNATURE`, matches it with the offer and tries it on the chain. */
+    /** Reads `PAYMENT-SIGNATURE`, matches it with the offer and rehearses it on chain. */
     const verify = Effect.fnUntraced(function* (header: PaymentHeader, terms: Terms, sale: Sale) {
       const { payload, text } = yield* Effect.fromResult(read(header))
       const { authorization: signed, signature } = payload.payload
