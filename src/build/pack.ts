@@ -1,6 +1,6 @@
 /**
- * `npm run package`: packs the bundle, the compiled library and a provenance statement, reproducibly. The manifest
- * lists only dependencies outside the bundle, so that a server is installed without its build inputs.
+ * `npm run package`: packs the bundle and the compiled library reproducibly, with a provenance statement beside them. The
+ * manifest lists only dependencies outside the bundle, so that a server is installed without its build inputs.
  */
 import { spawnSync } from "node:child_process"
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"

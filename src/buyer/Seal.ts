@@ -1,4 +1,4 @@
-/** Sealing for the library: creates a missing salt and refuses words that could never be revealed. */
+/** Sealing for the library: creates a missing salt and rejects words that could never be revealed. */
 import { commitmentOf, unsealable } from "./core/Commitment.ts"
 import { randomHex } from "./core/Digest.ts"
 
