@@ -1,7 +1,4 @@
-/**
- * Repeats the inquiry about every settled transfer once its block is final: still there, moved or lost. While the
- * authorization is valid, an orphaned payment is also resubmitted before that.
- */
+/** Repeats the inquiry about settled transfers until their block is final, and resubmits orphaned ones in time. */
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import type { FailureVerdict } from "./ledger/Attempt.ts"
@@ -40,14 +37,14 @@ const pauseOf = ({ checks, isEarly }: SettledTransfer) =>
   Math.min(retryAfterMillis(checks), isEarly ? 60_000 : Number.POSITIVE_INFINITY)
 
 /** Maximum milliseconds until the next inquiry about an orphaned payment: its authorization expires within minutes. */
-const goneAfterMillis = 10_000
+const orphanedAfterMillis = 10_000
 
 /**
  * Milliseconds until the next inquiry about a resubmitted payment. It needs some blocks to appear, and the facilitator
  * is not asked each time.
  */
-const handedInAfterMillis = (checks: number) =>
-  Math.max(goneAfterMillis, Math.min(retryAfterMillis(checks), 6 * goneAfterMillis))
+const resubmittedAfterMillis = (checks: number) =>
+  Math.max(orphanedAfterMillis, Math.min(retryAfterMillis(checks), 6 * orphanedAfterMillis))
 
 export class Finality extends Context.Service<Finality>()("spirit-altar/payments/Finality", {
   make: Effect.fnUntraced(function* (config: FinalityConfig) {
@@ -70,14 +67,14 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
     /**
      * Resubmits an orphaned payment of an act that stands. Only the holder of the row submits, one server at a time.
      */
-    const handIn = Effect.fnUntraced(function* (transfer: SettledTransfer, reverts: boolean) {
+    const resubmit = Effect.fnUntraced(function* (transfer: SettledTransfer, reverts: boolean) {
       const held = yield* transfers.hold(transfer, heldFor)
       if (Option.isNone(held)) return
       const { acceptedAt, act, checks, id, payment, transaction } = held.value
       const unpaid = { id, acceptedAt, checks, state: "settled", paidIn: lastIn(held.value), reverts } as const
       const submission = yield* settlement.resubmit(unpaid, payment)
       if (Option.isNone(submission)) {
-        return yield* transfers.defer(held.value, null, Math.min(retryAfterMillis(checks), goneAfterMillis))
+        return yield* transfers.defer(held.value, null, Math.min(retryAfterMillis(checks), orphanedAfterMillis))
       }
       const { _tag } = submission.value
       const isIn = _tag === "Submitted" || _tag === "Unclear"
@@ -85,7 +82,7 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
         `The payment of ${act} ${id} was taken back with the block of ${transaction} and ${isIn ? "is handed in again" : "could not be handed in again"}`,
         submission.value,
       )
-      return yield* transfers.defer(held.value, null, handedInAfterMillis(checks))
+      return yield* transfers.defer(held.value, null, resubmittedAfterMillis(checks))
     })
 
     const inquire = Effect.fnUntraced(function* (transfer: SettledTransfer) {
@@ -118,7 +115,7 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
         case "doubt":
           return yield* transfers.defer(transfer, decision.reason, apart)
         case "submit":
-          return yield* handIn(transfer, found.is !== "unused")
+          return yield* resubmit(transfer, found.is !== "unused")
         default:
           return yield* transfers.defer(transfer, null, pauseOf(transfer))
       }

@@ -1,7 +1,4 @@
-/**
- * Offers a card charge for one request and verifies the credential for exactly that request (Machine Payments
- * Protocol).
- */
+/** Offers a card charge for one request and verifies its credential (Machine Payments Protocol). */
 import { createHash } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { PublicUrl } from "../../platform/PublicUrl.ts"

@@ -1,7 +1,4 @@
-/**
- * SQL for the maximum of payments in flight of one wallet. Unknown wallets have few, and none while their kind wastes
- * much gas.
- */
+/** SQL for the maximum of payments in flight of one wallet. */
 import { firstPaymentsMaximum, openPaymentsMaximum } from "../../../schema/payments/Errors.ts"
 
 /**
@@ -22,9 +19,8 @@ const kinds = {
 } as const
 
 /**
- * The limit of the wallet whose row is `p`, raised with each payment it made. A wallet that was ever refused has one
- * payment in flight. A wallet that has never paid has one while its kind wastes much gas. Both have none while it
- * wastes too much.
+ * The limit of the wallet whose row is `p`, raised with each payment it made. An unknown wallet's limit falls to one
+ * and then to none as its kind wastes gas; a wallet that was ever refused starts at one.
  */
 const mostOf = ({ first, refusal }: (typeof kinds)[keyof typeof kinds]) => `(
     SELECT CASE WHEN c.paid > 0 THEN least(${first} * (c.paid + 1), ${openPaymentsMaximum}) ELSE (

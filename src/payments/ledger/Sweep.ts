@@ -1,7 +1,4 @@
-/**
- * Leases attempts that are due for an inquiry, pending ones and failed ones that may still be paid, and schedules the
- * next.
- */
+/** Leases attempts that are due for an inquiry, and schedules the next one. */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { retryConflicts } from "../../platform/Sql.ts"

@@ -1,6 +1,4 @@
-/**
- * Draws conclusions from the answers of nodes that may be stale, pruned or contradictory (docs/payment-protocol.md).
- */
+/** Draws conclusions from answers of stale, pruned or contradictory nodes (docs/payment-protocol.md). */
 import { Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
@@ -34,21 +32,20 @@ export interface FoundLog {
   readonly blockHash: Hex
 }
 
-/**
- * A conclusion about an authorization. `Void` can never be paid and names the final transaction that used or cancelled
- * it, if any. `Open` is everything else, as of the newest block. `unused` and `reverts` hold there; `reverts` ignores
- * use and expiry. `ended` means that a block that is not final ended the authorization without paying. `couldNotPay`
- * means that its transaction is final and did not pay, and that its wallet was too poor at the final block and still
- * is.
- */
+/** A conclusion about an authorization. `Open` means that neither a payment nor its impossibility is proven. */
 export type Evidence =
   | { readonly _tag: "Paid"; readonly transaction: Hex; readonly block: BlockId }
+  /** It can never be paid. The transaction used or cancelled it in a final block; an expired one has none. */
   | { readonly _tag: "Void"; readonly reason: VoidReason; readonly transaction?: Hex }
   | {
       readonly _tag: "Open"
+      /** Whether the authorization is unused at the newest block. */
       readonly unused: boolean
+      /** Whether its transfer would revert there, for another reason than use or expiry. */
       readonly reverts: boolean
+      /** How a block that is not final ended it without paying. */
       readonly ended?: VoidReason
+      /** Its transaction is final and did not pay, and its wallet was too poor at the final block and still is. */
       readonly couldNotPay?: true
     }
 

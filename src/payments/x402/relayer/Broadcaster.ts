@@ -1,6 +1,4 @@
-/**
- * Sends transfers to the chain one transaction after the other: rehearsed, signed, recorded and sent, in this order.
- */
+/** Rehearses, signs, records and sends transfers, one transaction after the other. */
 import { Clock, Effect, Option, Ref, Schedule, Semaphore } from "effect"
 import type { Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -54,8 +52,8 @@ export const make = Effect.fnUntraced(function* (
   }, turn.withPermits(1))
 
   /**
-   * Fills an earlier nonce that no transaction has, such as after a reorganisation, since the waiting transaction would
-   * never be mined. The filler is an empty transaction to ourselves. It moves no money, so it is not recorded.
+   * Fills a free earlier nonce, such as after a reorganisation, since the waiting transaction would otherwise never be
+   * mined. The filler is an empty transaction to ourselves. It moves no money, so it is not recorded.
    */
   const fillBefore = Effect.fnUntraced(function* ({ chainId }: Transfer, waiting: Broadcast) {
     const [nonce, { fee }] = yield* Effect.all([nonces.next, market], { concurrency: "unbounded" })

@@ -51,7 +51,7 @@ export const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): Pay
   return undefined
 }
 
-/** Maximum seconds an authorization may live, since it holds its claims for as long. */
+/** Maximum seconds an authorization may live. Its attempt may hold claims for as long. */
 export const longestLife = ({ maxTimeoutSeconds }: Terms) => BigInt(maxTimeoutSeconds) + clockGrace
 
 /** The refusal of a time window that is not open, too short to settle, or longer than offered. */

@@ -63,9 +63,8 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
     })
 
     /**
-     * False if the token can never accept this signature: the wallet's key did not sign, and the wallet has no code
-     * that could judge otherwise. True is no verdict: a wallet with code, or one that its signature deploys, is judged
-     * by the chain.
+     * False if neither the wallet's key signed nor its code could accept the signature. True is no verdict: a wallet
+     * with code, or one that its signature deploys, is judged by the chain.
      */
     const plausible = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
       if (deploymentOf(authorization.signature) !== undefined) return true

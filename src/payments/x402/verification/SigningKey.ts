@@ -1,7 +1,4 @@
-/**
- * Recovers the key that signed an authorization: its EIP-712 digest and libsecp256k1. It runs in a thread, so it
- * imports nothing of ours.
- */
+/** Recovers the key that signed an authorization. It runs in a thread, so it imports nothing of ours. */
 import { instantiateSecp256k1 } from "@bitauth/libauth"
 import { keccak256 } from "viem/utils"
 
