@@ -6,7 +6,6 @@ import { issuesOf } from "../platform/Issues.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** A service's settings for bodies. */
 interface Service<E> {
   /** Maximum size in bytes, if lower than the server's own. */
   readonly limit?: number

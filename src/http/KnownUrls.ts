@@ -29,9 +29,7 @@ const longest = 512
 /** Maximum number of cached URLs per endpoint. The oldest is evicted. */
 export const most = Context.Reference("spirit-altar/http/KnownUrls/most", { defaultValue: () => 1024 })
 
-/**
- * A refusal from a cached handler. The request then takes the router's path, which encodes the refusal by the contract.
- */
+/** A refusal from a cached handler. The router then handles the request and encodes the refusal by the contract. */
 const Refused = Context.Reference<Option.Option<unknown>>("spirit-altar/http/KnownUrls/Refused", {
   defaultValue: () => Option.none(),
 })
@@ -89,10 +87,7 @@ export class KnownUrls extends Context.Service<
   )
 }
 
-/**
- * Wraps handlers so that their raw ones are cached by URL. Raw handlers return responses and take no service from the
- * request.
- */
+/** Wraps handlers so that their raw ones are cached by URL. Raw handlers must take no service from the request. */
 export const known = <Handlers extends { readonly handleRaw: (name: never, handler: never) => unknown }>(
   handlers: Handlers,
 ) =>

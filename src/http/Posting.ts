@@ -25,9 +25,7 @@ export interface Letter {
   readonly limit?: number
 }
 
-/**
- * A client for one address, with connections that last as long as the scope. An interrupted caller ends its request.
- */
+/** A client for one address, with connections that last as long as the scope. An interrupt ends the request. */
 export const to = Effect.fnUntraced(function* (url: URL, method: "GET" | "POST" = "POST") {
   const dispatcher = yield* NodeHttpClient.makeDispatcher
   const asked = {

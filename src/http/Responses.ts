@@ -17,7 +17,6 @@ export const refusalOf = (refusal: Refusal) =>
 export const refuse = (status: number, refusal: Refusal, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(refusalOf(refusal), { status, headers: { "cache-control": "no-store", ...headers } })
 
-/** A response of JSON text. */
 export const jsonText = (text: string, status = 200, headers: Record<string, string> = {}) =>
   HttpServerResponse.text(text, { status, contentType: "application/json", headers })
 

@@ -29,10 +29,7 @@ export interface Remaining {
   readonly resetSeconds: number
 }
 
-/**
- * A refusal, which consumed nothing. `retryAfter` whole seconds later the request is accepted unless another one is
- * accepted first.
- */
+/** A refusal, which consumed nothing. Without other requests, this one is accepted `retryAfter` whole seconds later. */
 export class Exceeded extends Data.TaggedError("Exceeded")<{
   readonly window: Window
   readonly retryAfter: number

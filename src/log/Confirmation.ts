@@ -39,10 +39,7 @@ export class Confirmation extends Context.Service<Confirmation>()("spirit-altar/
     let isGiven = false
     let first: Pick<Published, "at" | "size"> | undefined
 
-    /**
-     * Only a confirmed server signs or renews a checkpoint, so a newer one proves that another server works on this
-     * very database.
-     */
+    /** Only a confirmed server signs or renews checkpoints, so a newer one proves another server on this database. */
     const isByAnother = ({ at, size }: Published) => {
       first ??= { at, size }
       return size >= first.size && at.getTime() > first.at.getTime()

@@ -49,7 +49,6 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
         ([row]) => Option.map(Option.fromUndefinedOr(row), headOf),
       ),
 
-      /** The stored tiles of these places. */
       tiles: Effect.fn("LogStore.tiles")(function* (places: ReadonlyArray<TilePlace>) {
         const asked = JSON.stringify(places.map(({ index, level }) => ({ level, index })))
         const rows = yield* tileRowsOf(sql`
@@ -59,9 +58,7 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
         return readerOf(rows)
       }),
 
-      /**
-       * Grows the tree in one statement. False if the stored tiles have changed, in which case the caller rolls back.
-       */
+      /** Grows the tree in one statement. False if the stored tiles have changed; the caller must roll back. */
       extend: Effect.fn("LogStore.extend")(function* (
         from: number,
         growths: ReadonlyArray<Growth>,
@@ -153,7 +150,6 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
       /** Clears the reason after an operator has fixed its cause. Remaining faults stop the log again. */
       resume: Effect.asVoid(sql`UPDATE log_head SET stopped_reason = NULL, stopped_at = NULL WHERE id = 1`),
 
-      /** Runs steps in one transaction. */
       atOnce: yield* transaction,
     }
   }),

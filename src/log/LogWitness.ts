@@ -35,10 +35,7 @@ export const usualPatience = 1_000
 /** Maximum seconds that a witness's clock may be ahead. */
 const aDay = 86_400
 
-/**
- * Maximum sizes tried for one checkpoint: the remembered one, the one the witness reports, and another if that has
- * changed.
- */
+/** Maximum sizes tried for one checkpoint: the remembered one, the witness's own, and another if that has changed. */
 const mostTries = 3
 
 const failed = (message: string, isDoubt = false) => new NotWitnessed({ message, isDoubt })
@@ -48,14 +45,9 @@ export interface LogWitness {
   readonly verifier: Verifier
   /** Returns the verified signature line. */
   readonly cosign: (asked: Asked) => Effect.Effect<string, NotWitnessed>
-  /**
-   * Returns the signature line of a witness that has signed this log before. Does not make it sign the log for the
-   * first time.
-   */
+  /** Returns the signature line of a witness that has signed this log before. Never causes a first signature. */
   readonly vouch: (asked: Asked) => Effect.Effect<string, NotWitnessed>
-  /**
-   * The witness's checkpoint of this log, if it shows one that is signed with the log's key. Fails without an answer.
-   */
+  /** The witness's checkpoint of this log, if it has one signed with the log's key. Fails without an answer. */
   readonly held: Effect.Effect<Option.Option<Checkpoint>, NotWitnessed>
 }
 

@@ -23,7 +23,6 @@ export interface LogIdentity {
   readonly vkey: string
 }
 
-/** No stone has this id. */
 export class StoneUnknown extends Schema.TaggedError<StoneUnknown>()("StoneUnknown", {}) {}
 
 /** A `.tlog-proof` file. */
@@ -43,10 +42,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
       const genuine = yield* Ref.make<Published | undefined>(undefined)
       const hashOf = TileMemo.make()
 
-      /**
-       * Verifies a checkpoint. The key always signs the same bytes, with the witnesses' lines below, so a changed row
-       * cannot match.
-       */
+      /** Verifies a checkpoint. The key signs the same bytes each time, so a changed row does not match. */
       const checked = Effect.fnUntraced(function* (published: Option.Option<Published>) {
         if (Option.isNone(published)) return yield* new NotPublished({})
         const { note, root, size } = published.value
@@ -106,10 +102,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
         Effect.catchTag("SqlError", Effect.die),
       )
 
-      /**
-       * The `.tlog-proof` of a stone by its UUID: its inclusion proof and the checkpoint it leads to, in one round
-       * trip.
-       */
+      /** The `.tlog-proof` of a stone by its UUID, an inclusion proof with its checkpoint, in one round trip. */
       const proof = Effect.fn("PublishedLog.proof")(
         function* (id: string) {
           const found = yield* store.stonePath(chain.linkOf(id))

@@ -22,10 +22,7 @@ export interface PublisherConfig {
   readonly origin: string
 }
 
-/**
- * Milliseconds after which a log without new stones is verified and dated again. An older date means that no server is
- * running.
- */
+/** Milliseconds after which an unchanged log is dated again. An older date means that no server is running. */
 const confirmEvery = 600_000
 
 /** The ranges of a consistency proof from an older size. A smaller or empty tree needs none. */
@@ -84,7 +81,6 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         return Option.none<StopReason>()
       })
 
-      /** The consistency proof for a witness. */
       const prove = (size: number) =>
         Effect.fnUntraced(function* (old: number) {
           const ranges = rangesOf(old, size)

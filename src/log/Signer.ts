@@ -64,7 +64,6 @@ const keyFrom = (text: Redacted.Redacted<string>) => {
   return Result.succeed({ name, id, key, publicKey })
 }
 
-/** Reads the signer of a key's text. */
 export const fromText = (text: Redacted.Redacted<string>): Result.Result<Signer, LogKeyInvalid> =>
   Result.map(keyFrom(text), ({ id, key, name, publicKey }) => ({
     name,
@@ -76,7 +75,6 @@ export const fromText = (text: Redacted.Redacted<string>): Result.Result<Signer,
     },
   }))
 
-/** Reads the cosigner of a key's text. */
 export const cosignerFrom = (text: Redacted.Redacted<string>): Result.Result<Cosigner, LogKeyInvalid> =>
   Result.map(keyFrom(text), ({ key, name, publicKey }) => {
     const own = { name, type: keyTypes.cosignature, publicKey }

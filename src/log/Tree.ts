@@ -86,7 +86,6 @@ export const append = (
   return { edge: levels, growths }
 }
 
-/** The hashes of a tile's bytes. */
 export const hashesOf = (tile: Uint8Array): ReadonlyArray<Uint8Array> =>
   Array.from({ length: Math.floor(tile.length / hashSize) }, (_, at) =>
     tile.subarray(at * hashSize, (at + 1) * hashSize),
@@ -159,14 +158,10 @@ const hashOfEdge = (size: number, read: TileReader, hashOf: SubtreeHash): Uint8A
   return found.length === places.length ? fold(found.flat()) : undefined
 }
 
-/** The hash of a leaf in its tile. */
 export const leafAt = (index: number, read: TileReader): Uint8Array | undefined =>
   hashOfRange({ from: index, to: index + 1 }, read)
 
-/**
- * Whether the tiles above a leaf and those of the right edge fold to the root, which proves that each is the signed
- * one.
- */
+/** Whether the tiles above a leaf and those of the right edge fold to the root, which proves all of them. */
 export const isSound = (
   tree: { readonly size: number; readonly root: Uint8Array },
   leaf: number,

@@ -47,10 +47,8 @@ const verifierOf = (vkey: string, type: KeyType): Verifier | Malformed => {
   return { name: parsed.name, vkey, isNamed, holds }
 }
 
-/** The verifier of a log's key. */
 export const logVerifier = (vkey: string) => verifierOf(vkey, keyTypes.ed25519)
 
-/** The verifier of a log witness's key. */
 export const cosignatureVerifier = (vkey: string) => verifierOf(vkey, keyTypes.cosignature)
 
 /** Whether the key has signed the note at least once and all its signatures are valid. */

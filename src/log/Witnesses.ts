@@ -55,10 +55,7 @@ export class Witnesses extends Context.Service<
     readonly cosigned: (note: string) => Option.Option<ReadonlyArray<Cosigned>>
     /** Whether a signature is missing under a note and a witness is due to be asked for it. */
     isDue(note: string): Effect.Effect<boolean>
-    /**
-     * The checkpoints of witnesses not heard since this server started. A witness without an answer is asked again
-     * later.
-     */
+    /** The checkpoints of witnesses not heard since the start. One without an answer is asked again later. */
     readonly recall: Effect.Effect<ReadonlyArray<Held>>
     /** Whether a witness has answered since this server started; true if none can be asked. */
     readonly isAnyHeard: Effect.Effect<boolean>

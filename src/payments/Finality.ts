@@ -21,28 +21,20 @@ export interface FinalityConfig {
 const sweepSize = 200
 const inquiredAtOnce = 50
 
-/**
- * Milliseconds a sweep leases its transfers, in addition to the submission's patience. Any number of servers may sweep.
- */
+/** Milliseconds a sweep leases its transfers, on top of the patience of a submission. */
 const leaseMillis = 60_000
 
 /** Milliseconds until an inquiry without proof is repeated: from 2 s to an hour. */
 const retryAfterMillis = (checks: number) => Math.min(3_600, 2 ** Math.min(checks + 1, 12)) * 1000
 
-/**
- * Milliseconds until the next inquiry about a transfer: at most a minute before its block is final, since it may need
- * to be resubmitted.
- */
+/** Milliseconds until the next inquiry: at most a minute before the block is final, so that resubmission is in time. */
 const pauseOf = ({ checks, isEarly }: SettledTransfer) =>
   Math.min(retryAfterMillis(checks), isEarly ? 60_000 : Number.POSITIVE_INFINITY)
 
 /** Maximum milliseconds until the next inquiry about an orphaned payment: its authorization expires within minutes. */
 const orphanedAfterMillis = 10_000
 
-/**
- * Milliseconds until the next inquiry about a resubmitted payment. It needs some blocks to appear, and the facilitator
- * is not asked each time.
- */
+/** Milliseconds until the next inquiry about a resubmitted payment, which needs some blocks to appear. */
 const resubmittedAfterMillis = (checks: number) =>
   Math.max(orphanedAfterMillis, Math.min(retryAfterMillis(checks), 6 * orphanedAfterMillis))
 
@@ -64,9 +56,7 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
       }
     })
 
-    /**
-     * Resubmits an orphaned payment of an act that stands. Only the holder of the row submits, one server at a time.
-     */
+    /** Resubmits an orphaned payment of an act that stands. Only the server that holds the row submits. */
     const resubmit = Effect.fnUntraced(function* (transfer: SettledTransfer, reverts: boolean) {
       const held = yield* transfers.hold(transfer, heldFor)
       if (Option.isNone(held)) return
@@ -125,10 +115,7 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
     const putOff = (transfer: SettledTransfer) =>
       transfers.defer(transfer, transfer.pendingLoss?.reason ?? null, pauseOf(transfer))
 
-    /**
-     * Inquires about settled transfers whose block should be final by now or may be orphaned. Returns how many were
-     * taken.
-     */
+    /** Inquires about settled transfers that should be final or may be orphaned. Returns how many were taken. */
     const sweep = Effect.gen(function* () {
       if (!(yield* transfers.isAnyDue)) return 0
       const final = yield* Effect.option(chain.final)

@@ -44,10 +44,7 @@ export interface Unpaid {
   /** Whether the transfer would revert in the newest block. */
   readonly reverts?: boolean
   readonly refusal?: string | null
-  /**
-   * Holds the payment for one server during its submission; false if another server was faster. Absent for callers that
-   * must not submit.
-   */
+  /** Holds the payment for this server; false if another was faster. Absent for callers that must not submit. */
   readonly hold?: Effect.Effect<boolean>
 }
 

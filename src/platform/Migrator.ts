@@ -49,7 +49,6 @@ export const all: Readonly<Record<string, Migration>> = {
   "0027_networks": networks,
 }
 
-/** Ids of the migrations that have run. */
 const applied = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.map(
     sql<{ migration_id: number }>`SELECT migration_id FROM effect_sql_migrations`.withoutTransform,

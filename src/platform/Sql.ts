@@ -46,10 +46,7 @@ const reasonOf = (error: SqlError.SqlError) => {
   return typeof code === "string" ? `${message} (${code})` : message
 }
 
-/**
- * The host and name of a database without user, password and options. A path that is no plain name may be part of a
- * password.
- */
+/** The host and name of a database. A path that is no plain name is omitted, since it may be part of a password. */
 const placeOf = ({ host, pathname }: URL) =>
   `${host === "" ? "its socket" : host}${/^\/[\w-]*$/u.test(pathname) ? pathname : ""}`
 
@@ -78,7 +75,6 @@ export const reached = Effect.fn("Sql.reached")(function* (url: Redacted.Redacte
   if ((yield* Ref.get(reported)) !== "") yield* Effect.logInfo(`The database at ${place} answers.`)
 })
 
-/** The database errors of a cause. */
 const errorsIn = (cause: Cause.Cause<unknown>): ReadonlyArray<SqlError.SqlError> =>
   cause.reasons
     .map((reason) => (reason._tag === "Die" ? reason.defect : reason._tag === "Fail" ? reason.error : undefined))
@@ -112,7 +108,6 @@ export const missingGrant = (cause: Cause.Cause<unknown>, role: string): string 
   }
 }
 
-/** The role of a database URL. */
 export const roleOf = (url: string): string => decodeURIComponent(URL.parse(url)?.username ?? "") || "of DATABASE_URL"
 
 /** Whether the database is away or overloaded, so that a later retry may succeed. */

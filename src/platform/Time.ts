@@ -4,5 +4,4 @@ import { Clock, Effect } from "effect"
 /** Milliseconds since 1970 as RFC 3339 UTC with milliseconds and `Z`. */
 export const timestampOf = (millis: number): string => new Date(millis).toISOString()
 
-/** The current time, from Effect's clock. */
 export const now = Effect.map(Clock.currentTimeMillis, timestampOf)

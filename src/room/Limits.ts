@@ -27,10 +27,7 @@ const policy = (
   return { name: `${name}${suffix}`, windows, ...(network === undefined ? {} : { network }) }
 }
 
-/**
- * A limit on disk usage, also by network. A /56 is usually one customer of a provider, a /48 one site or many
- * customers.
- */
+/** A limit on disk usage, also by network: a /56 is usually one customer, a /48 one site or many customers. */
 const withNetworks = (name: string, windows: readonly [Quota, ...ReadonlyArray<Quota>]): Policy => ({
   ...policy(name, windows),
   wider: [policy(name, windows, 56, 4), policy(name, windows, 48, 20)],

@@ -99,10 +99,7 @@ export const make = Effect.gen(function* () {
     run: (polls) => bounded(run(polls)),
   })
 
-  /**
-   * Polls of one address in a batch are accepted or rejected together. A rejected one runs again alone for its own
-   * result.
-   */
+  /** Polls of one address in a batch are accepted or rejected together. A rejected one runs again alone. */
   const decided = Effect.fnUntraced(function* (poll: Poll) {
     const together = yield* ask(poll)
     if (together.isAlone || takenOf(together.row) !== undefined || Result.isFailure(opened(together.row)))

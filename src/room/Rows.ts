@@ -15,10 +15,7 @@ export interface Caller {
 /** Why a room is not open to a caller. */
 export type Closed = RoomNotFound | RoomUnauthorized | RoomExpired
 
-/**
- * The result of a request that no limit rejected, and the remaining quota. It is empty if the room refused, since that
- * took nothing.
- */
+/** The result of a request within its limits, and the remaining quota, empty if the room refused. */
 export interface Admitted<A, Refusal = Closed> {
   readonly outcome: Result.Result<A, Refusal>
   readonly remaining: ReadonlyArray<Remaining>
@@ -34,10 +31,7 @@ export const roomColumns = {
 
 type RoomRow = Schema.Struct<typeof roomColumns>["Type"]
 
-/**
- * The row of a lookup: the room's columns, whether the token opens it and whether it has expired; all null without a
- * room.
- */
+/** The row of a lookup: the room's columns, whether the token opens it and whether it has expired; null without one. */
 export const Sought = Schema.Union([
   Schema.Struct({ id: Schema.Null }),
   Schema.Struct({ ...roomColumns, proved: Schema.Boolean, expired: Schema.Boolean }),
@@ -50,7 +44,6 @@ const { at, oldest, used } = Windows.Counts.fields
 export const Taken = { used: Schema.NullOr(used), oldest: Schema.NullOr(oldest), at: Schema.NullOr(at) }
 type Taken = Schema.Struct<typeof Taken>["Type"]
 
-/** The counts of an accepted request. */
 export const takenOf = ({ at, oldest, used }: Taken): Windows.Counts | undefined =>
   used === null || oldest === null || at === null ? undefined : { used, oldest, at }
 

@@ -17,10 +17,7 @@ export const pathOf = (url: string): string => {
   return Option.getOrElse(decode(cut), () => cut)
 }
 
-/**
- * Whether the path is spelled in a way that no route needs: with a suffix that is no query, or with an escape in a path
- * of the room.
- */
+/** Whether a path has a spelling that no route needs: a suffix that is no query, or an escape in a room's path. */
 export const isMisspelt = (url: string): boolean => {
   const path = spelled(url)
   return end.test(path) || (path.includes("%") && isRoom(pathOf(url)))

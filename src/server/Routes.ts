@@ -34,7 +34,6 @@ export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpA
     Site.docs(contract),
   )
 
-/** The handlers of the altar's contract. */
 export const handlers = Layer.mergeAll(...altarHandlers, LogHttp.handlers, RoomHttp.handlers, HealthHttp.handlers)
 
 /** How each service rejects requests that the contract cannot decode. */

@@ -31,7 +31,6 @@ export interface House {
   readonly acts?: Altar.Sold
 }
 
-/** All services over the configured database. */
 export const services = (config: ServerConfig, { acts }: House = altar) =>
   Layer.mergeAll(
     Payments.layer(config.payments, Listener.grace),

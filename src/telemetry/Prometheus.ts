@@ -8,7 +8,6 @@ import type { MetricsPort } from "./TelemetryConfig.ts"
 
 const guard = securityHeaders(false)()
 
-/** All metrics now, as text. */
 export const text = PrometheusMetrics.format({ metricNameMapper: prometheusName })
 
 export const layer = ({ host, port }: MetricsPort) =>

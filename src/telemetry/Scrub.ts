@@ -14,6 +14,5 @@ const secrets: ReadonlyArray<readonly [what: RegExp, instead: string]> = [
   [/(\/api\/rooms\/)[\w-]+/gu, "$1<room>"],
 ]
 
-/** Replaces the secrets in a text. */
 export const scrubbed = (text: string): string =>
   secrets.reduce((rest, [what, instead]) => rest.replace(what, instead), text)

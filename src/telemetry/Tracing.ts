@@ -19,10 +19,7 @@ export const isIn = (share: number, traceId: string) =>
 
 type SpanOptions = Parameters<Tracer.Tracer["span"]>[0]
 
-/**
- * Our spans follow their parent. A new trace is sampled by its share, and so is one from elsewhere unless its parent
- * decides.
- */
+/** Our spans follow their parent. Traces that begin here or lack a deciding parent are sampled by their share. */
 const isSampled =
   ({ ratio, sampler }: OtlpConfig) =>
   ({ parent, sampled }: SpanOptions, span: Tracer.Span) => {

@@ -30,7 +30,6 @@ const challengeLife = 300_000
 /** The processor's minimum charge. */
 const leastCents = 50n
 
-/** Whether an act can be sold for a card. */
 export const isForCards = ({ cards, priceAtomic }: SoldAct) =>
   cards === true && priceAtomic % centAtomic === 0n && centsOf(priceAtomic) >= leastCents
 

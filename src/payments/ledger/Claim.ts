@@ -174,9 +174,7 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/ledge
       run: insertTogether,
     })
 
-    /**
-     * The attempt's number, null without a pool, undefined when it was not made. Only an insertion alone is conclusive.
-     */
+    /** The attempt's number, null without a pool, undefined if not made. Only an insertion alone is conclusive. */
     const numberOf = (intent: Intent) => {
       const alone = Effect.map(insertTogether([intent]), ([one]) => one?.number)
       return insertSoon(intent).pipe(

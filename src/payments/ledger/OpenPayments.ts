@@ -1,15 +1,10 @@
 /** SQL for the maximum of payments in flight of one wallet. */
 import { firstPaymentsMaximum, openPaymentsMaximum } from "../../../schema/payments/Errors.ts"
 
-/**
- * Gas that non-paying wallets of a kind may waste within an hour. Above it, unknown wallets of that kind are refused.
- */
+/** Gas that non-paying wallets of a kind may waste within an hour before its unknown wallets are refused. */
 const lostGasAtMost = 15_000_000n
 
-/**
- * Gas wasted within an hour from which an unknown wallet has one payment in flight: it cannot waste more of our gas
- * than of its own.
- */
+/** Gas wasted within an hour from which an unknown wallet has one payment in flight, which costs it as much gas. */
 const lostGasUnnoticed = 5_000_000n
 
 /** Kinds of wallets: the limit of one that has never paid here, and the refusal that counts against its kind. */

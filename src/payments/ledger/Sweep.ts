@@ -20,10 +20,7 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/ledge
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    /**
-     * Leases attempts of a rail that are due before `beforeMillis`, for `leaseMillis`. Any number of servers may lease
-     * concurrently.
-     */
+    /** Leases attempts of a rail that are due before `beforeMillis`. Any number of servers may lease concurrently. */
     const lease = Effect.fn("Sweep.lease")(function* (
       rail: Rail,
       limit: number,

@@ -118,7 +118,6 @@ export const listen = Config.map(
   }),
 )
 
-/** The database, which has no default. */
 export const databaseUrl = Config.flatMap(Table.sufficient.databaseUrl, (given) =>
   Option.match(given, {
     onSome: (url) => Config.succeed(url),
@@ -126,7 +125,6 @@ export const databaseUrl = Config.flatMap(Table.sufficient.databaseUrl, (given) 
   }),
 )
 
-/** The operator's own settings. */
 const operator: Config.Config<OperatorConfig> = Config.map(Config.all(Table.operator), (said) => ({
   ...said,
   contact: Option.map(said.contact, (one) => (/^(?:mailto|https):/u.test(one) ? one : `mailto:${one}`)),
@@ -171,10 +169,7 @@ const problemsOf = (part: Config.Config<unknown>): Config.Config<ReadonlyArray<s
 /** The variable that a line is about, otherwise the line itself. */
 const subjectOf = (line: string) => /^([A-Z0-9_]+) is /u.exec(line)?.[1] ?? line
 
-/**
- * The configuration of a production server. It never falls back to the sandbox, and reports all errors at once, one per
- * line.
- */
+/** The configuration of a production server, without any fallback to the sandbox. Reports all errors at once. */
 export const production: Config.Config<ServerConfig> = Config.flatMap(
   Config.all(
     [

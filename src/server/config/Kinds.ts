@@ -44,11 +44,9 @@ interface Told {
   readonly example?: string
 }
 
-/** A variable that may be absent. */
 export const optional = <A>(name: string, kind: Kind<A>, told: Told) =>
   make(kind, { example: "", ...told, name, fallback: "" }, Config.option(kind.read(name)))
 
-/** A variable with a default. */
 export const preset = <A, const B>(name: string, fallback: B, kind: Kind<A>, told: Told) =>
   make(kind, { example: "", ...told, name, fallback: String(fallback) }, Config.withDefault(kind.read(name), fallback))
 
@@ -89,7 +87,6 @@ const hex = (digits: number) =>
 export const AddressText = hex(40)
 const isAddress = Schema.is(AddressText)
 
-/** Any text that is not empty. */
 export const text = (expected: string): Kind<string> => ({ expected, read: (name) => Config.NonEmptyString(name) })
 export const anyText: Kind<string> = { expected: "text", read: (name) => Config.String(name) }
 export const url = matching("an http or https URL", hasProtocol(/^https?:$/u))

@@ -221,7 +221,6 @@ const { databaseUrl, publicUrl } = sufficient
 /** Variables of a sandbox. */
 export const rehearsing = all({ databaseUrl, publicUrl }, sandbox, listening, lines, metrics, otlp)
 
-/** The lines of `--help`. */
 export const helpOf = (variables: ReadonlyArray<Words>): string =>
   variables
     .map(({ fallback, name, says }) => `  ${name}: ${says}${fallback === "" ? "" : ` Default: ${fallback}`}`)

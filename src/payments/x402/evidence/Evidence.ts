@@ -78,10 +78,7 @@ export interface Search {
 export interface Node<E> {
   /** The newest block and the newest final one, in one query. */
   readonly heads: Effect.Effect<{ readonly newest: Block; readonly final: Block }, E>
-  /**
-   * The newest final block. Then, in one query, the current block of this number and the block `again` at the final
-   * number.
-   */
+  /** The newest final block. Then, in one query, the block of this number and the block `again` at the final number. */
   readonly finalAnd: (
     number: bigint,
   ) => Effect.Effect<{ readonly final: Block; readonly there: Block; readonly again: Block }, E>
@@ -156,10 +153,7 @@ export const make = <E>(node: Node<E>) => {
       : ({ ...nothing, ended: reason } satisfies Evidence)
   })
 
-  /**
-   * Whether a transaction that did not pay is final and the wallet was too poor at the final block; false if that is
-   * unknown.
-   */
+  /** Whether a transaction that did not pay is final, with its wallet too poor at the final block; false if unknown. */
   const wasTooPoor = Effect.fnUntraced(
     function* (authorization: SignedAuthorization, receipt: Receipt, final: Block) {
       if (receipt.block.number > final.number || !(yield* isFinal(receipt.block))) return false

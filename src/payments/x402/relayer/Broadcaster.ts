@@ -33,9 +33,7 @@ export const make = Effect.fnUntraced(function* (
   const market = Fees.current(node)
   const dispatch = Dispatch.make(node, broadcasts, account, nonces)
 
-  /**
-   * Whether the transaction still waits in the node. Another member of its group, or a block, may have taken its nonce.
-   */
+  /** Whether the transaction still waits in the node. Its nonce may be taken by another member or by a block. */
   const isStuck = (hash: Hex) =>
     Effect.map(node.transaction(hash), (known) => known !== null && known.blockNumber === null)
 
@@ -150,9 +148,7 @@ export const make = Effect.fnUntraced(function* (
 
   let estimates = 0
 
-  /**
-   * Estimates a plain transfer only if it is likely to be sent alone: no group is being sent and few transfers wait.
-   */
+  /** Estimates a plain transfer that will probably be sent alone: no group is in flight and few transfers wait. */
   const estimateIfFew = (member: Member) =>
     Effect.suspend(() => {
       if (groups.isBusy() || estimates > 1) return Effect.succeedNone

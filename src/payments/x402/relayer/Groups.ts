@@ -85,10 +85,7 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
   const unless = (isOver: (failure: RpcFailure) => boolean, members: ReadonlyArray<Waiting>, failure: RpcFailure) =>
     isOver(failure) ? endAll(members, failure.text) : leave(members)
 
-  /**
-   * Keeps wallets without code, since one with code may take any amount of gas. A wallet stays open if the node does
-   * not answer.
-   */
+  /** Keeps wallets without code, since one with code may take any gas. Without an answer a transfer stays open. */
   const plain = Effect.fnUntraced(function* (members: ReadonlyArray<Waiting>) {
     const codes = yield* Effect.forEach(
       members,

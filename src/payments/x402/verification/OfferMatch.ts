@@ -6,10 +6,7 @@ import { PaymentRejected } from "../../PaymentRejected.ts"
 import type { Sale, Terms } from "../../PaymentTerms.ts"
 import type { SignedAuthorization } from "./Eip3009.ts"
 
-/**
- * Seconds of validity an authorization needs: a settlement takes that long, and one that expires in flight wastes our
- * gas.
- */
+/** Seconds of validity an authorization needs: one that expires during its settlement wastes our gas. */
 const leastLife = 6n
 /** Seconds by which clocks may differ. An authorization may live that much longer than offered. */
 const clockGrace = 300n

@@ -89,10 +89,7 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
       return (yield* byKey(authorization, terms)) || (yield* byWallet(authorization, terms))
     })
 
-    /**
-     * Whether the signature would deploy its wallet, which has no code yet. Its owner is unproven, and it cannot have
-     * paid.
-     */
+    /** Whether the signature would deploy its wallet, which has no code: its owner is unproven and cannot have paid. */
     const isUndeployed = ({ from, signature }: SignedAuthorization) =>
       deploymentOf(signature) === undefined ? Effect.succeed(false) : isCodeless(from)
 

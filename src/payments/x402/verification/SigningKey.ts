@@ -28,7 +28,6 @@ export const makeRecover = async () => {
   }
 }
 
-/** Tells whether the payer's own key signed. */
 export const makeIsSigned = async () => {
   const recover = await makeRecover()
   return (signing: Uint8Array): boolean => {
