@@ -1,4 +1,4 @@
-/** What an operator changes by hand; each change and its line of the audit are one transaction. */
+/** The manual changes of an operator. Each change and its audit line are one transaction. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { Moderation } from "../altar/Moderation.ts"
 import { Selling } from "../payments/ledger/Selling.ts"
@@ -6,13 +6,13 @@ import { transaction } from "../platform/Sql.ts"
 import * as Removal from "../room/Removal.ts"
 import * as Audit from "./Audit.ts"
 
-/** Who asks for it, and why. */
+/** The person who requests a change, and the reason. */
 export interface By {
   readonly who: string
   readonly why: string
 }
 
-/** Nothing was changed, and why. */
+/** Nothing was changed, for this reason. */
 export class NothingDone extends Schema.TaggedError<NothingDone>()("NothingDone", { message: Schema.String }) {}
 
 export class Administration extends Context.Service<Administration>()("spirit-altar/admin/Administration", {
@@ -26,7 +26,7 @@ export class Administration extends Context.Service<Administration>()("spirit-al
     const noted = <E>(what: string, subject: string, by: By, change: Effect.Effect<void, E>) =>
       inTransaction(Effect.andThen(change, Effect.asVoid(audit.note({ ...by, what, subject }))))
 
-    /** A change that finds things as it wants them is none. */
+    /** Fails if the change found its result already in place. */
     const unless = <E>(change: Effect.Effect<boolean, E>, message: string) =>
       Effect.flatMap(change, (isChanged) => (isChanged ? Effect.void : Effect.fail(new NothingDone({ message }))))
 

@@ -1,13 +1,13 @@
-/** Who did what by hand, and why: written in the same transaction, and never changed. */
+/** The audit of manual changes, written in the transaction of each change and never modified. */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Moment, rowsOf } from "../platform/Rows.ts"
 
 export interface Deed {
-  /** The account of the machine, or the name that was given. */
+  /** The account of the machine, or the given name. */
   readonly who: string
   readonly what: string
-  /** What it was done to. */
+  /** The object of the change. */
   readonly subject: string
   readonly why: string
 }

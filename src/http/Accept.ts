@@ -1,6 +1,6 @@
-/** The client's preferences, by its `Accept` and `Accept-Encoding` headers (RFC 9110 §12.5). */
+/** Content negotiation by `Accept` and `Accept-Encoding` (RFC 9110 §12.5). */
 
-/** How much each name of a header is wanted, 0 to 1, in lowercase. */
+/** The quality of each name in a header, 0 to 1, by the name in lower case. */
 const qualitiesOf = (header: string): ReadonlyMap<string, number> =>
   new Map(
     header.split(",").map((one) => {
@@ -10,7 +10,7 @@ const qualitiesOf = (header: string): ReadonlyMap<string, number> =>
     }),
   )
 
-/** The offered type the client likes best, the first on a tie; none when it takes none of them. */
+/** The offered type the client prefers, the first on a tie; undefined if it accepts none. */
 export const preferred = <const Type extends string>(
   header: string | undefined,
   offered: readonly [Type, ...ReadonlyArray<Type>],
@@ -33,7 +33,7 @@ export const encodingFor = (header: string | undefined): Encoding => {
   const rated = (encoding: Encoding) => qualities.get(encoding) ?? qualities.get("*") ?? 0
   const [br, gz] = [rated("br"), rated("gzip")]
   if (br <= 0 && gz <= 0) return "identity"
-  // A client that prefers plain bytes says so. Any other takes the shorter ones.
+  // A client that prefers plain bytes gets them. Any other gets a compressed variant.
   if ((qualities.get("identity") ?? 0) > Math.max(br, gz)) return "identity"
   return br >= gz ? "br" : "gzip"
 }

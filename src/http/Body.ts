@@ -1,4 +1,4 @@
-/** The body of a request: within its limit, in UTF-8, JSON, and of its form, or refused as its service refuses. */
+/** Reads request bodies within their limit, type and schema, and rejects others with the service's errors. */
 import { ByteSize, Effect, Result, Schema } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import type { Issue } from "../../schema/Errors.ts"
@@ -6,11 +6,10 @@ import { issuesOf } from "../platform/Issues.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** How a service reads bodies. */
 interface Service<E> {
-  /** Bytes, where the server's own limit is not enough. */
+  /** Maximum size in bytes, if lower than the server's own. */
   readonly limit?: number
-  /** Whether a body has to say that it is JSON. */
+  /** Whether a body must declare the type JSON. */
   readonly isTypeRequired?: boolean
   readonly tooLarge: () => E
   readonly unsupported: () => E
@@ -31,7 +30,7 @@ export const reader = <E>({ isTypeRequired = false, limit, malformed, tooLarge, 
       ? arrayBuffer
       : Effect.provideService(arrayBuffer, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
 
-  /** Read once; empty when there is none. What is announced as too long is not read at all. */
+  /** Reads the body as text, empty if there is none. A declared length above the limit is rejected unread. */
   const text = Effect.fnUntraced(function* (request: Request) {
     const { "content-length": length, "content-type": type, "transfer-encoding": encoding } = request.headers
     if (encoding === undefined && (length === undefined || length === "0")) return ""
@@ -48,7 +47,7 @@ export const reader = <E>({ isTypeRequired = false, limit, malformed, tooLarge, 
     )
   })
 
-  /** As a schema says, with no member more; an empty body counts as `empty`, where there is such. */
+  /** Reads a body by a schema without excess members. An empty body reads as `empty`, if given. */
   const as = <A, I>(schema: Schema.Codec<A, I>, empty = "") => {
     const decode = Schema.decodeUnknownEffect(schema, { onExcessProperty: "error", errors: "all" })
     return Effect.fnUntraced(function* (request: Request) {

@@ -1,17 +1,17 @@
-/** How the bytes of an answer are compressed. */
+/** Response compression. */
 import { brotliCompress, constants, gzip } from "node:zlib"
 import { Deferred, type Effect, Exit } from "effect"
 
-/** Bytes below which nothing is compressed: it would hardly be shorter. */
+/** Minimum bytes worth compressing. */
 export const leastBytes = 1024
 
-/** `kept` is made once and sent often, `once` is sent once. */
+/** `kept` is compressed once and sent often; `once` is sent once. */
 export type Effort = "kept" | "once"
 
 const gzipLevel: Record<Effort, number> = { kept: 6, once: 1 }
 const brotliQuality: Record<Effort, number> = { kept: 5, once: 1 }
 
-/** Begins to compress at once, beside the event loop; whoever awaits it, any number of them, gets the same bytes. */
+/** Starts compression at once, off the event loop. All callers that await it get the same bytes. */
 export const compressed = (bytes: Uint8Array, encoding: "gzip" | "br", effort: Effort): Effect.Effect<Uint8Array> => {
   const done = Deferred.makeUnsafe<Uint8Array>()
   const finish = (error: Error | null, made: Uint8Array) =>

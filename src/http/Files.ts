@@ -1,4 +1,4 @@
-/** Files of a folder; where no file can be, there is none, and the disk is not asked. */
+/** Serves the files of a folder. A path that cannot be a file is answered without the disk. */
 import { Effect, Option } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerRespondable, HttpStaticServer } from "effect/http"
 
@@ -7,13 +7,12 @@ interface Options {
   readonly cacheControl: string
 }
 
-/** Bytes: no file of ours has a longer name, and a file system fails on names that are too long. */
+/** Maximum bytes of a path. No file of ours has a longer one, and file systems fail on names that are too long. */
 const longestName = 250
 
-/** A file system fails on what lies below a file, and no folder of ours has a dot in its name. */
+/** File systems fail on paths below a file, and no folder of ours has a dot in its name. */
 const isBelowFile = (path: string) => /\.[^/]*\//u.test(path)
 
-/** A path as the disk is asked for it. */
 const decoded = Option.liftThrowable(decodeURIComponent)
 
 const mayBe = ({ originalUrl, url }: HttpServerRequest.HttpServerRequest) => {
@@ -27,7 +26,7 @@ const mayBe = ({ originalUrl, url }: HttpServerRequest.HttpServerRequest) => {
   )
 }
 
-/** Answers a request with a file, its parts or its absence, as `RouteNotFound`. */
+/** Answers a request with a file or a part of it. Fails with `RouteNotFound` if there is none. */
 export const make = (options: Options) =>
   Effect.map(HttpStaticServer.make(options), (file) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>

@@ -1,4 +1,4 @@
-/** An answer that names its request and guards itself, whoever writes its head: a header set apart would cost as much as all others together. */
+/** A response whose head includes the request id and the security headers. */
 import { randomUUID } from "node:crypto"
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http"
 import { requestIdHeader } from "./Observer.ts"
@@ -9,10 +9,11 @@ type Head = OutgoingHttpHeaders | Array<OutgoingHttpHeader>
 const plainly = securityHeaders(false)
 
 export class IdentifiedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  /** Ours, and never the client's. */
+  /** Generated here, never taken from the client. */
   readonly requestId: string = randomUUID()
   securityHeaders: SecurityHeaders = plainly
 
+  /** Adds the headers where the head is written: one that is set separately costs as much as all others together. */
   override writeHead(status: number, ...rest: [reason?: string | Head, headers?: Head]): this {
     const [reason, headers] = rest
     return typeof reason === "string"
@@ -23,7 +24,7 @@ export class IdentifiedResponse<Request extends IncomingMessage = IncomingMessag
   #complete(status: number, headers: Head | undefined): Head {
     if (Array.isArray(headers))
       return [...Object.entries(this.securityHeaders()).flat(), ...headers, requestIdHeader, this.requestId]
-    // A cache puts the headers of a 304 in place of those it keeps, and those fit the type that a 304 does not name.
+    // A 304 replaces the headers that a cache stored, and its own would not fit the cached type.
     const guard = status === 304 ? undefined : this.securityHeaders(headers?.["content-type"])
     return { ...guard, ...headers, [requestIdHeader]: this.requestId }
   }

@@ -1,7 +1,4 @@
-/**
- * A URL is decoded once. The same URL again reaches the same handler with the same parameters, past the router. Headers are
- * checked anew, and a handler reads them and the body from the request. Routing and decoding are a third of what a read costs.
- */
+/** Caches decoded parameters per URL, since routing and decoding are a third of the cost of a read. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Trace from "../platform/Trace.ts"
@@ -20,27 +17,27 @@ interface Call {
   readonly headers?: unknown
 }
 
-/** A handler whose services are at hand. */
+/** A handler with its services provided. */
 type Handler = (call: Call) => Effect.Effect<Response, unknown>
 
-/** None where the headers are not as the contract says. */
+/** None if the headers do not satisfy the contract. */
 type Again = (request: Request) => Option.Option<Effect.Effect<Response, unknown>>
 
-/** Characters of a URL that is remembered. */
+/** Maximum length of a cached URL. */
 const longest = 512
 
-/** URLs of one endpoint that are known; the oldest are forgotten. */
+/** Maximum number of cached URLs per endpoint. The oldest is evicted. */
 export const most = Context.Reference("spirit-altar/http/KnownUrls/most", { defaultValue: () => 1024 })
 
-/** A refusal of a request whose URL was known goes through the router, where the contract says how it is written. */
+/** A refusal from a cached handler. The router then handles the request and encodes the refusal by the contract. */
 const Refused = Context.Reference<Option.Option<unknown>>("spirit-altar/http/KnownUrls/Refused", {
   defaultValue: () => Option.none(),
 })
 
-/** `GET` and `HEAD` have one handler. */
+/** `GET` and `HEAD` share a handler. */
 const nameOf = ({ method, url }: Request) => `${method === "HEAD" ? "GET" : method} ${url}`
 
-/** Of the call nothing stays but what its URL and its endpoint say: a request holds its body and its secrets. */
+/** Keeps only the call's URL and endpoint: a request holds its body and its secrets. */
 const againOf = (handler: Handler, { headers: _, request: __, ...said }: Call): Again => {
   const { headers, path } = said.endpoint
   const fits = headers === undefined ? () => true : Schema.is(headers)
@@ -53,9 +50,9 @@ const againOf = (handler: Handler, { headers: _, request: __, ...said }: Call): 
 export class KnownUrls extends Context.Service<
   KnownUrls,
   {
-    /** Answers a request by its known URL; one that is not known takes the `whole` way, as does what is refused. */
+    /** Answers a request from the cache. An unknown URL or a refusal takes the `whole` path. */
     answer<E, R>(request: Request, whole: Effect.Effect<Response, E, R>): Effect.Effect<Response, E, R>
-    /** Remembers the URL of a request that its handler is about to answer. */
+    /** Caches the URL of a request that its handler is about to answer. */
     remember(call: Call, handler: Handler): void
   }
 >()("spirit-altar/http/KnownUrls") {
@@ -69,7 +66,7 @@ export class KnownUrls extends Context.Service<
           const again = Option.flatMap(Option.fromUndefinedOr(known.get(nameOf(request))), (one) => one(request))
           return Option.isNone(again)
             ? whole
-            : // As the router runs its handlers: who leaves stops them.
+            : // Interruptible as under the router: a disconnect stops the handler.
               Effect.catch(Effect.interruptible(again.value), (refusal) =>
                 Effect.provideService(whole, Refused, Option.some(refusal)),
               )
@@ -90,7 +87,7 @@ export class KnownUrls extends Context.Service<
   )
 }
 
-/** The same handlers, whose raw ones are reached by known URLs as well: these answer responses, and take no service from the request. */
+/** Wraps handlers so that their raw ones are cached by URL. Raw handlers must take no service from the request. */
 export const known = <Handlers extends { readonly handleRaw: (name: never, handler: never) => unknown }>(
   handlers: Handlers,
 ) =>

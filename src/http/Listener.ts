@@ -1,4 +1,4 @@
-/** The server's socket: it is open before the routes stand and until what is in flight is done; who asks too early or too late is told so. */
+/** The server's socket, open from before the routes are ready until the last response has ended. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer } from "effect"
@@ -7,10 +7,10 @@ import { Observer, requestIdHeader } from "./Observer.ts"
 import { PipelineBound } from "./PipelineBound.ts"
 import { securityHeaders } from "./SecurityHeaders.ts"
 
-/** How long what is in flight may take once the server is told to stop. */
+/** How long requests in flight may take after the server is told to stop. */
 export const grace = Duration.seconds(10)
 
-/** All in milliseconds but the first, which is bytes; half a request is looked for once a second. */
+/** Bytes for the first, milliseconds for the others. Incomplete requests are checked once a second. */
 const limits = {
   maxHeaderSize: 32_768,
   headersTimeout: 10_000,
@@ -18,15 +18,15 @@ const limits = {
   connectionsCheckingInterval: 1_000,
 }
 
-/** What those can take who open connections, or are slow to read; a head and a body have their times above. */
+/** Limits for clients that open connections or read slowly. Head and body have their own timeouts above. */
 export interface Bounds {
-  /** Open at once; one more is closed before it is heard. */
+  /** Maximum open connections. Further ones are closed unread. */
   readonly connections: number
-  /** How long nothing may be read or taken while an answer is waited for; longer than any settlement takes. */
+  /** Maximum silence of a connection that waits for a response, longer than any settlement takes. */
   readonly quiet: Duration.Duration
-  /** How long a connection may rest between two requests; longer than a proxy lets one rest. */
+  /** Idle timeout between two requests, longer than a proxy's. */
   readonly rest: Duration.Duration
-  /** Requests of one connection that may wait for their answers; with one more it is hung up on. */
+  /** Maximum unanswered requests of one connection. One more closes it. */
   readonly pipelined: number
 }
 
@@ -37,10 +37,10 @@ export const bounds: Bounds = {
   pipelined: 32,
 }
 
-/** What a server is while no routes stand. */
+/** The phases of a server without routes. */
 export type Phase = "starting" | "stopping"
 
-/** What is answered then, in the shape of whoever serves the path; the connection is closed behind it. */
+/** The answer in these phases, in the format of the service at this path. The connection closes after it. */
 export type NotNow = (
   url: string,
   phase: Phase,
@@ -56,9 +56,9 @@ class Listener extends Context.Service<
   Listener,
   {
     readonly server: Server
-    /** Leaves every further request to `NotNow`. */
+    /** Leaves all further requests to `NotNow`. */
     readonly turnAway: () => void
-    /** Answers that have been begun and not ended. */
+    /** Responses that have started and not ended. */
     readonly inFlight: ReadonlySet<ServerResponse>
   }
 >()("spirit-altar/http/Listener") {
@@ -76,7 +76,7 @@ class Listener extends Context.Service<
             .writeHead(status, { ...headers, "content-length": Buffer.byteLength(body), connection: "close" })
             .end(body)
         }
-        // Ours is the first of the listeners, and the only one while no routes stand.
+        // This listener comes first, and is the only one while there are no routes.
         const receive = (request: IncomingMessage, response: IdentifiedResponse) => {
           request.headers[requestIdHeader] = response.requestId
           response.securityHeaders = guards
@@ -88,7 +88,7 @@ class Listener extends Context.Service<
         const server = new PipelineBound(pipelined, {
           ...limits,
           keepAliveTimeout: Duration.toMillis(rest),
-          // Nothing here speaks another protocol, and what asks for one would go around all of this.
+          // The server speaks no other protocol, and an upgraded connection would bypass these limits.
           shouldUpgradeCallback: () => false,
         })
         server.maxConnections = connections
@@ -127,8 +127,8 @@ const finalizer = (last: (listener: Listener["Service"]) => Effect.Effect<unknow
 const closed = finalizer(({ server }) => Effect.sync(() => server.close().closeAllConnections()))
 
 /**
- * To be built after the routes: before they end, what is in flight ends, and nothing new begins. Who waited too long hears
- * nothing: no answer is true of a payment whose outcome is not known.
+ * Finalizes before the routes: no request starts, and those in flight finish. A request beyond the grace period is cut
+ * off without an answer, since none is true of a payment with an unknown outcome.
  */
 export const drained = Layer.fresh(
   finalizer(({ inFlight, turnAway }) =>
@@ -142,11 +142,11 @@ export const drained = Layer.fresh(
 export interface Address {
   readonly host: string
   readonly port: number
-  /** Where the world finds it; with https, browsers are told to come back by nothing else. */
+  /** The public address. With https, browsers are told to use nothing else (HSTS). */
   readonly publicUrl?: string
 }
 
-/** An HTTP server on a socket of its own, which is closed last of all; one process may have several. */
+/** An HTTP server on a socket of its own that closes last. One process may have several. */
 export const layer = ({ host, port, publicUrl = "" }: Address, notNow: NotNow = plainly, within: Bounds = bounds) =>
   Layer.fresh(
     closed.pipe(

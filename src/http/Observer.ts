@@ -1,18 +1,18 @@
-/** Who is told of every request that the socket hears: before anything is done with it, and once its answer has ended. */
+/** The observer of requests, called when the socket receives one and given its response. */
 import { randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Context } from "effect"
 
 export type Observe = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Nobody, unless a layer says who. */
+/** A layer sets the observer; the default does nothing. */
 export const Observer = Context.Reference<Observe>("spirit-altar/http/Observer", {
   defaultValue: () => () => {},
 })
 
-/** The id of a request, ours and never the client's: where it arrives, and where it is answered. */
+/** The header of the request id, which is generated here. A client's value is overwritten. */
 export const requestIdHeader = "x-request-id"
 
-/** The id of a request, as the log knows it. */
+/** The id of a request, as in the log. */
 export const requestIdOf = ({ headers }: { readonly headers: Readonly<Record<string, string | undefined>> }): string =>
   headers[requestIdHeader] ?? randomUUID()

@@ -1,13 +1,13 @@
-/** A server that answers the requests of a connection one by one, and hears so many of them meanwhile, and no more. */
+/** A server that answers the requests of a connection in order and limits how many wait. */
 import { IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import { IdentifiedResponse } from "./IdentifiedResponse.ts"
 
 type Options = Omit<ServerOptions<typeof IncomingMessage, typeof IdentifiedResponse>, "ServerResponse">
 
-/** Counted where they are made: Node answers some requests by itself, and tells nobody of them. */
+/** Counted in the constructor, since Node answers some requests itself without an event. */
 const countedTo = (most: number) => {
-  /** Answers that a connection waits for. */
+  /** Unanswered requests by connection. */
   const awaited = new WeakMap<Socket, number>()
   return class<Request extends IncomingMessage = IncomingMessage> extends IdentifiedResponse<Request> {
     constructor(...told: ConstructorParameters<typeof IdentifiedResponse<Request>>) {
@@ -15,7 +15,8 @@ const countedTo = (most: number) => {
       const { socket } = told[0]
       const count = (awaited.get(socket) ?? 0) + 1
       awaited.set(socket, count)
-      // The framework listens often where it writes a stream: with this one, more often than what Node takes for a leak.
+      // The framework adds many listeners when it streams. With this one they exceed Node's warning threshold for
+      // leaks.
       this.setMaxListeners(32).once("close", () => awaited.set(socket, (awaited.get(socket) ?? 1) - 1))
       if (count > most) socket.destroy()
     }
@@ -23,13 +24,13 @@ const countedTo = (most: number) => {
 }
 
 export class PipelineBound extends Server<typeof IncomingMessage, typeof IdentifiedResponse> {
-  /** With one request more than `most` unanswered, a connection is hung up on. */
+  /** One request more than `most` unanswered closes the connection. */
   constructor(most: number, options: Options) {
     super({ ...options, ServerResponse: countedTo(most) })
   }
 
-  // One packet holds thousands of requests, and Node has all of them answered before it looks whether anybody takes that: a
-  // request begins when the answer before it has left, so that a connection keeps one answer in memory, whoever reads none.
+  // One packet can hold thousands of requests, and Node would answer all before it checks that the client reads. So a
+  // request starts only when the previous response has left, which keeps at most one response per connection in memory.
   override emit(event: string, ...told: ReadonlyArray<unknown>): boolean {
     const [request, response] = told
     if (!(request instanceof IncomingMessage)) return super.emit(event, ...told)

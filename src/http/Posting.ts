@@ -1,4 +1,4 @@
-/** JSON that is posted to a server of our configuration, or asked of it: answers are bounded, and no redirect is followed. */
+/** A client for the configured servers: posts or gets JSON, limits the size of answers and follows no redirect. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Schema } from "effect"
 import { AnswerTooLarge, answerLimit } from "../platform/Answers.ts"
@@ -10,29 +10,29 @@ export interface Answered {
 }
 
 /**
- * Nothing came back, or not all of it. It keeps no cause, which could name the address. Where `isUnsent`, no connection was
- * made, and not a byte of the request has left or will leave.
+ * No complete answer. The error has no cause, which could name the address. `isUnsent` means that no connection was
+ * made, so not a byte of the request was or will be sent.
  */
 export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>()("ConnectionFailed", {
   isUnsent: Schema.Boolean,
 }) {}
 
 export interface Letter {
-  /** JSON; a question has none. */
+  /** JSON, absent for a GET. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Bytes read of the answer. */
+  /** Maximum bytes of the answer. */
   readonly limit?: number
 }
 
-/** Asks one address, over connections that stay open as long as the scope; whoever stops waiting ends the request. */
+/** A client for one address, with connections that last as long as the scope. An interrupt ends the request. */
 export const to = Effect.fnUntraced(function* (url: URL, method: "GET" | "POST" = "POST") {
   const dispatcher = yield* NodeHttpClient.makeDispatcher
   const asked = {
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method,
-    // Whoever asks says how long it waits.
+    // Callers set their own timeouts.
     headersTimeout: 0,
     bodyTimeout: 0,
   } as const
@@ -47,7 +47,7 @@ export const to = Effect.fnUntraced(function* (url: URL, method: "GET" | "POST" 
       let answer = ""
       const leave = () => {
         isLeft = true
-        stop?.(new Error("nobody waits for it any more"))
+        stop?.(new Error("the caller was interrupted"))
       }
       dispatcher.dispatch(
         {
@@ -76,7 +76,7 @@ export const to = Effect.fnUntraced(function* (url: URL, method: "GET" | "POST" 
             }
           },
           onResponseEnd: () => resume(Effect.succeed({ status, text: answer + decoder.decode() })),
-          // A request is started before its first byte is written, and never without a connection.
+          // A request starts before its first byte is written, and only on a connection.
           onResponseError: () => resume(Effect.fail(new ConnectionFailed({ isUnsent: stop === undefined }))),
         },
       )

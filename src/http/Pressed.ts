@@ -1,4 +1,4 @@
-/** Compresses what is answered once, where that is worth it. */
+/** Compresses responses that are sent only once. */
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { encodingFor } from "./Accept.ts"
@@ -6,13 +6,13 @@ import { compressed, leastBytes } from "./Encoding.ts"
 
 const isText = (contentType: string | undefined) => contentType !== undefined && /^text\/|[/+]json\b/u.test(contentType)
 
-/** What has a tag or varies by encoding was encoded where it was written. */
+/** A response with a tag, or one that varies by encoding, was encoded where it was created. */
 const isEncoded = ({ headers }: HttpServerResponse.HttpServerResponse) =>
   headers["etag"] !== undefined ||
   headers["content-encoding"] !== undefined ||
   headers["vary"]?.includes("accept-encoding") === true
 
-/** The same answer in fewer bytes, when the client takes them and it is longer than a packet. */
+/** The same response compressed, if the client accepts it and it is longer than a packet. */
 export const pressed = (
   request: HttpServerRequest.HttpServerRequest,
   response: HttpServerResponse.HttpServerResponse,

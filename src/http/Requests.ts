@@ -1,4 +1,4 @@
-/** Refuses a request that the contract cannot decode, or with an undeclared query, in the shape of its service. */
+/** Rejects a request that the contract cannot decode, or with an undeclared query, in the format of its service. */
 import { Effect } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { type HttpApiEndpoint, HttpApiError, type HttpApiMiddleware } from "effect/http-api"
@@ -7,16 +7,16 @@ import { issuesOf, shown } from "../platform/Issues.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** How a service says what is wrong. */
+/** A service's responses to invalid requests. */
 interface Service {
-  /** A parameter of the path names nothing. */
+  /** A path parameter names nothing. */
   readonly unknown: (endpoint: HttpApiEndpoint.Top) => Response
   readonly malformed: (issues: ReadonlyArray<Issue>, part: HttpApiError.HttpApiSchemaError["kind"]) => Response
-  /** A query stands where none belongs; these are its names. */
+  /** The endpoint takes no query; these are the names in it. */
   readonly undeclared: (names: ReadonlyArray<string>) => Response
 }
 
-/** An endpoint that declares no query takes none: a signed URL must not carry words that mean nothing, nor a token. */
+/** An endpoint without a declared query takes none: a signed URL must carry neither meaningless words nor a token. */
 const undeclaredIn = ({ url }: HttpServerRequest.HttpServerRequest, endpoint: HttpApiEndpoint.Top) => {
   const query = endpoint.query === undefined ? (url.split("?")[1] ?? "") : ""
   if (query === "") return undefined
@@ -31,7 +31,7 @@ export const refusedBy =
       if (names !== undefined) return Effect.succeed(undeclared(names))
       return Effect.catch(httpEffect, (error) => {
         if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
-        // Our own answer does not fit the contract: a fault of ours.
+        // The server's own response violates the contract, which is a bug.
         if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error)
         return Effect.succeed(
           error.kind === "Params" ? unknown(endpoint) : malformed(issuesOf(error.cause), error.kind),

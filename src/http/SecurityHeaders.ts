@@ -1,7 +1,7 @@
-/** What every answer tells a browser to refuse, whoever writes it: it is a default, and a page names what it needs instead. */
+/** The security headers of every response. They are defaults, which a page overrides with its own. */
 import type { OutgoingHttpHeader } from "node:http"
 
-/** For what no browser shows as a page: opened by itself it loads nothing, and nobody frames it. */
+/** The policy of responses that are not pages: opened directly they load nothing, and no page can frame them. */
 export const inert = "default-src 'none'; frame-ancestors 'none'"
 
 const everywhere = {
@@ -11,10 +11,10 @@ const everywhere = {
   "x-content-type-options": "nosniff",
 }
 
-/** Another page's picture may be ours; its script, frame and window may not. */
+/** Other sites may embed our images, but no script, frame or window. */
 const image = { ...everywhere, "cross-origin-resource-policy": "cross-origin" }
 
-/** No page asks for a device, and none keeps a handle on a window that it opened or that opened it. */
+/** Pages use no device, and share no window handle with pages that they open or that opened them. */
 const page = {
   ...everywhere,
   "cross-origin-opener-policy": "same-origin",
@@ -22,12 +22,12 @@ const page = {
     "camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), publickey-credentials-get=(), serial=(), usb=()",
 }
 
-/** A year, in seconds. Other names of the domain are their owner's affair. */
+/** A year in seconds. Subdomains belong to their owners, so they are not included. */
 const transport = { "strict-transport-security": "max-age=31536000" }
 
 export type SecurityHeaders = (contentType?: OutgoingHttpHeader) => Readonly<Record<string, string>>
 
-/** By the type of an answer. `isEncrypted` when the world reaches this server by https alone. */
+/** Headers by content type. `isEncrypted` means that the public address is https. */
 export const securityHeaders = (isEncrypted: boolean): SecurityHeaders => {
   const [ofAll, ofImage, ofPage] = [everywhere, image, page].map((headers) =>
     isEncrypted ? { ...headers, ...transport } : headers,

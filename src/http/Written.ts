@@ -1,4 +1,4 @@
-/** An answer that is written once and sent many times: its bytes, its compressed forms, and the tag of each. */
+/** A response that is encoded once and sent many times, with its compressed variants and a tag for each. */
 import { hash } from "node:crypto"
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -9,15 +9,15 @@ type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
 export interface Written {
-  /** Bytes as this client takes them; 304 for whoever has these very bytes. */
+  /** The response in the client's encoding; 304 if the client has the same bytes. */
   readonly respond: (request: Request) => Effect.Effect<Response>
 }
 
 export interface How {
   readonly contentType?: string
-  /** 200 where absent; nothing else has a tag. */
+  /** The default is 200. Other statuses have no tag. */
   readonly status?: number
-  /** Headers beside the tag and what belongs to the encoding. */
+  /** Headers in addition to the tag and those of the encoding. */
   readonly headers?: Readonly<Record<string, string>>
   readonly effort?: Effort
   /** False for bytes that do not compress, such as hashes. */
@@ -27,18 +27,18 @@ export interface How {
 interface Form {
   readonly tag: string | undefined
   readonly unchanged: Response
-  /** Begun when it is first asked for. */
+  /** Compression starts with the first request for it. */
   response: Effect.Effect<Response> | undefined
 }
 
-/** Each encoding is another sequence of bytes, and a strong tag names one (RFC 9110 §8.8.3.3). */
+/** Each encoding is a different sequence of bytes, and a strong tag names one (RFC 9110 §8.8.3.3). */
 const marks: Readonly<Record<Encoding, string>> = { identity: "id", gzip: "gz", br: "br" }
 
 /** Whether `If-None-Match` names the tag (RFC 9110 §13.1.2: weak comparison). */
 const names = (header: string, tag: string) =>
   header.split(",").some((one) => [tag, `W/${tag}`, "*"].includes(one.trim()))
 
-/** A strong tag: 120 bits of the SHA-256 of the content, and how it is encoded. */
+/** A strong tag: 120 bits of the content's SHA-256, and the encoding. */
 const tagOf = (content: string | Uint8Array, encoding: Encoding) =>
   `"${hash("sha256", content, "base64url").slice(0, 20)}${marks[encoding]}"`
 
@@ -46,7 +46,7 @@ const utf8 = new TextEncoder()
 
 const kept = new WeakSet<Response>()
 
-/** Whether this very object is sent again and again. */
+/** Whether this very object is sent repeatedly. */
 export const isKept = (response: Response) => kept.has(response)
 
 export const written = (whole: string | Uint8Array, how: How = {}): Written => {
@@ -102,7 +102,7 @@ export const written = (whole: string | Uint8Array, how: How = {}): Written => {
   }
 }
 
-/** Answers with bytes that are written once for each object: a read hands out the same one as long as nothing changed. */
+/** Encodes once per object. A read returns the same object as long as nothing has changed. */
 export const writtenOnce = <Found extends object>(write: (found: Found) => Effect.Effect<Written>) => {
   const known = new WeakMap<Found, Written>()
   return (request: Request, found: Found): Effect.Effect<Response> => {

@@ -1,15 +1,15 @@
-/** The address a request really comes from: the socket's, or what a trusted proxy vouches for; IPv6 by its /64. */
+/** The client address of a request: the socket's, or the one a trusted proxy reports. IPv6 counts by /64. */
 import { Option, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { IpNetwork, NetAddress } from "effect/net"
 
-/** Characters of an address with its port and zone. */
+/** Maximum characters of an address with its port and zone. */
 const longestHop = 100
 
-/** Characters of a `Forwarded` header: a client can send any, and reading quotes costs the square of their number. */
+/** Maximum characters of a `Forwarded` header. Clients can send any, and parsing quotes takes quadratic time. */
 const longestForwarded = 1024
 
-/** Plain, in brackets, with a port or a zone; IPv4 in IPv6 counts as IPv4. */
+/** Plain, in brackets, with a port or a zone. IPv4-mapped IPv6 counts as IPv4. */
 const parse = (text: string): NetAddress.IpAddress | undefined => {
   if (text.length > longestHop) return undefined
   const bare = text.replace(/^\[(.*)\]$/u, "$1").replace(/%[^\]:]*$/u, "")
@@ -33,7 +33,7 @@ const forwardedFor = (header: string) => header.split(",").map((hop) => hop.trim
 const element = /(?:"(?:[^"\\]|\\.)*"|[^",])+/gu
 const forParameter = /(?:^|;)\s*for=(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]+))\s*(?:;|$)/iu
 
-/** Hops of `Forwarded` (RFC 7239), nearest last; one that names nobody is empty. */
+/** Hops of `Forwarded` (RFC 7239), nearest last. A hop without an address is empty. */
 const forwarded = (header: string) =>
   (header.length > longestForwarded ? [""] : (header.match(element) ?? [""])).map((hop) => {
     const found = forParameter.exec(hop.trim())
@@ -43,7 +43,7 @@ const forwarded = (header: string) =>
 const isTrusted = (trusted: ReadonlyArray<IpNetwork.IpNetwork>, address: NetAddress.IpAddress) =>
   trusted.some((one) => IpNetwork.contains(one, address))
 
-/** From the right, past every trusted hop; a hop that is no address ends the walk at the last one that was. */
+/** Walks from the right past trusted hops. A malformed hop ends the walk at the address before it. */
 const walk = (hops: ReadonlyArray<string>, peer: NetAddress.IpAddress, trusted: ReadonlyArray<IpNetwork.IpNetwork>) => {
   let known = peer
   for (const hop of hops.toReversed()) {
@@ -63,7 +63,7 @@ const text = (address: NetAddress.IpAddress) =>
         .map((segment) => segment.toString(16))
         .join(":")}::/64`
 
-/** The wider IPv6 networks that hold an address, narrowest first: a /56 is usually one customer, a /48 one site or many. */
+/** The wider IPv6 networks of an address, narrowest first. A /56 is usually one customer, a /48 one site or many. */
 export const networksOf = (address: string): ReadonlyArray<string> => {
   const [first = "", second = "", third = "", fourth = ""] = address.replace("::/64", "").split(":")
   if (!address.endsWith("::/64")) return []
@@ -71,7 +71,7 @@ export const networksOf = (address: string): ReadonlyArray<string> => {
   return [`${first}:${second}:${third}:${customer.toString(16)}::/56`, `${first}:${second}:${third}::/48`]
 }
 
-/** What limits are counted by; requests without an address share one. */
+/** The address that limits count by. Requests without an address share one. */
 export const addressOf = (
   request: Pick<HttpServerRequest.HttpServerRequest, "headers" | "remoteAddress">,
   trusted: ReadonlyArray<IpNetwork.IpNetwork>,
@@ -86,6 +86,6 @@ export const addressOf = (
   const found = headers.flatMap(([header, hops]) =>
     header === undefined ? [] : [text(walk(hops(header), peer, trusted))],
   )
-  // A proxy writes one of the two; if the other was forged past it and they disagree, neither is believed.
+  // A proxy sets only one of the two headers. If a client forged the other and they disagree, neither counts.
   return found.length > 0 && found.every((one) => one === found[0]) ? (found[0] ?? text(peer)) : text(peer)
 }

@@ -1,4 +1,4 @@
-/** Who a request is counted as: an HMAC of its address under a secret all servers share; the address itself goes nowhere. */
+/** Derives the pseudonym that limits count by: an HMAC of the address, under a secret that all servers share. */
 import { createHmac, randomBytes } from "node:crypto"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -9,24 +9,24 @@ import { addressOf, networksOf } from "./Address.ts"
 
 export interface ClientAddressConfig {
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
-  /** When absent, one is drawn once and kept in the database. */
+  /** If absent, one is generated once and stored in the database. */
   readonly rateLimitSecret: Option.Option<Redacted.Redacted<string>>
 }
 
-/** Pseudonyms kept in memory, for those who poll. */
+/** Cached pseudonyms, for clients that poll. */
 const remembered = 10_000
 const rememberedLength = 150
 
 const secretOf = rowsOf("rate_limit_secret", Schema.Struct({ secret: Schema.NonEmptyString }))
 
-/** The first server to start draws it; the others find it. */
+/** The first server to start generates the secret, and the others read it. */
 const storedSecret = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
     INSERT INTO rate_limit_secret (id, secret) VALUES (1, ${randomBytes(32).toString("base64url")})
     ON CONFLICT (id) DO NOTHING`
   const [row] = yield* secretOf(sql`SELECT secret FROM rate_limit_secret WHERE id = 1`)
-  // An empty secret would make pseudonyms that anybody can undo.
+  // With an empty secret anyone could invert the pseudonyms.
   return row === undefined ? yield* Effect.die("rate_limit_secret has no row") : Redacted.make(row.secret)
 })
 
@@ -54,7 +54,7 @@ export class ClientAddress extends Context.Service<ClientAddress>()("spirit-alta
 
     return {
       /**
-       * The pseudonym of the client, 43 base64url characters, the same for every address of an IPv6 /64. Of IPv6, the
+       * The pseudonym of the client, 43 base64url characters, the same for every address of an IPv6 /64. For IPv6, the
        * pseudonyms of its /56 and its /48 follow, separated by dots.
        */
       of: (request: HttpServerRequest.HttpServerRequest) => {

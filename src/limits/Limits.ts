@@ -1,4 +1,4 @@
-/** Who a request is counted as, and how often each may ask. */
+/** The limiter and the client address of requests. */
 import { Layer } from "effect"
 import { ClientAddress, type ClientAddressConfig } from "./ClientAddress.ts"
 import * as Loose from "./Loose.ts"

@@ -1,4 +1,4 @@
-/** Limits many times as wide, where nothing is at stake: a sandbox takes a whole run of contract tests. */
+/** Multiplies all limits where nothing is at stake: a sandbox accepts a whole run of contract tests. */
 import { Context, Effect, Layer } from "effect"
 import type { Policy, Window } from "./Policy.ts"
 import { RateLimiter } from "./RateLimiter.ts"
@@ -10,7 +10,7 @@ const wider = (factor: number) => (window: Window) => {
   return { ...window, quota, says: window.says.replace(/^[0-9]+/u, String(quota)) }
 }
 
-/** The same policy each time, as limiters keep what they know of one. */
+/** Returns the same object per policy, since limiters cache by it. */
 export const loosened = (factor: number) => {
   const known = new WeakMap<Policy, Policy>()
   return (policy: Policy): Policy => {

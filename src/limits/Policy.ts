@@ -1,4 +1,4 @@
-/** Limits as data: what is counted, how many, over how long; and what is left of each. */
+/** Limits as data: counts, quotas and windows, and the remaining quota of each. */
 import { Context, Data, Metric } from "effect"
 
 /** At most `quota` accepted requests in any interval of `seconds`. */
@@ -6,9 +6,9 @@ export interface Window {
   /** Name in the `RateLimit` headers, `[a-z0-9-]+`. */
   readonly name: string
   readonly quota: number
-  /** At most a day: state is forgotten after 24 idle hours. */
+  /** At most a day: state is removed after 24 idle hours. */
   readonly seconds: number
-  /** What a refused caller is told, as in `20 sends per minute from one address`. */
+  /** The limit in words for a refused caller, such as `20 sends per minute from one address`. */
   readonly says: string
 }
 
@@ -16,20 +16,20 @@ export interface Window {
 export interface Policy {
   readonly name: string
   readonly windows: readonly [Window, ...ReadonlyArray<Window>]
-  /** The bits of the IPv6 networks that it counts; addresses where absent. */
+  /** Prefix length of the IPv6 networks it counts; addresses if absent. */
   readonly network?: 56 | 48
-  /** The policies of the wider networks of an IPv6 address: a /56, then a /48. */
+  /** The policies of an address's wider IPv6 networks: a /56, then a /48. */
   readonly wider?: readonly [Policy, Policy]
 }
 
 export interface Remaining {
   readonly window: Window
   readonly remaining: number
-  /** Seconds until a request more is left than now. */
+  /** Seconds until one more request is available. */
   readonly resetSeconds: number
 }
 
-/** A refusal; it consumed nothing. `retryAfter` whole seconds later the same request is accepted if nobody else's is. */
+/** A refusal, which consumed nothing. Without other requests, this one is accepted `retryAfter` whole seconds later. */
 export class Exceeded extends Data.TaggedError("Exceeded")<{
   readonly window: Window
   readonly retryAfter: number
@@ -41,7 +41,7 @@ const refusals = Metric.counter("altar.limiter.refusals", {
   incremental: true,
 })
 
-/** The refusal by the exhausted window that takes longest to recover; of `fallback` when it has recovered meanwhile. */
+/** The refusal by the exhausted window that recovers last; by `fallback` if that window has recovered since. */
 export const exceeded = (remaining: ReadonlyArray<Remaining>, fallback: Policy): Exceeded => {
   const [longest] = remaining
     .filter(({ remaining }) => remaining === 0)

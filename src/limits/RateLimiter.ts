@@ -1,4 +1,4 @@
-/** Accepts a request only while its policy has room, exactly, on however many servers; a refusal consumes nothing. */
+/** Accepts a request only while its policy has room, exactly, on any number of servers. A refusal consumes nothing. */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
@@ -7,23 +7,22 @@ import { inBatches, named, prepare, retryConflicts } from "../platform/Sql.ts"
 import { exceeded, type Policy } from "./Policy.ts"
 import * as Windows from "./Windows.ts"
 
-/** Decisions that a larger statement carries, so that limit and work cost one round trip together. */
+/** A decision inside a larger statement, so that limit and work take one round trip. */
 export interface Gate {
   /**
-   * Members of a `WITH`, the last of them `slot`: takes `n` requests for each row of its source, a relation of `n` and
-   * distinct `key`s made by `keyOf`, all of them or none. `slot` has a row of `key` and `Counts` after the last where
-   * they were accepted.
+   * Members of a `WITH` that end in `slot`. They take `n` requests for each `key` (made by `keyOf`) of the source, all
+   * or none. `slot` has the key and final `Counts` of each accepted row.
    */
   readonly slot: Statement.Fragment
   readonly keyOf: (key: string) => string
   readonly values: Effect.Effect<Readonly<Record<string, unknown>>>
 }
 
-/** Milliseconds of idleness after which state may go. */
+/** Milliseconds without requests after which state may be removed. */
 const idle = 86_400_000
 const sweepEvery = "5 minutes"
 
-/** Each policy of a request with the key of its row: that of the address, and those of its wider networks. */
+/** The policies of a request with the keys of their rows: the address's and those of its wider networks. */
 const rowsOf = (policy: Policy, key: string): ReadonlyArray<readonly [Policy, string]> => {
   const [address = "", ...networks] = key.split(".")
   const wider = networks.length === 0 ? [] : (policy.wider ?? [])
@@ -39,38 +38,38 @@ const keyOf = (policy: Policy, key: string) =>
     .map(([, row]) => row)
     .join(".")
 
-/** `idle_from` moves in steps of this many milliseconds, so that most updates leave the index on it alone. */
+/** `idle_from` moves in steps of this many milliseconds, so that most updates do not touch its index. */
 const step = 600_000
 const batch = 1000
 
-/** Of addresses, and of each wider network. */
+/** For addresses, and for each wider network. */
 const tables = ["rate_limits", "rate_limits_56", "rate_limits_48"] as const
 
 const countsOf = Rows.rowsOf("rate_limits", Windows.Counts)
 
 /**
- * State in PostgreSQL, shared by all servers. Time is the database's, read when the row is locked: it is the one
- * clock that several servers agree on. `now` is its SQL; tests give one that they can move.
+ * Limiter state in PostgreSQL, shared by all servers. It uses the database's clock, read once the row is locked, since
+ * servers' clocks differ. `now` is its SQL; tests supply one they can move.
  */
 export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/limits/RateLimiter", {
   make: Effect.fnUntraced(function* (now: string) {
     const sql = yield* SqlClient.SqlClient
     const statementOf = yield* prepare
 
-    /** From when state may go; one step later than needed, because this is the clock of a server. */
+    /** When state may be removed, one step later than needed because this is a server's clock. */
     const idleFrom = Effect.map(
       Clock.currentTimeMillis,
       (millis) => new Date((Math.floor(millis / step) + 2) * step + idle),
     )
 
-    /** How many are asked for, where the key is there already. */
+    /** The number of requests, if the key already has a row. */
     const asked = "cardinality(excluded.hits)"
 
     const tableOf = ({ network }: Policy) => sql.literal(network === undefined ? tables[0] : `${tables[0]}_${network}`)
 
-    /** Takes of one policy what `from` asks for, a relation of `key` and `n` with what follows it. */
+    /** Takes from one policy the requests of `from`, a relation of `key` and `n` as `FROM` text. */
     const taking = (policy: Policy, from: Statement.Fragment) =>
-      // In the order of keys, so that statements that lock several never wait for each other in a circle.
+      // Locks in the order of keys, so that concurrent statements cannot deadlock.
       sql`
         INSERT INTO ${tableOf(policy)} AS l (key, hits, idle_from)
         SELECT key, array_fill(${sql.literal(now)}, ARRAY[n]), ${named("limit_idle")}::timestamptz
@@ -82,15 +81,14 @@ export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/li
 
     const mostOf = (policy: Policy) => sql.literal(String(Windows.most(policy)))
 
-    /** Whether the row of a policy has room, as far as the statement's snapshot knows. */
+    /** Whether the row of a policy has room, as of the statement's snapshot. */
     const seemsFree = (policy: Policy, key: string) => sql`NOT EXISTS (
       SELECT FROM ${tableOf(policy)} AS l
       WHERE l.key = ${sql.literal(key)} AND NOT (${Windows.isFree(policy, "l.hits", now, "n")}))`
 
     /**
-     * The wider networks of an address give way first and the address last, each under its lock, so that none ever
-     * accepts more than it may. What is full is seen before anything is taken; a request that loses a race against
-     * others of its address may still take a place of its networks.
+     * Takes from the wider networks first and the address last, each under its lock. Full rows are noticed before
+     * anything is taken, but a request that loses a race for its address may consume quota of its networks.
      */
     const withNetworks = (policy: Policy, [middle, wide]: readonly [Policy, Policy], source: Statement.Fragment) => sql`
       limit_asked AS MATERIALIZED (
@@ -119,7 +117,7 @@ export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/li
         SELECT whole AS key, used, oldest, at FROM limit_address JOIN limit_asked ON address = limit_address.key
       )`
 
-    /** The same as `take` for a statement of the caller; `source` is what follows its `FROM`. */
+    /** `take` as part of the caller's statement. `source` is the text after its `FROM`. */
     const gate = (policy: Policy, source: Statement.Fragment): Gate => ({
       slot:
         policy.wider === undefined
@@ -142,7 +140,7 @@ export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/li
       return known
     }
 
-    /** What is left, without taking. */
+    /** The remaining quota, without taking. */
     const look = Effect.fn("RateLimiter.look")(function* (policy: Policy, key: string) {
       const remaining = yield* Effect.forEach(rowsOf(policy, key), ([one, row]) =>
         Effect.map(countsOf(statementsOf(one).look({ key: row })), ([counts]) =>
@@ -152,7 +150,7 @@ export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/li
       return remaining.flat()
     }, Effect.orDie)
 
-    /** Takes one request of `key`, a pseudonym and never an address; tells what is left. */
+    /** Takes one request of `key`, a pseudonym and never an address, and returns the remaining quota. */
     const take = Effect.fn("RateLimiter.take")(
       function* (policy: Policy, key: string) {
         const statement = statementsOf(policy)
@@ -172,7 +170,7 @@ export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/li
             ORDER BY idle_from LIMIT ${batch}::int FOR UPDATE SKIP LOCKED)
           RETURNING 1`,
       )
-    /** Forgets what has been idle for 24 hours; returns how many keys. Runs by itself too. */
+    /** Removes state idle for 24 hours and returns the number of keys. Also runs periodically. */
     const sweep = Effect.forEach(tables, (table) => inBatches(batch, sweepOnce(table))).pipe(
       Effect.map((gone) => gone.reduce((total, some) => total + some, 0)),
       Effect.orDie,

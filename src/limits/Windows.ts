@@ -1,4 +1,4 @@
-/** Exact sliding windows over an ascending list of the times at which requests were accepted, as SQL. */
+/** SQL of exact sliding windows over an ascending list of the times of accepted requests. */
 import { Schema } from "effect"
 import type { Statement } from "effect/sql"
 import { literal, part } from "../platform/SqlPart.ts"
@@ -9,10 +9,10 @@ const longest = (policy: Policy) => Math.max(...policy.windows.map(({ seconds })
 export const untouched = ({ windows }: Policy): ReadonlyArray<Remaining> =>
   windows.map((window) => ({ window, remaining: window.quota, resetSeconds: 0 }))
 
-/** What a statement tells of the windows, in the order of the policy. */
+/** The counts of a statement, in the order of the policy's windows. */
 export const Counts = Schema.Struct({
   used: Schema.Array(Schema.Int),
-  /** The hit whose end makes room for one more. */
+  /** The hit whose expiry makes room for one more. */
   oldest: Schema.Array(Schema.NullOr(Schema.Date)),
   at: Schema.Date,
 })
@@ -25,7 +25,7 @@ export const remainingOf = (policy: Policy, { at, oldest, used }: Counts): Reado
     resetSeconds: secondsUntil(oldest[index], window, at),
   }))
 
-/** Of several that were taken together, what was left after one that `later` others followed. */
+/** The counts after one of several requests taken together, when `later` others followed it. */
 export const before = <C extends Counts>(counts: C, later: number): C =>
   later === 0 ? counts : { ...counts, used: counts.used.map((used) => used - later) }
 
@@ -39,12 +39,13 @@ const length = ({ seconds }: Window) => `interval '${seconds} seconds'`
 const gone = (hits: string, now: string, window: Window) => `width_bucket(${now} - ${length(window)}, ${hits})`
 const array = (parts: ReadonlyArray<string>) => literal(`ARRAY[${parts.join(", ")}]`)
 
-// The list is a `timestamptz[]`, so that `width_bucket` counts by binary search. It is exact as long as `hits` is a column of a locked row and `now` is read once the lock is held.
+// `width_bucket` counts a `timestamptz[]` by binary search. The count is exact if `hits` is a column of a locked row
+// and `now` is read under the lock.
 
-/** The time to store: never before the newest hit, whatever the clocks say. */
+/** The time to store, never before the newest hit even if clocks disagree. */
 export const atInSql = (hits: string, now: string) => `greatest(${now}, ${hits}[cardinality(${hits})])`
 
-/** Whether every window has room for `count`, at most `most`: the hit that would have to leave has left. */
+/** Whether every window has room for `count`, at most `most`: the hit that has to leave has expired. */
 export const isFree = (policy: Policy, hits: string, now: string, count = "1"): Statement.Fragment =>
   literal(
     policy.windows
@@ -69,7 +70,7 @@ export const counts = (policy: Policy, hits: string, now: string): Statement.Fra
   return part`${array(used)} AS used, ${array(oldest)} AS oldest, ${literal(now)} AS at`
 }
 
-/** `Counts` of a list that has just been appended to: all of it counts in the longest window. */
+/** `Counts` of a list that was just appended to. All of it counts in the longest window. */
 export const countsAppended = (policy: Policy, hits: string): Statement.Fragment => {
   const at = `${hits}[cardinality(${hits})]`
   const left = policy.windows.map((window) => (window.seconds === longest(policy) ? "0" : gone(hits, at, window)))

@@ -1,13 +1,13 @@
-/** A log that would contradict itself says nothing more: the reason stays in the database until an operator acts. */
+/** Stops a log before it contradicts itself. The reason stays in the database until an operator acts. */
 import { Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import type { LogStore } from "./LogStore.ts"
 import type { StopReason } from "./StopReason.ts"
 
-/** Nothing is appended or signed; `reason` says what was found. Sales go on. */
+/** Nothing is appended or signed for the given `reason`. Sales continue. */
 export class LogStopped extends Schema.TaggedError<LogStopped>()("LogStopped", { reason: Schema.String }) {}
 
-/** Stops the log and rings once, whoever finds the same thing again. */
+/** Stops the log and raises the alarm once, even if the same fault is found repeatedly. */
 export const stopped = (
   store: LogStore["Service"],
   reason: StopReason,

@@ -1,17 +1,17 @@
-/** A log that others may have seen signs nothing after a start until something outside the database confirms its head. */
+/** Withholds a restarted log's signature until a source outside the database confirms its head. */
 import { Context, Effect, Layer, Option, Ref } from "effect"
 import type { LastSignedLost } from "./LastSigned.ts"
 import type { LogStopped } from "./Alarm.ts"
 import type { Published, TreeHead } from "./LogRows.ts"
 
-/** What a server that has just started knows of the log. */
+/** The state of the log at a server's start. */
 export interface Evidence {
-  /** The newest checkpoint of the database, which may be a restored backup; an empty tree commits to nothing. */
+  /** The newest checkpoint of the database, which may be a restored backup. An empty tree commits to nothing. */
   readonly newest: Option.Option<Published>
-  /** The checkpoint in LOG_CHECKPOINT_FILE, where there is such a file. */
+  /** The checkpoint in LOG_CHECKPOINT_FILE, if that file exists. */
   readonly file: Option.Option<Option.Option<TreeHead>>
   readonly hasWitnesses: boolean
-  /** Whether a log witness has said what it holds, if only that it holds nothing. */
+  /** Whether a log witness has answered with its state, even an empty one. */
   readonly isAnyHeard: Effect.Effect<boolean>
   /** Asks the log witnesses whether one of them knows the newest checkpoint. */
   readonly isWitnessed: (newest: Published) => Effect.Effect<boolean, Trouble>
@@ -39,7 +39,7 @@ export class Confirmation extends Context.Service<Confirmation>()("spirit-altar/
     let isGiven = false
     let first: Pick<Published, "at" | "size"> | undefined
 
-    /** Only a server that was given it signs a checkpoint or dates it anew: another one works on this very database. */
+    /** Only a confirmed server signs or renews checkpoints, so a newer one proves another server on this database. */
     const isByAnother = ({ at, size }: Published) => {
       first ??= { at, size }
       return size >= first.size && at.getTime() > first.at.getTime()
@@ -70,11 +70,11 @@ export class Confirmation extends Context.Service<Confirmation>()("spirit-altar/
     })
 
     return {
-      /** What the log waits for before it signs anything more; nothing while it may sign. */
+      /** The evidence the log waits for before it signs; none while it may sign. */
       waitsFor: Ref.get(waiting),
-      /** Whether this server may sign; once given, it lasts until the server stops. */
+      /** Whether this server may sign. A confirmation lasts until the server stops. */
       isGiven: Effect.sync(() => isGiven),
-      /** Gives it where the evidence is enough. */
+      /** Confirms the log if the evidence is sufficient. */
       settle,
     }
   }),

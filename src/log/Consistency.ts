@@ -1,4 +1,4 @@
-/** Whether a tree begins with all leaves of an older one: what a publisher asks before it signs, and a witness too. */
+/** Verifies that a tree extends an older one, for a publisher before it signs and for a witness. */
 import { equal } from "../../schema/log/Bytes.ts"
 import { consistencyPath, hashSize } from "../../schema/log/Merkle.ts"
 import { nodeOf } from "./Tree.ts"
@@ -8,7 +8,7 @@ interface Tree {
   readonly root: Uint8Array
 }
 
-/** By a consistency proof; an empty tree is the beginning of every other, and needs no hashes to be it. */
+/** Verifies a consistency proof. Every tree extends the empty one, without hashes. */
 export const extendsTree = (old: Tree, tree: Tree, hashes: ReadonlyArray<Uint8Array>): boolean => {
   if (old.size > tree.size) return false
   if (old.size === tree.size) return hashes.length === 0 && equal(old.root, tree.root)

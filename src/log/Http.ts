@@ -1,4 +1,4 @@
-/** The log as files (C2SP tlog-tiles): what is below a path never changes, so anybody may keep it for ever. */
+/** Serves the log as files (C2SP tlog-tiles). A file below a path never changes, so it may be cached for ever. */
 import { Cache, Duration, Effect, Exit, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Malformed } from "../../schema/log/Bytes.ts"
@@ -6,12 +6,12 @@ import { parsePath } from "../../schema/log/Tile.ts"
 import { written } from "../http/Written.ts"
 import { PublishedLog } from "./PublishedLog.ts"
 
-/** Where the log is, below the public URL. */
+/** The log's path below the public URL. */
 export const prefix = "/log/"
 
 const forAnyOrigin = { "access-control-allow-origin": "*" }
 
-/** Bytes that never change, as everything but the checkpoint. */
+/** Bytes that never change: all files except the checkpoint. */
 const octets = {
   contentType: "application/octet-stream",
   headers: { ...forAnyOrigin, "cache-control": "public, max-age=31536000, immutable" },
@@ -19,17 +19,17 @@ const octets = {
 
 const notThere = HttpServerResponse.empty({ status: 404, headers: { "cache-control": "no-store" } })
 
-/** What was changed is not shown; the alarm has rung where it was found. */
+/** A modified file is withheld. The alarm was raised where the change was found. */
 const withheld = HttpServerResponse.text("This part of the log does not hold, and is not shown.\n", {
   status: 500,
   contentType: "text/plain; charset=utf-8",
   headers: { "cache-control": "no-store" },
 })
 
-/** Bundles kept; with its compressed forms each takes some 250 KB at most. */
+/** Maximum number of cached bundles, each with its compressed variants at most 250 KB. */
 const mostBundles = 160
 
-/** Bundles are checked against the stones and zipped once in so long, and not for each of their readers. */
+/** Bundles are verified against the stones and compressed once in this time, not per request. */
 export const layerWith = (fresh: Duration.Duration) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -41,7 +41,7 @@ export const layerWith = (fresh: Duration.Duration) =>
         { capacity: mostBundles, timeToLive: (exit) => (Exit.isSuccess(exit) ? fresh : Duration.zero) },
       )
 
-      /** The file of a path below the prefix; a path that is spelled otherwise names none. */
+      /** The file at a path below the prefix. Any other spelling is not found. */
       const find = Effect.fnUntraced(function* (path: string) {
         if (path === "checkpoint") {
           const { note } = yield* log.checkpoint

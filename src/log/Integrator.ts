@@ -1,4 +1,4 @@
-/** Carries settled stones into the tree, in their order: derived, so a slow log holds up no payment. */
+/** Appends settled stones to the tree in order. The tree is derived, so a slow log delays no payment. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import type { Segment } from "../altar/HashChain.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
@@ -13,14 +13,14 @@ import { StopReason } from "./StopReason.ts"
 import { append, edgeOf, edgePlaces, leafAt, leafOf, placesOf, rootOf } from "./Tree.ts"
 
 export interface IntegratorConfig {
-  /** Stones of one transaction at most. */
+  /** Maximum number of stones in one transaction. */
   readonly batch: number
 }
 
-/** Few enough that hashing them holds up no request for longer than a few milliseconds. */
+/** Small enough that hashing delays requests by a few milliseconds at most. */
 export const defaults: IntegratorConfig = { batch: 512 }
 
-/** Found within a transaction, which is taken back before the log is stopped. */
+/** Found within a transaction, which is rolled back before the log is stopped. */
 class Contradiction extends Schema.TaggedError<Contradiction>()("Contradiction", { reason: StopReason }) {}
 
 type Stones = Segment<Parameters<typeof entryOf>[0]>
@@ -32,7 +32,7 @@ export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/
       const chain = yield* WitnessChain
       const grown = yield* Wake.make
 
-      /** What is wrong with the tree or with the stones that should follow it, if anything is. */
+      /** The fault of the tree or of the stones to append, if there is one. */
       const extend = Effect.fnUntraced(function* (head: LogHead, stones: Stones) {
         const { size } = head
         const places = [...edgePlaces(size), ...placesOf(size === 0 ? [] : [{ from: size - 1, to: size }])]
@@ -60,7 +60,7 @@ export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/
         const before = yield* store.head
         if (Option.isSome(before.stopped)) return yield* new LogStopped({ reason: before.stopped.value.reason })
         const { size } = before
-        // The last stone of the tree is read once more: the new ones follow it, and it must still be the same.
+        // Reads the last stone of the tree again: it must be unchanged, and the new stones must follow it.
         const stones = yield* chain.segment(Math.max(1, size), size === 0 ? batch : batch + 1)
         if (stones.head.sequence < size) {
           return yield* stopped(store, `the log holds ${size} stones, but there are only ${stones.head.sequence}`)
@@ -71,7 +71,7 @@ export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/
           .atOnce(
             Effect.gen(function* () {
               const head = yield* store.lockHead
-              // Whoever holds it does this very work, and who was faster has done it.
+              // Another server may have appended these stones before this one got the lock.
               if (Option.isNone(head) || head.value.size !== size || Option.isSome(head.value.stopped)) return 0
               const wrong = yield* extend(head.value, stones)
               return Option.isSome(wrong) ? yield* new Contradiction({ reason: wrong.value }) : added
@@ -85,18 +85,18 @@ export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/
       )
 
       return {
-        /** Appends what is settled, at most one batch; how many stones it was. 0 while another server is at work. */
+        /** Appends at most one batch of settled stones and returns their number; 0 if another server did it. */
         integrate,
-        /** Rung when this server has appended something. */
+        /** Signals that this server has appended stones. */
         grown,
       }
     }),
 }) {
-  /** Integrates when it is told to, and not by itself. */
+  /** Integrates only when called. */
   static readonly layerNoLoop = (config: IntegratorConfig = defaults) =>
     Layer.effect(Integrator, Integrator.make(config))
 
-  /** Integrates by itself; any number of servers may. */
+  /** Integrates in a loop. Any number of servers may. */
   static readonly layer = (config: IntegratorConfig = defaults) =>
     Layer.effectDiscard(
       Effect.gen(function* () {
@@ -106,7 +106,7 @@ export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/
         const work = integrate.pipe(
           Effect.tap(Effect.yieldNow),
           Effect.repeat({ while: (stones) => stones > 0 }),
-          // It is known by its own alarm; a stone that does not hash any more ends the log's growth, and that is said.
+          // A stopped log has raised its own alarm. A stone with a wrong hash stops the log with that reason.
           Effect.catchTags({
             LogStopped: () => Effect.void,
             ChainBroken: ({ message }) => Effect.ignore(stopped(store, `the chain is broken: ${message}`)),

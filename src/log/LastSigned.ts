@@ -1,4 +1,4 @@
-/** The last checkpoint this server signed, kept outside the database: a restored backup does not know what it forgot. */
+/** The last checkpoint this server signed, stored outside the database, since a restored backup lacks newer ones. */
 import { Context, Effect, FileSystem, Layer, Option, Schema, Semaphore } from "effect"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parseCheckpoint } from "../../schema/log/Checkpoint.ts"
@@ -6,7 +6,7 @@ import { parseNote } from "../../schema/log/Note.ts"
 import * as DurableFile from "../platform/DurableFile.ts"
 import type { TreeHead } from "./LogRows.ts"
 
-/** What was kept cannot be read or written: nothing may be signed that it might contradict. */
+/** The stored checkpoint cannot be read or written. Nothing may be signed that might contradict it. */
 export class LastSignedLost extends Schema.TaggedError<LastSignedLost>()("LastSignedLost", {
   message: Schema.String,
 }) {}
@@ -14,21 +14,21 @@ export class LastSignedLost extends Schema.TaggedError<LastSignedLost>()("LastSi
 export class LastSigned extends Context.Service<
   LastSigned,
   {
-    /** Whether anything is remembered at all. */
+    /** Whether checkpoints are stored at all. */
     readonly isKept: boolean
     readonly recall: Effect.Effect<Option.Option<TreeHead>, LastSignedLost>
-    /** Durable when it returns; refused where what is kept covers more, which another server must have written there. */
+    /** Durable when it returns. Fails if the stored checkpoint covers more, which another server must have written. */
     remember(note: string): Effect.Effect<void, LastSignedLost>
   }
 >()("spirit-altar/log/LastSigned") {
-  /** Nothing beside the database: a restored backup is noticed by the log's witnesses and readers alone. */
+  /** Stores nothing. Only witnesses and readers of the log would notice a restored backup. */
   static readonly none = Layer.succeed(LastSigned, {
     isKept: false,
     recall: Effect.succeedNone,
     remember: () => Effect.void,
   })
 
-  /** The note itself, in a file. */
+  /** Stores the note in a file. */
   static readonly file = (path: string) =>
     Layer.effect(
       LastSigned,

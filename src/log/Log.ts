@@ -1,4 +1,4 @@
-/** The log as a server runs it: integrating, publishing and showing, or, without a key, nothing of it. */
+/** The log's services: integration, publication and files. Without a key the log is off. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, FileSystem, Layer, Option } from "effect"
@@ -13,9 +13,9 @@ import { Publisher, type PublisherConfig } from "./Publisher.ts"
 import { WitnessPolicyInvalid, Witnesses } from "./Witnesses.ts"
 
 export interface LogConfig extends PublisherConfig {
-  /** Where the last signed checkpoint is kept, outside the database. */
+  /** The file for the last signed checkpoint, outside the database. */
   readonly checkpointFile: Option.Option<string>
-  /** The policy that names the log's witnesses; none are asked without one. */
+  /** The policy file that names the log's witnesses. Without one none are asked. */
   readonly policyFile?: string
 }
 
@@ -31,10 +31,10 @@ const witnessesOf = (file: string, vkey: string) =>
       const policy = parsePolicy(text)
       return policy instanceof Malformed ? yield* invalid(file, policy.message) : Witnesses.layer(policy, vkey)
     }),
-    // Asked by this; it follows no redirect.
+    // This client follows no redirect.
   ).pipe(Layer.provide([NodeFileSystem.layer, NodeHttpClient.layerUndici]))
 
-/** Neither stage is waited for, at the start or at the end: they are fibers that may stop between any two steps. */
+/** Both stages are fibers that may stop between any two steps, so start and stop do not wait for them. */
 export const layer = (config: LogConfig | undefined) => {
   if (config === undefined) return Layer.merge(PublishedLog.none, Confirmation.layer)
   const lastSigned = Option.match(config.checkpointFile, {

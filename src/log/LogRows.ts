@@ -1,20 +1,20 @@
-/** The log as it lies in the database. */
+/** Rows of the log's tables and their decoders. */
 import { Option, Schema } from "effect"
 import { rowsOf, Whole } from "../platform/Rows.ts"
 import type { TileReader } from "./Tree.ts"
 
-/** A tree by its size and the hash over all of it. */
+/** The size of a tree and its root hash. */
 export interface TreeHead {
   readonly size: number
   readonly root: Uint8Array
 }
 
-/** How far the tree is built; `stopped` is why nothing is appended or signed any more. */
+/** The state of the tree. `stopped` is the reason why nothing is appended or signed any more. */
 export interface LogHead extends TreeHead {
   readonly stopped: Option.Option<{ readonly reason: string; readonly at: Date }>
 }
 
-/** A checkpoint as it was signed and published. */
+/** A checkpoint as signed and published. */
 export interface Published extends TreeHead {
   readonly note: string
   readonly at: Date
@@ -43,7 +43,7 @@ const PathRow = Schema.Struct({
   hashes: Schema.NullOr(Schema.Uint8Array),
 })
 
-/** A stone, the newest checkpoint if there is one, and a tile if there is one. */
+/** A stone, with the newest checkpoint and a tile if there are any. */
 const StonePathRow = Schema.Struct({
   sequence: Whole,
   previousHash: Schema.String,

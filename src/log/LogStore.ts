@@ -1,4 +1,4 @@
-/** What the database keeps of the log. Every step of it is one statement: a server may die between any two. */
+/** The tables of the log. Each step is one statement, since a server may die between any two. */
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { hex } from "../../schema/log/Bytes.ts"
@@ -20,7 +20,7 @@ import {
 } from "./LogRows.ts"
 import { type Growth, tileBytes } from "./Tree.ts"
 
-/** Levels of a tree of 2^53 leaves. */
+/** Maximum level of a tree of 2^53 leaves. */
 const topLevel = 6
 
 export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogStore", {
@@ -40,8 +40,8 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
         row === undefined ? Effect.die("the log has no head") : Effect.succeed(headOf(row)),
       ),
 
-      /** The head, locked to the end of the transaction; nothing while another server is at work on it. */
-      // Whoever goes silent with the lock held would stop the integrators of all servers: it lapses after ten seconds.
+      // The head, locked until the end of the transaction; none while another server holds it. The lock expires after
+      // ten seconds without a statement, since a hanging server would stop the integrators of all servers.
       lockHead: Effect.map(
         headsOf(sql`
           SELECT ${headColumns}, set_config('idle_in_transaction_session_timeout', '10000', true)
@@ -49,7 +49,6 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
         ([row]) => Option.map(Option.fromUndefinedOr(row), headOf),
       ),
 
-      /** The stored tiles of these places. */
       tiles: Effect.fn("LogStore.tiles")(function* (places: ReadonlyArray<TilePlace>) {
         const asked = JSON.stringify(places.map(({ index, level }) => ({ level, index })))
         const rows = yield* tileRowsOf(sql`
@@ -59,7 +58,7 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
         return readerOf(rows)
       }),
 
-      /** Lets the tree grow from a size as one statement; false, and nothing to be kept, where tiles are not as they were. */
+      /** Grows the tree in one statement. False if the stored tiles have changed; the caller must roll back. */
       extend: Effect.fn("LogStore.extend")(function* (
         from: number,
         growths: ReadonlyArray<Growth>,
@@ -91,7 +90,7 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
 
       newest: Effect.map(checkpointsOf(newestOne), ([row]) => Option.map(Option.fromUndefinedOr(row), publishedOf)),
 
-      /** Publishes a checkpoint of a size the tree has; the same one again changes nothing, nor does a stopped log. */
+      /** Publishes a checkpoint of a size the tree has. An existing one stays, and a stopped log publishes nothing. */
       publish: ({ root, size }: TreeHead, note: string) =>
         Effect.asVoid(sql`
           INSERT INTO log_checkpoints (size, root, note)
@@ -99,20 +98,20 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
           WHERE id = 1 AND size >= ${size}::bigint AND stopped_reason IS NULL
           ON CONFLICT (size) DO NOTHING`),
 
-      /** Adds signatures under a published checkpoint, while its note is still the one that they were asked for. */
+      /** Adds signatures to a published checkpoint while its note is unchanged. */
       cosign: (size: number, before: string, note: string) =>
         Effect.asVoid(sql`
           UPDATE log_checkpoints SET note = ${note}::text
           WHERE size = ${size}::bigint AND note = ${before}::text AND ${running}`),
 
-      /** Says of the checkpoint of a size that it is still the newest state of the log; a stopped log says nothing. */
+      /** Renews the date of the checkpoint that is still the newest state of the log. A stopped log renews nothing. */
       confirm: (size: number) =>
         Effect.asVoid(sql`
           UPDATE log_checkpoints SET published_at = now() WHERE size = ${size}::bigint AND ${running}`),
 
       /**
-       * The newest checkpoint with the tiles above a leaf and those of the tree's right edge: all that a tile, a bundle
-       * or a proof of that leaf is made and checked of, in one round trip.
+       * The newest checkpoint with the tiles above a leaf and those of the tree's right edge, in one round trip: all
+       * that a tile, a bundle or a proof of that leaf needs.
        */
       path: Effect.fn("LogStore.path")(function* (leaf: number) {
         const rows = yield* pathsOf(
@@ -124,7 +123,7 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
         }))
       }),
 
-      /** The same of a stone, with the stone, which the statement reads; nothing where it finds none. */
+      /** A stone with its path in one round trip; none if the given statement finds no stone. */
       stonePath: Effect.fn("LogStore.stonePath")(function* (link: Statement.Fragment) {
         const rows = yield* stonePathsOf(sql`
           WITH newest AS (${newestOne}), stone AS (${link})
@@ -139,7 +138,7 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
         }))
       }),
 
-      /** Stops the log for good; true for the one who did. */
+      /** Stops the log. True for the first caller. */
       stop: (reason: string) =>
         Effect.map(
           sql`
@@ -148,10 +147,9 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
           (stopped) => stopped.length > 0,
         ),
 
-      /** Takes the reason away, when an operator has mended what it names; what is still wrong stops the log again. */
+      /** Clears the reason after an operator has fixed its cause. Remaining faults stop the log again. */
       resume: Effect.asVoid(sql`UPDATE log_head SET stopped_reason = NULL, stopped_at = NULL WHERE id = 1`),
 
-      /** One transaction as a whole. */
       atOnce: yield* transaction,
     }
   }),

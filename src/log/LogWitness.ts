@@ -1,4 +1,4 @@
-/** One witness of the log, asked over HTTP (C2SP tlog-witness): it signs, or it did not; it is never waited for long. */
+/** A client for one witness of the log (C2SP tlog-witness), with short timeouts. */
 import { Clock, Effect, Option, Ref, Schema } from "effect"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { addCheckpointText, parseSize, sizeType } from "../../schema/log/AddCheckpoint.ts"
@@ -9,10 +9,10 @@ import { parseNote, parseSignatureLines, signatureLine } from "../../schema/log/
 import { nameOf } from "./witness/Memory.ts"
 import { isSignedBy, type Verifier } from "./Verifier.ts"
 
-/** It did not sign, and why not. */
+/** The witness did not sign, for this reason. */
 export class NotWitnessed extends Schema.TaggedError<NotWitnessed>()("NotWitnessed", {
   message: Schema.String,
-  /** It thinks that this is not what it signed before: what it holds may prove it. */
+  /** The witness holds a different history, and the checkpoint it holds may prove it. */
   isDoubt: Schema.Boolean,
 }) {}
 
@@ -25,17 +25,17 @@ export interface Held {
 export interface Asked {
   readonly note: string
   readonly checkpoint: Checkpoint
-  /** The consistency proof from an older size; nothing where there is none. */
+  /** The consistency proof from an older size. Fails if a tile is missing. */
   readonly prove: (old: number) => Effect.Effect<ReadonlyArray<Bytes>, NotWitnessed>
 }
 
-/** All that one question may take, ms: a witness that is slower is not heard. */
+/** The timeout of one request in ms. */
 export const usualPatience = 1_000
 
-/** Seconds that a witness's clock may be ahead. */
+/** Maximum seconds that a witness's clock may be ahead. */
 const aDay = 86_400
 
-/** Sizes tried for one checkpoint: one is remembered, one is what the witness said, one more if it moved meanwhile. */
+/** Maximum sizes tried for one checkpoint: the remembered one, the witness's own, and another if that has changed. */
 const mostTries = 3
 
 const failed = (message: string, isDoubt = false) => new NotWitnessed({ message, isDoubt })
@@ -43,11 +43,11 @@ const failed = (message: string, isDoubt = false) => new NotWitnessed({ message,
 export interface LogWitness {
   readonly name: string
   readonly verifier: Verifier
-  /** The signature line, checked. */
+  /** Returns the verified signature line. */
   readonly cosign: (asked: Asked) => Effect.Effect<string, NotWitnessed>
-  /** The same of a witness that has signed this log before; one that has not is not made to. */
+  /** Returns the signature line of a witness that has signed this log before. Never causes a first signature. */
   readonly vouch: (asked: Asked) => Effect.Effect<string, NotWitnessed>
-  /** The checkpoint it shows of this log, where it shows one that is signed with the log's key; fails unanswered. */
+  /** The witness's checkpoint of this log, if it has one signed with the log's key. Fails without an answer. */
   readonly held: Effect.Effect<Option.Option<Checkpoint>, NotWitnessed>
 }
 
@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function* (
   log: Verifier,
   patience: number,
 ) {
-  // Somebody else's server: it is told of no trace.
+  // A third party gets no trace context.
   const http = HttpClient.transformResponse(
     yield* HttpClient.HttpClient,
     Effect.provideService(HttpClient.TracerPropagationEnabled, false),
@@ -122,12 +122,12 @@ export const make = Effect.fnUntraced(function* (
       return yield* attempt(asked, tries - 1, mayBeFirst)
     })
 
-  // What it remembers is asked anew after a failure: it may have been somebody else who moved it.
+  // After a failure the size is queried again: another server may have changed it.
   const forgetting = <A, E>(asking: Effect.Effect<A, E>) => Effect.tapError(asking, () => Ref.set(lastSize, 0))
 
   const cosign: LogWitness["cosign"] = (asked) => forgetting(bounded(attempt(asked, mostTries)))
 
-  // From the checkpoint's own size on: a witness without a memory answers 409 and 0, and signs nothing.
+  // Starts from the checkpoint's own size: a witness without a record answers 409 and 0 and signs nothing.
   const vouch: LogWitness["vouch"] = (asked) =>
     Ref.set(lastSize, asked.checkpoint.size).pipe(Effect.andThen(bounded(attempt(asked, mostTries, false))), forgetting)
 

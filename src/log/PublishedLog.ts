@@ -1,4 +1,4 @@
-/** What the log shows: never more than its newest checkpoint covers, and nothing that does not fold to its root. */
+/** The public view of the log: at most what its newest checkpoint covers, and only data that folds to its root. */
 import { Context, Effect, Layer, Option, Ref, Schema } from "effect"
 import { concat, equal } from "../../schema/log/Bytes.ts"
 import { entryOf, indexOf } from "../../schema/log/Entry.ts"
@@ -14,7 +14,7 @@ import * as TileMemo from "./TileMemo.ts"
 import { isWitnessed, noWitnesses, Witnesses } from "./Witnesses.ts"
 import { isSound, leafAt, leafOf, proofOf, type TileReader } from "./Tree.ts"
 
-/** The newest checkpoint does not cover it: yet, or ever. */
+/** The newest checkpoint does not cover it, or not yet. */
 export class NotPublished extends Schema.TaggedError<NotPublished>()("NotPublished", {}) {}
 
 export interface LogIdentity {
@@ -23,14 +23,13 @@ export interface LogIdentity {
   readonly vkey: string
 }
 
-/** No stone has this id. */
 export class StoneUnknown extends Schema.TaggedError<StoneUnknown>()("StoneUnknown", {}) {}
 
 /** A `.tlog-proof` file. */
 export interface StoneProofFile {
   readonly text: string
   readonly sequence: number
-  /** Whether a witness has signed its checkpoint, and all that the log's policy asks for: a later one has no more to say. */
+  /** Whether a witness has signed and the log's policy is met. A later proof adds nothing. */
   readonly isFinal: boolean
 }
 
@@ -43,7 +42,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
       const genuine = yield* Ref.make<Published | undefined>(undefined)
       const hashOf = TileMemo.make()
 
-      /** The key signs the same bytes each time, and its witnesses below: a row that was changed is none they ever signed. */
+      /** Verifies a checkpoint. The key signs the same bytes each time, so a changed row does not match. */
       const checked = Effect.fnUntraced(function* (published: Option.Option<Published>) {
         if (Option.isNone(published)) return yield* new NotPublished({})
         const { note, root, size } = published.value
@@ -56,10 +55,10 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
         return published.value
       })
 
-      /** The newest checkpoint; its note is what was signed. */
+      /** The newest checkpoint. Its note is the signed text. */
       const checkpoint = store.newest.pipe(Effect.flatMap(checked), Effect.catchTag("SqlError", Effect.die))
 
-      /** The tiles above a leaf, each of which the checkpoint's root vouches for. */
+      /** The tiles above a leaf, verified against the checkpoint's root. */
       const pathTo = Effect.fnUntraced(function* (leaf: number) {
         if (!Number.isSafeInteger(leaf)) return yield* new NotPublished({})
         return yield* soundPath(yield* store.path(leaf), leaf)
@@ -86,7 +85,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
         Effect.catchTag("SqlError", Effect.die),
       )
 
-      /** Entries as tlog-tiles frames them, each of which its tile holds. */
+      /** Entries in the format of tlog-tiles, verified against their tile. */
       const bundle = Effect.fn("PublishedLog.bundle")(
         function* ({ index, width }: Bundle) {
           const from = index * fullWidth
@@ -103,14 +102,14 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
         Effect.catchTag("SqlError", Effect.die),
       )
 
-      /** The `.tlog-proof` of a stone, by its UUID: its inclusion proof with the checkpoint it leads to; one round trip. */
+      /** The `.tlog-proof` of a stone by its UUID, an inclusion proof with its checkpoint, in one round trip. */
       const proof = Effect.fn("PublishedLog.proof")(
         function* (id: string) {
           const found = yield* store.stonePath(chain.linkOf(id))
           if (Option.isNone(found)) return yield* new StoneUnknown({})
           const { path, stone } = found.value
           const { sequence } = stone
-          // A stone alone proves its own link.
+          // A single stone proves its own link.
           yield* chain.check([stone], { sequence: sequence - 1, chainHash: stone.previousHash })
           const index = indexOf(stone)
           const { published, read } = yield* soundPath(path, index)
@@ -132,9 +131,9 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
 
       const identity: LogIdentity = { origin, vkey: signer.vkey }
       return {
-        /** Whose log it is, and the key it is checked with; nothing where this server has no log. */
+        /** The log's origin and public key; none if this server has no log. */
         identity: Option.some(identity),
-        /** Why nothing new is covered any more, if that is so. */
+        /** Why nothing new is covered any more, if the log is stopped. */
         stopped: store.head.pipe(
           Effect.map((head) => Option.map(head.stopped, ({ reason }) => reason)),
           Effect.catchTag("SqlError", Effect.die),
@@ -143,12 +142,12 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
         tile,
         bundle,
         proof,
-        /** Who signed beside the log under a checkpoint's note, and how many of them there are. */
+        /** The log's witnesses: signers under a checkpoint's note, and their policy. */
         witnesses,
       }
     }),
 }) {
-  /** A server without a key shows no log. */
+  /** For a server without a key. */
   static readonly none = Layer.succeed(PublishedLog, {
     identity: Option.none(),
     stopped: Effect.succeedNone,

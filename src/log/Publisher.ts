@@ -1,4 +1,4 @@
-/** Signs how far the tree is: the one statement the log makes, and never two of which neither continues the other. */
+/** Signs the size of the tree as checkpoints, the log's only statements. Each one continues all earlier ones. */
 import { Clock, Context, Effect, Layer, Option, Ref } from "effect"
 import { concat, equal } from "../../schema/log/Bytes.ts"
 import { consistencyRanges } from "../../schema/log/Merkle.ts"
@@ -22,13 +22,13 @@ export interface PublisherConfig {
   readonly origin: string
 }
 
-/** A log without new stones is proved and dated anew this often, in ms: an older date means that nobody is at work. */
+/** Milliseconds after which an unchanged log is dated again. An older date means that no server is running. */
 const confirmEvery = 600_000
 
-/** What the proof that a tree begins with an older one is made of; a smaller or an empty one takes none. */
+/** The ranges of a consistency proof from an older size. A smaller or empty tree needs none. */
 const rangesOf = (old: number, size: number) => (old === 0 || old > size ? [] : consistencyRanges(old, size))
 
-/** Who says what was signed before. */
+/** The source of an earlier signed checkpoint. */
 type Signed =
   | "the published checkpoint"
   | "the checkpoint this server signed last"
@@ -44,15 +44,15 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
       const witnesses = yield* Witnesses
       const confirmation = yield* Confirmation
 
-      /** What witnesses were found to hold, until the log was found to continue it. */
+      /** Checkpoints that witnesses hold and that the log has not yet been shown to continue. */
       const unproved = yield* Ref.make<ReadonlyArray<Held>>([])
-      /** The largest checkpoint this server has seen published: a database rolled back under it shows a smaller one. */
+      /** The largest checkpoint this server has seen published. A database rolled back below it shows a smaller one. */
       const largest = yield* Ref.make(Option.none<Published>())
 
       const byWitness = ({ checkpoint, witness }: Held) =>
         [`the checkpoint that the log witness ${witness} holds`, checkpoint] as const
 
-      /** Why signing this tree would contradict what was signed before, if it would. */
+      /** Why this tree contradicts an earlier signed checkpoint, if it does. */
       const contradiction = Effect.fnUntraced(function* (
         tree: TreeHead,
         signed: ReadonlyArray<readonly [what: Signed, TreeHead]>,
@@ -81,7 +81,6 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         return Option.none<StopReason>()
       })
 
-      /** The consistency proof that a witness checks. */
       const prove = (size: number) =>
         Effect.fnUntraced(function* (old: number) {
           const ranges = rangesOf(old, size)
@@ -91,7 +90,7 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
             : proof.map((hash) => concat(hash))
         })
 
-      /** Asks the witnesses. Whoever holds what this log signed and is not part of it has found a fork: that is believed. */
+      /** Asks the witnesses. A checkpoint that this log signed and that is not part of it proves a fork. */
       const witnessed = Effect.fnUntraced(function* (
         { root, size }: TreeHead,
         note: string,
@@ -100,7 +99,7 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         const checkpoint = { origin, size, root: concat(root), extensions: [] }
         const { held, lines } = yield* witnesses[how]({ note, checkpoint, prove: prove(size) })
         if (held.length > 0) {
-          // Read after what they hold, so that another server of this log cannot be ahead of it.
+          // Read after their checkpoints, so that another server of this log cannot have signed beyond it.
           const tree = yield* store.head
           const wrong = yield* contradiction(tree, held.map(byWitness))
           if (Option.isSome(wrong)) {
@@ -111,14 +110,14 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         return { lines, isAhead: held.some((one) => one.checkpoint.size >= size) }
       })
 
-      /** Whether a witness knows the newest checkpoint: it signs it once more, or shows a later one of this tree. */
+      /** Whether a witness knows the newest checkpoint: it signs it again, or holds a later one of this tree. */
       const isWitnessed = (newest: Published) =>
         witnessed(newest, newest.note, "vouch").pipe(
           Effect.map(({ isAhead, lines }) => isAhead || lines !== ""),
           Effect.catchTag("SqlError", Effect.die),
         )
 
-      /** Asks for the signatures that a published checkpoint lacks. */
+      /** Requests the signatures that a published checkpoint lacks. */
       const witnessAgain = Effect.fnUntraced(function* (published: Published) {
         if (!(yield* witnesses.isDue(published.note))) return
         const { lines } = yield* witnessed(published, published.note)
@@ -129,9 +128,10 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         signer.note({ origin, size, root: Uint8Array.from(root), extensions: [] })
 
       const publish = Effect.gen(function* () {
-        // What was signed is read before the tree, which only grows: read after it, another server's could be ahead.
+        // Signed checkpoints are read before the tree, which only grows. In the other order another server's could be
+        // larger.
         const kept = yield* lastSigned.recall
-        // A server that remembers nothing asks those who may before it signs anything: a fork is not to be signed first.
+        // A server without a record first asks the witnesses for theirs, so that it never signs a fork.
         if (Option.isNone(kept)) {
           const held = yield* witnesses.recall
           yield* Ref.update(unproved, (before) => [...before, ...held])
@@ -175,7 +175,7 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         const { isAnyHeard } = witnesses
         if (!(yield* confirmation.settle({ newest, file, hasWitnesses, isAnyHeard, isWitnessed }))) return false
         const note = noteOf(tree)
-        // Also what another server signed: each of them has to know it when a backup has forgotten it.
+        // Includes checkpoints of other servers: each server must know them when a restored backup does not.
         if (!isKnown) yield* lastSigned.remember(note)
         if (isCovered) {
           if (!isRecent) yield* store.confirm(tree.size)
@@ -188,20 +188,20 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         Effect.withSpan("Publisher.publish"),
       )
 
-      /** Publishes a checkpoint of what is integrated; false when the newest one covers it. */
+      /** Publishes a checkpoint of the integrated stones; false when the newest one covers them. */
       return { publish }
     }),
 }) {
-  /** Publishes when it is told to, and not by itself. */
+  /** Publishes only when called. */
   static readonly layerNoLoop = (config: PublisherConfig) => Layer.effect(Publisher, Publisher.make(config))
 
-  /** Publishes by itself; any number of servers may, for the same tree is signed with the same bytes. */
+  /** Publishes in a loop. Any number of servers may, since the same tree is signed with the same bytes. */
   static readonly layer = (config: PublisherConfig) =>
     Layer.effectDiscard(
       Effect.gen(function* () {
         const { publish } = yield* Publisher
         const { grown } = yield* Integrator
-        // It is known by its own alarm.
+        // A stopped log has raised its own alarm.
         const work = Effect.catchTag(publish, "LogStopped", () => Effect.void)
         yield* repeating(work, "No checkpoint could be published", grown.rest(lookEvery))
       }),

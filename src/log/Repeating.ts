@@ -1,12 +1,12 @@
-/** How a stage of the log runs by itself: any number of servers may, and none is waited for. */
+/** Runs a stage of the log in a loop. Any number of servers may, and none waits for another. */
 import { type Cause, Effect, type Scope } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 
-/** What another server did is found within this long; what this one did, at once. */
+/** Another server's progress is found within this time, this server's own at once. */
 export const lookEvery = "1 second"
 const pauseAfterTrouble = "5 seconds"
 
-/** Repeats the work while its scope is open; `what` says in the log that it failed. */
+/** Repeats the work while its scope is open. `what` is the log message of a failure. */
 export const repeating = <A, E, R>(
   work: Effect.Effect<A, E, R>,
   what: string,

@@ -1,4 +1,4 @@
-/** The log's key: Ed25519, in the text form of Go's note package. Whoever has it can sign for the log. */
+/** The log's Ed25519 key, in the text form of Go's note package. Its holder can sign for the log. */
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from "node:crypto"
 import { Redacted, Result, Schema } from "effect"
 import { type Bytes, concat, Malformed, utf8 } from "../../schema/log/Bytes.ts"
@@ -16,39 +16,39 @@ import {
 } from "../../schema/log/Note.ts"
 import { sha256 } from "./Tree.ts"
 
-/** The configured key signs nothing; the sentence does not quote it. */
+/** The configured key is invalid. The message does not quote it. */
 export class LogKeyInvalid extends Schema.TaggedError<LogKeyInvalid>()("LogKeyInvalid", { message: Schema.String }) {}
 
 export interface Signer {
   readonly name: string
-  /** The public key as text, `name+hash+base64`: what readers of the log check its checkpoints with. */
+  /** The public key as text, `name+hash+base64`, with which readers verify checkpoints. */
   readonly vkey: string
   /** The checkpoint as a note with the log's one signature; the same bytes each time. */
   readonly note: (checkpoint: Checkpoint) => string
 }
 
-/** What a log's witness signs with. */
+/** The key of a log witness. */
 export interface Cosigner {
   readonly name: string
-  /** Of the cosignature type. */
+  /** A verifier key of the cosignature type. */
   readonly vkey: string
-  /** The signature line under the text of a checkpoint; `seconds` since 1970. */
+  /** The signature line for the text of a checkpoint; `seconds` since 1970. */
   readonly line: (text: string, seconds: number) => string
 }
 
-/** What precedes the 32 bytes of a seed in PKCS #8. */
+/** The PKCS #8 prefix of a 32-byte seed. */
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex")
 
 const privateKeyOf = (seed: Uint8Array): KeyObject =>
   createPrivateKey({ key: Buffer.concat([pkcs8Prefix, seed]), format: "der", type: "pkcs8" })
 
-/** The last 32 bytes of a public key in its DER form are the key. */
+/** The last 32 bytes of a DER public key are the key. */
 const publicKeyOf = (key: KeyObject): Bytes =>
   Uint8Array.from(createPublicKey(key).export({ format: "der", type: "spki" }).subarray(-32))
 
 const type = keyTypes.ed25519
 
-/** The key of a text; logs and their witnesses write theirs alike, and differ in the type of what they sign. */
+/** Decodes a key. Logs and witnesses use the same format and differ in the type of their signatures. */
 const keyFrom = (text: Redacted.Redacted<string>) => {
   const parsed = parseSignerKey(Redacted.value(text))
   if (parsed instanceof Malformed) return Result.fail(new LogKeyInvalid({ message: parsed.message }))
@@ -64,7 +64,6 @@ const keyFrom = (text: Redacted.Redacted<string>) => {
   return Result.succeed({ name, id, key, publicKey })
 }
 
-/** The signer of a key's text. */
 export const fromText = (text: Redacted.Redacted<string>): Result.Result<Signer, LogKeyInvalid> =>
   Result.map(keyFrom(text), ({ id, key, name, publicKey }) => ({
     name,
@@ -106,12 +105,12 @@ const textOf = (name: string, seed: Bytes) => {
   return Redacted.make(signerKeyText({ name, id, type, seed }))
 }
 
-/** A new key under a name, which is the log's origin; random by the system's own generator. */
+/** Generates a key under a name, the log's origin, with the system's random generator. */
 export const generate = (name: string): Result.Result<Redacted.Redacted<string>, LogKeyInvalid> =>
   isKeyName(name)
     ? Result.succeed(textOf(name, concat(randomBytes(32))))
     : Result.fail(new LogKeyInvalid({ message: "A key's name is the log's origin: no white space and no plus sign." }))
 
-/** The origin of the log of a server: its public URL without scheme, and where the log is served below it. */
+/** The origin of a server's log: its public URL without scheme, followed by the log's path. */
 export const originOf = (publicUrl: string): string =>
   `${publicUrl.replace(/^[a-z]+:\/\//u, "").replace(/\/+$/u, "")}/log`

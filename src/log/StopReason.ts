@@ -1,11 +1,11 @@
-/** Why a log stops, in the words that are stored and shown: whoever stops it says one of these, so each has its advice. */
+/** The reasons why a log stops, as stored and shown. Each has its own advice for the operator. */
 import { Schema } from "effect"
 
 const { Number, String } = Schema
 
 const beginning = ["the first ", Number, " stones of the log are not those that "] as const
 
-/** Stones were signed that this database does not have: those who remember say so. */
+/** Signed stones are missing from this database, according to one of the records kept elsewhere. */
 const backup = Schema.Union([
   Schema.TemplateLiteral([
     String,
@@ -42,7 +42,7 @@ const stones = Schema.Union([
 export const StopReason = Schema.Union([backup, checkpoints, tiles, stones])
 export type StopReason = typeof StopReason.Type
 
-/** What is to be looked at: a whole database, or one of its tables. */
+/** The object to inspect: a whole database, or one of its tables. */
 export type Suspect = "backup" | "log_checkpoints" | "log_tiles" | "witness_stones"
 
 const suspects = [
@@ -52,5 +52,5 @@ const suspects = [
   ["witness_stones", Schema.is(stones)],
 ] as const
 
-/** What a stored reason points to; nothing where another version of the server has stored it. */
+/** Maps a stored reason to its suspect; undefined for reasons of another version. */
 export const suspectOf = (reason: string): Suspect | undefined => suspects.find(([, is]) => is(reason))?.[0]

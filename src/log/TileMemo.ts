@@ -1,13 +1,13 @@
-/** What was hashed of tiles, remembered by their very bytes: a tile that was changed is hashed anew. */
+/** Caches subtree hashes of tiles by their exact bytes, so a changed tile is hashed again. */
 import { hashSize } from "../../schema/log/Merkle.ts"
 import { hashesOf, nodeOf, type SubtreeHash } from "./Tree.ts"
 
-/** 16 KB each. */
+/** Maximum number of cached tiles, 16 KB each. */
 const mostTiles = 256
 
 interface Known {
   readonly bytes: Uint8Array
-  /** Of each height from 0 the hashes of all whole subtrees, one behind the other. */
+  /** The hashes of all whole subtrees, concatenated, by height from 0. */
   readonly rows: ReadonlyArray<Uint8Array>
 }
 
@@ -26,15 +26,15 @@ const rowsOf = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
   return rows
 }
 
-/** A copy: what arrived is part of a larger message. */
+/** Copies the bytes, since the received ones are part of a larger message. */
 const remembered = (arrived: Uint8Array): Known => {
   const bytes = Uint8Array.from(arrived)
   return { bytes, rows: rowsOf(bytes) }
 }
 
 /**
- * Remembers as many tiles as a proof's readers come back to; the longest unused goes first. No `Cache`: what is known under
- * a name counts only for the bytes at hand, and a tree is hashed outside of any effect.
+ * Caches recently used tiles and evicts the least recently used. `Cache` does not fit: an entry is valid only for equal
+ * bytes, and a tree is hashed outside of any effect.
  */
 export const make = (): SubtreeHash => {
   const tiles = new Map<string, Known>()

@@ -1,4 +1,4 @@
-/** The tree as its tiles hold it: leaves are appended to its right edge, and every hash of a proof is in a tile. */
+/** The Merkle tree in tiles: leaves are appended to its right edge, and every hash of a proof comes from a tile. */
 import { hash } from "node:crypto"
 import { type Bytes, concat, equal, fromBase64 } from "../../schema/log/Bytes.ts"
 import { emptyRoot } from "../../schema/log/Checkpoint.ts"
@@ -13,10 +13,10 @@ export const nodeOf = (left: Uint8Array, right: Uint8Array): Bytes => nodeHash(s
 
 export const rootOfNothing: Bytes = fromBase64(emptyRoot) ?? sha256(new Uint8Array())
 
-/** The hashes of the last tile of each level, from 0, which is never full: all that appending needs to know. */
+/** The hashes of the last, never full tile of each level from 0: all that appending needs. */
 export type Edge = ReadonlyArray<ReadonlyArray<Uint8Array>>
 
-/** Hashes that a tile gained behind the first `start` it had. */
+/** Hashes appended to a tile after its first `start`. */
 export interface Growth extends TilePlace {
   readonly start: number
   readonly hashes: ReadonlyArray<Uint8Array>
@@ -33,19 +33,19 @@ const perfect = (hashes: ReadonlyArray<Uint8Array>): Uint8Array => {
   return level[0] ?? rootOfNothing
 }
 
-/** The largest perfect subtrees of a tile that is not full, left to right. */
+/** The hashes of the largest perfect subtrees of a partial tile, left to right. */
 const pieces = (hashes: ReadonlyArray<Uint8Array>) =>
   subtreesOf({ from: 0, to: hashes.length }).map(({ height, index }) =>
     perfect(hashes.slice(index * 2 ** height, (index + 1) * 2 ** height)),
   )
 
-/** The one hash over subtrees, left to right. */
+/** The hash over subtrees, left to right. */
 const fold = (subtrees: ReadonlyArray<Uint8Array>): Uint8Array =>
   subtrees.length === 0 ? rootOfNothing : subtrees.reduceRight((right, left) => nodeOf(left, right))
 
 export const rootOf = (edge: Edge): Uint8Array => fold(edge.toReversed().flatMap(pieces))
 
-/** The places of the tiles an edge is made of, and how many hashes each has. */
+/** The places of an edge's tiles, with the number of hashes in each. */
 export const edgePlaces = (size: number): ReadonlyArray<TilePlace & { readonly width: number }> => {
   const places: Array<TilePlace & { readonly width: number }> = []
   for (let level = 0; hashesAt(size, level) > 0; level += 1) {
@@ -55,7 +55,7 @@ export const edgePlaces = (size: number): ReadonlyArray<TilePlace & { readonly w
   return places
 }
 
-/** The tree with more leaves, as what its tiles gain. */
+/** Appends leaves and returns the new edge with the growth of each tile. */
 export const append = (
   edge: Edge,
   size: number,
@@ -86,7 +86,6 @@ export const append = (
   return { edge: levels, growths }
 }
 
-/** The hashes of a tile's bytes. */
 export const hashesOf = (tile: Uint8Array): ReadonlyArray<Uint8Array> =>
   Array.from({ length: Math.floor(tile.length / hashSize) }, (_, at) =>
     tile.subarray(at * hashSize, (at + 1) * hashSize),
@@ -94,7 +93,7 @@ export const hashesOf = (tile: Uint8Array): ReadonlyArray<Uint8Array> =>
 
 export const tileBytes = (hashes: ReadonlyArray<Uint8Array>): Bytes => concat(...hashes)
 
-/** The bytes of a stored tile, which may have grown wider than its reader needs. */
+/** Reads the bytes of a stored tile, which may have grown wider than needed. */
 export type TileReader = (place: TilePlace) => Uint8Array | undefined
 
 /** The places of all tiles that the hashes of these ranges are computed from. */
@@ -103,13 +102,13 @@ export const placesOf = (ranges: ReadonlyArray<Range>): ReadonlyArray<TilePlace>
   return [...new Map(places.map(({ index, level }) => [`${level}/${index}`, { level, index }])).values()]
 }
 
-/** The hash over `count` neighbours of a tile, a power of two of them, from `start` on; whoever remembers it may. */
+/** The hash over `count` neighbours of a tile, a power of two, starting at `start`. Implementations may cache. */
 export type SubtreeHash = (place: TilePlace, bytes: Uint8Array, start: number, count: number) => Uint8Array
 
 export const subtreeHash: SubtreeHash = (_, bytes, start, count) =>
   perfect(hashesOf(bytes.subarray(start * hashSize, (start + count) * hashSize)))
 
-/** The hash over a range of leaves; nothing when a tile is missing or too narrow. */
+/** The hash over a range of leaves; undefined when a tile is missing or too narrow. */
 export const hashOfRange = (
   range: Range,
   read: TileReader,
@@ -123,7 +122,7 @@ export const hashOfRange = (
   return found.length === subtreesOf(range).length ? fold(found) : undefined
 }
 
-/** The hashes of a proof; nothing when a tile is missing. */
+/** The hashes of a proof; undefined when a tile is missing. */
 export const proofOf = (
   ranges: ReadonlyArray<Range>,
   read: TileReader,
@@ -133,7 +132,7 @@ export const proofOf = (
   return hashes.length === ranges.length ? hashes : undefined
 }
 
-/** The right edge of a tree of this size; nothing when a tile is missing or too narrow. */
+/** The right edge of a tree of this size; undefined when a tile is missing or too narrow. */
 export const edgeOf = (size: number, read: TileReader): Edge | undefined => {
   const places = edgePlaces(size)
   const rows = places.flatMap(({ width, ...place }) => {
@@ -143,7 +142,7 @@ export const edgeOf = (size: number, read: TileReader): Edge | undefined => {
   return rows.length === places.length ? rows : undefined
 }
 
-/** The root of a tree of this size by its last tiles; nothing when one is missing or too narrow. */
+/** The root of a tree of this size from its last tiles; undefined when one is missing or too narrow. */
 const hashOfEdge = (size: number, read: TileReader, hashOf: SubtreeHash): Uint8Array | undefined => {
   const places = edgePlaces(size).filter(({ width }) => width > 0)
   const found = places.toReversed().flatMap(({ width, ...place }) => {
@@ -159,11 +158,10 @@ const hashOfEdge = (size: number, read: TileReader, hashOf: SubtreeHash): Uint8A
   return found.length === places.length ? fold(found.flat()) : undefined
 }
 
-/** The hash of a leaf, as its tile has it. */
 export const leafAt = (index: number, read: TileReader): Uint8Array | undefined =>
   hashOfRange({ from: index, to: index + 1 }, read)
 
-/** Whether the tiles above a leaf and those of the right edge fold to the root: then each is the one that was signed. */
+/** Whether the tiles above a leaf and those of the right edge fold to the root, which proves all of them. */
 export const isSound = (
   tree: { readonly size: number; readonly root: Uint8Array },
   leaf: number,

@@ -1,4 +1,4 @@
-/** Whose signatures a note has: checked at once, for servers and log witnesses. */
+/** Verifies the signatures of notes synchronously, for servers and log witnesses. */
 import { createPublicKey, verify } from "node:crypto"
 import { Malformed, utf8 } from "../../schema/log/Bytes.ts"
 import { cosignedBytes, parseCosignature } from "../../schema/log/Checkpoint.ts"
@@ -16,16 +16,16 @@ import { sha256 } from "./Tree.ts"
 export interface Verifier {
   readonly name: string
   readonly vkey: string
-  /** Whether a signature line is under this key's name and id. */
+  /** Whether a signature line has this key's name and id. */
   readonly isNamed: (signature: Signature) => boolean
-  /** Whether a signature under this key holds for the text of a note. */
+  /** Whether a signature under this key is valid for the text of a note. */
   readonly holds: (text: string, signature: Signature) => boolean
 }
 
-/** What precedes the 32 bytes of a public key in its DER form. */
+/** The DER prefix of a 32-byte public key. */
 const spkiPrefix = Buffer.from("302a300506032b6570032100", "hex")
 
-/** The verifier of a key's text, whose id is its own. */
+/** Reads a verifier key and checks that its id is its own. */
 const verifierOf = (vkey: string, type: KeyType): Verifier | Malformed => {
   const parsed = parseVerifierKey(vkey)
   if (parsed instanceof Malformed) return parsed
@@ -47,13 +47,11 @@ const verifierOf = (vkey: string, type: KeyType): Verifier | Malformed => {
   return { name: parsed.name, vkey, isNamed, holds }
 }
 
-/** Of a log's key. */
 export const logVerifier = (vkey: string) => verifierOf(vkey, keyTypes.ed25519)
 
-/** Of the key of a log's witness. */
 export const cosignatureVerifier = (vkey: string) => verifierOf(vkey, keyTypes.cosignature)
 
-/** Signed under the key: once at least, and never wrongly. */
+/** Whether the key has signed the note at least once and all its signatures are valid. */
 export const isSignedBy = ({ signatures, text }: Note, verifier: Verifier): boolean => {
   const own = signatures.filter(verifier.isNamed)
   return own.length > 0 && own.every((signature) => verifier.holds(text, signature))

@@ -1,4 +1,4 @@
-/** The witnesses of the log: each is asked for its signature, and none is needed for a checkpoint to be published. */
+/** The witnesses of the log. Each is asked for its signature, and a checkpoint is published without any. */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parseCosignature } from "../../schema/log/Checkpoint.ts"
@@ -7,17 +7,17 @@ import type { Policy } from "../../schema/log/Policy.ts"
 import { type Asked, type Held, make, type NotWitnessed, usualPatience } from "./LogWitness.ts"
 import { cosignatureVerifier, logVerifier, type Verifier } from "./Verifier.ts"
 
-/** The policy names a key that is none; the sentence says which. */
+/** The policy names an invalid key; the message says which. */
 export class WitnessPolicyInvalid extends Schema.TaggedError<WitnessPolicyInvalid>()("WitnessPolicyInvalid", {
   message: Schema.String,
 }) {}
 
 /** A witness that signed a checkpoint. */
 export interface Cosigned {
-  /** What its key is called, and the key. */
+  /** The name of its key. `vkey` is the key. */
   readonly name: string
   readonly vkey: string
-  /** Since 1970, by its clock. */
+  /** Seconds since 1970, by its clock. */
   readonly seconds: number
 }
 
@@ -26,7 +26,7 @@ export interface Answers {
   readonly held: ReadonlyArray<Held>
 }
 
-/** After a failure a witness rests, ms: twice as long each time, up to a minute. */
+/** Milliseconds before a failed witness is asked again, doubled each time up to a minute. */
 const shortestRest = 1_000
 const longestRest = 60_000
 const longer = (rest: number) => Math.min(longestRest, Math.max(shortestRest, 2 * rest))
@@ -49,25 +49,25 @@ const cosignedOf = (witnesses: ReadonlyArray<Verifier>, note: string): Option.Op
 export class Witnesses extends Context.Service<
   Witnesses,
   {
-    /** How many there are, and whether those who signed are enough. */
+    /** The witnesses and the quorum that they have to reach. */
     readonly policy: Option.Option<Policy>
-    /** Who signed under a note; nothing where a signature under a known key is wrong. */
+    /** The signers under a note; none when a signature of a known key is invalid. */
     readonly cosigned: (note: string) => Option.Option<ReadonlyArray<Cosigned>>
-    /** Whether a signature is missing under a note, and it is time to ask for it. */
+    /** Whether a signature is missing under a note and a witness is due to be asked for it. */
     isDue(note: string): Effect.Effect<boolean>
-    /** What those hold who have not been heard yet since this server started; who does not answer is asked again later. */
+    /** The checkpoints of witnesses not heard since the start. One without an answer is asked again later. */
     readonly recall: Effect.Effect<ReadonlyArray<Held>>
-    /** Whether one of them has been heard since this server started; also where there is none to be asked. */
+    /** Whether a witness has answered since this server started; true if none can be asked. */
     readonly isAnyHeard: Effect.Effect<boolean>
-    /** Signature lines of those who sign it now; and what those hold who think that it is not what they signed before. */
+    /** Signature lines of the witnesses that sign, and the checkpoints of those that hold another history. */
     cosign(asked: Asked): Effect.Effect<Answers>
-    /** The same of all who signed this log before, whether their signature is under it or not. */
+    /** The same from all witnesses that signed this log before, whether or not the note has their signature. */
     vouch(asked: Asked): Effect.Effect<Answers>
   }
 >()("spirit-altar/log/Witnesses") {
   static readonly none = Layer.sync(Witnesses, () => noWitnesses)
 
-  /** Those of a policy, for the log with this verifier key; each is waited for so many ms. */
+  /** The witnesses of a policy, for the log with this verifier key, with a timeout of `patience` ms each. */
   static readonly layer = (policy: Policy, vkey: string, patience: number = usualPatience) =>
     Layer.effect(
       Witnesses,
@@ -88,7 +88,7 @@ export class Witnesses extends Context.Service<
               witness,
               rest: 0,
               restsUntil: 0,
-              /** It has said what it holds, or has signed, which it does only for what continues that. */
+              /** Whether it has shown its checkpoint or has signed, which it does only for a continuation. */
               isHeard: false,
               recallRest: 0,
               recallAt: 0,
@@ -187,7 +187,7 @@ export class Witnesses extends Context.Service<
     )
 }
 
-/** A log that nobody beside it signs. */
+/** A log without witnesses. */
 export const noWitnesses: Witnesses["Service"] = {
   policy: Option.none(),
   cosigned: (note) => cosignedOf([], note),
@@ -198,7 +198,7 @@ export const noWitnesses: Witnesses["Service"] = {
   vouch: () => Effect.succeed({ lines: "", held: [] }),
 }
 
-/** Whether those who signed under a note are as many as the policy asks for; always, where there is none. */
+/** Whether the signers under a note meet the policy; true without a policy. */
 export const isWitnessed = ({ cosigned, policy }: Witnesses["Service"], note: string): boolean =>
   Option.isNone(policy) ||
   policy.value.isMet(new Set(Option.getOrElse(cosigned(note), () => []).map(({ vkey }) => vkey)))

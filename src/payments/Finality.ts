@@ -1,7 +1,4 @@
-/**
- * Repeats the inquiry about every settled transfer once its block is final: still there, moved or lost. While the
- * authorization is valid, an orphaned payment is also resubmitted before that.
- */
+/** Repeats the inquiry about settled transfers until their block is final, and resubmits orphaned ones in time. */
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import type { FailureVerdict } from "./ledger/Attempt.ts"
@@ -24,30 +21,22 @@ export interface FinalityConfig {
 const sweepSize = 200
 const inquiredAtOnce = 50
 
-/**
- * Milliseconds a sweep leases its transfers, in addition to the submission's patience. Any number of servers may sweep.
- */
+/** Milliseconds a sweep leases its transfers, on top of the patience of a submission. */
 const leaseMillis = 60_000
 
 /** Milliseconds until an inquiry without proof is repeated: from 2 s to an hour. */
 const retryAfterMillis = (checks: number) => Math.min(3_600, 2 ** Math.min(checks + 1, 12)) * 1000
 
-/**
- * Milliseconds until the next inquiry about a transfer: at most a minute before its block is final, since it may need
- * to be resubmitted.
- */
+/** Milliseconds until the next inquiry: at most a minute before the block is final, so that resubmission is in time. */
 const pauseOf = ({ checks, isEarly }: SettledTransfer) =>
   Math.min(retryAfterMillis(checks), isEarly ? 60_000 : Number.POSITIVE_INFINITY)
 
 /** Maximum milliseconds until the next inquiry about an orphaned payment: its authorization expires within minutes. */
-const goneAfterMillis = 10_000
+const orphanedAfterMillis = 10_000
 
-/**
- * Milliseconds until the next inquiry about a resubmitted payment. It needs some blocks to appear, and the facilitator
- * is not asked each time.
- */
-const handedInAfterMillis = (checks: number) =>
-  Math.max(goneAfterMillis, Math.min(retryAfterMillis(checks), 6 * goneAfterMillis))
+/** Milliseconds until the next inquiry about a resubmitted payment, which needs some blocks to appear. */
+const resubmittedAfterMillis = (checks: number) =>
+  Math.max(orphanedAfterMillis, Math.min(retryAfterMillis(checks), 6 * orphanedAfterMillis))
 
 export class Finality extends Context.Service<Finality>()("spirit-altar/payments/Finality", {
   make: Effect.fnUntraced(function* (config: FinalityConfig) {
@@ -67,17 +56,15 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
       }
     })
 
-    /**
-     * Resubmits an orphaned payment of an act that stands. Only the holder of the row submits, one server at a time.
-     */
-    const handIn = Effect.fnUntraced(function* (transfer: SettledTransfer, reverts: boolean) {
+    /** Resubmits an orphaned payment of an act that stands. Only the server that holds the row submits. */
+    const resubmit = Effect.fnUntraced(function* (transfer: SettledTransfer, reverts: boolean) {
       const held = yield* transfers.hold(transfer, heldFor)
       if (Option.isNone(held)) return
       const { acceptedAt, act, checks, id, payment, transaction } = held.value
       const unpaid = { id, acceptedAt, checks, state: "settled", paidIn: lastIn(held.value), reverts } as const
       const submission = yield* settlement.resubmit(unpaid, payment)
       if (Option.isNone(submission)) {
-        return yield* transfers.defer(held.value, null, Math.min(retryAfterMillis(checks), goneAfterMillis))
+        return yield* transfers.defer(held.value, null, Math.min(retryAfterMillis(checks), orphanedAfterMillis))
       }
       const { _tag } = submission.value
       const isIn = _tag === "Submitted" || _tag === "Unclear"
@@ -85,7 +72,7 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
         `The payment of ${act} ${id} was taken back with the block of ${transaction} and ${isIn ? "is handed in again" : "could not be handed in again"}`,
         submission.value,
       )
-      return yield* transfers.defer(held.value, null, handedInAfterMillis(checks))
+      return yield* transfers.defer(held.value, null, resubmittedAfterMillis(checks))
     })
 
     const inquire = Effect.fnUntraced(function* (transfer: SettledTransfer) {
@@ -118,7 +105,7 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
         case "doubt":
           return yield* transfers.defer(transfer, decision.reason, apart)
         case "submit":
-          return yield* handIn(transfer, found.is !== "unused")
+          return yield* resubmit(transfer, found.is !== "unused")
         default:
           return yield* transfers.defer(transfer, null, pauseOf(transfer))
       }
@@ -128,10 +115,7 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
     const putOff = (transfer: SettledTransfer) =>
       transfers.defer(transfer, transfer.pendingLoss?.reason ?? null, pauseOf(transfer))
 
-    /**
-     * Inquires about settled transfers whose block should be final by now or may be orphaned. Returns how many were
-     * taken.
-     */
+    /** Inquires about settled transfers that should be final or may be orphaned. Returns how many were taken. */
     const sweep = Effect.gen(function* () {
       if (!(yield* transfers.isAnyDue)) return 0
       const final = yield* Effect.option(chain.final)

@@ -18,6 +18,6 @@ export const AddressText = isHex(/^0x[0-9a-fA-F]{40}$/u)
 /** The same digits in lower case, the form in which hashes, nonces and addresses are stored and compared. */
 export const inLowerCase = (text: string): `0x${string}` => `0x${text.slice(2).toLowerCase()}`
 
-/** A number or an address as one ABI word without prefix. The caller keeps it within 64 digits. */
+/** A number or an address as one ABI word without prefix. More than 64 digits give a longer text, which is no word. */
 export const wordOf = (value: bigint | `0x${string}`) =>
   (typeof value === "bigint" ? value.toString(16) : inLowerCase(value).slice(2)).padStart(64, "0")

@@ -14,10 +14,7 @@ export interface Acceptance {
 /** Unique keys an attempt holds before it may be paid, permanently once it is settled. */
 export interface Claims {
   readonly slots: ReadonlyArray<string>
-  /**
-   * At most `capacity` attempts hold a number of this pool. Numbers start at 1, and released numbers are assigned
-   * again.
-   */
+  /** At most `capacity` attempts hold a number of this pool, from 1. Released numbers are assigned again. */
   readonly pool?: { readonly name: string; readonly capacity: number }
 }
 
@@ -82,10 +79,7 @@ export type Behaviour<Input, Refusal, By extends Payer = OnChain> = Claiming<Inp
   readonly refuse?: (input: Input, at: Acceptance) => Effect.Effect<void, Refusal>
   /** Refusals that read the database beyond the claims, after `refuse`. */
   readonly check?: (input: Input, at: Acceptance) => Effect.Effect<void, Refusal>
-  /**
-   * Writes the records in order, inside the transaction that settles them. Conflicts must reach its runner as
-   * `SqlError`.
-   */
+  /** Writes the records in order, in the transaction that settles them. Its runner must see conflicts as `SqlError`. */
   readonly record: (paid: ReadonlyArray<Paid<Input, By>>) => Effect.Effect<ReadonlyArray<Recorded>, SqlError.SqlError>
 }
 

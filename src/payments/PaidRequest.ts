@@ -7,9 +7,7 @@ import type { SoldAct } from "./PaidAct.ts"
 
 /** Limits the node requests that refused payments of one caller cause. */
 export interface PaymentGuard {
-  /**
-   * Runs the judgement of a payment. Fails without running it if this caller exceeded its limit of refused payments.
-   */
+  /** Runs the judgement of a payment. Fails without running it after too many refused payments of this caller. */
   admit<A, E, R>(judgement: Effect.Effect<A, E, R>): Effect.Effect<A, E | RateLimited, R>
   readonly refused: Effect.Effect<void>
 }

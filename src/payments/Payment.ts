@@ -31,7 +31,6 @@ export type Payment = ChainPayment | CardPayment
 
 export { centsOf } from "../../schema/payments/Usdc.ts"
 
-/** The proof that an attempt was paid. */
 export type Proof =
   | {
       readonly rail: "x402"

@@ -1,7 +1,4 @@
-/**
- * Judges the credential of a request: valid, already used by the same purchase, or refused. Ownership is checked before
- * a refusal.
- */
+/** Judges the credential of a request: valid, already used by the same purchase, or refused. */
 import { Context, Effect, Layer, Option, type Schema } from "effect"
 import type { Hex } from "viem"
 import {

@@ -205,10 +205,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
       return yield* Effect.tapError(Fiber.join(fiber), counted)
     }, Trace.span("PaymentPipeline.run"))
 
-    /**
-     * The outcome of the attempt under a key, after another inquiry unless one has just ended. None without such an
-     * attempt.
-     */
+    /** The outcome of the attempt under a key, after another inquiry unless one has just ended. */
     const reconcile = Effect.fn("PaymentPipeline.reconcile")(function* (key: string) {
       const attempt = yield* lookup.find(key)
       if (Option.isNone(attempt)) return Option.none<Outcome>()

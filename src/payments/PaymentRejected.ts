@@ -1,3 +1,4 @@
+/** The refusal of a payment. */
 import { Schema } from "effect"
 
 /** A payment that is not accepted. `reason` is the x402 code; `message` tells the payer what to change. */

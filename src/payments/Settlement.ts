@@ -1,6 +1,4 @@
-/**
- * Submits a signed authorization through our relayer or a facilitator. A submission's answer is a report, not evidence.
- */
+/** Submits a signed authorization through our relayer or a facilitator, and reports its answer. */
 import { Context, type Effect, type Option } from "effect"
 import type { Hex } from "viem"
 import type { PaymentRequirements } from "../../schema/payments/Payment.ts"
@@ -18,16 +16,15 @@ export interface SettlementRequest {
   readonly isCodeless?: boolean
 }
 
-/**
- * The report of a submission, which proves nothing. `Submitted` names a transaction to look for. `Refused` means that
- * this call neither broadcast nor will broadcast anything. `Unclear` is everything else. `unsent` comes only from our
- * relayer: no broadcast of this attempt is recorded, so none was ever tried. `Unheard` means that no byte of this call
- * was read.
- */
+/** The report of a submission, which proves nothing. */
 export type Submission =
+  /** The transaction to look for. */
   | { readonly _tag: "Submitted"; readonly transaction: Hex }
+  /** This call broadcasts nothing. `unsent`, from our relayer only: no broadcast of the attempt is recorded. */
   | { readonly _tag: "Refused"; readonly reason: string; readonly unsent?: true }
+  /** No byte of this call was read. */
   | { readonly _tag: "Unheard"; readonly reason: string }
+  /** Everything else. */
   | { readonly _tag: "Unclear"; readonly reason: string; readonly transaction: Option.Option<Hex> }
 
 /** The default maximum of payments in one transaction of the relayer. */
@@ -47,10 +44,7 @@ export interface Unpaid {
   /** Whether the transfer would revert in the newest block. */
   readonly reverts?: boolean
   readonly refusal?: string | null
-  /**
-   * Holds the payment for one server during its submission; false if another server was faster. Absent for callers that
-   * must not submit.
-   */
+  /** Holds the payment for this server; false if another was faster. Absent for callers that must not submit. */
   readonly hold?: Effect.Effect<boolean>
 }
 
@@ -65,9 +59,8 @@ export class Settlement extends Context.Service<
      */
     resubmit(unpaid: Unpaid, payment: ChainPayment): Effect.Effect<Option.Option<Submission>>
     /**
-     * Cleans up after a payment that can no longer be made: blames the wallet for lost gas and frees its nonce in the
-     * queue. Returns whether no transaction that this server sent can still pay, once the transaction that the attempt
-     * names is final. Never fails.
+     * Blames the wallet for lost gas and frees the nonce of a payment that can no longer be made. Never fails. Returns
+     * whether nothing sent by this server can still pay once the attempt's transaction is final.
      */
     abandon(attempt: Attempt): Effect.Effect<boolean>
     /** Why no settlement is possible now, as far as known: a sentence for the caller, without its full stop. */

@@ -6,7 +6,10 @@ import type { Attempt } from "./ledger/Attempt.ts"
 import type { Sweep } from "./ledger/Sweep.ts"
 import type { Rail } from "./Payment.ts"
 
-/** The first pass of a server also takes attempts that others hold. Only a sweep resubmits to a facilitator. */
+/**
+ * The first pass of a server takes held attempts, too, since their server may have been killed. Only a sweep resubmits
+ * to a facilitator.
+ */
 type Pass = "sweep" | "start"
 
 interface Sweeper {

@@ -1,4 +1,4 @@
-/** Where the build put what pages load: names that change with the content, so that a browser may keep it for ever. */
+/** Maps assets to their built paths, whose names change with the content, so browsers may cache them for ever. */
 import { readFileSync } from "node:fs"
 import { Schema } from "effect"
 import { typefaces } from "./AssetNames.ts"
@@ -7,10 +7,10 @@ import { packageRoot } from "./PackageRoot.ts"
 
 const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
 
-/** Read when the first page is written, because what does not serve pages runs without a build. */
+/** Read with the first page, since services without pages run without a build. */
 let known: Readonly<Record<string, string>> | undefined
 
-/** The path of an asset as the build named it; `/v2/page.css` is `/v2/page-1A2B3C4D.css`. */
+/** The built path of an asset: `/v2/page.css` becomes `/v2/page-1A2B3C4D.css`. */
 export const assetPath = (plain: string): string => {
   known ??= decode(readFileSync(new URL("dist/web/assets.json", packageRoot), "utf8"))
   const path = known[plain]
@@ -18,7 +18,7 @@ export const assetPath = (plain: string): string => {
   return path
 }
 
-/** Asks for a face before the style that uses it is there; nothing moves when it comes. */
+/** Requests a typeface before the style that uses it arrives, so that the layout does not shift. */
 export const preload = (face: string): Html =>
   html`<link rel="preload" href="${assetPath(face)}" as="font" type="font/woff2" crossorigin />`
 

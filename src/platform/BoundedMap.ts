@@ -1,4 +1,4 @@
-/** A map that forgets what was set first once all of it weighs too much. Effect's `Cache` counts its entries and does not weigh them. */
+/** A map with a total weight limit that evicts the oldest entries. Effect's `Cache` limits only their number. */
 export class BoundedMap<Key, Value> {
   private readonly entries = new Map<Key, { readonly value: Value; readonly weight: number }>()
   private readonly limit: number
@@ -22,7 +22,7 @@ export class BoundedMap<Key, Value> {
     this.held = 0
   }
 
-  /** Keeps nothing that alone weighs more than the limit. */
+  /** Stores nothing that alone exceeds the limit. */
   set(key: Key, value: Value, weight = 1): void {
     this.delete(key)
     if (weight > this.limit) return

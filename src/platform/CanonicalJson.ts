@@ -1,4 +1,4 @@
-/** RFC 8785: equal JSON values have equal canonical texts, so a fingerprint never depends on spelling. */
+/** RFC 8785: equal JSON values have equal canonical texts, so a fingerprint does not depend on spelling. */
 import type { Schema } from "effect"
 
 /** Members sorted by UTF-16 code units, no white space, ECMAScript numbers and strings. */

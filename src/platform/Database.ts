@@ -1,4 +1,4 @@
-/** The database: reached, migrated, watched, and with its clock. */
+/** The database: connection, migrations, outage reports and clock. */
 import { Layer, type Redacted } from "effect"
 import { DatabaseClock } from "./DatabaseClock.ts"
 import * as DatabaseWatch from "./DatabaseWatch.ts"

@@ -1,17 +1,17 @@
-/** The database's clock: the one time that all servers share. It judges payment windows; no server's own clock does. */
+/** The database's clock, shared by all servers. It judges payment windows; no server's own clock does. */
 import { Clock, Context, Duration, Effect, Layer, Ref, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Gather from "./Gather.ts"
 import { rowsOf } from "./Rows.ts"
 import { bounded } from "./Sql.ts"
 
-/** A server whose clock is further than this from the database's is not ready to sell. */
+/** Maximum difference to the database's clock at which a server is ready to sell. */
 export const clockTolerance = Duration.seconds(30)
 
 export interface Reading {
   /** Milliseconds since 1970, by the database. */
   readonly millis: number
-  /** Milliseconds by which this server's clock is ahead of it. */
+  /** Milliseconds by which this server's clock is ahead. */
   readonly aheadMillis: number
 }
 
@@ -37,7 +37,7 @@ export class DatabaseClock extends Context.Service<DatabaseClock>()("spirit-alta
       const before = yield* Clock.currentTimeMillis
       const [row] = yield* timesOf(Effect.orDie(sql`SELECT clock_timestamp() AS now`))
       if (row === undefined) return yield* Effect.die("SELECT clock_timestamp() returned no row")
-      // The answer is from some moment between the two readings of our clock.
+      // The answer is from a moment between the two readings of our clock.
       const here = (before + (yield* Clock.currentTimeMillis)) / 2
       const millis = row.now.getTime()
       return { millis, aheadMillis: here - millis } satisfies Reading

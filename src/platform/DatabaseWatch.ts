@@ -1,15 +1,15 @@
-/** Says once that the database is away, and once that it answers again, however many requests and sweeps notice. */
+/** Reports a database outage and its end once each, however many requests and sweeps notice. */
 import { type Cause, Context, type Duration, Effect, Layer, Redacted, Ref, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { isAway, missingGrant, reasonIn, roleOf } from "./Sql.ts"
 
-/** How often a database that is away is asked whether it answers again. */
+/** Pause between two checks whether an unreachable database answers again. */
 const askedEvery = "1 second"
 
-/** Reports work that failed; `what` is a fixed phrase. */
+/** Reports failed work; `what` is a fixed phrase. */
 type Report = (what: string, fields: object, cause: Cause.Cause<unknown>) => Effect.Effect<void>
 
-/** A missing grant is mended by one statement; a stack says nothing about it. */
+/** A missing grant is fixed by one statement, so its report omits the stack. */
 const faultOf =
   (role: string): Report =>
   (what, fields, cause) => {
@@ -23,13 +23,13 @@ const Reporter = Context.Reference<Report>("spirit-altar/platform/DatabaseWatch"
   defaultValue: () => faultOf("of DATABASE_URL"),
 })
 
-/** Logs why work failed. While the database is away it logs nothing: that has been said. */
+/** Logs why work failed, except while the database is away, which is reported once. */
 export const failed =
   (what: string, fields: object = {}) =>
   (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
     Effect.flatMap(Reporter, (report) => report(what, fields, cause))
 
-/** Sweeps now and then, in the current scope; where more was due than one sweep takes, the next one follows at once. */
+/** Sweeps periodically in the current scope. A full sweep is followed by the next one without a pause. */
 export const sweeping = <E, R>(
   sweep: Effect.Effect<number, E, R>,
   every: Duration.Input,

@@ -5,21 +5,21 @@ import * as Trace from "./Trace.ts"
 export interface Gathering<Request, Answer, E> {
   /** Answers in the order of the requests. */
   readonly run: (requests: ReadonlyArray<Request>) => Effect.Effect<ReadonlyArray<Answer>, E>
-  /** Requests of one name share an answer. Each name has a lane of its own, one run at a time where no width is given. */
+  /** Requests of one name share an answer. Each name has its own lane, by default with one run at a time. */
   readonly nameOf?: (request: Request) => string
-  /** Callers, or rows that a request locks: a batch takes at most `share` requests of each key. */
+  /** Callers, or rows that a request locks. A batch takes at most `share` requests of each key. */
   readonly keysOf?: (request: Request) => ReadonlyArray<string>
-  /** 1 where absent. */
+  /** Defaults to 1. */
   readonly share?: number
-  /** Weight of one batch at most; 64 where absent. */
+  /** Maximum weight of one batch; defaults to 64. */
   readonly size?: number
-  /** 1 where absent. */
+  /** Defaults to 1. */
   readonly weightOf?: (request: Request) => number
-  /** Runs in flight at once, in each lane. */
+  /** Maximum runs in flight in each lane. */
   readonly width?: number
-  /** Lets requests of the same moment join before a run starts. An idle engine starts at once without it. */
+  /** Lets requests of the same moment join before a run starts. Otherwise an idle engine starts at once. */
   readonly joins?: boolean
-  /** Whether a batch that failed so changed nothing: each of its requests then runs again by itself. */
+  /** Whether a batch with this failure changed nothing, so that each of its requests runs again separately. */
   readonly retriesAlone?: (cause: Cause.Cause<E>) => boolean
 }
 
@@ -33,7 +33,7 @@ class Lane<Request, Answer, E> {
   forming: Array<Waiting<Request, Answer, E>> = []
   weight = 0
   shares = new Map<string, number>()
-  /** Workers, and those among them that have not taken a batch yet. */
+  /** Workers, and those that have not taken a batch yet. */
   workers = 0
   starting = 0
 
@@ -53,8 +53,8 @@ class Lane<Request, Answer, E> {
 const unanswered = "a batch left a request unanswered"
 
 /**
- * No caller joins a run that started before its request. A run belongs to no caller, so a caller that leaves stops none.
- * A request whose key has its share of the forming batch runs by itself, so that no caller waits behind another's many.
+ * No caller joins a run that started before its request, and a caller that leaves stops no run. A request whose key has
+ * its share of the batch runs separately, so that one caller's many delay no other.
  */
 export const make = Effect.fnUntraced(function* <Request, Answer, E>(options: Gathering<Request, Answer, E>) {
   const { keysOf, nameOf, retriesAlone, run, share = 1, size = 64, weightOf } = options
@@ -84,7 +84,7 @@ export const make = Effect.fnUntraced(function* <Request, Answer, E>(options: Ga
             ? Effect.forEach(batch, ({ done, request }) => Deferred.into(alone(request), done), { discard: true })
             : Effect.forEach(batch, ({ done }) => Deferred.failCause(done, cause), { discard: true }),
       }),
-      // An interrupted worker still answers: every other outcome has completed these already.
+      // An interrupted worker still answers. Any other outcome has completed these already.
       Effect.onInterrupt(() => Effect.forEach(batch, ({ done }) => Deferred.interrupt(done), { discard: true })),
     )
 

@@ -1,6 +1,6 @@
-/** Markup in which every value is text unless it was made here: nothing a visitor wrote becomes markup. */
+/** HTML templates that escape every value except markup made here. */
 
-/** Markup that is safe to be part of a page. */
+/** Markup that is safe in a page. */
 export class Html {
   readonly text: string
   constructor(text: string) {
@@ -28,7 +28,7 @@ const render = (value: Value): string => {
   return value === null || value === undefined || value === false ? "" : escape(String(value))
 }
 
-/** Attributes are written with double quotes around a value, always. */
+/** Every attribute value must be in double quotes. */
 export const html = (parts: TemplateStringsArray, ...values: ReadonlyArray<Value>): Html =>
   new Html(parts.map((part, index) => part + render(values[index])).join(""))
 

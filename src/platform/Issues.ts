@@ -1,17 +1,17 @@
-/** What is wrong with a request, as the list of places and sentences a caller gets. */
+/** The issues of an invalid request, as paths and messages for the caller. */
 import { type Schema, SchemaIssue } from "effect"
 import type { Issue } from "../../schema/Errors.ts"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Names of members come from the caller: shown without what would steer a terminal, and without half a character. */
+/** Cuts a name from the caller, without control characters that steer a terminal and without half a character. */
 export const shown = (text: string, length: number) =>
   text
     .slice(0, length)
     .toWellFormed()
     .replace(/\p{Cc}/gu, "\ufffd")
 
-/** At most 20 issues: a hostile body must not buy a long answer. */
+/** Maximum 20 issues, so that a hostile body cannot cause a long answer. */
 export const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
   format(error.issue)
     .issues.slice(0, 20)

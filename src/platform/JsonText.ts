@@ -1,21 +1,21 @@
-/** Answers in which some members are JSON texts already: bytes that were stored to be answered unchanged. */
+/** JSON objects with members that are already JSON text, such as stored bytes that must not change. */
 
-/** JSON as it lies in the database; it is written into an answer as it is. */
+/** JSON text, inserted into an answer unchanged. */
 export class JsonText {
   readonly text: string
   constructor(text: string) {
     this.text = text
   }
-  /** An array of values that are JSON texts each. */
+  /** An array of values that are JSON texts. */
   static list(texts: ReadonlyArray<string>): JsonText {
     return new JsonText(`[${texts.join(",")}]`)
   }
 }
 
-/** A value of which members may stand as text. */
+/** A value whose members may be JSON texts. */
 export type WithTexts<A> = { readonly [Name in keyof A]: A[Name] | JsonText }
 
-/** The JSON of an object, its members in their order. */
+/** The JSON of an object, with its members in order. */
 export const jsonOf = <A extends object>(value: WithTexts<A>): string =>
   `{${Object.entries(value)
     .flatMap(([name, member]) => {

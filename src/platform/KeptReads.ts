@@ -1,4 +1,4 @@
-/** What was made of rows is kept, and the database is asked each time whether they are still the same. */
+/** Caches results of reads. Each read asks the database whether the rows are still the same. */
 import { Clock, Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { BoundedMap } from "./BoundedMap.ts"
@@ -6,11 +6,11 @@ import * as Gather from "./Gather.ts"
 import { bounded } from "./Sql.ts"
 import { timestampOf } from "./Time.ts"
 
-/** A read of one kind. What is made must depend on its rows alone: a day that is shown is a column of them. */
+/** One kind of read. Its result must depend on its rows alone, so a displayed day is a column of them. */
 export interface KeptRead<Key, A extends object, E> {
-  /** Equal names, equal statements but for their time. */
+  /** Keys with equal names have equal statements, apart from their time. */
   readonly nameOf: (key: Key) => string
-  /** Rows in their order; `now` is RFC 3339, of the moment when the database is asked. */
+  /** Rows in their order. `now` is the time of the query as RFC 3339. */
   readonly statement: (key: Key, now: string) => Statement.Fragment
   readonly make: (rows: ReadonlyArray<unknown>, key: Key) => Effect.Effect<A, E>
 }
@@ -24,21 +24,20 @@ interface Kept<A> {
 interface TaggedRow {
   readonly tag: string
   readonly octets: number
-  /** Null when there are no rows, or when they are those that are known. */
+  /** Null when there are no rows, or when they equal the cached ones. */
   readonly place: bigint | null
 }
 
-/** Bytes that one kind of read keeps at most; the least used go first. */
+/** Maximum bytes that one kind of read caches. The least recently used go first. */
 const most = 6 * 1_048_576
 
-/** What a value takes in memory with its JSON and its compressed forms, for each byte of its rows, and beside them. */
+/** Memory of a cached value with its JSON and compressed variants: bytes per byte of its rows, and a constant. */
 const growth = 12
 const overhead = 1024
 
 /**
- * The same value, the very object, as long as its rows are the same. One statement reads the rows and their hash at one
- * moment, and sends them only when that is not the hash we have: so whatever changes a row is seen by the next read, be it
- * an act, another server, the clock or somebody with a database client.
+ * Returns the same object as long as its rows are the same. One statement reads rows and hash and sends the rows only
+ * if the hash is new, so the next read sees a change from any source.
  */
 export const make = Effect.fnUntraced(function* <Key, A extends object, E>({
   make,

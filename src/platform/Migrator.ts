@@ -1,4 +1,4 @@
-/** Brings the schema up to date: each migration once, in a transaction of its own, whoever else starts at the same time. */
+/** Migrates the schema: each migration once, in a transaction of its own, safe when several servers start together. */
 import { Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import payments from "../../migrations/0001_payments.ts"
@@ -25,7 +25,7 @@ import { codeOf, transaction } from "./Sql.ts"
 
 export type Migration = Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>
 
-/** By number and name, in the order in which they run. */
+/** Migrations by number and name, in order. */
 export const all: Readonly<Record<string, Migration>> = {
   "0001_payments": payments,
   "0002_acts": acts,
@@ -49,7 +49,6 @@ export const all: Readonly<Record<string, Migration>> = {
   "0027_networks": networks,
 }
 
-/** Ids of those that have run. */
 const applied = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.map(
     sql<{ migration_id: number }>`SELECT migration_id FROM effect_sql_migrations`.withoutTransform,
@@ -57,10 +56,10 @@ const applied = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   ),
 )
 
-/** SQLSTATE 42P01: there is no such table. */
+/** SQLSTATE 42P01: undefined table. */
 const isUnmade = (failure: SqlError.SqlError): boolean => codeOf(failure) === "42P01"
 
-/** The table of the versions before, so that they and we see what the other has run. */
+/** The table that earlier versions use, so that all versions see which migrations have run. */
 const makeTable = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`
@@ -72,8 +71,8 @@ const makeTable = Effect.flatMap(
 )
 
 /**
- * The row of a migration is its claim: who comes second waits for the first one's transaction, and then finds it taken, or
- * free again. The version before locks the whole table instead, and so waits for this row as well.
+ * The row of a migration is its claim. A second server waits for the first one's transaction, then finds the row taken,
+ * or free after a rollback. The previous version locks the whole table, and so waits for this row, too.
  */
 const once = Effect.fnUntraced(function* (id: number, name: string, migration: Migration) {
   const sql = yield* SqlClient.SqlClient
@@ -83,10 +82,10 @@ const once = Effect.fnUntraced(function* (id: number, name: string, migration: M
   if (claimed.length > 0) yield* migration
 })
 
-/** Runs those that have not run, lowest number first; a database where all have run is only read. */
+/** Runs pending migrations, lowest number first. A current database is only read. */
 export const run = Effect.fn("Migrator.run")(function* (migrations: Readonly<Record<string, Migration>>) {
   const inTransaction = yield* transaction
-  // Where somebody else makes the table at the same moment, ours is refused, and theirs will do.
+  // If another server creates the table at the same moment, ours fails and theirs is used.
   const made = Effect.catch(makeTable, (refused) => Effect.mapError(applied, () => refused))
   const done = yield* Effect.catchIf(applied, isUnmade, () => Effect.andThen(made, applied))
   for (const [file, migration] of Object.entries(migrations).sort(([one], [other]) => one.localeCompare(other))) {
@@ -96,5 +95,5 @@ export const run = Effect.fn("Migrator.run")(function* (migrations: Readonly<Rec
   }
 })
 
-/** Forward only, and safe when several servers start at once, also beside the version before. */
+/** Forward only, and safe when several servers start together, including the previous version. */
 export const layer = Layer.effectDiscard(run(all))

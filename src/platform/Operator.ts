@@ -1,19 +1,19 @@
-/** Who answers for this server, as its operator says: nothing is made up where nothing is said. */
+/** The operator's name, contact and texts, as configured. There are no defaults. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Context, Effect, FileSystem, Layer, Option, Schema } from "effect"
 
-/** What an operator may say; files hold plain text. */
+/** The operator's settings. Files hold plain text. */
 export interface OperatorConfig {
   readonly name: Option.Option<string>
   /** A URI, `mailto:…` or `https://…`. */
   readonly contact: Option.Option<string>
-  /** Where the software's source is. */
+  /** The URL of the software's source. */
   readonly source: Option.Option<string>
   readonly termsFile: Option.Option<string>
   readonly privacyFile: Option.Option<string>
 }
 
-/** A file that the operator named cannot be read: the server does not start with other terms than were meant. */
+/** A configured file is unreadable. The server does not start without the operator's own terms. */
 export class TextUnreadable extends Schema.TaggedError<TextUnreadable>()("TextUnreadable", {
   message: Schema.String,
 }) {}
@@ -44,7 +44,6 @@ export class Operator extends Context.Service<Operator>()("spirit-altar/platform
   static readonly layer = (config: OperatorConfig) =>
     Layer.effect(this, this.make(config)).pipe(Layer.provide(NodeFileSystem.layer))
 
-  /** Nobody has said anything. */
   static readonly unnamed: OperatorConfig = {
     name: Option.none(),
     contact: Option.none(),

@@ -1,2 +1,2 @@
-/** Where the package lies: two folders above this module in the checkout, above its bundle, and when packed. */
+/** The package's root: two folders above this module in a checkout, above its bundle, and when packed. */
 export const packageRoot = new URL("../../", import.meta.url)

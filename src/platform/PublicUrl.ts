@@ -1,4 +1,4 @@
-/** The address the world knows this server by; every absolute URL is built from it, none from a Host header. */
+/** The public address of this server. Absolute URLs are built from it, never from a Host header. */
 import { Context, Layer } from "effect"
 
 /** Origin without a trailing slash, `https://altar.example`. */

@@ -1,8 +1,8 @@
-/** Rows as the database hands them out, decoded by a schema that is compiled once. */
+/** Decodes database rows by schemas that are compiled once. */
 import { Array, Effect, Option, Schema, SchemaTransformation } from "effect"
 import { issuesOf } from "./Issues.ts"
 
-/** A row that is not what this program writes. It names the columns and no values: a row may hold what must not be logged. */
+/** A row that does not fit its schema. The error names columns without values, since a row may hold secrets. */
 export class MalformedRow extends Schema.TaggedError<MalformedRow>()("MalformedRow", {
   table: Schema.String,
   columns: Schema.Array(Schema.String),
@@ -12,7 +12,7 @@ export class MalformedRow extends Schema.TaggedError<MalformedRow>()("MalformedR
   }
 }
 
-/** `int8` and `count(*)`, as a number. */
+/** `int8` and `count(*)` as a number. */
 export const Whole = Schema.BigInt.pipe(
   Schema.decodeTo(Schema.Int, SchemaTransformation.transform({ decode: Number, encode: BigInt })),
 )
@@ -22,29 +22,29 @@ const asText = SchemaTransformation.transform({
   encode: (text: string) => new Date(text),
 })
 
-/** `timestamptz`, as RFC 3339 UTC with milliseconds. */
+/** `timestamptz` as RFC 3339 UTC with milliseconds. */
 export const Moment = Schema.Date.pipe(Schema.decodeTo(Schema.String, asText))
 
-/** The same where PostgreSQL gathered the rows as JSON: its own spelling of a time. */
+/** The same for rows that PostgreSQL aggregated as JSON, in its own format of a time. */
 export const JsonMoment = Schema.DateFromString.pipe(Schema.decodeTo(Schema.String, asText))
 
 const malformed = (table: string, error: Schema.SchemaError) =>
   Effect.die(new MalformedRow({ table, columns: issuesOf(error).map(({ path }) => path) }))
 
-/** Reads a row of a table by its schema, which is compiled once; a row that does not fit is a defect. */
+/** A reader of a table's rows. The schema is compiled once; a malformed row is a defect. */
 export const rowReader = <S extends Schema.Decoder<unknown>>(table: string, schema: S) => {
   const decode = Schema.decodeUnknownEffect(schema)
   return (row: unknown): Effect.Effect<S["Type"]> => Effect.catch(decode(row), (error) => malformed(table, error))
 }
 
-/** Decodes what a statement returns; `table` names its rows where one does not have its form. */
+/** Decodes the result of a statement. `table` names its rows in an error. */
 export const rowsOf = <Row>(table: string, row: Schema.Codec<Row, unknown>) => {
   const decode = Schema.decodeUnknownEffect(Schema.Array(row))
   return <E, R>(statement: Effect.Effect<ReadonlyArray<unknown>, E, R>): Effect.Effect<ReadonlyArray<Row>, E, R> =>
     Effect.flatMap(statement, (found) => Effect.catch(decode(found), (error) => malformed(table, error)))
 }
 
-/** What can be read of these rows: one that cannot is logged and left out, so that it does not hold up its neighbours. */
+/** Reads rows and leaves out malformed ones with a log line, so that they do not block the others. */
 export const readable = <A, R>(rows: ReadonlyArray<unknown>, read: (row: unknown) => Effect.Effect<A, never, R>) =>
   Effect.map(
     Effect.forEach(rows, (row) =>

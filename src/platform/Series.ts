@@ -1,4 +1,4 @@
-/** The series of a metric: attributes have few values, so each combination is named once. */
+/** Caches the series of a metric. Attributes have few values, so few combinations exist. */
 import { Metric } from "effect"
 
 export const seriesOf = <Input, State>(metric: Metric.Metric<Input, State>) => {

@@ -1,4 +1,4 @@
-/** Which version of the server runs, and the commit it was built from; the interface has a version of its own. */
+/** The server's version and the commit it was built from. The API has its own version. */
 import { readFileSync } from "node:fs"
 import { Schema } from "effect"
 import { packageRoot } from "./PackageRoot.ts"
@@ -7,5 +7,5 @@ const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Struct({ ve
 
 export const { version } = decode(readFileSync(new URL("package.json", packageRoot), "utf8"))
 
-/** The build puts its answer here; null where git knew none, or the tree had changes. */
+/** Set by the build; null without git, or with uncommitted changes. */
 export const commit = process.env["SOURCE_COMMIT"] || null

@@ -1,4 +1,4 @@
-/** The database: one pool, and the one way a transaction is run. */
+/** The database: its connection pool, its errors and its transactions. */
 import { PgClient } from "@effect/sql-pg"
 import { type Cause, Duration, Effect, Redacted, Ref, Schedule, String } from "effect"
 import { SqlClient, SqlError, Statement } from "effect/sql"
@@ -6,7 +6,7 @@ import { literal } from "./SqlPart.ts"
 
 const names = new Map<string, string>()
 
-/** Column names are few and come with every row: each is respelled once. */
+/** Caches column names, which are few and come with every row. */
 const camel = (name: string): string => {
   const known = names.get(name)
   if (known !== undefined) return known
@@ -15,30 +15,30 @@ const camel = (name: string): string => {
   return made
 }
 
-/** A row that came without its names respelled. */
+/** Converts the column names of a raw row. */
 export const respelled = (row: object): object =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [camel(name), value]))
 
-/** A pool of at most `maxConnections`; column names arrive in camelCase. */
+/** A pool of at most `maxConnections`. Column names arrive in camelCase. */
 export const layer = (url: Redacted.Redacted<string>, maxConnections = 16) =>
   PgClient.layer({
     url,
     maxConnections,
     applicationName: "spirit-altar",
     connectTimeout: "5 seconds",
-    // Requests share connections: one round trip each, without waiting for a connection of their own.
+    // Requests share connections, so none waits for a connection of its own.
     multiplex: true,
-    // A peer that went without a word is found out in 20 seconds, and not by the next who asks.
+    // Detects a silently closed connection within 20 seconds, before the next query needs it.
     keepAlive: "10 seconds",
     transformResultNames: camel,
     transformJson: false,
   })
 
-/** What the system or PostgreSQL calls an error. */
+/** The error code of the system or of PostgreSQL. */
 export const codeOf = ({ reason }: SqlError.SqlError): unknown =>
   typeof reason.cause === "object" && reason.cause !== null && "code" in reason.cause ? reason.cause.code : undefined
 
-/** Why a connection failed, in the driver's words and the system's; neither quotes the URL. */
+/** Why a connection failed, in the driver's and the system's words. Neither quotes the URL. */
 const reasonOf = (error: SqlError.SqlError) => {
   const { reason } = error
   const code = codeOf(error)
@@ -46,14 +46,14 @@ const reasonOf = (error: SqlError.SqlError) => {
   return typeof code === "string" ? `${message} (${code})` : message
 }
 
-/** Where a database is, without user, password and options; a path that is no mere name may be half a password. */
+/** The host and name of a database. A path that is no plain name is omitted, since it may be part of a password. */
 const placeOf = ({ host, pathname }: URL) =>
   `${host === "" ? "its socket" : host}${/^\/[\w-]*$/u.test(pathname) ? pathname : ""}`
 
-/** Waits until the database answers; why it does not is said at once, and again only when the reason changes. */
+/** Waits until the database answers. The reason is logged at once, and again only when it changes. */
 export const reached = Effect.fn("Sql.reached")(function* (url: Redacted.Redacted<string>) {
   const address = URL.parse(Redacted.value(url))
-  // What is no such URL never answers; the pool says what is wrong with it.
+  // The pool reports an invalid URL, which never answers.
   if (address === null || !/^postgres(?:ql)?:$/u.test(address.protocol)) return
   const place = placeOf(address)
   const reported = yield* Ref.make("")
@@ -75,22 +75,21 @@ export const reached = Effect.fn("Sql.reached")(function* (url: Redacted.Redacte
   if ((yield* Ref.get(reported)) !== "") yield* Effect.logInfo(`The database at ${place} answers.`)
 })
 
-/** The errors of the database among what went wrong. */
 const errorsIn = (cause: Cause.Cause<unknown>): ReadonlyArray<SqlError.SqlError> =>
   cause.reasons
     .map((reason) => (reason._tag === "Die" ? reason.defect : reason._tag === "Fail" ? reason.error : undefined))
     .filter(SqlError.isSqlError)
 
-/** Why the database failed, in one line; empty where it did not. */
+/** Why the database failed, in one line; empty if it did not. */
 export const reasonIn = (cause: Cause.Cause<unknown>): string => errorsIn(cause).map(reasonOf)[0] ?? ""
 
-/** PostgreSQL's own message of a refusal: it names a table or schema, and no value. */
+/** PostgreSQL's own message of a refusal, which names a table or schema and no value. */
 const messageOf = ({ reason }: SqlError.SqlError): string =>
   typeof reason.cause === "object" && reason.cause !== null && "message" in reason.cause
     ? `${reason.cause.message}`
     : ""
 
-/** Which grant a role lacks, where PostgreSQL refused a statement for want of one (SQLSTATE 42501). */
+/** The grant a role lacks, if PostgreSQL refused a statement for it (SQLSTATE 42501). */
 export const missingGrant = (cause: Cause.Cause<unknown>, role: string): string | undefined => {
   const refused = errorsIn(cause).find((error) => codeOf(error) === "42501")
   if (refused === undefined) return undefined
@@ -109,19 +108,18 @@ export const missingGrant = (cause: Cause.Cause<unknown>, role: string): string 
   }
 }
 
-/** The role that a URL connects as. */
 export const roleOf = (url: string): string => decodeURIComponent(URL.parse(url)?.username ?? "") || "of DATABASE_URL"
 
-/** Whether something failed because the database is away, or too busy: asked again in a while, it may well succeed. */
+/** Whether the database is away or overloaded, so that a later retry may succeed. */
 export const isAway = (cause: Cause.Cause<unknown>): boolean =>
   errorsIn(cause).some((failure) => {
-    // It shuts down or starts, has no connection or no room left, or takes no writes: the driver knows no kind for these.
+    // Starting, shutting down, out of connections or space, or read-only: the driver does not classify these.
     return failure.isRetryable || /^(?:57P|53|25006$)/u.test(`${codeOf(failure)}`)
   })
 
 /**
- * Whether the server itself refused a statement, so that nothing of it was done. A connection that was lost tells nothing:
- * what was sent on it may be committed.
+ * Whether the server itself refused a statement, so that it had no effect. A lost connection proves nothing: its
+ * statements may be committed.
  */
 export const isRefused = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.length > 0 &&
@@ -130,20 +128,20 @@ export const isRefused = (cause: Cause.Cause<unknown>): boolean =>
       reason._tag === "Fail" &&
       SqlError.isSqlError(reason.error) &&
       reason.error.reason._tag !== "ConnectionError" &&
-      // A SQLSTATE has a digit, and an error of the system none.
+      // A SQLSTATE has a digit, a system error code has none.
       /^(?!08|57P)(?=.*\d)[\dA-Z]{5}$/u.test(`${codeOf(reason.error)}`),
   )
 
 /**
- * The first rows, so many at most: as a number, because of a parameter PostgreSQL expects a tenth of the table, and plans
- * each page of a long one anew. For few different numbers.
+ * A `LIMIT` as a number. For a parameter PostgreSQL assumes a tenth of the table and plans each page of a long one
+ * anew. Use it with few different numbers.
  */
 export const atMost = (rows: number) => literal(`LIMIT ${rows.toFixed(0)}`)
 
-/** How long a read may take before the database counts as away: who waits for it shares it with all who ask the same. */
+/** How long a read may take before the database counts as away. All callers that share the read wait for it. */
 const readPatience = Duration.seconds(10)
 
-/** For what changes nothing but counts of requests: anything else may have been committed when its time is over. */
+/** Limits the time of a read. Not for writes other than request counts, which may be committed after the timeout. */
 export const bounded = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.timeoutOrElse(read, {
     duration: readPatience,
@@ -159,17 +157,17 @@ export const bounded = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<A,
       ),
   })
 
-/** PostgreSQL's way of saying "nothing happened, start over": 40001 and 40P01. */
+/** Conflicts where PostgreSQL asks for a retry: 40001 and 40P01. */
 const isConflict = (error: unknown) =>
   SqlError.isSqlError(error) && ["SerializationError", "DeadlockError"].includes(error.reason._tag)
 
 const conflictSchedule = Schedule.jittered(Schedule.exponential("5 millis"))
 
-/** Repeats a statement or a whole transaction that the database asked to be started over; at most 8 times. */
+/** Retries a statement or a whole transaction on conflicts, at most 8 times. */
 export const retryConflicts = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.retry(effect, { while: isConflict, times: 8, schedule: conflictSchedule })
 
-/** Runs each effect as one transaction, with no network inside: committed once or not at all. */
+/** Runs each effect as one transaction. It may run several times on conflicts, so it must not use the network. */
 export const transaction = Effect.map(
   SqlClient.SqlClient,
   (sql) =>
@@ -177,7 +175,7 @@ export const transaction = Effect.map(
       retryConflicts(sql.withTransaction(effect)),
 )
 
-/** Repeats a statement that changes at most `batch` rows and returns them, until it finds fewer; returns how many. */
+/** Repeats a statement that changes at most `batch` rows and returns them, until it finds fewer. Returns the total. */
 export const inBatches = Effect.fnUntraced(function* <E, R>(
   batch: number,
   statement: Effect.Effect<ReadonlyArray<unknown>, E, R>,
@@ -202,8 +200,8 @@ class Named {
 export const named = (name: string): Statement.Fragment => Statement.fragment([Statement.parameter(new Named(name))])
 
 /**
- * Prepares statements that are written once and run with values by name: composing the text of a long one costs as much
- * as running it. Column names arrive as they are written.
+ * Prepares statements that are composed once and run with values by name: composing a long one costs as much as running
+ * it. Column names arrive unconverted.
  */
 export const prepare = Effect.map(SqlClient.SqlClient, (sql) => <Row extends object>(statement: Statement.Fragment) => {
   const [text, parameters] = sql`${statement}`.compile(true)

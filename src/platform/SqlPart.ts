@@ -1,7 +1,7 @@
-/** Parts of statements, written without a client: the statement that they are set into brings it. */
+/** Fragments of statements, written without a client. */
 import { Statement } from "effect/sql"
 
-/** A part of a statement; a value in it is a parameter, unless it is a part itself. */
+/** A fragment of a statement. Its values are parameters, except fragments. */
 export const part = (texts: TemplateStringsArray, ...values: ReadonlyArray<unknown>): Statement.Fragment =>
   Statement.fragment(
     texts.flatMap((text, index) => {
@@ -11,5 +11,5 @@ export const part = (texts: TemplateStringsArray, ...values: ReadonlyArray<unkno
     }),
   )
 
-/** Text of a statement that is known when it is written, such as its columns. */
+/** Constant text of a statement, such as its columns. */
 export const literal = (text: string): Statement.Fragment => Statement.fragment([Statement.literal(text)])

@@ -1,12 +1,12 @@
-/** A thread for what would hold up all requests: it is there while somebody asks it, and answers in the order it is asked. */
+/** Runs a program in a thread that starts on demand, so that its work does not block requests. */
 import { Worker } from "node:worker_threads"
 import { Deferred, Duration, Effect, Exit, RcRef, Schema } from "effect"
 import { packageRoot } from "./PackageRoot.ts"
 
-/** The thread ended, or said nothing for too long: what it was asked is not answered, and who asks next has another. */
+/** The thread ended or timed out. Its pending questions fail, and the next one starts a new thread. */
 export class ThreadEnded extends Schema.TaggedError<ThreadEnded>()("ThreadEnded", { cause: Schema.Defect() }) {}
 
-/** Far longer than any answer takes, unless whoever asks knows better. */
+/** The default timeout, far longer than any answer takes. */
 const longest = Duration.minutes(1)
 
 /** A thread takes some megabytes. */
@@ -17,7 +17,7 @@ const start = <Question, Answer>(program: URL) =>
     const asked: Array<Deferred.Deferred<Answer, ThreadEnded>> = []
     let ended: ThreadEnded | undefined
     const worker = yield* Effect.acquireRelease(
-      // The system may have no room for one more.
+      // The system may be out of resources.
       Effect.try({ try: () => new Worker(program), catch: (cause) => new ThreadEnded({ cause }) }),
       (worker) => Effect.promise(() => worker.terminate()),
     )
@@ -42,12 +42,12 @@ const start = <Question, Answer>(program: URL) =>
       })
   })
 
-/** Where `src/build/build.ts` puts the program of a thread. */
+/** The built program of a thread, from `src/build/build.ts`. */
 export const programOf = (name: string) => new URL(`dist/server/${name}.js`, packageRoot)
 
 /**
- * Asks the thread of a program, which is started by the first question and ends a minute after the last, or with the scope.
- * One that does not answer within `patience` is ended.
+ * Asks the thread of a program. The first question starts it, and it ends a minute after the last one or with the
+ * scope. One without an answer within `patience` is terminated.
  */
 export const make = Effect.fnUntraced(function* <Question, Answer>(program: URL, patience = longest) {
   const thread = yield* RcRef.make({ acquire: start<Question, Answer>(program), idleTimeToLive: idle })

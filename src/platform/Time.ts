@@ -1,8 +1,7 @@
-/** Times in the one form that records and answers carry. */
+/** Times in the format of records and answers. */
 import { Clock, Effect } from "effect"
 
-/** RFC 3339 UTC with milliseconds and `Z`, of milliseconds since 1970. */
+/** Milliseconds since 1970 as RFC 3339 UTC with milliseconds and `Z`. */
 export const timestampOf = (millis: number): string => new Date(millis).toISOString()
 
-/** The present, from Effect's clock. */
 export const now = Effect.map(Clock.currentTimeMillis, timestampOf)

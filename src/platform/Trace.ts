@@ -1,7 +1,7 @@
-/** W3C trace context as text: what is told to others, and kept for whoever goes on later. */
+/** W3C trace context as text, for other services and for stored attempts. */
 import { Effect, Option, Tracer } from "effect"
 
-/** The `traceparent` of the sampled span that we are in; nothing where none is, and where nobody collects spans. */
+/** The `traceparent` of the current sampled span; undefined without one or without a collector. */
 export const current: Effect.Effect<string | undefined> = Effect.withFiber((fiber) => {
   const { span, tracer } = fiber.cache
   return Effect.succeed(
@@ -11,7 +11,7 @@ export const current: Effect.Effect<string | undefined> = Effect.withFiber((fibe
   )
 })
 
-/** A span for what every request passes: where nobody collects any, it costs nothing. */
+/** A span on the path of every request. Without a collector it costs nothing. */
 export const span =
   (name: string, options?: Tracer.SpanOptionsNoTrace) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -19,7 +19,7 @@ export const span =
       cache.tracerEnabled ? Effect.withSpan(effect, name, options) : effect,
     )
 
-/** Says of the current span what the router says of its own; where nobody collects spans, it costs nothing. */
+/** Sets the route attribute that the router sets on its own spans. Without a collector it costs nothing. */
 export const routed =
   (route: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -37,7 +37,7 @@ const spanOf = (traceparent: string | null) => {
     : Option.some(Tracer.externalSpan({ traceId, spanId, sampled: true }))
 }
 
-/** Goes on with a trace that was kept, unless we are in one already. */
+/** Continues a stored trace, unless there is a current span. */
 export const goingOn =
   (traceparent: string | null) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

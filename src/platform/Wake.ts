@@ -1,10 +1,10 @@
-/** A loop that rests until there is work: it is woken by who knows, and looks by itself for what happened elsewhere. */
+/** A wait between runs of a loop that a signal ends early. */
 import { type Duration, Effect, Latch } from "effect"
 
 export interface Wake {
-  /** Ends the rest, or the next one when nobody rests now. */
+  /** Ends the current wait, or the next one if there is none. */
   readonly ring: Effect.Effect<void>
-  /** Returns once it was rung, or after so long. */
+  /** Returns after a signal or after `atMost`. */
   readonly rest: (atMost: Duration.Input) => Effect.Effect<void>
 }
 

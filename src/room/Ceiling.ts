@@ -1,15 +1,15 @@
-/** How many rooms there may be at once, so that strangers with any number of addresses cannot fill the disk. */
+/** Limits the number of rooms, so that clients with many addresses cannot fill the disk. */
 import { Clock, Effect, Schema, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { RoomsFull } from "../../schema/room/Errors.ts"
 import { rowsOf } from "../platform/Rows.ts"
 
 export interface CeilingConfig {
-  /** Rooms that exist at once, expired ones included until they are swept. */
+  /** Maximum number of rooms, including expired ones until they are swept. */
   readonly rooms: number
-  /** Bytes of all rooms together; each counts as a full one, so no signal is ever refused for its size. */
+  /** Maximum bytes of all rooms. Each counts as a full one, so no signal is ever rejected for its size. */
   readonly bytes: number
-  /** How old a count may be when a room is created, in ms. */
+  /** Maximum age in ms of the count when a room is created. */
   readonly countEvery: number
 }
 
@@ -17,7 +17,7 @@ export const roomBytes = 65_536
 
 export const defaults: CeilingConfig = { rooms: 20_000, bytes: 2 * 1024 ** 3, countEvery: 1000 }
 
-/** Seconds until a swept room gives its place away at the latest, and the longest wait that is named. */
+/** Seconds within which an expired room is swept, and the maximum `Retry-After`. */
 const sweptWithin = 60
 const longestWait = 3600
 
@@ -28,7 +28,7 @@ export const make = Effect.fnUntraced(function* (config: CeilingConfig) {
   const maximum = Math.min(config.rooms, Math.floor(config.bytes / roomBytes))
   const turn = yield* Semaphore.make(1)
   let known: { readonly rooms: number; readonly firstEnds: Date | null; readonly at: number } | undefined
-  /** Creations that a count may not have seen, and those of them that have not ended. */
+  /** Creations that the count may have missed, and those of them in flight. */
   let unseen = 0
   let inFlight = 0
   let wasFull = false
@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function* (config: CeilingConfig) {
     const at = yield* Clock.currentTimeMillis
     if (known !== undefined && at - known.at < config.countEvery) return known
     unseen = inFlight
-    // Reads no more than the ceiling, however many rooms an earlier one has left.
+    // Counts no further than the ceiling, even if an earlier, higher ceiling left more rooms.
     const [row] = yield* countsOf(sql`
       SELECT (SELECT count(*)::int FROM (SELECT FROM rooms LIMIT ${maximum}::int) AS counted) AS rooms,
         (SELECT min(expires_at) FROM rooms) AS first_ends`)
@@ -53,7 +53,7 @@ export const make = Effect.fnUntraced(function* (config: CeilingConfig) {
       : Effect.logInfo("Rooms can be created again").pipe(Effect.annotateLogs({ maximum }))
   }
 
-  /** Runs a creation while there is a place for its room. */
+  /** Runs a creation if there is room for it. */
   return <A, E, R>(creation: Effect.Effect<A, E, R>): Effect.Effect<A, E | RoomsFull | SqlError.SqlError, R> =>
     Effect.gen(function* () {
       const { at, firstEnds, rooms } = yield* count

@@ -1,4 +1,4 @@
-/** Statements behind a limit: what a request takes and what it does are decided together. */
+/** Statements with a limit: one decision about the limit and the work. */
 import { Effect, type Schema } from "effect"
 import type { Statement } from "effect/sql"
 import { Loose, loosened } from "../limits/Loose.ts"
@@ -12,7 +12,7 @@ import * as Invites from "./Invites.ts"
 
 export const callers = part`unnest(${named("keys")}::text[]) AS key`
 
-/** Prepares a statement that takes a request of an address for each row of `source`; `write` sets its `slot` in. */
+/** Prepares a statement that takes a request of an address for each row of `source`. `write` inserts its `slot`. */
 export const gated = Effect.fnUntraced(function* <Row>(
   policy: Policy,
   row: Schema.Codec<Row, unknown>,
@@ -38,7 +38,7 @@ export const gated = Effect.fnUntraced(function* <Row>(
     run,
     remainingOf: (counts: Windows.Counts) => Windows.remainingOf(widened, counts),
     look: (address: string) => limiter.look(policy, address),
-    /** The refusal of a request that took nothing. */
+    /** The refusal of a request, which took nothing. */
     refuse: (address: string) =>
       Effect.flatMap(limiter.look(policy, address), (remaining) => Effect.fail(exceeded(remaining, policy))),
   }

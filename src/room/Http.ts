@@ -1,4 +1,4 @@
-/** The signal room's endpoints: each hands on to the store and answers in the form the contract promises. */
+/** The signal room's endpoints, which pass requests to the store and encode its results by the contract. */
 import { Effect, Result } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
@@ -19,7 +19,7 @@ const messageBody = body.as(MessageBody)
 
 type RateLimitHeaders = ReturnType<typeof headersOf>
 
-/** 429, naming the limit. */
+/** 429 with the name of the limit. */
 const tooMany = ({ remaining, retryAfter, window }: Exceeded) =>
   Errors.RoomRateLimited.because(
     `The limit of ${window.says} is reached; try again in ${retryAfter} ${retryAfter === 1 ? "second" : "seconds"}.`,
@@ -27,7 +27,7 @@ const tooMany = ({ remaining, retryAfter, window }: Exceeded) =>
     headersOf(remaining),
   )
 
-/** What the store admits, answered by `write`; whatever took something says what is left. */
+/** Encodes an admitted request by `write`, with the remaining quota of what it took. */
 const respond = <A, Answered, Refusal, E>(
   admitted: Effect.Effect<Admitted<A, Refusal>, E>,
   write: (value: A, headers: RateLimitHeaders) => Answered,
@@ -42,7 +42,7 @@ const respond = <A, Answered, Refusal, E>(
     ),
   )
 
-/** Messages are answered as the bytes that were stored, so that a replay has those of the first answer. */
+/** Answers stored bytes, so that a replay equals the first answer. */
 const stored = (text: string, status: number, headers: RateLimitHeaders) =>
   HttpServerResponse.text(text, { status, contentType: "application/json", headers })
 
@@ -78,28 +78,24 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
         ),
       )
 
-    return (
-      (yield* known(handlers))
-        // Raw: the body is read strictly.
-        .handleRaw("createRoom", ({ request }) =>
-          Effect.flatMap(roomBody(request), ({ name }) =>
-            respond(rooms.create(name, addresses.of(request)), (room, headers) =>
-              HttpServerResponse.jsonUnsafe(room, { status: 201, headers }),
-            ),
+    return (yield* known(handlers))
+      .handleRaw("createRoom", ({ request }) =>
+        Effect.flatMap(roomBody(request), ({ name }) =>
+          respond(rooms.create(name, addresses.of(request)), (room, headers) =>
+            HttpServerResponse.jsonUnsafe(room, { status: 201, headers }),
           ),
-        )
-        // Raw: stored bytes.
-        .handleRaw("readRoom", ({ params, query, request }) => read(params.roomId, query.after ?? 0, request))
-        .handleRaw("streamRoom", ({ params, query, request }) => read(params.roomId, query.after ?? 0, request))
-        .handleRaw("sendMessage", ({ params, request }) => send(params.roomId, request))
-        .handleRaw("sendMessageToRoom", ({ params, request }) => send(params.roomId, request))
-        .handle("deleteRoom", ({ params, request }) =>
-          Effect.flatMap(callerOf(request), (caller) =>
-            respond(rooms.remove(params.roomId, caller), (_, headers) =>
-              HttpApiSchema.withHeaders({ body: { deleted: true }, headers }),
-            ),
+        ),
+      )
+      .handleRaw("readRoom", ({ params, query, request }) => read(params.roomId, query.after ?? 0, request))
+      .handleRaw("streamRoom", ({ params, query, request }) => read(params.roomId, query.after ?? 0, request))
+      .handleRaw("sendMessage", ({ params, request }) => send(params.roomId, request))
+      .handleRaw("sendMessageToRoom", ({ params, request }) => send(params.roomId, request))
+      .handle("deleteRoom", ({ params, request }) =>
+        Effect.flatMap(callerOf(request), (caller) =>
+          respond(rooms.remove(params.roomId, caller), (_, headers) =>
+            HttpApiSchema.withHeaders({ body: { deleted: true }, headers }),
           ),
-        )
-    )
+        ),
+      )
   }),
 )

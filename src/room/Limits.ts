@@ -1,11 +1,11 @@
-/** The limits of the signal room, as its specification tabulates them, and those of the networks around an address. */
+/** The limits of the signal room's specification, and those of the networks around an address. */
 import type { Policy, Window } from "../limits/Policy.ts"
 
 const minute = 60
 const hour = 3600
 const day = 86_400
 
-/** A window before it is said whose requests it counts. */
+/** A window without its description. */
 interface Quota extends Omit<Window, "says"> {
   readonly what: string
 }
@@ -27,7 +27,7 @@ const policy = (
   return { name: `${name}${suffix}`, windows, ...(network === undefined ? {} : { network }) }
 }
 
-/** A limit of what fills the disk. A /56 is usually one customer of a provider, and a /48 one site or many customers. */
+/** A limit on disk usage, also by network: a /56 is usually one customer, a /48 one site or many customers. */
 const withNetworks = (name: string, windows: readonly [Quota, ...ReadonlyArray<Quota>]): Policy => ({
   ...policy(name, windows),
   wider: [policy(name, windows, 56, 4), policy(name, windows, 48, 20)],
@@ -48,7 +48,7 @@ export const deletions = policy("room-deletions", [
   { name: "deletions", quota: 10, seconds: minute, what: "deletions per minute" },
 ])
 
-/** Counted in the room's own row, by new messages only. */
+/** Counted in the room's own row, for new messages only. */
 export const newMessages: Policy = {
   name: "room-messages",
   windows: [{ name: "room-messages", quota: 30, seconds: minute, says: "30 new messages per minute in one room" }],

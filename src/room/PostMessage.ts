@@ -1,4 +1,4 @@
-/** Posting a message: all that post at the same time share one statement. */
+/** Posts messages. Concurrent posts share one statement. */
 import { randomUUID } from "node:crypto"
 import { Effect, Result, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -30,13 +30,13 @@ export interface PostedMessage {
   readonly duplicate: boolean
 }
 
-/** The message around what only the database knows: `seq` between the two parts, `createdAt` after the second. */
+/** The JSON around the values of the database: `seq` goes between the two parts, `createdAt` after the second. */
 const partsOf = ({ mode, sender, senderKind, text }: MessageBody) => ({
   head: `{"id":"${randomUUID()}","seq":`,
   middle: `,${JSON.stringify({ sender, senderKind, text, mode }).slice(1, -1)},"createdAt":"`,
 })
 
-/** What the room remembers of a message with a clientId; empty without one. */
+/** Fingerprints that the room stores of a message with a clientId; empty without one. */
 const keysOf = ({ clientId, mode, sender, senderKind, text }: MessageBody) =>
   clientId === undefined
     ? { clientKey: "", contentKey: "" }
@@ -61,7 +61,7 @@ export const make = Effect.gen(function* () {
       ? []
       : Windows.remainingOf(ofRoom, { used: row.roomUsed, oldest: row.roomOldest, at: row.roomAt })
 
-  /** The original of a replay that was committed while this statement waited, and so is not in its snapshot. */
+  /** The original of a replay that was committed after this statement's snapshot. */
   const originalOf = (id: string, place: number | null) =>
     Effect.map(
       bodiesOf(sql`SELECT body FROM room_messages WHERE room_id = ${id}::uuid AND place = ${place}::int`),
@@ -90,7 +90,7 @@ export const make = Effect.gen(function* () {
     run,
   })
 
-  /** The room or the address is full; nothing was taken from either, and the longer wait is the true one. */
+  /** The refusal of a full room or address. Nothing was taken from either, and the longer wait applies. */
   const refusal = (row: PostStatement.PostRow, address: string) =>
     Effect.map(look(address), (remaining) =>
       row.verdict === "full" ? exceeded([...remaining, ...remainingOfRoom(row)], ofRoom) : exceeded(remaining, sends),
@@ -110,7 +110,7 @@ export const make = Effect.gen(function* () {
       if (taken === undefined) return yield* yield* refusal(row, caller.address)
       const remaining = [...remainingOf(taken), ...remainingOfRoom(row)]
       const text = row.body ?? (yield* originalOf(id, row.original))
-      // Its room was deleted in between.
+      // The room was deleted concurrently.
       if (text === undefined) return { remaining, outcome: Result.fail(new RoomNotFound({})) }
       return {
         remaining,

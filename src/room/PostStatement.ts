@@ -1,4 +1,4 @@
-/** The statement that decides limits, clientId, sequence, eviction and insert of sends together, under the rooms' locks. */
+/** One statement for sends: limits, clientId, sequence, eviction and insert, under the rooms' locks. */
 import { Schema } from "effect"
 import type { Statement } from "effect/sql"
 import { retained } from "../../schema/room/Limits.ts"
@@ -11,11 +11,11 @@ import { Sought, Taken } from "./Rows.ts"
 
 const { at, oldest, used } = Windows.Counts.fields
 
-/** What a send has beside its room. */
+/** Columns of a send apart from its room. */
 const beside = {
-  /** Which of the sends of the statement, from 1. */
+  /** Position of the send in the statement, from 1. */
   nth: Schema.Int,
-  /** The place of the message that had this clientId first. */
+  /** The place of the first message with this clientId. */
   original: Schema.NullOr(Schema.Int),
   body: Schema.NullOr(Schema.String),
   ...Taken,
@@ -23,7 +23,7 @@ const beside = {
 
 const [absent, found] = Sought.members
 
-/** What a send finds: its room, and what was decided under its lock. */
+/** The result of a send: its room and the decision made under its lock. */
 export const PostRow = Schema.Union([
   absent.pipe(Schema.fieldsAssign({ ...beside, verdict: Schema.Null })),
   found.pipe(
@@ -41,19 +41,18 @@ export type PostRow = typeof PostRow.Type
 const columns = literal(
   "id, name, token_digest, created_at, expires_at, latest_sequence, sent, client_keys, content_keys",
 )
-/** Who has not the token of a room keeps none of its members waiting. */
+/** A caller without a room's token must not lock it and block its members. */
 const isOpened = part`EXISTS (SELECT FROM asked WHERE asked.id = rooms.id AND ${Invites.proved(part`asked.proof`)})`
 const ring = literal(String(retained))
 
-/** The sends that take something. */
+/** The sends that take quota. */
 export const admitted = part`(
   SELECT key, 1 AS n FROM asked
   WHERE EXISTS (SELECT FROM verdict WHERE verdict.nth = asked.nth AND verdict IN ('new', 'replay'))) AS admitted`
 
 /**
- * `held` waits for the rooms that somebody opens, and then holds the newest version of them; everything later is decided from that, not
- * from the statement's snapshot, which may be older than what was waited for. A message takes the place of the one
- * that is 50 older, which needs no snapshot either. Rooms are locked before addresses, both in order.
+ * `held` locks the opened rooms and reads their newest version, since the snapshot may be older than the lock. A
+ * message replaces the one 50 before it. Rooms are locked before addresses, both in order.
  */
 export const statement = (newMessages: Policy) => (slot: Statement.Fragment) =>
   part`

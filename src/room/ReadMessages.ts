@@ -1,4 +1,4 @@
-/** Polls: token, expiry, limit and what is new, in one statement for all that wait at the same time. */
+/** Polls a room: token, expiry, limit and new messages, in one statement for all concurrent polls. */
 import { Effect, Result, Schema, Tuple } from "effect"
 import type { SqlError, Statement } from "effect/sql"
 import { retained } from "../../schema/room/Limits.ts"
@@ -15,7 +15,7 @@ import { type Admitted, type Caller, opened, Sought, Taken, takenOf } from "./Ro
 
 export interface NewMessages {
   readonly room: Room
-  /** JSON text: the members of an array, none where nothing is new. */
+  /** JSON text: the members of an array, empty if nothing is new. */
   readonly messages: string
   readonly truncated: boolean
   readonly serverTime: string
@@ -31,7 +31,7 @@ const PollRow = Sought.mapMembers(
   Tuple.map(
     Schema.fieldsAssign({
       ...Taken,
-      /** Which of the polls of the statement, from 1. */
+      /** Position of the poll in the statement, from 1. */
       place: Schema.Int,
       messages: Schema.NullOr(Schema.String),
     }),
@@ -40,16 +40,16 @@ const PollRow = Sought.mapMembers(
 
 interface Polled {
   readonly row: typeof PollRow.Type
-  /** How many of the same address were let in behind it: what was left after it is told without them. */
+  /** Number of later polls of the same address in the statement, which its remaining quota leaves out. */
   readonly later: number
-  /** Whether the statement held no other of its address. */
+  /** Whether the statement held no other poll of its address. */
   readonly isAlone: boolean
 }
 
-/** Polls of one address in a statement at most, half of it: however many come from one address, others have room. */
+/** Maximum polls of one address in a statement, half of its size, so that others always have room. */
 const share = 32
 
-/** What the room refuses takes nothing. */
+/** Only polls that the room accepts take quota. */
 const admitted = part`(
   SELECT key, count(*)::int AS n FROM asked WHERE proved AND expires > now GROUP BY key) AS callers`
 
@@ -75,7 +75,8 @@ export const make = Effect.gen(function* () {
     const addresses = polls.map(({ caller }) => caller.address)
     const rows = yield* poll(addresses, {
       ids: polls.map(({ id }) => id),
-      // As text: the client takes the type of an array from its members, and numbers that differ in size are of two.
+      // As text, since the driver derives an array's type from its members, and numbers of different size have
+      // different types.
       afters: polls.map(({ after }) => String(after)),
       proofs: polls.map(({ caller }) => Invites.proofOf(caller.token)),
     })
@@ -98,7 +99,7 @@ export const make = Effect.gen(function* () {
     run: (polls) => bounded(run(polls)),
   })
 
-  /** Of one address together, all stand or fall; what falls so is decided by itself, as if it had come alone. */
+  /** Polls of one address in a batch are accepted or rejected together. A rejected one runs again alone. */
   const decided = Effect.fnUntraced(function* (poll: Poll) {
     const together = yield* ask(poll)
     if (together.isAlone || takenOf(together.row) !== undefined || Result.isFailure(opened(together.row)))
@@ -107,7 +108,7 @@ export const make = Effect.gen(function* () {
     return alone ?? together
   })
 
-  // Untraced, as are sends: a poll is one statement in one request, which has a span of its own.
+  // Untraced, as are sends: a poll is one statement in one request, which has its own span.
   return Effect.fnUntraced(
     function* (
       id: string,

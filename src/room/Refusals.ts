@@ -1,4 +1,4 @@
-/** A refusal of the signal room as a response, in its own shape and never cached. */
+/** A refusal of the signal room as a response, in its own format and never cached. */
 import { HttpServerResponse } from "effect/http"
 import { type RoomRefusal, statusOf } from "../../schema/room/Errors.ts"
 

@@ -1,8 +1,8 @@
-/** A room that its operator takes away, with all that is in it: nobody's invitation is asked for. */
+/** Deletes a room for the operator, without its token. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Answers whether there was one. */
+/** Returns whether the room existed. */
 export const make = Effect.map(SqlClient.SqlClient, (sql) =>
   Effect.fn("Removal.remove")((id: string) =>
     Effect.map(sql`DELETE FROM rooms WHERE id = ${id}::uuid RETURNING id`, (rows) => rows.length > 0),

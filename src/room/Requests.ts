@@ -1,4 +1,4 @@
-/** How the room reads and refuses a request: its token, its body, and what the contract cannot decode. */
+/** Requests of the signal room: token, body, and refusals of invalid ones. */
 import { Effect, Layer, Redacted, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Issue } from "../../schema/Errors.ts"
@@ -28,10 +28,10 @@ export const body = Body.reader<RoomBadRequest | RoomTooLarge>({
 
 const isToken = Schema.is(Token)
 
-/** The scheme in any case (RFC 9110 §11.1), and what follows it. */
+/** The scheme in any case (RFC 9110 §11.1), followed by the token. */
 const bearer = /^bearer +(\S+)$/iu
 
-/** The token of a request, from the one place where it may be. */
+/** The token of a request, accepted only in `Authorization`. */
 export const tokenOf = ({ headers }: HttpServerRequest.HttpServerRequest) => {
   const token = bearer.exec(headers["authorization"] ?? "")?.[1]
   return isToken(token) ? Effect.succeed(Redacted.make(token)) : Effect.fail(new RoomUnauthorized({}))
@@ -43,10 +43,10 @@ export const layer = Layer.merge(
     refusedBy({
       unknown: () => refuseRoom(new RoomNotFound({})),
       malformed: (issues) => refuseRoom(malformed(issues)),
-      // The names are not repeated: one may be a token.
+      // The names are not repeated, since one may be a token.
       undeclared: () => refuseRoom(RoomBadRequest.because("This path takes no query parameters.")),
     }),
   ),
-  // The contract says where a token stands; `tokenOf` reads it.
+  // The contract declares the token; `tokenOf` reads it.
   Layer.succeed(RoomInvite, { invite: (httpEffect) => httpEffect }),
 )

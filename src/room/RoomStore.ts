@@ -1,4 +1,4 @@
-/** Rooms and their signals: each call costs at most one statement, limits included, and is decided under locked rows. */
+/** Rooms and their signals. Each call takes one statement, limits included, under locked rows. */
 import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Result, Schema, Tuple } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
@@ -37,11 +37,14 @@ const insertion = (slot: Statement.Fragment) => part`
 
 const proved = Invites.proved(part`${named("proof")}::bytea`)
 
-/** What the room refuses takes nothing. */
+/** Only a deletion of an open room takes quota. */
 const stillThere = part`(
   SELECT key, 1 AS n FROM held, ${callers} WHERE expires_at > clock_timestamp()) AS admitted`
 
-/** The room is locked before the address is counted: of several who delete it, one finds it. Who has not its token locks nothing. */
+/**
+ * Locks the room before the address is counted, so that only one of several deletions finds it. A caller without its
+ * token locks nothing.
+ */
 const deletion = (slot: Statement.Fragment) => part`
   WITH room AS MATERIALIZED (
     SELECT ${columns}, ${proved} AS proved FROM rooms WHERE id = ${named("id")}::uuid
@@ -105,7 +108,7 @@ export class RoomStore extends Context.Service<RoomStore>()("spirit-altar/room/R
       ORDER BY expires_at LIMIT ${batch}::int FOR UPDATE SKIP LOCKED)
     RETURNING 1`
 
-    /** Deletes what has expired; returns how many rooms. Runs by itself too. */
+    /** Deletes expired rooms and returns their number. Also runs periodically. */
     const sweep = inBatches(batch, sweepOnce).pipe(Effect.orDie, Effect.withSpan("RoomStore.sweep"))
 
     yield* DatabaseWatch.sweeping(sweep, sweepEvery, "Expired rooms could not be deleted")

@@ -1,4 +1,4 @@
-/** A row of the room as statements return it, and whether it is open to the caller. */
+/** Rows of a room as statements return them, and whether the room is open to the caller. */
 import { type Redacted, Result, Schema } from "effect"
 import { RoomExpired, RoomNotFound, RoomUnauthorized } from "../../schema/room/Errors.ts"
 import type { Room } from "../../schema/room/Room.ts"
@@ -6,7 +6,7 @@ import type { Remaining } from "../limits/Policy.ts"
 import * as Windows from "../limits/Windows.ts"
 import { Moment } from "../platform/Rows.ts"
 
-/** Who asks: the presented token and the pseudonym of the address. */
+/** The presented token and the pseudonym of the address. */
 export interface Caller {
   readonly token: Redacted.Redacted<string>
   readonly address: string
@@ -15,7 +15,7 @@ export interface Caller {
 /** Why a room is not open to a caller. */
 export type Closed = RoomNotFound | RoomUnauthorized | RoomExpired
 
-/** What came of a request that no limit refused, and what is left of them: nothing is said where the room refused, which took nothing. */
+/** The result of a request within its limits, and the remaining quota, empty if the room refused. */
 export interface Admitted<A, Refusal = Closed> {
   readonly outcome: Result.Result<A, Refusal>
   readonly remaining: ReadonlyArray<Remaining>
@@ -31,7 +31,7 @@ export const roomColumns = {
 
 type RoomRow = Schema.Struct<typeof roomColumns>["Type"]
 
-/** A room that was looked for: its columns, whether the token opens it, whether its time is over; or null for all. */
+/** The row of a lookup: the room's columns, whether the token opens it and whether it has expired; null without one. */
 export const Sought = Schema.Union([
   Schema.Struct({ id: Schema.Null }),
   Schema.Struct({ ...roomColumns, proved: Schema.Boolean, expired: Schema.Boolean }),
@@ -40,11 +40,10 @@ type Sought = typeof Sought.Type
 
 const { at, oldest, used } = Windows.Counts.fields
 
-/** What the address has left; null where nothing was taken from it, since its limit or the room refused. */
+/** The counts of the address; null if its limit or the room refused, since nothing was taken. */
 export const Taken = { used: Schema.NullOr(used), oldest: Schema.NullOr(oldest), at: Schema.NullOr(at) }
 type Taken = Schema.Struct<typeof Taken>["Type"]
 
-/** The counts of a request that was let in. */
 export const takenOf = ({ at, oldest, used }: Taken): Windows.Counts | undefined =>
   used === null || oldest === null || at === null ? undefined : { used, oldest, at }
 
@@ -56,7 +55,7 @@ export const roomOf = ({ created, expires, id, latest, name }: RoomRow): Room =>
   latestSequence: latest,
 })
 
-/** The room, if there is one and the token opens it; expiry counts here, whenever it is swept. */
+/** The room, if it exists and the token opens it. Expiry applies even before the room is swept. */
 export const opened = (row: Sought): Result.Result<Room, Closed> => {
   if (row.id === null) return Result.fail(new RoomNotFound({}))
   if (!row.proved) return Result.fail(new RoomUnauthorized({}))

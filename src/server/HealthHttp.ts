@@ -1,4 +1,4 @@
-/** `/api/health`, `/livez` and `/readyz`: whether the parts work, asked anew each time; who asks together shares an answer. */
+/** `/api/health`, `/livez` and `/readyz`: checks of all parts, shared by concurrent callers. */
 import { Effect, Option, Result } from "effect"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { SqlError } from "effect/sql"
@@ -17,10 +17,10 @@ import { DatabaseClock, isFarOff, type Reading } from "../platform/DatabaseClock
 import * as Gather from "../platform/Gather.ts"
 import { commit, version } from "../platform/Software.ts"
 
-/** Says no, and when to ask again. */
+/** A 503 with `Retry-After`. */
 const no = <State>(body: State) => Effect.fail(HttpApiSchema.withHeaders({ body, headers: { "retry-after": "5" } }))
 
-/** A part that cannot be asked is a finding here, not a failure; one that does not answer is given up. */
+/** A check that fails or times out is a result here, not an error. */
 const found = <A, E>(part: Effect.Effect<A, E>) =>
   Effect.result(Effect.timeout(Effect.catchDefect(part, Effect.fail), "5 seconds"))
 
@@ -28,10 +28,10 @@ const isUnanswered = (failure: unknown) =>
   SqlError.isSqlError(failure) ||
   (typeof failure === "object" && failure !== null && "_tag" in failure && failure._tag === "TimeoutError")
 
-/** What was answered is wrong; what was not answered is not known. */
+/** A wrong answer is a failure. A missing one is unknown. */
 const isFailing = <A>(part: Result.Result<A, unknown>) => Result.isFailure(part) && !isUnanswered(part.failure)
 
-/** A clock that could not be compared says nothing. */
+/** A clock that could not be compared is unknown. */
 const clockState = (time: Result.Result<Reading, unknown>) =>
   Result.isFailure(time) ? "unknown" : isFarOff(time.success) ? "failing" : "ok"
 
@@ -52,7 +52,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
     const databaseClock = yield* DatabaseClock
     const enabled = terms._tag === "Ready"
 
-    /** Nothing where this server has no log. */
+    /** Empty if this server has no log. */
     const log = Effect.gen(function* () {
       if (Option.isNone(published.identity)) return {}
       const stopped = yield* found(published.stopped)

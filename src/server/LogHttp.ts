@@ -1,4 +1,4 @@
-/** What the contract says of the log: whose it is and how far, and the proof of one stone. */
+/** The log's API: its identity and state, and the proof of one stone. */
 import { DateTime, Effect, Option } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
@@ -24,55 +24,53 @@ export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
       return Option.isSome(yield* confirmation.waitsFor) ? "waiting" : "running"
     })
 
-    /** What is not covered will be in a moment, unless nothing is covered any more. */
+    /** A stone that is not covered will be soon, unless the log is stopped. */
     const notYet = Effect.flatMap(log.stopped, (reason) =>
       Effect.fail(Option.isSome(reason) ? new LogHalted({}) : new ProofNotReady({})),
     )
 
     const identity = Effect.mapError(Effect.fromOption(log.identity), () => new NotFound({}))
 
-    return (
-      handlers
-        .handle("readLog", () =>
-          Effect.gen(function* () {
-            const { origin, vkey } = yield* identity
-            const { at, note, root, size } = yield* log.checkpoint
-            const body: typeof LogStatus.Type = {
-              ok: true,
-              origin,
-              vkey,
-              url: `${publicUrl}${Files.prefix}`,
-              state: yield* state,
-              size,
-              root: base64(root),
-              publishedAt: DateTime.formatIso(DateTime.fromDateUnsafe(at)),
-              checkpoint: note,
-            }
-            return HttpApiSchema.withHeaders({ body, headers: { "cache-control": "no-cache" } })
-          }).pipe(Effect.catchTags({ NotPublished: () => notYet, LogStopped: () => Effect.fail(new LogHalted({})) })),
-        )
-        // Raw: the bytes of a file.
-        .handleRaw("readStoneProof", ({ params }) =>
-          Effect.gen(function* () {
-            yield* identity
-            const { isFinal, sequence, text } = yield* log.proof(params.witnessId)
-            return HttpServerResponse.text(text, {
-              contentType: "text/plain; charset=utf-8",
-              headers: {
-                // Each checkpoint makes other bytes of it. Witnessed it has no more to say; else a witness may still come.
-                "cache-control": isFinal ? "public, max-age=31536000, immutable" : "public, max-age=5",
-                "content-disposition": `attachment; filename="stone-${sequence}.tlog-proof"`,
-              },
-            })
-          }).pipe(
-            Effect.catchTags({
-              NotPublished: () => notYet,
-              LogStopped: () => Effect.fail(new LogHalted({})),
-              StoneUnknown: () => Effect.fail(new WitnessNotFound({})),
-              ChainBroken: brokenIn("stone"),
-            }),
-          ),
-        )
-    )
+    return handlers
+      .handle("readLog", () =>
+        Effect.gen(function* () {
+          const { origin, vkey } = yield* identity
+          const { at, note, root, size } = yield* log.checkpoint
+          const body: typeof LogStatus.Type = {
+            ok: true,
+            origin,
+            vkey,
+            url: `${publicUrl}${Files.prefix}`,
+            state: yield* state,
+            size,
+            root: base64(root),
+            publishedAt: DateTime.formatIso(DateTime.fromDateUnsafe(at)),
+            checkpoint: note,
+          }
+          return HttpApiSchema.withHeaders({ body, headers: { "cache-control": "no-cache" } })
+        }).pipe(Effect.catchTags({ NotPublished: () => notYet, LogStopped: () => Effect.fail(new LogHalted({})) })),
+      )
+      .handleRaw("readStoneProof", ({ params }) =>
+        Effect.gen(function* () {
+          yield* identity
+          const { isFinal, sequence, text } = yield* log.proof(params.witnessId)
+          return HttpServerResponse.text(text, {
+            contentType: "text/plain; charset=utf-8",
+            headers: {
+              // The bytes change with each checkpoint. A fully witnessed proof needs no later one; otherwise a
+              // signature may follow.
+              "cache-control": isFinal ? "public, max-age=31536000, immutable" : "public, max-age=5",
+              "content-disposition": `attachment; filename="stone-${sequence}.tlog-proof"`,
+            },
+          })
+        }).pipe(
+          Effect.catchTags({
+            NotPublished: () => notYet,
+            LogStopped: () => Effect.fail(new LogHalted({})),
+            StoneUnknown: () => Effect.fail(new WitnessNotFound({})),
+            ChainBroken: brokenIn("stone"),
+          }),
+        ),
+      )
   }),
 )

@@ -1,4 +1,4 @@
-/** What no endpoint answers: unknown paths, wrong methods, oversized bodies and faults, in the shape of the service asked. */
+/** Answers outside the endpoints, such as unknown paths and faults, in the format of their service. */
 import { Cause, Effect, type Types } from "effect"
 import { Headers, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
@@ -25,7 +25,7 @@ interface Route {
   readonly methods: Set<string>
 }
 
-/** Paths and their methods, read from the contract; `GET` includes `HEAD`, and the altar answers every `OPTIONS`. */
+/** Paths and their methods, read from the contract. `GET` includes `HEAD`, and the altar answers every `OPTIONS`. */
 const routesOf = <Groups extends HttpApiGroup.Constraint>(
   contract: HttpApi.HttpApi<"spirit-altar", Groups>,
 ): ReadonlyArray<Route> => {
@@ -47,7 +47,7 @@ const routesOf = <Groups extends HttpApiGroup.Constraint>(
 
 const pathOf = (request: HttpServerRequest.HttpServerRequest) => pathOfUrl(request.url)
 
-/** Methods of a path beside the one that was tried; empty when the path is unknown. */
+/** The methods of a path; empty if the path is unknown. */
 const allowed = (routes: ReadonlyArray<Route>, path: string) => {
   const methods = new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap((route) => [...route.methods]))
   return [...methods].sort()
@@ -63,10 +63,10 @@ const notFound = (routes: ReadonlyArray<Route>, request: HttpServerRequest.HttpS
     : shapeOf(request).methodNotAllowed(methods.join(", "))
 }
 
-/** What a database that is away makes fail may be asked again; all else is a fault of ours, under the request's id. */
+/** An unavailable database is a 503 that may be retried. Anything else is a 500 under the request's id. */
 const fault = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
-  // Its alarm has rung where it was found.
+  // The alarm was raised where it was found.
   if (error instanceof RevealBroken) return Effect.succeed(refuse(500, error))
   return Effect.as(
     DatabaseWatch.failed("A request failed")(cause),
@@ -74,7 +74,7 @@ const fault = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<
   )
 }
 
-/** Bare responses of the framework get a body that says what to do. */
+/** Gives bare responses of the framework a body that says what to do. */
 const explain = (
   routes: ReadonlyArray<Route>,
   request: HttpServerRequest.HttpServerRequest,
@@ -93,7 +93,7 @@ const explain = (
   }
 }
 
-/** Browsers may pay from any origin: what their x402 clients read. */
+/** Browsers may pay from any origin. These are the headers that x402 clients read. */
 const open = {
   "access-control-allow-origin": "*",
   "access-control-expose-headers": [
@@ -111,19 +111,19 @@ const open = {
 
 const uncached = { "cache-control": "no-store" }
 
-/** Written once: a response of ours gets one of these. */
+/** Computed once. A response gets one of these. */
 const headers = {
-  /** Of a page or one of its parts nothing but the bytes is read elsewhere. */
+  /** Other sites read only the bytes of a page and its parts. */
   page: Headers.fromInput({ "access-control-allow-origin": "*" }),
   open: Headers.fromInput(open),
   openUncached: Headers.fromInput({ ...open, ...uncached }),
-  /** Whatever the room answers is for one reader at one time. */
+  /** A room's answer is for one reader at one time. */
   room: Headers.fromInput(uncached),
-  /** What its page says itself is enough: other origins are let in nowhere. */
+  /** The page sets its own headers and admits no other origin. */
   roomPage: Headers.empty,
 }
 
-/** What a browser asks before it pays from another origin. */
+/** The answer to a browser's preflight before it pays from another origin. */
 const preflight = HttpServerResponse.empty({
   status: 204,
   headers: {
@@ -163,15 +163,15 @@ type Handled = Effect.Effect<
   HttpServerRequest.HttpServerRequest
 >
 
-/** What was done or refused is an answer to one request: no cache on the way keeps it for another. */
+/** Whether a cache may store the response. A response to a change or a refusal belongs to one request. */
 const mayBeKept = ({ method }: Request, { headers, status }: Response) =>
   headers["cache-control"] !== undefined || (status < 400 && (method === "GET" || method === "HEAD"))
 
-/** Pages and their parts carry their rules with them, and say themselves how they may be kept. */
+/** Pages and their parts set their own security and cache headers. */
 const isPage = ({ headers, status }: Response) =>
   status < 400 && headers["content-security-policy"] !== undefined && headers["cache-control"] !== undefined
 
-/** What an answer outside the room carries beside its own. */
+/** The common headers of a response outside the room. */
 const headersOf = (request: Request, response: Response) => {
   const kept = mayBeKept(request, response)
   if (Shapes.isRoomPage(pathOf(request))) return kept ? headers.roomPage : headers.room
@@ -179,11 +179,11 @@ const headersOf = (request: Request, response: Response) => {
   return kept ? headers.open : headers.openUncached
 }
 
-/** Browsers reach the room from its own pages alone; programs send no `Origin`. */
+/** Browsers may use the room from its own pages only. Programs send no `Origin`. */
 const isForeign = (request: HttpServerRequest.HttpServerRequest, own: ReadonlySet<string>) =>
   request.headers["origin"] !== undefined && !own.has(request.headers["origin"])
 
-/** Over the routes of a contract, and of everything else that is served beside it: the one layer around all of them. */
+/** The one middleware around all routes, those of a contract and the others. */
 export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
   HttpRouter.middleware(
     Effect.gen(function* () {
@@ -198,7 +198,7 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
         return HttpServerResponse.setHeaders(told, isRoom ? headers.room : headersOf(request, told))
       }
 
-      /** What is sent again and again is finished once. */
+      /** Completed responses by the cached one they come from. */
       const known = new WeakMap<Response, Response>()
       const finishedOnce = (request: Request, response: Response) => {
         const before = known.get(response)
@@ -221,7 +221,7 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
             return Effect.succeed(finished(request, isRoom, refuseRoom(new RoomForbidden({}))))
           }
           if (!isRoom && request.method === "OPTIONS" && !Shapes.isRoomPage(pathOf(request))) {
-            // A preflight promises what the request will meet.
+            // A preflight must match the answer to the request itself.
             const isRefused = Shapes.isTool(pathOf(request)) && !mayUseTools(request.headers["origin"])
             return Effect.succeed(isRefused ? forbidden : preflight)
           }

@@ -1,4 +1,4 @@
-/** What a server says that is starting or stopping: in the shape of the service asked, and when to ask again. */
+/** The answers of a server that is starting or stopping, in the format of the service, with `Retry-After`. */
 import { NotNow as AltarNotNow } from "../../schema/Errors.ts"
 import type { Readiness } from "../../schema/Health.ts"
 import type { NotNow, Phase } from "../http/Listener.ts"
@@ -19,7 +19,7 @@ const anywhere = {
 const room = JSON.stringify({ error: new RoomUnavailable({ error: { code: "UNAVAILABLE", message } }).error })
 const altar = JSON.stringify({ ok: false, code: new AltarNotNow({}).code, message })
 
-/** No part is asked: who starts or stops takes no traffic, whatever they would say. */
+/** No part is checked: a starting or stopping server takes no traffic in any case. */
 const readiness = (state: Phase) =>
   JSON.stringify({
     ready: false,

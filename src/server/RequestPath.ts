@@ -1,15 +1,15 @@
-/** Which path a request asks for, as the router reads it: a guard that reads another would guard another door. */
+/** The path of a request as the router reads it. A guard that read it differently could be bypassed. */
 import { Option } from "effect"
 import { isRoom } from "./Shapes.ts"
 
 const decode = Option.liftThrowable(decodeURI)
 
-/** The router takes all three for the end of a path. */
+/** The router also ends a path at these characters. */
 const end = /[;#]/u
 
 const spelled = (url: string) => url.split("?", 1)[0] ?? "/"
 
-/** Cut and decoded once, as the router does it; what cannot be decoded reaches no route. */
+/** Cut and decoded once, like the router does. A path that cannot be decoded matches no route. */
 export const pathOf = (url: string): string => {
   const path = spelled(url)
   if (!end.test(path) && !path.includes("%")) return path
@@ -17,7 +17,7 @@ export const pathOf = (url: string): string => {
   return Option.getOrElse(decode(cut), () => cut)
 }
 
-/** A second spelling that no route needs: something behind the path that is no query, or an escape in a path of the room. */
+/** Whether a path has a spelling that no route needs: a suffix that is no query, or an escape in a room's path. */
 export const isMisspelt = (url: string): boolean => {
   const path = spelled(url)
   return end.test(path) || (path.includes("%") && isRoom(pathOf(url)))

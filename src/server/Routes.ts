@@ -1,4 +1,4 @@
-/** Every route of a server: those of a contract, with its handlers, and those that no contract names. */
+/** All routes of a server, with and without a contract. */
 import { fileURLToPath } from "node:url"
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
@@ -18,7 +18,7 @@ import * as RoomRequests from "../room/Requests.ts"
 import * as HealthHttp from "./HealthHttp.ts"
 import * as LogHttp from "./LogHttp.ts"
 
-/** The routes of a contract, whose handlers are still to be given, its document, and the page to browse that. */
+/** The routes of a contract without its handlers, the OpenAPI document, and the page that shows it. */
 export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
   Layer.merge(
     Layer.unwrap(
@@ -34,10 +34,9 @@ export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpA
     Site.docs(contract),
   )
 
-/** The handlers of the altar's contract. */
 export const handlers = Layer.mergeAll(...altarHandlers, LogHttp.handlers, RoomHttp.handlers, HealthHttp.handlers)
 
-/** How the rooms read a request that the contract has decoded. */
+/** How each service rejects requests that the contract cannot decode. */
 export const requests = Layer.merge(AltarRequests.layer, RoomRequests.layer)
 
 const artwork = Files.layer({
@@ -46,5 +45,5 @@ const artwork = Files.layer({
   cacheControl: "public, max-age=86400",
 }).pipe(Layer.provide(Site.compressed))
 
-/** What no contract names: artwork, pages, what agents read, and the files of the log. */
+/** Routes without a contract: artwork, pages, documents for agents, and the files of the log. */
 export const others = Layer.mergeAll(artwork, Site.layer, AgentsHttp.layer, LogFiles.layer)

@@ -1,5 +1,5 @@
-/** The one place where all rooms meet: their services, their routes, and the socket they are served on. */
-// Before any schema: decoders and encoders are compiled to JavaScript when they are first used.
+/** Assembles the server: all services, routes and the socket. */
+// Comes before any schema, since decoders and encoders are compiled when they are first used.
 import "effect/schema/SchemaJITCompiler/enable"
 import { ByteSize, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpRouter } from "effect/http"
@@ -24,14 +24,13 @@ import * as Routes from "./Routes.ts"
 
 const altar = { routes: Routes.routesOf(Api).pipe(Layer.provide(Routes.handlers)), middleware: Middleware.layer(Api) }
 
-/** What is served and sold: another contract brings its own routes and acts, over the same services. */
+/** The routes and acts of a server. Another contract brings its own over the same services. */
 export interface House {
   readonly routes: typeof altar.routes
   readonly middleware: typeof altar.middleware
   readonly acts?: Altar.Sold
 }
 
-/** All services over the database of a configuration. */
 export const services = (config: ServerConfig, { acts }: House = altar) =>
   Layer.mergeAll(
     Payments.layer(config.payments, Listener.grace),
@@ -47,10 +46,10 @@ export const services = (config: ServerConfig, { acts }: House = altar) =>
     Layer.provideMerge(Database.layer(config.databaseUrl)),
   )
 
-/** Bytes of a body at most; a reveal of 4096 escaped code points fits. */
+/** Maximum bytes of a body. A reveal of 4096 escaped code points fits. */
 const bodyLimit = ByteSize.kibibytes(64)
 
-/** Only whole, known paths; a parameter may be as long as a header allows. */
+/** Exact paths only. A parameter may be as long as a header allows. */
 const routerConfig = {
   caseSensitive: true,
   ignoreTrailingSlash: false,
@@ -58,7 +57,7 @@ const routerConfig = {
   maxParamLength: 500,
 } as const
 
-/** The server, listening, with the address it is bound to; further routes may be given, such as the sandbox's. */
+/** A listening server. `extra` adds routes, such as the sandbox's. */
 export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: House = altar) =>
   Layer.unwrap(
     Effect.map(AppConfig, (config) => {

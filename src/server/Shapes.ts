@@ -1,4 +1,4 @@
-/** Which service a path belongs to, and how that service says what no endpoint of it says. */
+/** The service of a path, and its format for answers outside its endpoints. */
 import type { HttpServerResponse } from "effect/http"
 import { Internal, MethodNotAllowed, NotFound, NotNow, TooLarge, UnsupportedMediaType } from "../../schema/Errors.ts"
 import * as Room from "../../schema/room/Errors.ts"
@@ -13,11 +13,11 @@ export interface Shape {
   readonly tooLarge: () => Response
   readonly unsupportedMediaType: () => Response
   readonly internal: (requestId: string) => Response
-  /** 503 with the seconds after which it may be asked again. */
+  /** 503 with `Retry-After`. */
   readonly unavailable: () => Response
 }
 
-/** Seconds after which a database that did not answer is asked again. */
+/** Seconds until a retry after the database did not answer. */
 const soon = { "retry-after": "2" }
 
 export const altar: Shape = {
@@ -39,15 +39,15 @@ export const room: Shape = {
   unavailable: () => refuseRoom(new Room.RoomUnavailable({}), soon),
 }
 
-/** Where the tools for agents are; both are the same endpoint. */
+/** The paths of the tools for agents, both the same endpoint. */
 export const tools = ["/mcp", "/api/mcp"] as const
 
 export const isTool = (path: string) => tools.some((one) => path === one)
 
-/** The room's page and what lies below it: like the room, other origins are let in nowhere. */
+/** Whether the path is the room's page or below it. Like the room, it admits no other origin. */
 export const isRoomPage = (path: string) => path === "/signals" || path.startsWith("/signals/")
 
 const rooms = ["/api/rooms", "/api/health", "/livez", "/readyz"]
 
-/** The room's paths, health and probes among them, whose errors have their shape; everything else is the altar's. */
+/** Whether the path has the room's error format, which includes health and probes. All others have the altar's. */
 export const isRoom = (path: string) => rooms.some((root) => path === root || path.startsWith(`${root}/`))

@@ -1,4 +1,4 @@
-/** What kind of client asks, coarsely, by what it says of itself: for the log alone, and never who it is. */
+/** The coarse kind of a client by its user agent, for the log only. It never identifies a client. */
 export type Client = "browser" | "agent" | "monitor" | "crawler" | "other"
 
 const kinds: ReadonlyArray<readonly [sign: RegExp, kind: Client]> = [

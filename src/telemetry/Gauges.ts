@@ -1,4 +1,4 @@
-/** What has to be asked for to be known, as gauges: asked every few seconds, and only where somebody reads metrics. */
+/** Gauges that are measured every few seconds, only if metrics are exported. */
 import { performance } from "node:perf_hooks"
 import { Clock, Effect, Layer, Metric, Option, Record, Schedule } from "effect"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
@@ -44,7 +44,7 @@ const sales = {
 const nodes = {
   up: gauge("altar.rpc.up", "1 while the node answers, 0 while it does not."),
   headAge: gauge("altar.rpc.head.age.seconds", "Age of the newest block of the node.", "s"),
-  balance: gauge("altar.relayer.balance", "What our relayer holds to pay gas with.", "{ether}"),
+  balance: gauge("altar.relayer.balance", "Balance of our relayer, which pays the gas.", "{ether}"),
   waiting: gauge("altar.relayer.nonce_lag", "Transactions of our relayer that are sent and in no block."),
   unminedAge: gauge(
     "altar.relayer.unmined.age",
@@ -72,7 +72,7 @@ const processes = {
 }
 
 const spent = Metric.counter("altar.relayer.spent", {
-  description: "What our relayer's balance fell by while this server watched: gas, in ether.",
+  description: "Decrease of our relayer's balance while this server ran: gas, in ether.",
   attributes: { unit: "{ether}" },
   incremental: true,
 })
@@ -81,7 +81,7 @@ const etherOf = (wei: bigint) => Number(wei) / 1e18
 
 const bit = (is: boolean) => (is ? 1 : 0)
 
-/** Shows what was found of these gauges; a number that is not known is not shown, instead of the one that was. */
+/** Updates the gauges with the values found. A gauge without a value is removed instead of keeping its old one. */
 const showing = <Name extends string, E>(
   gauges: Readonly<Record<Name, Metric.Gauge<number>>>,
   ask: Effect.Effect<Readonly<Partial<Record<Name, number>>>, E>,
@@ -102,7 +102,7 @@ const showing = <Name extends string, E>(
     ),
   )
 
-/** Seconds since a place that something waits at moved last: a queue that moves is busy, one that stands is stuck. */
+/** Seconds since the position of a queue last moved: a moving queue is busy, a standing one is stuck. */
 const standing = () => {
   let before = { place: -1, since: 0 }
   return (place: number, isWaiting: boolean) =>
@@ -141,7 +141,7 @@ export const layer = Layer.effectDiscard(
       function* (sequence: number) {
         if (Option.isNone(log.identity)) return {}
         const logRunning = bit(Option.isNone(yield* log.stopped))
-        // Before the first checkpoint nothing is covered; that says nothing against the chain.
+        // Before the first checkpoint nothing is covered, which is no fault of the chain.
         const published = yield* Effect.catchTag(
           Effect.asSome(log.checkpoint),
           "NotPublished",

@@ -1,43 +1,43 @@
-/** The log as lines on stdout: one JSON object each, or a sentence for people; a reader that is slow holds up nobody. */
+/** Writes the log as lines on stdout, as JSON objects or readable text. A slow reader delays no request. */
 import { Context, LogLevel, Result } from "effect"
 import { scrubbed } from "./Scrub.ts"
 
 export type Format = "json" | "pretty"
 
-/** What a line says beside its time, level and message. */
+/** Structured fields of a line. */
 export type Fields = Readonly<Record<string, unknown>>
 
 export interface LinesConfig {
   readonly format: Format
   readonly level: LogLevel.LogLevel
-  /** Of how many good reads one is logged at `Info`; all of them are at `Debug`. */
+  /** Interval at which successful reads are logged at `Info`. All of them are at `Debug`. */
   readonly readsPerLine: number
 }
 
 export interface Writer {
   readonly write: (text: string) => void
-  /** Bytes that nobody has read yet. */
+  /** Bytes that the reader has not taken yet. */
   readonly waiting: () => number
 }
 
 export interface Lines {
   readonly readsPerLine: number
   readonly shows: (level: LogLevel.LogLevel) => boolean
-  /** Never fails and never waits: with a reader that does not read, lines are left out and counted. */
+  /** Never fails or waits. If the reader is too slow, lines are dropped and counted. */
   readonly say: (at: Date, level: LogLevel.LogLevel, message: string, fields: Fields) => void
 }
 
-/** Bytes that may wait for the reader. */
+/** Maximum bytes that may wait for the reader. */
 const waitingAtMost = 4 * 1_048_576
 
-/** No lines but those of Effect's own logger, unless a layer says otherwise. */
+/** Writes nothing by default. Effect's own logger still runs. */
 export const Lines = Context.Reference<Lines>("spirit-altar/telemetry/Lines", {
   defaultValue: () => ({ readsPerLine: 1, shows: () => false, say: () => {} }),
 })
 
 const ignore = () => {}
 
-/** A log that nobody can be told, for its reader is gone or its disk is full, is no reason to serve nobody. */
+/** Ignores write errors: a closed reader or a full disk must not stop the server. */
 const stdout = (): Writer => {
   process.stdout.off("error", ignore).on("error", ignore)
   return {
@@ -48,7 +48,7 @@ const stdout = (): Writer => {
 
 const exact = (_: string, value: unknown) => (typeof value === "bigint" ? value.toString() : value)
 
-/** Line breaks of a stack stay; nothing else moves the cursor of a terminal. */
+/** Keeps line breaks of a stack and removes all other control characters, which could steer a terminal. */
 const shown = (value: unknown) =>
   (typeof value === "string" ? value : (JSON.stringify(value, exact) ?? "")).replace(/[^\P{Cc}\n]/gu, " ")
 

@@ -1,4 +1,4 @@
-/** Whatever is logged anywhere, as lines that name the request and the trace they belong to. */
+/** Formats every log message as a line with its request and trace. */
 import { Cause, Context, Layer, Logger, References } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { requestIdHeader } from "../http/Observer.ts"
@@ -7,11 +7,11 @@ import { type Fields, Lines, type LinesConfig, make } from "./Lines.ts"
 const isPlain = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
-/** What an error says; its stack names our own files, and an error of the schema or the driver may quote what it was given. */
+/** The text of an error. Its stack names our own files, and errors of schemas or the driver may quote their input. */
 const said = (value: unknown): unknown =>
   Cause.isCause(value) ? Cause.pretty(value) : value instanceof Error ? `${value.name}: ${value.message}` : value
 
-/** A message is a sentence, then what it is about: plain objects are fields of the line. */
+/** Splits a message into its sentence and its fields, which are the plain objects. */
 const partsOf = (message: unknown) => {
   const parts = Array.isArray(message) ? message : [message]
   const fields = Object.assign({}, ...parts.filter(isPlain))

@@ -1,4 +1,4 @@
-/** What Prometheus calls each metric: with its unit, and `_total` for what is counted (OpenTelemetry's own rules). */
+/** Names of metrics in Prometheus, with units, and `_total` for counters (OpenTelemetry's rules). */
 
 const renamed: Readonly<Record<string, string>> = {
   "http.server.request.duration": "http.server.request.duration.seconds",

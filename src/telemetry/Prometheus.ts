@@ -1,4 +1,4 @@
-/** Metrics as Prometheus reads them, on a port of their own: nobody who may buy may ask there. */
+/** Serves metrics to Prometheus on a separate port, away from buyers. */
 import { createServer } from "node:http"
 import { Effect, Layer } from "effect"
 import { PrometheusMetrics } from "effect/observability"
@@ -8,7 +8,6 @@ import type { MetricsPort } from "./TelemetryConfig.ts"
 
 const guard = securityHeaders(false)()
 
-/** All that is counted now, as text. */
 export const text = PrometheusMetrics.format({ metricNameMapper: prometheusName })
 
 export const layer = ({ host, port }: MetricsPort) =>

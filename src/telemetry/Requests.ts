@@ -1,4 +1,4 @@
-/** What is noted of each request: its duration by route, and a line of the log. The one place where it is done. */
+/** Records each request: its duration by route, and a line of the log. No other code does. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Clock, Effect, Layer, type LogLevel, Metric } from "effect"
 import { Observer, requestIdHeader } from "../http/Observer.ts"
@@ -6,7 +6,7 @@ import { clientOf } from "./Clients.ts"
 import { Lines } from "./Lines.ts"
 import type { RouteName } from "./RouteNames.ts"
 
-/** Seconds; the boundaries of the OpenTelemetry conventions, and two below them for reads that are kept bytes. */
+/** Seconds: the boundaries of the OpenTelemetry conventions, and two below them for cached responses. */
 const boundaries = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
 const durations = Metric.histogram("http.server.request.duration", {
@@ -22,10 +22,10 @@ const active = Metric.gauge("http.server.active_requests", {
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 const isRead = (method: string) => method === "GET" || method === "HEAD" || method === "OPTIONS"
 
-/** What a client that hung up was answered. */
+/** The status recorded when a client disconnected early. */
 const hungUp = 499
 
-/** The question for a price is a read, whatever its method. */
+/** A request for the price counts as a read, whatever its method. */
 const isPriceAsked = (status: number, { headers }: IncomingMessage) =>
   status === 402 && headers["payment-signature"] === undefined && headers["authorization"] === undefined
 
@@ -38,11 +38,11 @@ export const layer = (nameOf: RouteName) =>
       const context = yield* Effect.context<never>()
       const lines = yield* Lines
       const clock = yield* Clock.Clock
-      // By route, then method, then status: names that are made once are found without being put together.
+      // By route, method and status, so that a lookup composes no name.
       const series = new Map<string, Map<string, Map<number, typeof durations>>>()
       let open = 0
       let reads = 0
-      // Read when it is asked for, and not written with each request.
+      // Read on demand instead of written with each request.
       Metric.registerUnsafe(active, context, {
         get: () => ({ value: open }),
         update: () => {},

@@ -1,7 +1,7 @@
-/** The template of a path, as metrics and the log name a route: few names, whatever clients ask for. */
+/** Maps paths to route templates for metrics and logs, so that names stay few for any request. */
 import { HttpApi, type HttpApiGroup } from "effect/http-api"
 
-/** What is served beside the contract, by the first part of its path. */
+/** Paths outside the contract, by their first part. */
 const beside = new Set([".well-known", "art", "docs", "log", "mcp", "sandbox", "signals", "v2", "web"])
 const files = new Set([
   "/",
@@ -21,7 +21,7 @@ const files = new Set([
 
 export type RouteName = (url: string) => string
 
-/** Templates by the parts of their paths; a part that is a parameter goes by any name. */
+/** A tree of templates by path segment. A parameter matches any segment. */
 interface Node {
   readonly named: Map<string, Node>
   any?: Node
@@ -37,7 +37,7 @@ const childOf = (parent: Node, part: string): Node => {
   return known
 }
 
-/** Steps from slash to slash without cutting the path apart: this is done for every request. */
+/** Walks from slash to slash without splitting the path, since it runs for every request. */
 const templateOf = (root: Node, path: string): string | undefined => {
   let at: Node | undefined = root
   for (let from = 1; from <= path.length && at !== undefined;) {

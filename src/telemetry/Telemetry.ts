@@ -1,4 +1,4 @@
-/** All that a server says of itself, put together: what nobody asked for costs nothing. */
+/** Assembles logs, metrics and traces. A part that is not configured costs nothing. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Context, Effect, Layer, Redacted, References, Tracer } from "effect"
 import { OtlpMetrics } from "effect/observability"
@@ -10,12 +10,12 @@ import type { RouteName } from "./RouteNames.ts"
 import type { TelemetryConfig } from "./TelemetryConfig.ts"
 import * as Tracing from "./Tracing.ts"
 
-/** How it is configured; a server that is not told keeps to itself. */
+/** The configuration of metrics and traces. By default there are none. */
 export const Telemetry = Context.Reference<Omit<TelemetryConfig, "log">>("spirit-altar/telemetry/Telemetry", {
   defaultValue: () => ({}),
 })
 
-/** The lines of the log, and what the server shall tell whom. */
+/** The log and the configuration of metrics and traces. */
 export const layer = (config: TelemetryConfig) => Layer.merge(Logs.layer(config.log), Layer.succeed(Telemetry, config))
 
 const metricsLayer = ({ metricsPort, otlp }: Omit<TelemetryConfig, "log">) => {
@@ -35,7 +35,7 @@ const metricsLayer = ({ metricsPort, otlp }: Omit<TelemetryConfig, "log">) => {
   return exporters
 }
 
-/** Gauges and whoever reads them, over the services of a server; nothing where nobody does. */
+/** Gauges and their exporters over the services of a server; empty without exporters. */
 export const metrics = Layer.unwrap(
   Effect.map(Telemetry, (config) => {
     const [first, ...others] = metricsLayer(config)
@@ -43,13 +43,13 @@ export const metrics = Layer.unwrap(
   }),
 )
 
-/** Spans that nobody collects are not made, and nobody is told of a trace. */
+/** Without a collector no spans are made and no trace context is sent. */
 const untraced = Layer.merge(
   Layer.succeed(References.TracerEnabled, false),
   Layer.succeed(Tracer.DisablePropagation, true),
 )
 
-/** What is told of requests: to the log, to the metrics, and to a collector of traces where one is named. */
+/** Observes requests for the log, for metrics, and for a collector of traces if configured. */
 export const requests = (nameOf: RouteName) =>
   Layer.unwrap(
     Effect.map(Telemetry, ({ otlp }) =>

@@ -1,4 +1,4 @@
-/** What a server says of itself, and to whom: log lines, metrics on a port of their own, and OTLP. */
+/** The configuration of log lines, metrics on a port of their own, and OTLP. */
 import type { Duration, Redacted } from "effect"
 import type { LinesConfig } from "./Lines.ts"
 
@@ -7,7 +7,7 @@ export interface MetricsPort {
   readonly port: number
 }
 
-/** As OpenTelemetry names them. */
+/** The names of OpenTelemetry. */
 export const samplers = [
   "always_on",
   "always_off",
@@ -19,23 +19,23 @@ export const samplers = [
 export type Sampler = (typeof samplers)[number]
 
 export interface OtlpConfig {
-  /** URLs of the collector; absent where the signal is not wanted. */
+  /** URLs of the collector, absent for signals that are off. */
   readonly traces?: string | undefined
   readonly metrics?: string | undefined
-  /** Often a key of whoever collects. */
+  /** Often holds the collector's key. */
   readonly headers: Redacted.Redacted<Readonly<Record<string, string>>>
   readonly protocol: "http/json" | "http/protobuf"
   readonly serviceName: string
   readonly attributes: Readonly<Record<string, string>>
   readonly sampler: Sampler
-  /** Of a ratio's sampler: the share of traces that is kept, from 0 to 1. */
+  /** The share of traces that a ratio sampler keeps, from 0 to 1. */
   readonly ratio: number
   readonly metricsEvery: Duration.Duration
 }
 
 export interface TelemetryConfig {
   readonly log: LinesConfig
-  /** Where Prometheus may ask; absent without a port. */
+  /** The address of the metrics port; absent without one. */
   readonly metricsPort?: MetricsPort | undefined
   /** Absent without an endpoint. */
   readonly otlp?: OtlpConfig | undefined

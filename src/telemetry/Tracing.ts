@@ -1,4 +1,4 @@
-/** Spans to a collector by OTLP: which are kept, and what never stands in them. Without an endpoint there are none. */
+/** Exports spans by OTLP, sampled and scrubbed. Without an endpoint there are none. */
 import { Effect, Layer, Option, Redacted, Result, Schema, Tracer } from "effect"
 import { HttpMiddleware } from "effect/http"
 import { OtlpExporter, OtlpSerialization, OtlpTracer } from "effect/observability"
@@ -7,19 +7,19 @@ import { scrubbed } from "./Scrub.ts"
 import { version } from "../platform/Software.ts"
 import type { OtlpConfig } from "./TelemetryConfig.ts"
 
-/** What the framework would tell of a request: where it came from, and paths with keys and rooms in them. */
+/** Attributes of the framework that are dropped: client addresses, and paths with keys and rooms. */
 const untold = new Set(["client.address", "url.full", "url.path", "url.query", "user_agent.original"])
 
 /**
- * Whether a trace is in a share of all: its id alone decides, so every server keeps the same ones. The last 56 bits of an id
- * are random (OpenTelemetry's TraceIdRatioBased); a number holds the upper 52 of them.
+ * Whether a trace is within a share of all, by its id alone, so that all servers keep the same ones. The last 56 bits
+ * of an id are random (OpenTelemetry's TraceIdRatioBased), of which a number holds the upper 52.
  */
 export const isIn = (share: number, traceId: string) =>
   Number.parseInt(traceId.slice(-14, -1), 16) >= (1 - share) * 2 ** 52
 
 type SpanOptions = Parameters<Tracer.Tracer["span"]>[0]
 
-/** Our own spans follow their parent; what begins here is drawn, and what comes from elsewhere unless its parent decides. */
+/** Our spans follow their parent. Traces that begin here or lack a deciding parent are sampled by their share. */
 const isSampled =
   ({ ratio, sampler }: OtlpConfig) =>
   ({ parent, sampled }: SpanOptions, span: Tracer.Span) => {
@@ -44,7 +44,7 @@ const sampling = (config: OtlpConfig, tracer: Tracer.Tracer) => {
 
 const parse = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
 
-/** Failures quote what they were given: a batch is scrubbed as a whole before it leaves. */
+/** Scrubs each batch as a whole, since failures quote their input. */
 const scrubbing = Layer.effect(
   OtlpSerialization.OtlpSerialization,
   Effect.map(OtlpSerialization.OtlpSerialization, (plain) => ({

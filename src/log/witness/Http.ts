@@ -1,11 +1,11 @@
-/** A log witness on the web, as C2SP tlog-witness says: who may be signed for, asks. */
+/** A log witness over HTTP (C2SP tlog-witness), called by the logs it signs for. */
 import { ByteSize, Effect, Layer, Option } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerResponse } from "effect/http"
 import { parseAddCheckpoint, sizeText, sizeType } from "../../../schema/log/AddCheckpoint.ts"
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { type NotCosigned, Witness } from "./Witness.ts"
 
-/** A proof of 63 hashes and a checkpoint of 100 signatures fit. */
+/** Fits a proof of 63 hashes and a checkpoint of 100 signatures. */
 const bodyLimit = ByteSize.kibibytes(64)
 
 const statusOf = { malformed: 400, unknown: 404, unsigned: 403, elsewhere: 409, inconsistent: 422 } as const
@@ -25,7 +25,7 @@ const refusal = ({ message, size, why }: NotCosigned) =>
 const lost = ({ message }: { readonly message: string }) =>
   Effect.as(Effect.logError("Nothing is signed", message), plain(500, "This witness cannot sign now.\n"))
 
-/** Below an empty prefix: who serves it below another one routes it there. */
+/** Routes without a prefix. A server with one adds it. */
 export const layer = Layer.unwrap(
   Effect.map(Witness, (witness) =>
     Layer.mergeAll(

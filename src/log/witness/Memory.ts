@@ -1,4 +1,4 @@
-/** What a log witness signed last of each log, in files: it has to know that before it signs again, whatever happened. */
+/** The last checkpoint a witness signed of each log, in files. The witness reads it before each signature. */
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
 import { Context, Effect, FileSystem, Layer, Option, Schema } from "effect"
@@ -8,19 +8,19 @@ import { parseNote } from "../../../schema/log/Note.ts"
 import * as DurableFile from "../../platform/DurableFile.ts"
 import { sha256 } from "../Tree.ts"
 
-/** The folder cannot be used: nothing may be signed that what is in it might contradict. */
+/** The folder is unusable. Nothing may be signed that might contradict its content. */
 export class MemoryLost extends Schema.TaggedError<MemoryLost>()("MemoryLost", { message: Schema.String }) {}
 
 export interface Remembered {
   readonly checkpoint: Checkpoint
-  /** As it was cosigned, with that signature. */
+  /** The cosigned note, including that signature. */
   readonly note: string
 }
 
-/** The name of a log in a path: the SHA-256 of its origin, in hex. */
+/** The name of a log in a path: the SHA-256 of its origin in hex. */
 export const nameOf = (origin: string): string => hex(sha256(utf8(origin)))
 
-/** In a folder that this witness alone uses, until its layer ends. */
+/** Files in a folder that this witness alone uses until its layer ends. */
 export class Memory extends Context.Service<Memory>()("spirit-altar/log/witness/Memory", {
   make: (folder: string) =>
     Effect.gen(function* () {
@@ -28,7 +28,8 @@ export class Memory extends Context.Service<Memory>()("spirit-altar/log/witness/
       const fileOf = (name: string) => join(folder, `${name}.checkpoint`)
       const lost = (message: string) => new MemoryLost({ message })
 
-      // Two witnesses with one memory could sign two histories: SQLite's lock goes when its holder dies, however it dies.
+      // Two witnesses with one folder could sign two histories. SQLite's lock is released when its holder dies in any
+      // way.
       yield* Effect.acquireRelease(
         Effect.try({
           try: () => {
@@ -62,7 +63,7 @@ export class Memory extends Context.Service<Memory>()("spirit-altar/log/witness/
       )
 
       return {
-        /** Of the log with this name. */
+        /** The last checkpoint of the log with this name. */
         recall,
         /** Durable when it returns. */
         remember,

@@ -1,4 +1,4 @@
-/** A log witness: signs what the logs it knows say of themselves, when it continues what it signed of them before. */
+/** A log witness. It signs checkpoints of known logs that continue the ones it signed before. */
 import { Clock, Context, Effect, Layer, Option, Schema, Semaphore } from "effect"
 import type { AddCheckpoint } from "../../../schema/log/AddCheckpoint.ts"
 import { Malformed } from "../../../schema/log/Bytes.ts"
@@ -12,14 +12,14 @@ import { Memory, nameOf } from "./Memory.ts"
 
 export interface WitnessConfig {
   readonly cosigner: Cosigner
-  /** The logs it signs for, each by the key whose name is its origin. */
+  /** The logs it signs for, by keys whose names are their origins. */
   readonly logs: ReadonlyArray<Verifier>
 }
 
-/** Nothing was signed; `why` says what the log has to know. */
+/** Nothing was signed. `why` determines the answer to the log. */
 export class NotCosigned extends Schema.TaggedError<NotCosigned>()("NotCosigned", {
   why: Schema.Literals(["malformed", "unknown", "unsigned", "elsewhere", "inconsistent"]),
-  /** Stones of the checkpoint signed last, where the log took it for another one. */
+  /** Size of the checkpoint signed last, if the log assumed another one. */
   size: Schema.optionalKey(Schema.Int),
   message: Schema.String,
 }) {}
@@ -53,7 +53,7 @@ export class Witness extends Context.Service<Witness>()("spirit-altar/log/witnes
         }
         if (old > checkpoint.size) return yield* refused("malformed", "The old size is above that of the checkpoint.")
         const name = nameOf(origin)
-        // What was signed last is compared and replaced by one request at a time.
+        // One request at a time compares and replaces the last checkpoint.
         return yield* log.alone.withPermit(
           Effect.gen(function* () {
             const last = Option.map(yield* memory.recall(name), (one) => one.checkpoint)
@@ -72,9 +72,9 @@ export class Witness extends Context.Service<Witness>()("spirit-altar/log/witnes
       }, Effect.uninterruptible)
 
       return {
-        /** The signature line, once it is remembered that it was signed. */
+        /** Returns the signature line once it is recorded. */
         cosign,
-        /** What was cosigned last of the log with this name, see `nameOf`. */
+        /** The checkpoint cosigned last for the log with this name; see `nameOf`. */
         newest: Effect.fn("Witness.newest")(function* (name: string) {
           return names.has(name) ? Option.map(yield* memory.recall(name), ({ note }) => note) : Option.none()
         }),

@@ -1,7 +1,4 @@
-/**
- * Offers a card charge for one request and verifies the credential for exactly that request (Machine Payments
- * Protocol).
- */
+/** Offers a card charge for one request and verifies its credential (Machine Payments Protocol). */
 import { createHash } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
@@ -33,7 +30,6 @@ const challengeLife = 300_000
 /** The processor's minimum charge. */
 const leastCents = 50n
 
-/** Whether an act can be sold for a card. */
 export const isForCards = ({ cards, priceAtomic }: SoldAct) =>
   cards === true && priceAtomic % centAtomic === 0n && centsOf(priceAtomic) >= leastCents
 

@@ -1,7 +1,4 @@
-/**
- * The transactions that the relayer signed for each attempt. They are recorded before they are sent, so every server
- * knows what may be in flight.
- */
+/** The transactions that the relayer signed for each attempt, recorded before they are sent. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
@@ -82,9 +79,8 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
     })
 
     /**
-     * Replaces the recorded broadcast of each attempt, all in one statement, and clears refusal and doubt. Returns the
-     * attempts it was recorded for. For the others another server was faster: it sends instead, or it has ended the
-     * attempt.
+     * Records the broadcast of each attempt, all in one statement, and returns those it was recorded for. For the
+     * others another server was faster: it sends instead, or it has ended the attempt.
      */
     const note = Effect.fn("Broadcasts.note")(function* (
       passengers: ReadonlyArray<Passenger>,

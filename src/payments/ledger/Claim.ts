@@ -99,9 +99,8 @@ const pendingAttempt = ({ attempt, id, traceparent }: Intent, number: number | n
 })
 
 /**
- * Inserts all intents of a group, or none when a name is taken. An intent that does not fit its wallet, or whose pool
- * cannot serve the whole group, is left out and retried alone for its reason. Wallets, pools, keys and names are always
- * locked in this order.
+ * Inserts all intents of a group, or none when a name is taken. Omits one that its wallet does not cover or whose pool
+ * cannot serve the group. All statements lock wallets, pools, keys and names in this order.
  */
 const insertion = part`
   WITH asked AS MATERIALIZED (
@@ -175,9 +174,7 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/ledge
       run: insertTogether,
     })
 
-    /**
-     * The attempt's number, null without a pool, undefined when it was not made. Only an insertion alone is conclusive.
-     */
+    /** The attempt's number, null without a pool, undefined if not made. Only an insertion alone is conclusive. */
     const numberOf = (intent: Intent) => {
       const alone = Effect.map(insertTogether([intent]), ([one]) => one?.number)
       return insertSoon(intent).pipe(

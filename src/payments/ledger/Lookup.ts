@@ -29,9 +29,7 @@ const readClaims = rowReader(
 
 const readCount = rowReader("payment_attempts", Schema.Struct({ n: Schema.BigInt }))
 
-/**
- * One lookup of a shared statement: an attempt by its key, the holders of some claims, and the drawn numbers of a pool.
- */
+/** One lookup of a shared statement: an attempt by key, the holders of claims, and the drawn numbers of a pool. */
 interface Asked {
   readonly key: string
   readonly names: ReadonlyArray<string>

@@ -13,10 +13,7 @@ export interface PayerBalance {
   readonly asOfMillis: number
   /** Whether payments in flight are added back. */
   readonly isExact: boolean
-  /**
-   * Whether the wallet has code and we pay its gas. Such a wallet may revert in its block what it accepted in a dry
-   * run.
-   */
+  /** Whether the wallet has code and we pay its gas. It may then revert in its block what passed a dry run. */
   readonly isContract: boolean
 }
 

@@ -1,18 +1,10 @@
-/**
- * SQL for the maximum of payments in flight of one wallet. Unknown wallets have few, and none while their kind wastes
- * much gas.
- */
+/** SQL for the maximum of payments in flight of one wallet. */
 import { firstPaymentsMaximum, openPaymentsMaximum } from "../../../schema/payments/Errors.ts"
 
-/**
- * Gas that non-paying wallets of a kind may waste within an hour. Above it, unknown wallets of that kind are refused.
- */
+/** Gas that non-paying wallets of a kind may waste within an hour before its unknown wallets are refused. */
 const lostGasAtMost = 15_000_000n
 
-/**
- * Gas wasted within an hour from which an unknown wallet has one payment in flight: it cannot waste more of our gas
- * than of its own.
- */
+/** Gas wasted within an hour from which an unknown wallet has one payment in flight, which costs it as much gas. */
 const lostGasUnnoticed = 5_000_000n
 
 /** Kinds of wallets: the limit of one that has never paid here, and the refusal that counts against its kind. */
@@ -22,9 +14,8 @@ const kinds = {
 } as const
 
 /**
- * The limit of the wallet whose row is `p`, raised with each payment it made. A wallet that was ever refused has one
- * payment in flight. A wallet that has never paid has one while its kind wastes much gas. Both have none while it
- * wastes too much.
+ * The limit of the wallet whose row is `p`, raised with each payment it made. An unknown wallet's limit falls to one
+ * and then to none as its kind wastes gas; a wallet that was ever refused starts at one.
  */
 const mostOf = ({ first, refusal }: (typeof kinds)[keyof typeof kinds]) => `(
     SELECT CASE WHEN c.paid > 0 THEN least(${first} * (c.paid + 1), ${openPaymentsMaximum}) ELSE (

@@ -1,7 +1,4 @@
-/**
- * Leases attempts that are due for an inquiry, pending ones and failed ones that may still be paid, and schedules the
- * next.
- */
+/** Leases attempts that are due for an inquiry, and schedules the next one. */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { retryConflicts } from "../../platform/Sql.ts"
@@ -23,10 +20,7 @@ export class Sweep extends Context.Service<Sweep>()("spirit-altar/payments/ledge
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    /**
-     * Leases attempts of a rail that are due before `beforeMillis`, for `leaseMillis`. Any number of servers may lease
-     * concurrently.
-     */
+    /** Leases attempts of a rail that are due before `beforeMillis`. Any number of servers may lease concurrently. */
     const lease = Effect.fn("Sweep.lease")(function* (
       rail: Rail,
       limit: number,

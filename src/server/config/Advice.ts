@@ -1,10 +1,10 @@
-/** What an environment most likely does not mean: names that nobody reads, settings that do nothing alone, money that is none. */
+/** Warnings about probable mistakes in an environment: unknown names, settings without effect alone, test money. */
 import { baseSepolia } from "../../../schema/payments/Usdc.ts"
 import { groups } from "./Table.ts"
 
 const known: ReadonlySet<string> = new Set(groups.flatMap(([, variables]) => variables.map(({ name }) => name)))
 
-/** How many letters have to be added, left out or changed to get from one to the other; more than `most` is not counted. */
+/** The edit distance of two names, counted up to `most`. */
 const distance = (one: string, other: string, most: number): number => {
   if (Math.abs(one.length - other.length) > most) return most + 1
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
@@ -21,11 +21,11 @@ const distance = (one: string, other: string, most: number): number => {
   return row[other.length] ?? 0
 }
 
-/** The variable that a name was meant to be; short names are near to too much. */
+/** The variable that a name probably means. Short names resemble too many. */
 const meant = (name: string) =>
   [...known].find((one) => one.length >= 6 && distance(name.replace(/^SPIRIT_ALTAR_/u, ""), one, 2) <= 2)
 
-/** Set, and read only together with the second. */
+/** Variables with no effect unless one of the second list is set. */
 const pairs = [
   ["CDP_API_KEY_ID", ["CDP_API_KEY_SECRET"]],
   ["CDP_API_KEY_SECRET", ["CDP_API_KEY_ID"]],
@@ -40,7 +40,7 @@ const pairs = [
   ["CARD_PROFILE_ID", ["PAY_TO"]],
 ] as const
 
-/** What to know of each, in words of its own; names alone, never a value that was given. */
+/** The warnings for an environment. They contain names only, never values. */
 export const adviceFor = (env: Readonly<Record<string, string | undefined>>): ReadonlyArray<string> => {
   const isSet = (name: string) => (env[name] ?? "") !== ""
   const unread = Object.keys(env)

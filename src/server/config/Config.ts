@@ -1,4 +1,4 @@
-/** Every value the server reads from its environment, named once; secrets stay redacted. */
+/** The server's configuration from its environment. Secrets stay redacted. */
 import type { Redacted } from "effect"
 import { Config, Context, Duration, type Effect, Option, Result } from "effect"
 import type { IpNetwork } from "effect/net"
@@ -19,15 +19,15 @@ export interface ServerConfig {
   readonly port: number
   readonly publicUrl: string
   readonly databaseUrl: Redacted.Redacted<string>
-  /** Whose forwarding headers are believed. */
+  /** Proxies whose forwarding headers are trusted. */
   readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
-  /** What pseudonyms of addresses are made with; absent, the database keeps a random one. */
+  /** The HMAC key of address pseudonyms. If absent, the database keeps a random one. */
   readonly rateLimitSecret: Option.Option<Redacted.Redacted<string>>
-  /** Ready, or the names of what is missing. */
+  /** The settings of payments, or the names of missing ones. */
   readonly payments: Configured
-  /** Who answers for it; absent where nobody has said so. */
+  /** The operator's name, contact and texts, if configured. */
   readonly operator?: OperatorConfig | undefined
-  /** How many rooms there may be; absent, the room's own default. */
+  /** Limits on the number of rooms; the room's own defaults if absent. */
   readonly rooms?: Ceiling.CeilingConfig | undefined
   /** The transparency log over the stones; absent without a key. */
   readonly log?: LogConfig | undefined
@@ -39,7 +39,7 @@ export interface ServerConfig {
 
 export class AppConfig extends Context.Service<AppConfig, ServerConfig>()("spirit-altar/AppConfig") {}
 
-/** Cards are configured wholly or not at all. */
+/** Cards are configured completely or not at all. */
 const cards: Config.Config<CardConfig | undefined> = Config.flatMap(
   Config.all(Table.cards),
   ({ apiUrl, challengeSecret, profile, secretKey }) => {
@@ -76,7 +76,7 @@ const settlementOf = (env: Config.Success<typeof environment>): Option.Option<Se
       })),
   )
 
-/** Payments are configured wholly or not at all; there is no default for money. */
+/** Payments are configured completely or not at all. Money has no default. */
 const payments: Config.Config<Configured> = Config.map(environment, (env) => {
   const settlement = settlementOf(env)
   if (Option.isSome(env.payTo) && Option.isSome(env.rpcUrl) && Option.isSome(settlement)) {
@@ -110,7 +110,7 @@ const payments: Config.Config<Configured> = Config.map(environment, (env) => {
   ]
 })
 
-/** Where to listen and what to call it; both ways to run read these. */
+/** The address to listen on and the public URL, for server and sandbox. */
 export const listen = Config.map(
   Config.all({ ...Table.listening, publicUrl }),
   ({ host, port, publicUrl: named, roomBytes, rooms, ...others }) => ({
@@ -122,7 +122,6 @@ export const listen = Config.map(
   }),
 )
 
-/** The database, which there is no default for. */
 export const databaseUrl = Config.flatMap(Table.sufficient.databaseUrl, (given) =>
   Option.match(given, {
     onSome: (url) => Config.succeed(url),
@@ -130,7 +129,6 @@ export const databaseUrl = Config.flatMap(Table.sufficient.databaseUrl, (given) 
   }),
 )
 
-/** What its operator says of itself. */
 const operator: Config.Config<OperatorConfig> = Config.map(Config.all(Table.operator), (said) => ({
   ...said,
   contact: Option.map(said.contact, (one) => (/^(?:mailto|https):/u.test(one) ? one : `mailto:${one}`)),
@@ -145,7 +143,7 @@ const logSigner = Config.flatMap(Table.log.key, (key) =>
       }),
 )
 
-/** The log is a key, and the name it has for life; without a key there is no log. */
+/** The log: a key and its permanent name. Without a key there is no log. */
 const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
   Config.flatMap(
     Config.all({ ...Table.log, signer: logSigner }),
@@ -165,17 +163,17 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
     },
   )
 
-/** What is wrong with one part, in lines; nothing when it can be read. */
+/** The errors of one part of the configuration, one per line; empty if it can be read. */
 const problemsOf = (part: Config.Config<unknown>): Config.Config<ReadonlyArray<string>> =>
   Config.orElse(
     Config.map(part, () => []),
     ({ cause: { message } }) => Config.succeed(message.split("\n")),
   )
 
-/** The variable that a line is about; what has no line of its own is about itself. */
+/** The variable that a line is about, otherwise the line itself. */
 const subjectOf = (line: string) => /^([A-Z0-9_]+) is /u.exec(line)?.[1] ?? line
 
-/** A production server: nothing falls back to the sandbox, and what is wrong is said all at once, a line for each. */
+/** The configuration of a production server, without any fallback to the sandbox. Reports all errors at once. */
 export const production: Config.Config<ServerConfig> = Config.flatMap(
   Config.all(
     [
@@ -188,7 +186,7 @@ export const production: Config.Config<ServerConfig> = Config.flatMap(
     ].map(problemsOf),
   ),
   (found) => {
-    // What several parts stumble over is said once, by the one that knows most of it.
+    // An error found by several parts is reported once, by the most specific one.
     const problems = new Map(
       found
         .flat()

@@ -1,4 +1,4 @@
-/** How a variable is read, by its kind. A refusal says in words what is expected, and quotes nothing of what was given. */
+/** The kinds of variables and how each is read. An error names the expected form and never quotes the given value. */
 import { Config, ConfigProvider, Redacted, Result, Schema } from "effect"
 import { secondsMaximum } from "../../../schema/payments/Usdc.ts"
 import { Malformed } from "../../../schema/log/Bytes.ts"
@@ -8,18 +8,21 @@ import { network } from "../../limits/Address.ts"
 export interface Kind<A> {
   readonly expected: string
   readonly read: (name: string) => Config.Config<A>
-  /** Nobody else may read the value: a file for one server, or the secrets of whatever starts it. */
+  /** Secret values belong in a file for one server, or in the secrets of its service manager. */
   readonly isSecret?: true
 }
 
-/** What `--help`, `.env.example` and the operator's guide say of a variable. */
+/**
+ * The texts of a variable in `--help`, `.env.example` and the operator's guide. `npm run variables` writes the last
+ * two.
+ */
 export interface Words {
   readonly name: string
-  /** One sentence, which ends in a full stop. */
+  /** One sentence that ends in a full stop. */
   readonly says: string
-  /** The default as it is written; empty where there is none. */
+  /** The default as text, empty without one. */
   readonly fallback: string
-  /** What the example holds where there is no default. */
+  /** The example's value if there is no default. */
   readonly example: string
   readonly isSecret: boolean
 }
@@ -43,11 +46,9 @@ interface Told {
   readonly example?: string
 }
 
-/** A variable that may be absent. */
 export const optional = <A>(name: string, kind: Kind<A>, told: Told) =>
   make(kind, { example: "", ...told, name, fallback: "" }, Config.option(kind.read(name)))
 
-/** A variable with a default. */
 export const preset = <A, const B>(name: string, fallback: B, kind: Kind<A>, told: Told) =>
   make(kind, { example: "", ...told, name, fallback: String(fallback) }, Config.withDefault(kind.read(name), fallback))
 
@@ -64,7 +65,7 @@ const secretly = ({ expected, read }: Kind<string>): Kind<Redacted.Redacted<stri
 
 const hasProtocol = (protocols: RegExp) => (one: string) => protocols.test(URL.parse(one)?.protocol ?? "")
 
-/** What the driver knows of `sslmode`; anything else would be asked for again every second, for ever. */
+/** The driver's values of `sslmode`. Any other value would fail every connection attempt, for ever. */
 const sslModes = new Set(["disable", "allow", "prefer", "require", "verify-ca", "verify-full"])
 
 const isDatabase = (one: string) => {
@@ -88,9 +89,7 @@ const hex = (digits: number) =>
 export const AddressText = hex(40)
 const isAddress = Schema.is(AddressText)
 
-/** Any text that is not empty. */
 export const text = (expected: string): Kind<string> => ({ expected, read: (name) => Config.NonEmptyString(name) })
-/** Any text. */
 export const anyText: Kind<string> = { expected: "text", read: (name) => Config.String(name) }
 export const url = matching("an http or https URL", hasProtocol(/^https?:$/u))
 export const secretUrl = secretly(url)

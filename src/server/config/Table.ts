@@ -1,7 +1,4 @@
-/**
- * Every variable of a server, named once: how it is read, its default, and the sentence that `--help`, `.env.example` and
- * the operator's guide say of it. `npm run variables` writes the last two.
- */
+/** Every variable of a server, with its kind, its default and its description. */
 import { base, usdcNetworks } from "../../../schema/payments/Usdc.ts"
 import { groupMost } from "../../payments/Settlement.ts"
 import { defaults, roomBytes } from "../../room/Ceiling.ts"
@@ -37,7 +34,7 @@ export const listening = {
     says: "Proxies whose X-Forwarded-For or Forwarded is believed: addresses or CIDRs, separated by commas.",
   }),
   rateLimitSecret: optional("RATE_LIMIT_SECRET", Kinds.secret("16 characters or more", 16), {
-    says: "What pseudonyms of addresses are made with, 16 characters or more; without it the database keeps a random one.",
+    says: "The key of address pseudonyms, 16 characters or more; without it the database keeps a random one.",
   }),
   rooms: preset("ROOMS_MAX", defaults.rooms, Kinds.whole(1, 10_000_000), {
     says: "Signal rooms that may exist at once; beyond them a new one is refused with 503, and all else works.",
@@ -49,7 +46,7 @@ export const listening = {
 
 export const operator = {
   name: optional("OPERATOR_NAME", Kinds.text("a name"), {
-    says: "Who runs this server, as its terms and its privacy page say.",
+    says: "The name of this server's operator, shown in its terms and on its privacy page.",
   }),
   contact: optional("OPERATOR_CONTACT", Kinds.contact, {
     says: "How they are reached: an e-mail address, mailto: or https:; with it there is a security.txt.",
@@ -82,7 +79,7 @@ export const log = {
     says: "A file for the last signed checkpoint, outside the database, so that one that was restored forks nothing.",
   }),
   policyFile: optional("LOG_WITNESSES", Kinds.text("the path of a file"), {
-    says: "A policy file (C2SP tlog-policy) with the witnesses that are asked to sign each checkpoint; without one nobody is.",
+    says: "A policy file (C2SP tlog-policy) with the witnesses that are asked to sign each checkpoint; without one none are asked.",
   }),
 }
 
@@ -132,10 +129,10 @@ export const otlp = {
     says: "The name of this server there: by default the service.name of OTEL_RESOURCE_ATTRIBUTES, or spirit-altar.",
   }),
   attributes: preset("OTEL_RESOURCE_ATTRIBUTES", "", Kinds.anyText, {
-    says: "What else is said of it there: name=value, separated by commas, escaped as in a URL.",
+    says: "Further attributes of this server there: name=value, separated by commas, escaped as in a URL.",
   }),
   sampler: preset("OTEL_TRACES_SAMPLER", "parentbased_always_on", Kinds.oneOf(...samplers), {
-    says: "Which traces are kept: always_on, always_off or traceidratio; after parentbased_, whoever began a trace elsewhere decides.",
+    says: "Which traces are kept: always_on, always_off or traceidratio; after parentbased_, a trace that began elsewhere keeps its decision.",
   }),
   ratio: preset("OTEL_TRACES_SAMPLER_ARG", 1, Kinds.share, {
     says: "The share of traces that a ratio's sampler keeps, 0 to 1.",
@@ -169,7 +166,7 @@ export const payment = {
   }),
   keySecret: optional("CDP_API_KEY_SECRET", Kinds.secret("the secret of a key"), { says: "The secret of that key." }),
   finalTag: preset("CHAIN_FINALITY", "finalized", Kinds.oneOf("finalized", "safe", "latest"), {
-    says: "The block tag from which nothing is taken back: finalized, safe or latest.",
+    says: "The block tag that counts as final: finalized, safe or latest.",
   }),
   walletFactories: preset("WALLET_FACTORIES", [], Kinds.addresses, {
     says: "Factories whose smart wallets may be deployed by their first payment, separated by commas.",
@@ -193,7 +190,7 @@ export const cards = {
     says: "The secret key at the card processor.",
   }),
   challengeSecret: optional("CARD_CHALLENGE_SECRET", Kinds.secret("32 characters or more", 32), {
-    says: "What card challenges are made with, 32 characters or more, the same on all servers.",
+    says: "The key of card challenges, 32 characters or more, the same on all servers.",
   }),
   apiUrl: preset("CARD_API_URL", "https://api.stripe.com", Kinds.url, { says: "The card processor." }),
 }
@@ -213,7 +210,7 @@ export const buyer = {
 const all = (...of: ReadonlyArray<Readonly<Record<string, Variable<unknown>>>>) =>
   of.flatMap((group) => Object.values(group))
 
-/** In the order in which people are told of them. */
+/** The groups in the order of `--help` and the guide. */
 export const groups: ReadonlyArray<readonly [title: string, variables: ReadonlyArray<Words>]> = [
   ["The five that suffice", all(sufficient)],
   ["Where it listens, and who may reach it", all(listening)],
@@ -230,10 +227,9 @@ export const serving = all(sufficient, listening, operator, log, receipts, lines
 
 const { databaseUrl, publicUrl } = sufficient
 
-/** What a sandbox reads. */
+/** Variables of a sandbox. */
 export const rehearsing = all({ databaseUrl, publicUrl }, sandbox, listening, lines, metrics, otlp)
 
-/** The lines of `--help`. */
 export const helpOf = (variables: ReadonlyArray<Words>): string =>
   variables
     .map(({ fallback, name, says }) => `  ${name}: ${says}${fallback === "" ? "" : ` Default: ${fallback}`}`)

@@ -1,6 +1,4 @@
-/**
- * Draws conclusions from the answers of nodes that may be stale, pruned or contradictory (docs/payment-protocol.md).
- */
+/** Draws conclusions from answers of stale, pruned or contradictory nodes (docs/payment-protocol.md). */
 import { Duration, Effect, Option, Schedule } from "effect"
 import type { Hex } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
@@ -34,21 +32,20 @@ export interface FoundLog {
   readonly blockHash: Hex
 }
 
-/**
- * A conclusion about an authorization. `Void` can never be paid and names the final transaction that used or cancelled
- * it, if any. `Open` is everything else, as of the newest block. `unused` and `reverts` hold there; `reverts` ignores
- * use and expiry. `ended` means that a block that is not final ended the authorization without paying. `couldNotPay`
- * means that its transaction is final and did not pay, and that its wallet was too poor at the final block and still
- * is.
- */
+/** A conclusion about an authorization. `Open` means that neither a payment nor its impossibility is proven. */
 export type Evidence =
   | { readonly _tag: "Paid"; readonly transaction: Hex; readonly block: BlockId }
+  /** It can never be paid. The transaction used or cancelled it in a final block; an expired one has none. */
   | { readonly _tag: "Void"; readonly reason: VoidReason; readonly transaction?: Hex }
   | {
       readonly _tag: "Open"
+      /** Whether the authorization is unused at the newest block. */
       readonly unused: boolean
+      /** Whether its transfer would revert there, for another reason than use or expiry. */
       readonly reverts: boolean
+      /** How a block that is not final ended it without paying. */
       readonly ended?: VoidReason
+      /** Its transaction is final and did not pay, and its wallet was too poor at the final block and still is. */
       readonly couldNotPay?: true
     }
 
@@ -81,10 +78,7 @@ export interface Search {
 export interface Node<E> {
   /** The newest block and the newest final one, in one query. */
   readonly heads: Effect.Effect<{ readonly newest: Block; readonly final: Block }, E>
-  /**
-   * The newest final block. Then, in one query, the current block of this number and the block `again` at the final
-   * number.
-   */
+  /** The newest final block. Then, in one query, the block of this number and the block `again` at the final number. */
   readonly finalAnd: (
     number: bigint,
   ) => Effect.Effect<{ readonly final: Block; readonly there: Block; readonly again: Block }, E>
@@ -159,10 +153,7 @@ export const make = <E>(node: Node<E>) => {
       : ({ ...nothing, ended: reason } satisfies Evidence)
   })
 
-  /**
-   * Whether a transaction that did not pay is final and the wallet was too poor at the final block; false if that is
-   * unknown.
-   */
+  /** Whether a transaction that did not pay is final, with its wallet too poor at the final block; false if unknown. */
   const wasTooPoor = Effect.fnUntraced(
     function* (authorization: SignedAuthorization, receipt: Receipt, final: Block) {
       if (receipt.block.number > final.number || !(yield* isFinal(receipt.block))) return false

@@ -1,7 +1,4 @@
-/**
- * Caches the relevant logs of long receipts. The sender of a transaction chooses the length of its receipt, so long
- * ones are read seldom.
- */
+/** Caches the relevant logs of long receipts, whose length the sender of the transaction chooses. */
 import { Predicate } from "effect"
 import type { Hex } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
@@ -48,7 +45,7 @@ const textIn = (log: unknown, name: string) => {
   return typeof text === "string" ? text : ""
 }
 
-/** Filters an answer shared by concurrent callers once. */
+/** Filtered answers by the original, which concurrent callers share. */
 const sifted = new WeakMap<object, OwnLogs>()
 
 /** The receipt without logs of contracts other than this asset. */

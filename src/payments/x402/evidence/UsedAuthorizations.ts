@@ -1,7 +1,4 @@
-/**
- * Traces an authorization that no attempt holds and that may have been used: where its money went, as proven by
- * `Evidence`.
- */
+/** Traces the money of a used authorization that no attempt holds. */
 import { Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
 import type { Hex } from "viem"
 import { BoundedMap } from "../../../platform/BoundedMap.ts"
@@ -37,10 +34,7 @@ const verdictsKept = 10_000
 /** Above every block: a search from here reads no logs and only queries the state. */
 const aboveAll = 2n ** 63n
 
-/**
- * Whether the authorization is recent enough that only its owner can have the signature, so that the presenter may
- * claim its payment.
- */
+/** Whether no third party can have had the signature for long, so that its presenter may claim the payment. */
 const isFresh = ({ validAfter, validBefore }: SignedAuthorization, terms: Terms, now: bigint) =>
   validAfter <= now && now < validBefore && validBefore <= now + longestLife(terms)
 

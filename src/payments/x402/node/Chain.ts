@@ -59,7 +59,7 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/x402/
     const { rpcUrl: url, timeout } = config
     const node = yield* JsonRpc.make({ url, timeout })
     const { ask, askTogether, once } = node
-    // A receipt can be as long as the authorization's sender likes. A client of its own reads it whole without delaying
+    // The sender of a transaction chooses the length of its receipt. A separate client keeps long ones from delaying
     // other queries.
     const receipts = yield* JsonRpc.make({ url, timeout, limit: receiptLimit })
 

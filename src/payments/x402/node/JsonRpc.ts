@@ -9,10 +9,7 @@ export interface JsonRpcConfig {
   readonly url: Redacted.Redacted<string>
   /** From the first byte sent to the last byte read. */
   readonly timeout: Duration.Duration
-  /**
-   * The size limit in bytes for repeating an answer that was too large although its query was sent alone. Few of these
-   * run at once.
-   */
+  /** The size limit in bytes for repeating, alone, a query whose answer was too large. Few of these run at once. */
   readonly limit?: number
 }
 

@@ -1,6 +1,4 @@
-/**
- * Sends transfers to the chain one transaction after the other: rehearsed, signed, recorded and sent, in this order.
- */
+/** Rehearses, signs, records and sends transfers, one transaction after the other. */
 import { Clock, Effect, Option, Ref, Schedule, Semaphore } from "effect"
 import type { Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -35,9 +33,7 @@ export const make = Effect.fnUntraced(function* (
   const market = Fees.current(node)
   const dispatch = Dispatch.make(node, broadcasts, account, nonces)
 
-  /**
-   * Whether the transaction still waits in the node. Another member of its group, or a block, may have taken its nonce.
-   */
+  /** Whether the transaction still waits in the node. Its nonce may be taken by another member or by a block. */
   const isStuck = (hash: Hex) =>
     Effect.map(node.transaction(hash), (known) => known !== null && known.blockNumber === null)
 
@@ -54,8 +50,8 @@ export const make = Effect.fnUntraced(function* (
   }, turn.withPermits(1))
 
   /**
-   * Fills an earlier nonce that no transaction has, such as after a reorganisation, since the waiting transaction would
-   * never be mined. The filler is an empty transaction to ourselves. It moves no money, so it is not recorded.
+   * Fills a free earlier nonce, such as after a reorganisation, since the waiting transaction would otherwise never be
+   * mined. The filler is an empty transaction to ourselves. It moves no money, so it is not recorded.
    */
   const fillBefore = Effect.fnUntraced(function* ({ chainId }: Transfer, waiting: Broadcast) {
     const [nonce, { fee }] = yield* Effect.all([nonces.next, market], { concurrency: "unbounded" })
@@ -152,9 +148,7 @@ export const make = Effect.fnUntraced(function* (
 
   let estimates = 0
 
-  /**
-   * Estimates a plain transfer only if it is likely to be sent alone: no group is being sent and few transfers wait.
-   */
+  /** Estimates a plain transfer that will probably be sent alone: no group is in flight and few transfers wait. */
   const estimateIfFew = (member: Member) =>
     Effect.suspend(() => {
       if (groups.isBusy() || estimates > 1) return Effect.succeedNone

@@ -52,10 +52,7 @@ export const current = (node: RelayerNode) =>
     blockGas: hexToBigInt(gasLimit),
   }))
 
-/**
- * A quarter above the offered fee and at least the current one, all as tip. Nodes require a tenth more for a
- * replacement.
- */
+/** A quarter above the offered fee and at least the current one, all as tip. Nodes replace for a tenth more. */
 export const above = (now: Fee, offered: bigint): Fee => {
   const raised = (offered * 5n) / 4n + 1n
   const maxFeePerGas = raised > now.maxFeePerGas ? raised : now.maxFeePerGas

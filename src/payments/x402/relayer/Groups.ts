@@ -1,8 +1,4 @@
-/**
- * Groups transfers that wait while another transaction is being sent: less gas for each, one nonce for all. `Gather`
- * does not fit: a group is filled when its turn comes, returns transfers beyond the block's room to the queue, and lets
- * some be sent alone and answered later.
- */
+/** Groups transfers that wait while another transaction is being sent: less gas for each, one nonce for all. */
 import { Deferred, Effect, Exit, Option, Random, Ref, type Semaphore } from "effect"
 import type { Hex } from "viem"
 import type { Address } from "../../../../schema/Common.ts"
@@ -42,9 +38,13 @@ export interface GroupsOptions {
 
 const groupOf = (members: ReadonlyArray<Member>) => groupCall(members.map(({ transfer }) => transfer.authorization))
 
-/** Attempts to rebuild a group after another process used its nonce. */
+/** Maximum number of times a group is rebuilt after another process used its nonce. */
 const races = 20
 
+/**
+ * `Gather` does not fit: a group is filled when its turn comes, returns transfers that the block has no room for to the
+ * queue, and lets some be sent alone and answered later.
+ */
 export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
   const { address, alone, dispatch, inTurn, market, most, node, nonces, turn } = options
   const scope = yield* Effect.scope
@@ -85,10 +85,7 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
   const unless = (isOver: (failure: RpcFailure) => boolean, members: ReadonlyArray<Waiting>, failure: RpcFailure) =>
     isOver(failure) ? endAll(members, failure.text) : leave(members)
 
-  /**
-   * Keeps wallets without code, since one with code may take any amount of gas. A wallet stays open if the node does
-   * not answer.
-   */
+  /** Keeps wallets without code, since one with code may take any gas. Without an answer a transfer stays open. */
   const plain = Effect.fnUntraced(function* (members: ReadonlyArray<Waiting>) {
     const codes = yield* Effect.forEach(
       members,

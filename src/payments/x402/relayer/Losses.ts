@@ -35,9 +35,8 @@ export const make = (
   })
 
   /**
-   * Judges a broadcast that is in a block and did not pay an attempt. True if a neighbour in its group may have taken
-   * its gas. Wallets at fault are refused, since they could repeat it at our cost, and share the loss, which counts
-   * once.
+   * Judges a mined broadcast that did not pay an attempt: true if another member of its group may have taken its gas.
+   * Wallets at fault are refused and share the loss, which counts once.
    */
   return Effect.fnUntraced(function* (own: Traveller, { blamed, hash, members }: NotedBroadcast) {
     if (blamed) return false

@@ -1,7 +1,4 @@
-/**
- * Settles by our own relayer key, one transaction after the other. A transfer that fails costs no other transfer its
- * settlement.
- */
+/** Settles by our own relayer key. A failing transfer does not affect the others of its transaction. */
 import { Array, Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { Hex } from "viem"
 import { privateKeyToAccount } from "viem/accounts"

@@ -61,7 +61,6 @@ export const refusalOf = (failure: RpcFailure): string | undefined => {
 export const isPassing = (failure: RpcFailure) =>
   !failure.answered || (failure.code !== undefined && passing.has(failure.code) && refusalOf(failure) === undefined)
 
-/** Whether the node already has this very transaction. */
 const isKnownAlready = ({ answered, text }: RpcFailure) =>
   answered && /already known|known transaction|already imported/iu.test(text)
 

@@ -22,9 +22,8 @@ export const make = (node: RelayerNode, address: Address) => {
   let newest = -1
 
   /**
-   * The node may lag behind our last broadcast, or not count transactions before their block. Otherwise the transaction
-   * at the nonce it reports as free was lost, such as in a reorganisation. Later ones wait until that nonce is used
-   * again.
+   * The node may lag behind our last broadcast, or not count pending ones. If the transaction at the nonce it reports
+   * as free was lost, later ones wait until that nonce is used again.
    */
   const next = Effect.gen(function* () {
     const free = yield* node.nonce(address)

@@ -22,7 +22,7 @@ export interface FacilitatorConfig extends Supported.FacilitatorAddress {
 const leastLife = 12n
 
 /** Maximum number of pending payments resubmitted concurrently. The next sweep takes the others. */
-const handedInAtOnce = 16
+const resubmittedAtOnce = 16
 
 const away =
   "The facilitator that brings payments to the chain does not say at the moment that it settles them, so this server takes no USDC"
@@ -96,7 +96,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
       const chain = yield* Chain
       const clock = yield* DatabaseClock
       const { terms } = config
-      const places = yield* Semaphore.make(handedInAtOnce)
+      const places = yield* Semaphore.make(resubmittedAtOnce)
       const givenUpAfter = 3 * Duration.toMillis(config.timeout)
       const settleUrl = Supported.endpointOf(config, "settle")
       const post = yield* Posting.to(settleUrl)

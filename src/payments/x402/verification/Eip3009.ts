@@ -139,7 +139,6 @@ export const readTogether = (returned: Hex): ReadonlyArray<bigint> =>
     hexToBigInt(returnData),
   )
 
-/** The call that reads a wallet's balance of the token. */
 export const balanceData = (owner: Address): Hex => `${balanceSelector}${wordOf(owner)}`
 
 export const authorizationStateData = (from: Address, nonce: Hex): Hex =>

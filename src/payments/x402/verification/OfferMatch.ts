@@ -6,10 +6,7 @@ import { PaymentRejected } from "../../PaymentRejected.ts"
 import type { Sale, Terms } from "../../PaymentTerms.ts"
 import type { SignedAuthorization } from "./Eip3009.ts"
 
-/**
- * Seconds of validity an authorization needs: a settlement takes that long, and one that expires in flight wastes our
- * gas.
- */
+/** Seconds of validity an authorization needs: one that expires during its settlement wastes our gas. */
 const leastLife = 6n
 /** Seconds by which clocks may differ. An authorization may live that much longer than offered. */
 const clockGrace = 300n
@@ -51,7 +48,7 @@ export const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): Pay
   return undefined
 }
 
-/** Maximum seconds an authorization may live, since it holds its claims for as long. */
+/** Maximum seconds an authorization may live. Its attempt may hold claims for as long. */
 export const longestLife = ({ maxTimeoutSeconds }: Terms) => BigInt(maxTimeoutSeconds) + clockGrace
 
 /** The refusal of a time window that is not open, too short to settle, or longer than offered. */

@@ -33,9 +33,8 @@ export class PayerBalances extends Context.Service<PayerBalances>()(
       })
 
       /**
-       * The wallet's balance before these payments. A payment in flight may have left the balance before it is recorded
-       * and must not count twice. The payments are those since the earlier balance, so its time is kept. One call reads
-       * balance and nonces from one node at one block, so that no payment is both still in the balance and added back.
+       * The wallet's balance before these payments, which may have left it unrecorded and must not count twice. They
+       * date from the earlier reading, so its time is kept. One call reads all from one node at one block.
        */
       const beforePayments = Effect.fn("PayerBalances.beforePayments")(function* (
         { asset, from }: SignedAuthorization,

@@ -63,9 +63,8 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
     })
 
     /**
-     * False if the token can never accept this signature: the wallet's key did not sign, and the wallet has no code
-     * that could judge otherwise. True is no verdict: a wallet with code, or one that its signature deploys, is judged
-     * by the chain.
+     * False if neither the wallet's key signed nor its code could accept the signature. True is no verdict: a wallet
+     * with code, or one that its signature deploys, is judged by the chain.
      */
     const plausible = Effect.fnUntraced(function* (authorization: SignedAuthorization, terms: Terms) {
       if (deploymentOf(authorization.signature) !== undefined) return true
@@ -90,10 +89,7 @@ export class Signatures extends Context.Service<Signatures>()("spirit-altar/paym
       return (yield* byKey(authorization, terms)) || (yield* byWallet(authorization, terms))
     })
 
-    /**
-     * Whether the signature would deploy its wallet, which has no code yet. Its owner is unproven, and it cannot have
-     * paid.
-     */
+    /** Whether the signature would deploy its wallet, which has no code: its owner is unproven and cannot have paid. */
     const isUndeployed = ({ from, signature }: SignedAuthorization) =>
       deploymentOf(signature) === undefined ? Effect.succeed(false) : isCodeless(from)
 

@@ -1,7 +1,4 @@
-/**
- * Recovers the key that signed an authorization: its EIP-712 digest and libsecp256k1. It runs in a thread, so it
- * imports nothing of ours.
- */
+/** Recovers the key that signed an authorization. It runs in a thread, so it imports nothing of ours. */
 import { instantiateSecp256k1 } from "@bitauth/libauth"
 import { keccak256 } from "viem/utils"
 
@@ -31,7 +28,6 @@ export const makeRecover = async () => {
   }
 }
 
-/** Tells whether the payer's own key signed. */
 export const makeIsSigned = async () => {
   const recover = await makeRecover()
   return (signing: Uint8Array): boolean => {

@@ -1,6 +1,4 @@
-/**
- * Verifies that a signed payment fits an offer exactly and would settle now. Only the payer's own faults are refusals.
- */
+/** Verifies that a signed payment fits an offer exactly and would settle now. */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { isAddressEqual } from "viem"
 import { PaymentPayload } from "../../../../schema/payments/Payment.ts"
@@ -36,7 +34,7 @@ export interface RefusedPayment {
   readonly isTraceable: boolean
 }
 
-/** A payment that could not be checked on chain. Only its owner's claim is known. */
+/** A payment that could not be checked on chain. The ledger still knows the attempt that holds it. */
 export interface UnverifiedPayment {
   readonly _tag: "Unverified"
   readonly authorization: SignedAuthorization
@@ -111,7 +109,7 @@ export class Verifier extends Context.Service<Verifier>()("spirit-altar/payments
       /** A forger can know every used nonce, and a wallet with code always counts as plausible. */
       const refused = Effect.fnUntraced(function* (refusal: PaymentRejected) {
         const isTraceable = yield* signatures.proven(authorization, terms)
-        // A wallet without code cannot have paid by a contract. Its refusal stands unless it reports the nonce as used.
+        // An undeployed wallet cannot have paid. Its refusal stands unless it reports the nonce as used.
         const isTrue =
           isTraceable || (refusal.reason !== alreadyUsed && (yield* signatures.isUndeployed(authorization)))
         return refusedAs(authorization, payload, isTrue ? refusal : unproven, isTraceable)
