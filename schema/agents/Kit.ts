@@ -97,7 +97,7 @@ export const Kit = Schema.Struct({
     description: "Put your signature into `payload.signature`; PAYMENT-SIGNATURE is the Base64 of this JSON.",
   }),
   outcomes: Schema.Array(Schema.Struct({ status: Schema.Int, meaning: Schema.String })).annotate({
-    description: "What each status of the answer means.",
+    description: "The meaning of each status of the answer.",
   }),
   afterwards: Schema.optionalKey(
     Schema.Struct({ what: Schema.String, method: Schema.Literal("POST"), url: Schema.String, body: Members }),

@@ -222,7 +222,7 @@ export const groups: ReadonlyArray<readonly [title: string, variables: ReadonlyA
   ["The buyer's commands, not the server", all(buyer)],
 ]
 
-/** What a production server reads. */
+/** The variables of a production server. */
 export const serving = all(sufficient, listening, operator, log, receipts, lines, metrics, otlp, payment, cards)
 
 const { databaseUrl, publicUrl } = sufficient
