@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { mutants } from "../mutants/Mutants.ts"
+import { mutants } from "../campaign/mutants/Mutants.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 

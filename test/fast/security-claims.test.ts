@@ -1,7 +1,7 @@
 /** The versions and numbers in docs/conformance.md are those that are installed and listed here. */
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { mutants } from "../mutants/Mutants.ts"
+import { mutants } from "../campaign/mutants/Mutants.ts"
 import { rfcConsistency, rfcInclusion, rfcRoots } from "../lab/log/Vectors.ts"
 
 const text = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")
