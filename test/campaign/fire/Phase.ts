@@ -5,7 +5,8 @@ import { audit } from "../../audit/Audit.ts"
 import { build, type BuildingOptions } from "./Building.ts"
 import { buy, type Purchase, type Shop } from "../../lab/buyer/Buyer.ts"
 import { facilitatorAccount } from "../../lab/Chain.ts"
-import { catalogAt, order } from "../../lab/buyer/Goods.ts"
+import { newPurchase } from "../../lab/buyer/NewPurchase.ts"
+import { catalogAt } from "../../lab/buyer/Goods.ts"
 import { asLight } from "./Lights.ts"
 import { members } from "./Members.ts"
 import { outsiders } from "./Outsiders.ts"
@@ -84,24 +85,14 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     }
 
     const shopping = random.fork("orders")
-    const wanted = Array.from({ length: options.purchases }, (_, index): Purchase => {
-      const chance = shopping.fork(String(index))
-      const least = world.skewSeconds > 0 ? 310 : 40
-      return {
+    const least = world.skewSeconds > 0 ? 310 : 40
+    const wanted = Array.from({ length: options.purchases }, (_, index) =>
+      newPurchase(shopping.fork(String(index)), catalog, world.wallets, {
         number: index,
-        order: order(chance, catalog),
-        key: `fire-${seed}-${number}-${index}-${chance.hex(4)}`,
-        wallet: chance.pick(world.wallets),
-        random: chance,
-        address: `10.${chance.below(250)}.${chance.below(250)}.${1 + chance.below(250)}`,
-        lives: chance.between(least, least + 250),
-        signed: undefined,
-        granted: undefined,
-        outcome: undefined,
-        startedAt: 0,
-        endedAt: undefined,
-      }
-    })
+        key: `fire-${seed}-${number}`,
+        lives: [least, least + 250],
+      }),
+    )
     purchases = wanted
     const stopReading = reading(world.url, world.answers, random.fork("readers"))
     const gathered = members(world.url, world.answers, random.fork("members"))

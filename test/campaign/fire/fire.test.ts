@@ -1,13 +1,13 @@
 /** A short campaign with a seed of its own: the command itself goes on for as long as it is told to. */
+import { rmSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 import { patience } from "../../lab/Patience.ts"
-import { campaign } from "./Campaign.ts"
+import { fire, killsOf } from "./Campaign.ts"
 import { lies, supportLies } from "../../lab/proxy/Facilitator.ts"
-import { optionsOf } from "./Options.ts"
+import { homeOf } from "../../lab/Program.ts"
 import { planOf } from "./Plan.ts"
 import { random } from "../../lab/Random.ts"
 import { states } from "./Standing.ts"
-import { rowOf } from "./Tally.ts"
 
 const ofCards = ["a card charge buys one act", "a settled card act was charged once"]
 
@@ -46,35 +46,37 @@ const ofOpenings = [
 describe("a campaign", { timeout: patience(300) }, () => {
   it("kills servers and databases under purchases of every kind, and nothing is charged twice, lost or forked", async () => {
     const lines: Array<string> = []
-    const options = optionsOf(["--seed", "38", "--purchases", "24", "--kills", "2", "--servers", "2", "--no-proxy"])
-    if (typeof options === "string") return assert.fail(options)
-    const report = await campaign(options, (line) => lines.push(line))
-    assert.deepStrictEqual(report.violations, [], lines.join("\n"))
-    assert.deepInclude(report, { seed: 38, phases: 1, purchases: 24, kills: 2 })
-    const { ended } = rowOf(report.faults, "all purchases")
-    assert.strictEqual(ended.open, 0)
-    const settled = ended["at once"] + ended.later
+    const log = (line: string) => void lines.push(line)
+    const options = { kills: 2, each: 200, servers: 2, withHaproxy: false }
+    const folder = homeOf(undefined, "fire")
+    const run = { seed: 38, size: 24, minutes: Infinity, isOver: () => false, home: async () => folder, log }
+    const { counts, examined, faults, violations } = await fire(run, options)
+    assert.deepStrictEqual(violations, [], lines.join("\n"))
+    assert.deepInclude(counts, { phases: 1, purchases: 24, kills: 2 })
+    const ended = faults.get("all purchases") ?? {}
+    assert.isUndefined(ended["open"])
+    const { settled } = counts
     assert.isAbove(settled, 12)
     // How many of their payments a reorganisation took is not the seed's: each was looked for, and what is lost was not paid.
-    const lookedFor = ofPayments.map((check) => report.examined.get(check) ?? 0)
+    const lookedFor = ofPayments.map((check) => examined.get(check) ?? 0)
     assert.isAtLeast(
       lookedFor.reduce((sum, count) => sum + count, 0),
       settled,
     )
     assert.isAbove(lookedFor[0] ?? 0, 0, ofPayments[0])
-    const stood = [...report.faults.values()].flatMap(({ met }) => states.map((state) => met[state]))
+    const stood = [...faults.values()].flatMap((row) => states.map((state) => row[state] ?? 0))
     assert.isAbove(
       stood.reduce((sum, count) => sum + count, 0),
       0,
       "faults met attempts, and it was seen in which state",
     )
     // Four of these purchases are charged to cards, three rooms are gathered, candles get lights, and owners open their words.
-    for (const check of [...ofCards, ...ofRooms, ...ofOpenings])
-      assert.isAbove(report.examined.get(check) ?? 0, 0, check)
+    for (const check of [...ofCards, ...ofRooms, ...ofOpenings]) assert.isAbove(examined.get(check) ?? 0, 0, check)
     assert.isTrue(
-      ofLights.some((check) => (report.examined.get(check) ?? 0) > 0),
+      ofLights.some((check) => (examined.get(check) ?? 0) > 0),
       "a light was asked for, and what became of that was held",
     )
+    rmSync(folder, { recursive: true, force: true })
   })
 })
 
@@ -101,13 +103,6 @@ describe("a plan", () => {
   })
 })
 
-describe("the options of a campaign", () => {
-  it("are refused in a sentence when they are wrong", () => {
-    assert.throws(() => optionsOf(["--servers", "4"]), "--servers takes a whole number from 1 to 3")
-    assert.throws(() => optionsOf(["--settled-by", "barter"]), "--settled-by takes relayer or facilitator")
-  })
-
-  it("kill one server or database for every fifty purchases unless they are told otherwise", () => {
-    assert.deepInclude(optionsOf(["--purchases", "1000"]), { kills: 20, each: 200 })
-  })
+it("a campaign kills one server or database for every fifty purchases unless it is told otherwise", () => {
+  assert.strictEqual(killsOf(1000), 20)
 })

@@ -7,7 +7,7 @@ import { creations, deletions, reads, sends } from "../../../src/room/Limits.ts"
 import { bounds } from "../../../src/http/Listener.ts"
 import { occupy } from "./Places.ts"
 import * as RoomFlood from "./RoomFlood.ts"
-import type { Sample, Target } from "./Target.ts"
+import { memoryBound, type Sample, type Target } from "./Target.ts"
 
 export interface Options {
   /** More than a server has places for, where its bound shall be seen. */
@@ -17,14 +17,6 @@ export interface Options {
   readonly patience: number
   readonly log: (line: string) => void
 }
-
-export interface Report {
-  readonly lines: ReadonlyArray<string>
-  readonly faults: ReadonlyArray<string>
-}
-
-/** MB of resident memory at most: the bound of `npm run hostile`. */
-export const memoryBound = 350
 
 /** Sockets and files of the server itself that come and go: its connections to PostgreSQL. */
 const slack = 32
@@ -43,15 +35,11 @@ const changed = (before: Counts, now: Counts) => [...now].filter(([name, count])
 
 const shown = (sample: Sample) => `${sample.resident.toFixed(0)} MB resident, ${sample.files} open files`
 
-export const flood = async (target: Target, { addresses, connections, log, patience }: Options): Promise<Report> => {
+export const flood = async (target: Target, { addresses, connections, log: say, patience }: Options) => {
   const sql = postgres(target.databaseUrl, { max: 1, onnotice: () => {} })
   const rows = counting(sql)
   const faults: Array<string> = []
-  const lines: Array<string> = []
-  const say = (line: string) => {
-    lines.push(line)
-    log(line)
-  }
+  const counts = { connections, "let in": 0, addresses, rooms: 0, messages: 0 }
   const look = async (what: string) => {
     const sample = await target.sample()
     say(`${what}: ${shown(sample)}`)
@@ -67,6 +55,7 @@ export const flood = async (target: Target, { addresses, connections, log, patie
     const before = await look("before the connections")
     const began = performance.now()
     const places = await occupy(Number(new URL(target.url).port), connections)
+    counts["let in"] = places.open
     say(`${connections} connections of as many addresses: ${places.open} let in, ${places.refused} closed unheard`)
     await look("while they rest")
     const answered = await places.answered()
@@ -98,6 +87,7 @@ export const flood = async (target: Target, { addresses, connections, log, patie
       },
     })
     faults.push(...flooded.faults)
+    Object.assign(counts, { rooms: flooded.rooms, messages: flooded.messages })
     await look(`${addresses} addresses, ${flooded.rooms} rooms, ${flooded.messages} messages`)
     for (const [name, count] of [...flooded.answers].sort(([one], [other]) => one.localeCompare(other)))
       say(`  ${name.padEnd(34)} ${count}`)
@@ -141,5 +131,5 @@ export const flood = async (target: Target, { addresses, connections, log, patie
   } finally {
     await sql.end({ timeout: 1 })
   }
-  return { lines, faults }
+  return { counts, faults }
 }

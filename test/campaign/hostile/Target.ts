@@ -35,6 +35,9 @@ export interface Target {
   close(): Promise<void>
 }
 
+/** MB of resident memory at most. */
+export const memoryBound = 350
+
 const megabytes = 1024 * 1024
 
 /** `stones` are sold before it starts; `further` flags are told to its Node; `databaseUrl` is a PostgreSQL that is there. */

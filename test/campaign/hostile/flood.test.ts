@@ -1,4 +1,4 @@
-/** A short form of `npm run hostile -- flood`: a server of its own process, more connections than it has places for. */
+/** A short form of `npm run campaign -- flood`: a server of its own process, more connections than it has places for. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
@@ -17,8 +17,10 @@ layer(database, { excludeTestServices: true })("a flood from many addresses", (i
           Effect.promise(() => open(0, [], Redacted.value(url))),
           (one) => Effect.promise(() => one.close()),
         )
-        const options = { connections: 4_200, addresses: 10, patience: patience(60), log: () => {} }
-        const { faults, lines } = yield* Effect.promise(() => flood(target, options))
+        const lines: Array<string> = []
+        const log = (line: string) => void lines.push(line)
+        const options = { connections: 4_200, addresses: 10, patience: patience(60), log }
+        const { faults } = yield* Effect.promise(() => flood(target, options))
         assert.deepStrictEqual(faults, [], lines.join("\n"))
       }),
     patience(240),

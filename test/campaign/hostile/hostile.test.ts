@@ -1,11 +1,11 @@
-/** A short seeded form of `npm run hostile`: what went wrong once in it goes wrong each time. */
+/** A short seeded form of `npm run campaign -- hostile`: what went wrong once in it goes wrong each time. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { loopback } from "../../lab/server/Rooms.ts"
 import { layer as world, World } from "../../lab/Fixture.ts"
 import { patience } from "../../lab/Patience.ts"
-import { campaign } from "./Campaign.ts"
+import { attack } from "./Attack.ts"
 
 const stored = Effect.flatMap(
   SqlClient.SqlClient,
@@ -26,7 +26,7 @@ layer(world({}, undefined, { trustedProxies: loopback }), { excludeTestServices:
           const { url } = yield* World
           const before = yield* stored
           const { broken, faults, judged, requests } = yield* Effect.promise(() =>
-            campaign({ url, requests: 2_500, seed: "every time", connections: 4, patience: patience(30) }),
+            attack({ url, requests: 2_500, seed: "every time", connections: 4, patience: patience(30) }),
           )
           assert.deepStrictEqual(faults, [])
           assert.isAbove(judged, requests / 2)

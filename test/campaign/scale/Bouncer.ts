@@ -6,7 +6,8 @@ import { Effect, Exit, Scope } from "effect"
 import { takePort } from "../../lab/Ports.ts"
 import { cluster } from "../../lab/Cluster.ts"
 import { withDatabase } from "./Apart.ts"
-import type { Run } from "./Options.ts"
+import { complaintsOf, runTests } from "../../lab/run/Tests.ts"
+import type { Outcome, Run } from "../Run.ts"
 import { violationsOf } from "./Portability.ts"
 import * as Postgres from "../../lab/proxy/Postgres.ts"
 
@@ -41,8 +42,9 @@ const programOf = () => {
   return program
 }
 
-export const bouncer = async ({ folder, log }: Run, files: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
+export const bouncer = async ({ home, log }: Run, files: ReadonlyArray<string>): Promise<Outcome> => {
   const program = programOf()
+  const folder = await home()
   const database = await cluster(folder)
   const { password, username } = new URL(database.urlOf("altar"))
   const port = await takePort()
@@ -77,26 +79,25 @@ server_idle_timeout = 1
   const scope = Scope.makeUnsafe()
   const tap = await Effect.runPromise(Postgres.make(`postgres://127.0.0.1:${port}`).pipe(Scope.provide(scope)))
   try {
-    const code = await new Promise<number>((resolve) => {
-      const tests = files.length > 0 ? files : withDatabase()
-      log(`through PgBouncer: ${files.length > 0 ? files.join(", ") : `${tests.length} test files`}`)
-      const run = spawn(
-        process.execPath,
-        ["node_modules/vitest/vitest.mjs", "run", "--project", "whole", "--maxWorkers=1", ...tests],
-        {
-          stdio: "inherit",
-          env: { ...process.env, DATABASE_URL: `${database.urlOf("altar", tap.port)}?sslmode=disable` },
-        },
-      ).once("close", (ended) => resolve(ended ?? 1))
-      // Without the pooler every test that is left would fail.
-      process.once("exit", () => run.kill())
+    const tests = files.length > 0 ? files : withDatabase()
+    log(`through PgBouncer: ${files.length > 0 ? files.join(", ") : `${tests.length} test files`}`)
+    const verdict = await runTests(tests, {
+      args: ["--project", "core", "--project", "deep", "--maxWorkers=1"],
+      env: { DATABASE_URL: `${database.urlOf("altar", tap.port)}?sslmode=disable` },
+      isHeard: true,
     })
     const statements = [...tap.statements].filter((one) => !ofTests.some((kind) => kind.test(one)))
-    log(`${tap.statements.size} different statements were sent`)
-    return [
-      ...(code === 0 ? [] : [`the tests ended with ${code}`]),
-      ...statements.flatMap((one) => found(one).map((what) => `${what}: ${one.slice(0, 300)}`)),
-    ]
+    return {
+      counts: {
+        "test files": tests.length,
+        "tests passed": verdict.kind === "passed" ? verdict.tests : 0,
+        "different statements": tap.statements.size,
+      },
+      violations: [
+        ...complaintsOf(verdict),
+        ...statements.flatMap((one) => found(one).map((what) => `${what}: ${one.slice(0, 300)}`)),
+      ],
+    }
   } finally {
     await Effect.runPromise(Scope.close(scope, Exit.void))
     child.kill("SIGTERM")

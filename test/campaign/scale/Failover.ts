@@ -3,10 +3,9 @@ import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { readChain } from "../../audit/Transfers.ts"
 import { buy } from "../../lab/buyer/Buyer.ts"
-import { random as randomOf } from "../../lab/Random.ts"
-import { type Ground, ground } from "./Ground.ts"
-import { endings, load } from "./Load.ts"
-import type { Run } from "./Options.ts"
+import { random } from "../../lab/Random.ts"
+import type { Outcome, Run } from "../Run.ts"
+import { endings, type Ground, ground } from "./Ground.ts"
 import { pair } from "./Pair.ts"
 
 /** For so long an asynchronous standby hears nothing before it has to take over, milliseconds. */
@@ -28,61 +27,47 @@ const transfersIn = async (on: Ground) => {
   return { all: transfers.length, inNoRow: transfers.filter(({ nonce }) => !known.has(nonce)).length }
 }
 
-export const failover = async (
-  { buyers, folder, log, seconds, seed }: Run,
-  isSync: boolean,
-): Promise<ReadonlyArray<string>> => {
-  const random = randomOf(`failover/${seed}`)
+export const failover = async ({ home, log, minutes, seed, size }: Run, isSync: boolean): Promise<Outcome> => {
+  const folder = await home()
   const databases = await pair(folder, isSync)
-  const on = await ground({ cluster: databases, folder: join(folder, "servers"), servers: 2, random, log })
+  const place = join(folder, "servers")
+  const on = await ground({ cluster: databases, folder: place, servers: 2, random: random(`failover/${seed}`), log })
   const violations: Array<string> = []
   try {
-    for (const one of on.servers) one.start()
-    for (const one of on.servers) {
-      if (!(await one.ready(120_000))) throw new Error(`${one.name} did not start: see ${folder}`)
-    }
-    await setTimeout(1_500)
-    const running = await load(on, buyers, random.fork("buyers"))
-    await setTimeout((seconds * 1_000) / 2)
+    const stop = await on.load(2, size)
+    await setTimeout(minutes * 30_000)
     if (!isSync) {
       databases.fallBehind()
       await setTimeout(behind)
     }
-    const before = running.purchases.filter(({ outcome }) => outcome?._tag === "Settled")
+    const before = on.purchases.filter(({ outcome }) => outcome?._tag === "Settled")
     const tookMs = await databases.failOver()
     const known = await settledIn(on)
     const forgotten = before.filter(({ signed }) => signed !== undefined && !known.has(signed.nonce.toLowerCase()))
     on.database.leadTo([databases.port()])
     on.database.cutAll()
-    log(
-      `the standby took over within ${tookMs.toFixed(0)} ms, after ${before.length} acts had been answered as settled`,
-    )
-    await setTimeout((seconds * 1_000) / 2)
-    await running.stop()
+    log(`the standby took over within ${tookMs.toFixed(0)} ms`)
+    await setTimeout(minutes * 30_000)
+    await stop()
     violations.push(...(await on.rests()))
     const transfers = await transfersIn(on)
-    log(`${running.purchases.length} purchases: ${endings(running.purchases)}`)
-    log(`${transfers.all} transfers on the chain, ${transfers.inNoRow} of them in no row`)
-    log(`${forgotten.length} acts were forgotten after they had been answered`)
+    log(endings(on.purchases))
     if (isSync && forgotten.length + transfers.inNoRow > 0) violations.push("a synchronous standby has lost something")
     if (!isSync && forgotten.length === 0) violations.push("nothing was forgotten, so this run shows nothing")
 
     // Whoever has paid shows the same payment again, with the same key.
     for (const one of forgotten) one.outcome = undefined
     const end = performance.now() + 60_000
-    await Promise.all(forgotten.map((one) => buy(running.shop, one, () => performance.now() > end)))
+    await Promise.all(forgotten.map((one) => buy(on.shop, one, () => performance.now() > end)))
     if (forgotten.length > 0) log(`they were shown again: ${endings(forgotten)}`)
     violations.push(...(await on.rests()))
     const after = await transfersIn(on)
-    log(`${after.inNoRow} transfers are in no row in the end`)
     if (after.all !== transfers.all) violations.push("showing a payment again has charged somebody")
     // A slot that was sold to somebody else meanwhile cannot be sold again: that payment is the operator's to refund.
     const refused = forgotten.filter(({ outcome }) => outcome?._tag !== "Settled").length
     if (after.inNoRow > refused) violations.push(`${after.inNoRow} transfers are in no row, ${refused} were refused`)
-    const open = running.purchases.filter(({ outcome }) => outcome === undefined).length
-    if (open > 0) violations.push(`${open} outcomes stay unknown`)
     // Answers that were forgotten are no longer true: stones have other numbers.
-    const { violations: found } = await on.audited(isSync ? on.answers.file : null)
+    const { examined, violations: found } = await on.audited(isSync)
     const [head] = await databases.run("SELECT stopped_reason FROM log_head")
     const stopped = head?.["stopped_reason"] ?? null
     if (stopped !== null) log(`the transparency log is stopped: ${String(stopped)}`)
@@ -92,7 +77,15 @@ export const failover = async (
     const isExpected = (check: string) =>
       !isSync && ((stopped !== null && ofTheLog.test(check)) || check === "a transfer buys one act")
     violations.push(...found.filter(({ check }) => !isExpected(check)).map(({ check, what }) => `${check}: ${what}`))
-    return violations
+    const counts = {
+      purchases: on.purchases.length,
+      "answered before the kill": before.length,
+      "forgotten by the standby": forgotten.length,
+      transfers: transfers.all,
+      "transfers in no row": after.inNoRow,
+      "things examined": examined,
+    }
+    return { counts, violations }
   } finally {
     await on.close()
     await databases.close()

@@ -1,5 +1,4 @@
 /** How many claims, stones and leaves a second go through the single rows that they lock, without HTTP and without a chain. */
-import { availableParallelism, loadavg } from "node:os"
 import { Effect, Layer, ManagedRuntime, Redacted, References } from "effect"
 import { WitnessChain } from "../../../src/altar/witness/WitnessChain.ts"
 import { defaults, Integrator } from "../../../src/log/Integrator.ts"
@@ -11,10 +10,8 @@ import * as Sql from "../../../src/platform/Sql.ts"
 import * as Databases from "../../lab/Databases.ts"
 import * as Ledger from "../../lab/Ledger.ts"
 import { newIntent, newPayment } from "../../lab/Intents.ts"
-import type { Run } from "./Options.ts"
+import type { Outcome, Run } from "../Run.ts"
 
-/** So many wait at once: twice two statements of 64 claims each. */
-const waiting = 256
 const rounds = 3
 const stones = 2_000
 
@@ -41,7 +38,7 @@ const layer = (url: string) =>
   )
 
 /** As many as are claimed in so many seconds, for each of them. */
-const claimFor = Effect.fnUntraced(function* (seconds: number, pool: string | undefined) {
+const claimFor = Effect.fnUntraced(function* (seconds: number, pool: string | undefined, waiting: number) {
   const { claim } = yield* Claim
   const began = performance.now()
   const isOver = () => performance.now() - began >= seconds * 1_000
@@ -62,35 +59,37 @@ const rateOf = async (count: number, work: () => Promise<unknown>) => {
   return count / ((performance.now() - began) / 1_000)
 }
 
-export const rows = async ({ log, seconds }: Run): Promise<ReadonlyArray<string>> => {
+export const rows = async ({ log, minutes, size }: Run): Promise<Outcome> => {
   const databases = await Databases.open()
   const runtime = ManagedRuntime.make(layer(databases.ours))
   // Stones of the benchmark's ledger, so that settling meets the real chain of stones.
   const ledger = Ledger.open(databases.ours)
   const found = new Map<string, Array<number>>()
   const note = (what: string, rate: number) => found.set(what, [...(found.get(what) ?? []), rate])
-  const load = () => `load ${(loadavg()[0] ?? 0).toFixed(1)}`
   try {
-    log(`${databases.about}; ${availableParallelism()} cores; ${waiting} waiting; ${load()}`)
-    const each = seconds / (2 * rounds)
-    await runtime.runPromise(claimFor(1, undefined))
+    log(databases.about)
+    const each = (minutes * 60) / (2 * rounds)
+    await runtime.runPromise(claimFor(1, undefined, size))
     for (let round = 0; round < rounds; round += 1) {
-      note("payment_pools: claims that draw from one pool", await runtime.runPromise(claimFor(each, "edition:beeswax")))
-      note("no pool: claims that draw from none", await runtime.runPromise(claimFor(each, undefined)))
+      note(
+        "payment_pools: claims that draw from one pool",
+        await runtime.runPromise(claimFor(each, "edition:beeswax", size)),
+      )
+      note("no pool: claims that draw from none", await runtime.runPromise(claimFor(each, undefined, size)))
       const ids = await ledger.claim(stones)
-      note("witness_head: stones that settle", await rateOf(stones, () => ledger.settle(ids, waiting)))
+      note("witness_head: stones that settle", await rateOf(stones, () => ledger.settle(ids, size)))
       const all = Effect.flatMap(Integrator, ({ integrate }) =>
         Effect.repeat(integrate, { until: (added) => added === 0 }),
       )
       note("log_head: stones that the log takes in", await rateOf(stones, () => runtime.runPromise(all)))
     }
-    for (const [what, rates] of found) {
-      // Of three rounds the middle one.
-      const [least, median, most] = rates.toSorted((a, b) => a - b).map(Math.round)
-      log(`${what}: ${median} a second, from ${least} to ${most} in ${rounds} rounds`)
+    // Of three rounds the middle one.
+    const middleOf = (rates: ReadonlyArray<number>) => Math.round(rates.toSorted((a, b) => a - b)[1] ?? 0)
+    for (const [what, rates] of found) log(`${what}: ${rates.map(Math.round).join(", ")} a second`)
+    return {
+      counts: Object.fromEntries([...found].map(([what, rates]) => [`a second: ${what}`, middleOf(rates)])),
+      violations: [],
     }
-    log(load())
-    return []
   } finally {
     await ledger.close()
     await runtime.dispose()

@@ -1,4 +1,5 @@
 /** Plays random sequences of commands against a world, and tells the shortest one it finds that goes wrong. */
+import { appendFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { Arbitrary, Cause, Effect } from "effect"
 import { patience } from "../../lab/Patience.ts"
@@ -20,22 +21,23 @@ export interface Play<Command> {
   readonly play: (commands: ReadonlyArray<Command>, tally: Tally) => Effect.Effect<void, Difference>
 }
 
+/** What `npm run campaign` tells the tests; a test by itself is told nothing. */
 const {
-  STATEFUL_PROGRESS,
-  STATEFUL_REPLAY: replay,
-  STATEFUL_RUNS,
-  STATEFUL_SEED: seed = "1",
-  STATEFUL_SHRINKS = "200",
+  STORIES_MINUTES = "Infinity",
+  STORIES_REPLAY: replay,
+  STORIES_RUNS,
+  STORIES_SEED: seed = "1",
+  STORIES_SHRINKS = "200",
+  STORIES_TOLD: told,
 } = process.env
-const isTold = STATEFUL_PROGRESS !== undefined
 
-/** Milliseconds for a file's stories; who asks for many of them waits. */
-export const timeLimit = STATEFUL_RUNS === undefined ? patience(300) : 86_400_000
+/** Milliseconds for a file's stories; a campaign waits. */
+export const timeLimit = STORIES_RUNS === undefined ? patience(300) : 86_400_000
 
 /** Shorter stories that are tried of one that goes wrong. */
-const maxShrinks = Number(STATEFUL_SHRINKS)
+const maxShrinks = Number(STORIES_SHRINKS)
 
-const tell = (line: string) => Effect.sync(() => (isTold ? process.stdout.write(`${line}\n`) : false))
+const tell = (line: string) => Effect.sync(() => (told !== undefined ? process.stdout.write(`${line}\n`) : false))
 
 /** Plays the stories of a seed; what goes wrong is made shorter before it is told. Answers how many commands there were. */
 export const check = Effect.fnUntraced(function* <Command>({
@@ -46,7 +48,7 @@ export const check = Effect.fnUntraced(function* <Command>({
   runs: usual,
   says,
 }: Play<Command>) {
-  const runs = replay === undefined ? Number(STATEFUL_RUNS ?? usual) : 1
+  const runs = replay === undefined ? Number(STORIES_RUNS ?? usual) : 1
   const started = performance.now()
   const met = new Map<string, number>()
   const tally: Tally = (what) => void met.set(what, (met.get(what) ?? 0) + 1)
@@ -67,7 +69,8 @@ export const check = Effect.fnUntraced(function* <Command>({
   const half = Arbitrary.array(command, { maxLength: Math.ceil(longest / 2) })
   const storyOf = Arbitrary.map(Arbitrary.all([half, half]), ([first, second]) => [...first, ...second])
 
-  for (let story = 1; story <= runs; story += 1) {
+  let story = 1
+  for (; story <= runs && performance.now() - started < Number(STORIES_MINUTES) * 60_000; story += 1) {
     const result = yield* Arbitrary.checkEffect(storyOf, played, {
       runs: 1,
       size: longest,
@@ -82,7 +85,7 @@ export const check = Effect.fnUntraced(function* <Command>({
           `Story ${story} of seed ${seed} goes wrong; of its ${initialInput.length} commands these are enough:`,
           ...shrunkInput.map((one, index) => `${String(index + 1).padStart(4)}. ${says(one)}`),
           failure._tag === "PropertyError" ? failure.error.message : "",
-          `Again: npm run stateful -- --only ${name} --replay '${token}'`,
+          `Again: npm run campaign -- stories --only ${name} --replay '${token}'`,
         ].join("\n"),
       )
     }
@@ -93,6 +96,7 @@ export const check = Effect.fnUntraced(function* <Command>({
     toldAt = seconds
     yield* tell(`${name}: ${story} of ${runs} stories, ${commands} commands, ${seconds.toFixed(0)} s`)
   }
+  if (told !== undefined) appendFileSync(told, `${JSON.stringify({ stories: story - 1, commands })}\n`)
   const counts = [...met].sort(([, one], [, other]) => other - one)
   yield* tell(counts.map(([what, times]) => `${String(times).padStart(8)} ${what}`).join("\n"))
   return commands
