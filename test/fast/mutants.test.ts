@@ -12,6 +12,7 @@ describe("a deliberate fault", () => {
   it.each(mutants)("$fault: stands in $file exactly once", ({ file, from, tests, to }) => {
     assert.strictEqual(count(readFileSync(join(root, file), "utf8"), from), 1)
     assert.notStrictEqual(from, to)
+    assert.isNotEmpty(tests)
     assert.deepStrictEqual(
       tests.filter((test) => !existsSync(join(root, test))),
       [],

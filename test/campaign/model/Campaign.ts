@@ -3,7 +3,7 @@ import type { Outcome, Run } from "../Run.ts"
 import { beyond, farBeyond, large, small } from "./Configurations.ts"
 import { explore } from "./Explorer.ts"
 import { mutants } from "./Mutations.ts"
-import { specificationOf } from "./Payment.ts"
+import { specificationOf } from "./Specification.ts"
 import type { Configuration } from "./State.ts"
 
 /** States of one world, which are a minute's work: enough for every fault to be caught. */

@@ -140,7 +140,10 @@ export const small = {
   },
 } as const satisfies Record<string, Configuration>
 
-/** Explored by `npm run model` as far as it goes. */
+/** A facilitator that lies, where every node knows the newest block. */
+export const steady: Configuration = { ...small.facilitator, adversary: { ...behind.adversary, lags: false } }
+
+/** Explored by `npm run campaign -- model` as far as it goes. */
 export const large = {
   twoKeys,
   slot,
@@ -182,7 +185,7 @@ export const beyond: ReadonlyArray<Configuration & { readonly breaks: string }> 
   },
 ]
 
-/** The same, of worlds that only `npm run model` has the time for. */
+/** The same, of worlds that only `npm run campaign -- model` has the time for. */
 export const farBeyond: typeof beyond = [
   {
     ...anew,

@@ -2,44 +2,43 @@
 import { couldNotPay } from "../../../src/payments/protocol/Decision.ts"
 import type { Adversary, Pool, View } from "./Chain.ts"
 
-/** Deliberate faults, each of which some invariant has to catch. */
+/** Deliberate faults, each with the world in which some invariant has to notice it. */
 export const faults = {
-  "one look is enough": "a doubt fails an attempt at once",
-  "claim after network": "the payment is handed in before the intent is on disk",
-  "a reverted receipt fails": "a receipt that reverted is taken for the end",
-  "time alone fails": "an authorization past its end at the newest block fails without looking whether it was used",
-  "the newest block judges the end": "the end is read at the newest block, not at the final one",
-  "a cancellation need not be final": "what ended an authorization is believed before its block is final",
-  "a used log is a payment": "AuthorizationUsed is taken for the transfer",
-  "claims are kept": "a failed attempt releases nothing",
-  "the authorization is not claimed": "only key and slot are unique",
-  "final without looking": "a settled transfer counts as final because its block number is",
-  "two nodes make it final": "the final block of one node and the block that another one has below it are compared",
-  "an early look makes it final": "a look before the block is final calls it final when it finds the transfer there",
-  "what was taken back is pending again": "a settled attempt whose block is gone is opened anew",
-  "what was taken back is sent in another place": "it is sent again under a new nonce",
-  "one look loses": "a settled transfer is lost by one look at a node without its log",
-  "402 while pending": "a repeated request is offered to pay anew while its attempt is open",
-  "settle without compare": "an act is recorded whatever its attempt's state is",
-  "fail without compare": "an attempt fails whatever its state or doubt is by now",
-  "unsent without compare": "what was never sent fails although somebody has noted a broadcast",
-  "unheard without compare": "what a facilitator never read fails although somebody else hands it in again",
-  "a note asks nobody": "a broadcast of an ended attempt is noted and sent",
-  "a note keeps the doubt": "a broadcast leaves standing what was doubted before it",
-  "sent before noted": "a broadcast is sent before it is noted",
-  "a second nonce": "a stuck broadcast is replaced under a new nonce",
-  "a note does not name the one before": "a replacement is noted whoever has replaced it already",
-  "the search begins at the head": "logs are searched from the newest block at verification",
-  "a refusal is believed": "a facilitator's refusal fails an attempt without the chain's word",
-  "a group is noted for its first": "whoever travels along in a group has no note of it",
-  "a group is sent without those it lost": "a group is sent although somebody has ended or noted one of it meanwhile",
-  "a group's receipt pays for all": "a neighbour's transfer in a group's receipt is taken for one's own",
-  "what fails in a group is over": "a group's receipt without the transfer is taken for the end",
-  "a revert past the end agrees":
-    "a transfer that reverts because a block that is not final is past its end counts as refused by the chain",
-  "too poor before it is final": "a wallet that cannot pay at the newest block fails its payment, whatever is final",
-  "too poor though it was sent again": "it fails by one final transaction while another one of ours may still pay",
-  "nobody looks for what pays late": "a payment that failed as its wallet could not pay is never looked at again",
+  "one look is enough": "small.facilitator",
+  "claim after network": "small.oneKey",
+  "a reverted receipt fails": "small.oneKey",
+  "time alone fails": "small.oneKey",
+  "the newest block judges the end": "small.oneKey",
+  "a cancellation need not be final": "small.cancelled",
+  "a used log is a payment": "small.cancelled",
+  "claims are kept": "small.oneKey",
+  "the authorization is not claimed": "large.twoKeys",
+  "final without looking": "small.behind",
+  "two nodes make it final": "small.behind",
+  "an early look makes it final": "small.oneKey",
+  "what was taken back is pending again": "small.oneKey",
+  "what was taken back is sent in another place": "small.resent",
+  "one look loses": "small.split",
+  "402 while pending": "large.anew",
+  "settle without compare": "small.oneKey",
+  "fail without compare": "small.oneKey",
+  "unsent without compare": "small.oneKey",
+  "unheard without compare": "small.unheard",
+  "a note asks nobody": "small.oneKey",
+  "a note keeps the doubt": "small.poor",
+  "sent before noted": "small.oneKey",
+  "a second nonce": "large.replaced",
+  "a note does not name the one before": "large.replaced",
+  "the search begins at the head": "small.oneKey",
+  "a refusal is believed": "small.facilitator",
+  "a group is noted for its first": "large.group",
+  "a group is sent without those it lost": "large.group",
+  "a group's receipt pays for all": "small.group",
+  "what fails in a group is over": "small.group",
+  "a revert past the end agrees": "small.steady",
+  "too poor before it is final": "small.emptied",
+  "too poor though it was sent again": "large.emptiedGroup",
+  "nobody looks for what pays late": "small.refilled",
 } as const
 
 export type Fault = keyof typeof faults
@@ -134,85 +133,28 @@ export interface Told {
   readonly failed: string
 }
 
-/** One server's work: where it is, and what it holds in memory. */
-export interface Work {
-  readonly at:
-    | "idle"
-    | "verify"
-    | "owner"
-    | "trace"
-    | "fresh"
-    | "stray"
-    | "claim"
-    | "lost claim"
-    | "rehearse"
-    | "note"
-    | "send"
-    | "refused"
-    | "hold"
-    | "facilitator"
-    | "receipt"
-    | "heads"
-    | "logs"
-    | "receipt of log"
-    | "final block"
-    | "settle"
-    | "fail"
-    | "fail unsent"
-    | "defer"
-    | "newest broadcast"
-    | "find broadcast"
-    | "ask for broadcast"
-    | "answer"
-    | "still final"
-    | "found"
-    | "lose"
-    | "still open"
-    | "open again"
-  readonly key: string
-  readonly authorization: string
-  readonly slot: string
-  /** Who wants to know: a look at an open attempt, or at a settled one, early before its block is final; the rest looks for strays. */
-  readonly asks: "" | "conclude" | "finality" | "early" | "is unused" | "used by" | "late"
-  readonly isFirst: boolean
-  /** Whether settlement has just said something. */
-  readonly isSubmitted: boolean
-  /** Where to look. */
-  readonly hint: string
-  /** The doubt that was ripe when the row was read; `!` before it once the row's is another. */
-  readonly ripe: string
-  /** What refused it: the facilitator's word from the row or just now, or our relayer's. */
-  readonly refusal: string
-  /** Our relayer's, to the first request. */
-  readonly unsent: string
-  /** The broadcast that is noted, as far as this work knows; and the one being made. */
-  readonly noted: string
-  readonly making: string
-  /** The key of an attempt that travels along in the same transaction, and the broadcast that was noted for it when it was taken along. */
-  readonly passenger: string
-  readonly passengerNoted: string
-  readonly fromBlock: number
-  readonly upTo: number
-  readonly isUsed: boolean
-  readonly log: string
-  readonly block: string
-  readonly outcome: string
-}
-
-export const idle: Work = {
-  at: "idle",
+/** What a server holds in memory of its work; nothing, at first. */
+const memory = {
   key: "",
   authorization: "",
   slot: "",
-  asks: "",
+  /** Who wants to know: a look at an open attempt, or at a settled one, early before its block is final; the rest looks for strays. */
+  asks: "" as "" | "conclude" | "finality" | "early" | "is unused" | "used by" | "late",
   isFirst: false,
+  /** Whether settlement has just said something. */
   isSubmitted: false,
+  /** Where to look. */
   hint: "",
+  /** The doubt that was ripe when the row was read; `!` before it once the row's is another. */
   ripe: "",
+  /** What refused it: the facilitator's word from the row or just now, or our relayer's. */
   refusal: "",
+  /** Our relayer's, to the first request. */
   unsent: "",
+  /** The broadcast that is noted, as far as this work knows; and the one being made. */
   noted: "",
   making: "",
+  /** The key of an attempt that travels along in the same transaction, and the broadcast that was noted for it when it was taken along. */
   passenger: "",
   passengerNoted: "",
   fromBlock: 0,
@@ -221,6 +163,70 @@ export const idle: Work = {
   log: "",
   block: "",
   outcome: "",
+}
+
+type Memory = Readonly<typeof memory>
+
+interface Step {
+  /** It only reads: it asks a node, or reads of the database before the server acts on that. */
+  readonly reads?: true
+  /** What is needed from here on; the rest is forgotten, so that fewer states differ. All of it where nothing is named. */
+  readonly needs?: ReadonlyArray<keyof Memory>
+}
+
+const base = ["key", "authorization", "asks", "hint", "ripe", "fromBlock"] as const
+const inLook = [...base, "slot", "isSubmitted", "refusal", "unsent"] as const
+const inBroadcast = [...base, "isFirst", "noted", "making", "passenger", "passengerNoted", "outcome"] as const
+
+const stepsOf = <Name extends string>(all: Readonly<Record<Name, Step>>) => all
+
+/** Where a server's work may be. */
+export const steps = stepsOf({
+  idle: {},
+  verify: { reads: true, needs: ["key", "authorization", "slot"] },
+  owner: { reads: true },
+  trace: { reads: true },
+  fresh: { reads: true },
+  stray: {},
+  claim: {},
+  "lost claim": { reads: true },
+  rehearse: { reads: true, needs: inBroadcast },
+  note: { needs: inBroadcast },
+  send: { needs: [...inBroadcast, "slot"] },
+  refused: { reads: true, needs: inBroadcast },
+  hold: {},
+  facilitator: {},
+  receipt: { reads: true, needs: inLook },
+  heads: { reads: true, needs: inLook },
+  logs: { reads: true },
+  "receipt of log": { reads: true },
+  "final block": { reads: true },
+  settle: { needs: ["key", "log", "block"] },
+  fail: { needs: ["key", "ripe", "outcome"] },
+  "fail unsent": { needs: ["key", "outcome"] },
+  defer: { needs: ["key", "hint", "isSubmitted", "refusal", "outcome"] },
+  "newest broadcast": { reads: true },
+  "find broadcast": { reads: true },
+  "ask for broadcast": { reads: true },
+  answer: { reads: true },
+  "still final": { reads: true },
+  found: { needs: ["key", "log", "block", "outcome"] },
+  lose: { needs: ["key", "ripe", "outcome"] },
+  "still open": { needs: ["key", "outcome"] },
+  "open again": { needs: ["key"] },
+})
+
+/** One server's work: where it is, and what it holds in memory. */
+export type Work = Memory & { readonly at: keyof typeof steps }
+
+export const idle: Work = { at: "idle", ...memory }
+
+/** The work without what it needs no more. */
+export const trimmed = (work: Work): Work => {
+  const { needs } = steps[work.at]
+  return needs === undefined
+    ? work
+    : Object.assign({ ...idle, at: work.at }, ...needs.map((name) => ({ [name]: work[name] })))
 }
 
 // A type alias, since an interface has no index signature.

@@ -4,7 +4,7 @@ import { isGroup } from "./Chain.ts"
 import { beyond, small } from "./Configurations.ts"
 import { explore } from "./Explorer.ts"
 import { mutants } from "./Mutations.ts"
-import { specificationOf } from "./Payment.ts"
+import { specificationOf } from "./Specification.ts"
 import { type Configuration, type Row, type State, tooPoor } from "./State.ts"
 
 describe("the payment protocol", () => {
