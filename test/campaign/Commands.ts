@@ -67,12 +67,13 @@ const hostile = campaign("hostile", {
   says: "Sends hostile requests to a real server and holds every answer against the document. Wrong are: an answer of 500 or more (503 as the document has it is counted apart), one that the document does not know, one that never came, memory above 350 MB, and memory or files that grow after the first 100,000 requests.",
   examples: [
     ["hostile --size 1000000 --seed 7", "A million requests"],
-    ["hostile --size 2000 --stones 10", "Seconds"],
+    ["hostile --size 2000 --stones 10 --crowd 100", "Seconds"],
   ],
   size: { unit: "requests", usual: 20_000 },
   minutes: { says: "Send nothing new after so many minutes" },
   flags: {
     connections: whole("connections", "Connections at a time (16)", 1, 1_000),
+    crowd: whole("crowd", "Connections that ask once and rest before the requests begin (5000)", 0, 1_000_000),
     stones: whole("stones", "Stones sold before it begins (2000)", 0),
     node: Flag.String("node").pipe(
       Flag.withDescription("For the server's Node, such as --node=--max-semi-space-size=8"),
@@ -80,21 +81,8 @@ const hostile = campaign("hostile", {
     ),
     every: whole("every", "Requests between two looks at the server's memory (10000)"),
   },
-  run: async (run, { connections = 16, every = 10_000, node, stones = 2_000 }) =>
-    (await import("./hostile/Campaign.ts")).hostile(run, { connections, every, node, stones }),
-})
-
-const flood = campaign("flood", {
-  says: "Floods a real server with connections, then with rooms from many addresses, each asking, sending and polling until it is refused. Then the rows are made a week older and the server starts anew. Wrong are: memory above 350 MB, more connections or rows than the bounds of docs/limits.md, an answer that the document does not know, rows that stay.",
-  examples: [
-    ["flood --connections 5000 --size 2000", "The usual one, spelled out"],
-    ["flood --connections 100 --size 10", "Seconds"],
-  ],
-  seed: "a flood draws nothing",
-  size: { unit: "addresses", usual: 2_000 },
-  minutes: "a flood lasts until every address was refused",
-  flags: { connections: whole("connections", "Connections, each from an address of its own (5000)", 1, 1_000_000) },
-  run: async (run, { connections = 5_000 }) => (await import("./hostile/Campaign.ts")).flooding(run, connections),
+  run: async (run, { connections = 16, crowd = 5_000, every = 10_000, node, stones = 2_000 }) =>
+    (await import("./hostile/Campaign.ts")).hostile(run, { connections, crowd, every, node, stones }),
 })
 
 const buyers = { unit: "buyers at a time", usual: 24 }
@@ -247,5 +235,5 @@ export const campaigns = Command.make("campaign").pipe(
   Command.withDescription(
     "The long runs of this project. --seed, --minutes, --size and --report mean the same for all. Exit code 1: something was wrong; 2: the command line was.",
   ),
-  Command.withSubcommands([fire, stories, hostile, flood, scale, mutants, model, soak, summary]),
+  Command.withSubcommands([fire, stories, hostile, scale, mutants, model, soak, summary]),
 )

@@ -1,6 +1,9 @@
 /** Every fault that a campaign knows, by name: what it does to a world, and what ends it. */
 import { setTimeout } from "node:timers/promises"
 import { Effect } from "effect"
+import { bounds } from "../../../src/http/Listener.ts"
+import { attack } from "../../lab/hostile/Attack.ts"
+import { crowd } from "../../lab/hostile/Crowd.ts"
 import type { View } from "../../lab/proxy/NodeViews.ts"
 import { lies as cardLies } from "../../lab/proxy/CardProcessor.ts"
 import { lies, supportLies } from "../../lab/proxy/Facilitator.ts"
@@ -267,5 +270,21 @@ export const strikes: ReadonlyArray<Strike> = [
     },
   },
   { name: "way to the client: all cut", run: async ({ door }) => door.cutAll() },
+  {
+    name: "outsider: connections for all places, which rest",
+    run: async ({ servers }, random) => {
+      const guests = await crowd(random.pick(servers).port, bounds.connections)
+      await lasting(random)
+      guests.leave()
+    },
+  },
+  {
+    name: "outsider: hostile requests",
+    run: async ({ servers }, random) => {
+      const { url } = random.pick(servers)
+      const known = { ids: [], rooms: [] }
+      await attack({ url, known, requests: 500, seed: random.hex(4), connections: 8, patience: 5_000 })
+    },
+  },
   { name: "outsider: 256 copies, asked for", run: async ({ outsiders }) => outsiders.replayNext() },
 ]

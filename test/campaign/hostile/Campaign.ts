@@ -1,12 +1,17 @@
-/** `npm run campaign -- hostile` and `-- flood`: strangers against a real server, whose memory and open files are watched. */
+/** `npm run campaign -- hostile`: strangers against a real server, whose memory and open files are watched. */
+import { setTimeout } from "node:timers/promises"
+import { Duration } from "effect"
+import { bounds } from "../../../src/http/Listener.ts"
 import { cpuSeconds } from "../../lab/ProcessUse.ts"
+import { attack } from "../../lab/hostile/Attack.ts"
+import { crowd } from "../../lab/hostile/Crowd.ts"
 import { type Outcome, type Run, tableOf } from "../Run.ts"
-import { attack } from "./Attack.ts"
-import { flood } from "./Flood.ts"
-import { memoryBound, open, type Sample } from "./Target.ts"
+import { memoryBound, open, type Sample, type Target } from "./Target.ts"
 
 export interface HostileOptions {
   readonly connections: number
+  /** Connections that ask once and rest, each from an address of its own, before the requests begin. */
+  readonly crowd: number
   /** Sold before it begins. */
   readonly stones: number
   /** Told to the server's Node. */
@@ -18,10 +23,39 @@ export interface HostileOptions {
 /** Milliseconds: a million requests take minutes, and an answer that takes longer than this is none. */
 const patience = 60_000
 
+/** Sockets and files of the server itself that come and go: its connections to PostgreSQL. */
+const slack = 32
+
+/** More connections than there are places: what is let in is answered again, and given back when it leaves. */
+const crowded = async ({ sample, url }: Target, wanted: number, violations: Array<string>) => {
+  const before = await sample()
+  const began = performance.now()
+  const guests = await crowd(Number(new URL(url).port), wanted)
+  const resting = await sample()
+  const answered = await guests.answered()
+  if (guests.open > bounds.connections) violations.push(`${guests.open} were let in, above ${bounds.connections}`)
+  const free = Math.min(wanted, bounds.connections - slack)
+  // On a machine so slow the first have rested too long, and their places were given to others.
+  if (performance.now() - began <= Duration.toMillis(bounds.rest)) {
+    if (answered < guests.open) violations.push(`${guests.open - answered} that were let in were not answered again`)
+    if (guests.open < free) violations.push(`${guests.open} were let in, and there was place for ${free}`)
+  }
+  guests.leave()
+  for (const end = performance.now() + patience; (await sample()).files > before.files + slack; await setTimeout(50))
+    if (performance.now() > end) {
+      violations.push("open files of connections that were left stay")
+      break
+    }
+  return { open: guests.open, resting }
+}
+
 /** Until so many requests are done caches fill. */
 const warmAfter = 100_000
 
-export const hostile = async (run: Run, { connections, every, node, stones }: HostileOptions): Promise<Outcome> => {
+export const hostile = async (
+  run: Run,
+  { connections, crowd: wanted, every, node, stones }: HostileOptions,
+): Promise<Outcome> => {
   const { isOver, log, seed, size } = run
   const target = await open(stones, node)
   const samples: Array<Sample & { readonly done: number }> = []
@@ -31,6 +65,10 @@ export const hostile = async (run: Run, { connections, every, node, stones }: Ho
     log(`${done} requests: ${sample.resident.toFixed(0)} MB resident, ${sample.files} open files`)
   }
   await look(0)
+  const violations: Array<string> = []
+  const { open: letIn, resting } = await crowded(target, wanted, violations)
+  samples.push({ done: 0, ...resting })
+  log(`${letIn} of ${wanted} connections were let in: ${resting.resident.toFixed(0)} MB resident`)
   let next = every
   const progress = async (done: number) => {
     if (done < next) return
@@ -52,7 +90,7 @@ export const hostile = async (run: Run, { connections, every, node, stones }: Ho
   log(`after a collection ${heap.toFixed(0)} MB in use, ${external.toFixed(0)} MB beside`)
   await target.close()
 
-  const violations = [...report.faults]
+  violations.push(...report.faults)
   const warm = samples.find(({ done }) => done >= warmAfter)
   const last = samples.at(-1)
   const highest = Math.max(...samples.map(({ resident }) => resident))
@@ -64,6 +102,7 @@ export const hostile = async (run: Run, { connections, every, node, stones }: Ho
     if (last.files > warm.files + 8) violations.push(`open files: ${warm.files} ${since} ${last.files}`)
   }
   const counts = {
+    "connections let in": letIn,
     requests: report.requests,
     "of them no HTTP": report.broken,
     "answers held against the document": report.judged,
@@ -76,11 +115,4 @@ export const hostile = async (run: Run, { connections, every, node, stones }: Ho
     "Not available, by reason": tableOf(report.unavailable),
   }
   return { counts, tables, violations }
-}
-
-export const flooding = async ({ log, size }: Run, connections: number): Promise<Outcome> => {
-  const target = await open(0)
-  const { counts, faults } = await flood(target, { connections, addresses: size, patience, log })
-  await target.close()
-  return { counts, violations: faults }
 }

@@ -24,14 +24,11 @@ export interface Used {
 
 export interface Target {
   readonly url: string
-  /** Of the server's process, another one once it was started anew. */
+  /** Of the server's process. */
   readonly pid: number
-  readonly databaseUrl: string
   sample(): Promise<Sample>
   /** Collects, so what is resident afterwards is not what it would have been. */
   used(): Promise<Used>
-  /** Stops the server and starts it anew over its rows. */
-  restart(): Promise<void>
   close(): Promise<void>
 }
 
@@ -40,13 +37,9 @@ export const memoryBound = 350
 
 const megabytes = 1024 * 1024
 
-/** `stones` are sold before it starts; `further` flags are told to its Node; `databaseUrl` is a PostgreSQL that is there. */
-export const open = async (
-  stones: number,
-  further: ReadonlyArray<string> = [],
-  databaseUrl?: string,
-): Promise<Target> => {
-  const databases = await Databases.open(databaseUrl)
+/** `stones` are sold before it starts; `further` flags are told to its Node. */
+export const open = async (stones: number, further: ReadonlyArray<string>): Promise<Target> => {
+  const databases = await Databases.open()
   const ledger = Ledger.open(databases.ours)
   const { close, serve } = serving()
   await ledger.seed(stones, 256)
@@ -54,33 +47,31 @@ export const open = async (
   const port = await takePort()
   const url = `http://127.0.0.1:${port}`
   const report = `${databases.folder}/memory.json`
-  const launch = () =>
-    start(
-      [
-        ...flags,
-        ...further,
-        "--expose-gc",
-        "--import",
-        fileURLToPath(new URL("Probe.ts", import.meta.url)),
-        fileURLToPath(new URL("../../../src/start.js", import.meta.url)),
-        "serve",
-      ],
-      {
-        PUBLIC_URL: Ledger.publicUrl,
-        PAY_TO: Ledger.payTo,
-        FACILITATOR_URL: doubles.url,
-        X402_NETWORK: Ledger.network,
-        DATABASE_URL: databases.ours,
-        RPC_URL: `${doubles.url}/rpc`,
-        PORT: String(port),
-        TRUSTED_PROXIES: "127.0.0.1",
-        RATE_LIMIT_SECRET: "hostile-input-is-counted-by-this-secret",
-        LOG_LEVEL: "None",
-        MEMORY_REPORT: report,
-      },
-      url,
-    )
-  let server = await launch()
+  const server = await start(
+    [
+      ...flags,
+      ...further,
+      "--expose-gc",
+      "--import",
+      fileURLToPath(new URL("Probe.ts", import.meta.url)),
+      fileURLToPath(new URL("../../../src/start.js", import.meta.url)),
+      "serve",
+    ],
+    {
+      PUBLIC_URL: Ledger.publicUrl,
+      PAY_TO: Ledger.payTo,
+      FACILITATOR_URL: doubles.url,
+      X402_NETWORK: Ledger.network,
+      DATABASE_URL: databases.ours,
+      RPC_URL: `${doubles.url}/rpc`,
+      PORT: String(port),
+      TRUSTED_PROXIES: "127.0.0.1",
+      RATE_LIMIT_SECRET: "hostile-input-is-counted-by-this-secret",
+      LOG_LEVEL: "None",
+      MEMORY_REPORT: report,
+    },
+    url,
+  )
   const read = (): { readonly asked: number; readonly heap: number; readonly external: number } | undefined => {
     try {
       return JSON.parse(readFileSync(report, "utf8"))
@@ -91,10 +82,7 @@ export const open = async (
   let asked = 0
   return {
     url,
-    get pid() {
-      return server.pid
-    },
-    databaseUrl: databases.ours,
+    pid: server.pid,
     sample: async () => ({
       resident: residentMegabytes(server.pid),
       files: (await readdir(`/proc/${server.pid}/fd`)).length,
@@ -105,10 +93,6 @@ export const open = async (
       for (let tries = 0; tries < 100 && read()?.asked !== asked; tries += 1) await setTimeout(50)
       const { external = Number.NaN, heap = Number.NaN } = read() ?? {}
       return { heap: heap / megabytes, external: external / megabytes }
-    },
-    restart: async () => {
-      await server.stop()
-      server = await launch()
     },
     close: async () => {
       await server.stop()

@@ -1,7 +1,7 @@
 /** Requests of one seed: some as the document wants them, most a little wrong, some mad, some no HTTP at all. */
-import type { Random } from "../../lab/Random.ts"
+import type { Random } from "../Random.ts"
 import * as Corpus from "./Corpus.ts"
-import { type Operation, operations, resolved, type Schema } from "../../lab/OpenApi.ts"
+import { type Operation, operations, resolved, type Schema } from "../OpenApi.ts"
 
 /** One answer that has to come; the contract is held against it where the request was one that HTTP allows. */
 export interface Expected {

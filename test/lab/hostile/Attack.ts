@@ -1,7 +1,6 @@
 /** Sends so many requests of a seed over so many connections, and judges every answer. */
-import { random } from "../../lab/Random.ts"
-import { faultsOf, nameOf } from "../../lab/run/Contract.ts"
-import { add } from "../Run.ts"
+import { random } from "../Random.ts"
+import { faultsOf, nameOf } from "../run/Contract.ts"
 import { Judged } from "./Judged.ts"
 import { type Answer, bodyOf, Line } from "./Line.ts"
 import { type Expected, type Known, volley, type Volley } from "./Requests.ts"
@@ -14,6 +13,8 @@ export interface Options {
   /** Milliseconds an answer may take. */
   readonly patience: number
   readonly isOver?: () => boolean
+  /** Otherwise acts that are listed, and rooms that are opened for the attack. */
+  readonly known?: Known
   /** Told whenever a thousand more are done. */
   readonly progress?: (done: number) => void | Promise<void>
 }
@@ -72,22 +73,24 @@ const rooms = 8
 /** The same seed, number of connections and known names send the same bytes on each connection. */
 export const attack = async (options: Options): Promise<Report> => {
   const { connections, isOver = () => false, patience, progress, requests, seed, url } = options
-  let opened = 0
+  let count = 0
   const open = () => {
-    opened += 1
-    return openRoom(url, `10.${98 - (opened >> 16)}.${(opened >> 8) & 255}.${opened & 255}`)
+    count += 1
+    return openRoom(url, `10.${98 - (count >> 16)}.${(count >> 8) & 255}.${count & 255}`)
   }
-  const known = { ids: await namesOf(url), rooms: await Promise.all(Array.from({ length: rooms }, open)) }
+  const opened = options.known === undefined ? await Promise.all(Array.from({ length: rooms }, open)) : []
+  const known = options.known ?? { ids: await namesOf(url), rooms: opened }
   /** Opens another room where one was deleted. */
   const renew = async (target: string) => {
-    const place = known.rooms.findIndex(({ id }) => target.includes(id))
-    if (place !== -1) known.rooms[place] = await open()
+    const place = opened.findIndex(({ id }) => target.includes(id))
+    if (place !== -1) opened[place] = await open()
   }
   const statuses = new Map<string, number>()
   const unavailable = new Map<string, number>()
   const faults: Array<string> = []
   const bodies = new Judged()
   let [sent, done, broken, judged] = [0, 0, 0, 0]
+  const add = (sums: Map<string, number>, name: string) => sums.set(name, (sums.get(name) ?? 0) + 1)
   const blame = (what: string, shot: Volley, at: string) => {
     if (faults.length < most) faults.push(`${at}: ${what}\n    ${shown(shot)}`)
   }

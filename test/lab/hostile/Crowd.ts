@@ -20,7 +20,7 @@ const isHeard = (socket: Socket) =>
     socket.once("data", yes).once("close", no).write(ask)
   })
 
-export interface Places {
+export interface Crowd {
   /** Connections that got an answer and were open when all had asked. */
   readonly open: number
   /** Connections that were closed before they were heard. */
@@ -30,8 +30,8 @@ export interface Places {
   leave(): void
 }
 
-/** Opens so many connections. */
-export const occupy = async (port: number, count: number): Promise<Places> => {
+/** Opens so many connections, each of which asks once and rests. */
+export const crowd = async (port: number, count: number): Promise<Crowd> => {
   const inside = new Set<Socket>()
   let next = 0
   let refused = 0
