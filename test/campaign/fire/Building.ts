@@ -13,7 +13,6 @@ import * as Node from "../../lab/proxy/Node.ts"
 import { canSkewClocks } from "../../lab/server/ServerProcess.ts"
 import { standing } from "./Standing.ts"
 import { tally } from "./Tally.ts"
-import type { World } from "./World.ts"
 
 export interface BuildingOptions {
   readonly seed: number
@@ -28,10 +27,7 @@ export interface BuildingOptions {
 }
 
 /** Nothing of it runs yet but what servers need. */
-export const build = async (
-  options: BuildingOptions,
-  random: Random,
-): Promise<World & { readonly close: () => Promise<void> }> => {
+export const build = async (options: BuildingOptions, random: Random) => {
   const { cluster, folder, log, number, seed, settledBy } = options
   const database = `fire_${seed}_${number}`.replaceAll("-", "_")
   await cluster.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
@@ -71,19 +67,20 @@ export const build = async (
     settledBy,
     database,
     cluster,
-    chain: ground,
     pg,
     rpc,
     facilitator,
     cards,
+    wallets,
+    log,
+    answers: ours.answers,
     door: ours.door,
     servers: ours.servers,
-    wallets,
-    answers: ours.answers,
+    url: ours.url,
+    chain: ground,
     tally: tally(),
     standing: stand,
-    url: ours.url,
-    log,
+    /** By how many seconds the clock of the first server is ahead. */
     skewSeconds: skew,
     close: async () => {
       await ours.close()
@@ -94,3 +91,6 @@ export const build = async (
     },
   }
 }
+
+/** All parts of a phase, as those who strike, buy and steal see them. */
+export type World = Awaited<ReturnType<typeof build>>

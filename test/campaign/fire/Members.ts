@@ -2,6 +2,7 @@
 import { setTimeout } from "node:timers/promises"
 import { type Answers, codeOf, type Heard } from "../../lab/buyer/Answers.ts"
 import type { Random } from "../../lab/Random.ts"
+import { insisting } from "./Insist.ts"
 
 export interface Members {
   /** They send nothing new; answers what was refused without need, and what never became known, half a minute after all was well. */
@@ -17,14 +18,10 @@ interface Room {
 
 const fates = ["stays", "is deleted", "is left"] as const
 
-/** Milliseconds until what has no answer is given up, once all is well. */
-const patience = 30_000
-
 export const members = (url: string, answers: Answers, random: Random): Members => {
   const over = new AbortController()
-  let end = Infinity
+  const { calm, insist, violations } = insisting(answers)
   let left: string | undefined
-  const violations: Array<string> = []
   /** Rooms whose deletion has been asked for: they may be gone, whatever was answered. */
   const deleted = new Set<string>()
 
@@ -37,26 +34,15 @@ export const members = (url: string, answers: Answers, random: Random): Members 
 
   const addressOf = (who: Random) => `10.251.${who.below(250)}.${1 + who.below(250)}`
 
-  /** The same request until it has an answer that is one. */
-  const insist = async (
-    who: Random,
-    what: string,
-    asked: { readonly method: string; readonly path: string; readonly body?: object; readonly token?: string },
-  ): Promise<Heard | undefined> => {
-    const headers = {
+  const askedBy = (who: Random, method: string, path: string, token?: string, body?: object) => ({
+    method,
+    url: url + path,
+    headers: {
       "x-forwarded-for": addressOf(who.fork("address")),
-      ...(asked.token === undefined ? {} : { authorization: `Bearer ${asked.token}` }),
-    }
-    const body = asked.body === undefined ? undefined : JSON.stringify(asked.body)
-    while (performance.now() < end) {
-      const heard = await answers.ask({ method: asked.method, url: url + asked.path, headers, body }, 15_000)
-      if (heard !== undefined && heard.status < 500 && heard.status !== 429) return heard
-      const wait = Number(heard?.headers["retry-after"] ?? "0") * 1000
-      await setTimeout(Math.min(2_500, Math.max(wait, who.between(100, 600))))
-    }
-    violations.push(`what became of ${what} stays unknown`)
-    return undefined
-  }
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  })
 
   const write = async ({ id, token }: Room, who: Random) => {
     for (let count = 1; !over.signal.aborted; count += 1) {
@@ -67,12 +53,8 @@ export const members = (url: string, answers: Answers, random: Random): Members 
         mode: who.pick(["calm", "spark", "ping", "celebrate"]),
         clientId: `fire-${who.hex(8)}`,
       }
-      const heard = await insist(who, `a signal to ${id}`, {
-        method: "POST",
-        path: `/api/rooms/${id}/messages`,
-        body,
-        token,
-      })
+      const asked = askedBy(who, "POST", `/api/rooms/${id}/messages`, token, body)
+      const heard = await insist(who, `a signal to ${id}`, asked)
       // Each clientId has one content, so that no conflict is right.
       expect(`signal ${body.clientId} to ${id}`, heard, goneOr(id))
       if (heard === undefined || heard.status >= 400) return
@@ -101,7 +83,7 @@ export const members = (url: string, answers: Answers, random: Random): Members 
 
   const gather = async (fate: (typeof fates)[number]) => {
     const who = random.fork(fate)
-    const made = await insist(who, `a room that ${fate}`, { method: "POST", path: "/api/rooms" })
+    const made = await insist(who, `a room that ${fate}`, askedBy(who, "POST", "/api/rooms"))
     expect(`a room that ${fate}`, made, [])
     if (made === undefined || made.status !== 201) return
     const { room, token } = JSON.parse(made.body) as { readonly room: { readonly id: string }; readonly token: string }
@@ -111,7 +93,8 @@ export const members = (url: string, answers: Answers, random: Random): Members 
     if (fate === "is deleted") {
       await setTimeout(who.between(5_000, 20_000), undefined, { signal: over.signal }).catch(() => {})
       deleted.add(own.id)
-      const ended = await insist(who, `the end of ${own.id}`, { method: "DELETE", path: `/api/rooms/${own.id}`, token })
+      const asked = askedBy(who, "DELETE", `/api/rooms/${own.id}`, token)
+      const ended = await insist(who, `the end of ${own.id}`, asked)
       // Deleted by a request before, whose answer was lost.
       expect(`the end of ${own.id}`, ended, [404])
     }
@@ -122,7 +105,7 @@ export const members = (url: string, answers: Answers, random: Random): Members 
   return {
     rest: async () => {
       over.abort()
-      end = performance.now() + patience
+      calm()
       await gathered
       return violations
     },

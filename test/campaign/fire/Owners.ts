@@ -1,9 +1,10 @@
 /** Owners of sealed words: they open them while everything else happens, repeat what had no answer, err, and try other words. */
 import { setTimeout } from "node:timers/promises"
-import { type Answers, codeOf, type Heard } from "../../lab/buyer/Answers.ts"
+import { type Answers, codeOf } from "../../lab/buyer/Answers.ts"
 import type { Purchase } from "../../lab/buyer/Buyer.ts"
 import { otherWords, type Sealed } from "../../lab/buyer/Goods.ts"
 import type { Random } from "../../lab/Random.ts"
+import { insisting } from "./Insist.ts"
 
 export interface Owners {
   /** A purchase has ended, or was left open: whoever made it may open what it seals. */
@@ -12,47 +13,31 @@ export interface Owners {
   readonly rest: () => Promise<ReadonlyArray<string>>
 }
 
-/** Milliseconds until what has no answer is given up, once all is well. */
-const patience = 30_000
-
 /** The same words in other bytes: what is hashed stays. */
 const respelled = (words: string) => `\n ${words.normalize("NFD").replaceAll("\r\n", "\r")}\u00a0`
 
 export const owners = (url: string, answers: Answers, random: Random): Owners => {
-  let end = Infinity
-  const violations: Array<string> = []
+  const { calm, insist, violations } = insisting(answers)
   const busy = new Set<Promise<unknown>>()
   const early = new Set<Purchase>()
 
-  /** The same request until it has an answer that is one; an impatient client repeats it before it can have one. */
-  const insist = async (purchase: Purchase, { salt, words }: Sealed, who: Random): Promise<Heard | undefined> => {
-    const { attempt, order } = purchase
+  const opening = ({ attempt, key, number, order }: Purchase, { salt, words }: Sealed) => {
     const isStone = order.kind === "stone"
     const path = isStone ? `/api/witness/${attempt}/reveal` : `/api/candles/${attempt}/unseal`
-    const body = JSON.stringify(isStone ? { salt, text: words, agentName: "Wren" } : { salt, words })
-    const address = `10.252.${random.fork(purchase.key).below(250)}.${1 + (purchase.number % 250)}`
-    let hurries = who.chance(0.3)
-    while (performance.now() < end) {
-      const heard = await answers.ask(
-        { method: "POST", url: url + path, headers: { "x-forwarded-for": address }, body },
-        hurries ? who.between(5, 300) : 15_000,
-      )
-      hurries = false
-      if (heard !== undefined && heard.status < 500 && heard.status !== 429) return heard
-      const wait = Number(heard?.headers["retry-after"] ?? "0") * 1000
-      await setTimeout(Math.min(2_500, Math.max(wait, who.between(100, 600))))
+    return {
+      method: "POST",
+      url: url + path,
+      headers: { "x-forwarded-for": `10.252.${random.fork(key).below(250)}.${1 + (number % 250)}` },
+      body: JSON.stringify(isStone ? { salt, text: words, agentName: "Wren" } : { salt, words }),
     }
-    violations.push(`whether ${order.kind} ${attempt} was opened stays unknown`)
-    return undefined
   }
 
   /** Asks, and complains of an answer that cannot be right here; whether words were taken. */
   const ask = async (purchase: Purchase, sealed: Sealed, who: Random, allowed: ReadonlyArray<number>) => {
-    const heard = await insist(purchase, sealed, who)
+    const what = `the opening of ${purchase.order.kind} ${purchase.attempt}`
+    const heard = await insist(who, what, opening(purchase, sealed), who.chance(0.3))
     if (heard !== undefined && !allowed.includes(heard.status))
-      violations.push(
-        `the opening of ${purchase.order.kind} ${purchase.attempt} was answered ${heard.status} ${codeOf(heard)}`,
-      )
+      violations.push(`${what} was answered ${heard.status} ${codeOf(heard)}`)
     return heard?.status === 200 || heard?.status === 201
   }
 
@@ -88,7 +73,7 @@ export const owners = (url: string, answers: Answers, random: Random): Owners =>
       later(() => ask(purchase, sealed, who, [200, 201, 404, 409]))
     },
     rest: async () => {
-      end = performance.now() + patience
+      calm()
       while (busy.size > 0) await Promise.all(busy)
       for (const one of early) {
         if (one.outcome?._tag === "Settled" && one.order.sealed !== undefined)

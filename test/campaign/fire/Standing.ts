@@ -2,7 +2,10 @@
 import { setTimeout } from "node:timers/promises"
 import postgres from "postgres"
 import type { Purchase } from "../../lab/buyer/Buyer.ts"
-import type { World } from "./World.ts"
+import type { Cluster } from "../../lab/Cluster.ts"
+import type { CardProcessor } from "../../lab/proxy/CardProcessor.ts"
+import type { Facilitator } from "../../lab/proxy/Facilitator.ts"
+import type { NodeProxy } from "../../lab/proxy/Node.ts"
 
 /**
  * `none`: a buyer is at it, and nothing is on disk. `claimed`: the intent is. `noted`: our relayer's transaction is, too.
@@ -19,7 +22,13 @@ export interface Standing {
   readonly close: () => void
 }
 
-type Parts = Pick<World, "cards" | "cluster" | "database" | "facilitator" | "rpc">
+interface Parts {
+  readonly cards: CardProcessor
+  readonly cluster: Cluster
+  readonly database: string
+  readonly facilitator: Facilitator
+  readonly rpc: NodeProxy
+}
 
 /** A strike waits no longer for this, milliseconds. */
 const patience = 1_500
