@@ -1,23 +1,29 @@
 /** Several servers start at once, of this version and of the one before: each migration has run once, whoever ran it. */
-import { execFile } from "node:child_process"
-import { fileURLToPath } from "node:url"
-import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
+import { Migrator as EffectMigrator, SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
 import * as Migrator from "../../../src/platform/Migrator.ts"
 import * as Sql from "../../../src/platform/Sql.ts"
 import { emptyDatabase, templateUrl } from "../../lab/Database.ts"
 
-const run = promisify(execFile)
-const program = fileURLToPath(new URL("migrate.ts", import.meta.url))
+/** Effect's own migrator, as versions before 0024 had it. */
+const before = Layer.effectDiscard(
+  EffectMigrator.make({})({
+    loader: EffectMigrator.fromRecord(
+      Object.fromEntries(Object.entries(Migrator.all).filter(([name]) => name < "0024")),
+    ),
+  }),
+)
 
 /** The URL of a database without a table. */
 const empty = Effect.map(Layer.build(emptyDatabase), (made) => Redacted.value(Context.get(made, LocalDatabase).url))
 
+/** As a server does it, on connections of its own. */
 const migrateAs = (url: string, version: "this" | "before") =>
-  Effect.promise(() => run(process.execPath, [program, version], { env: { ...process.env, DATABASE_URL: url } }))
+  Layer.build(
+    Layer.fresh(version === "this" ? Migrator.layer : before).pipe(Layer.provide(Sql.layer(Redacted.make(url), 2))),
+  ).pipe(Effect.scoped, Effect.orDie)
 
 /** Every table, column and index, and every function with its language. */
 const schemaOf = (url: string) =>

@@ -75,6 +75,30 @@ const bankFaults: Readonly<Record<Exclude<CardModel.BankFault, "no">, CardFault>
   "it fails after it charged": "mistakeAfter",
 }
 
+interface Network {
+  readonly chain: ChainHands["Service"]
+  readonly facilitator: Proxies["Service"]["facilitator"]
+  readonly rpc: Proxies["Service"]["rpc"]
+}
+
+/** How the network misbehaves. */
+const misbehaviour: Readonly<Record<Model.Fault, (network: Network) => unknown>> = {
+  no: () => {},
+  "no block comes": ({ chain }) => chain.mining(false),
+  "the node is silent": ({ rpc }) => rpc.arm("*", "dropBefore"),
+  "receipts are withheld": ({ rpc }) => rpc.arm("eth_getTransactionReceipt", "nothing"),
+  "broadcasts are swallowed": ({ rpc }) => rpc.arm("eth_sendRawTransaction", "swallow"),
+  "broadcasts are refused": ({ rpc }) => rpc.arm("eth_sendRawTransaction", "refusal"),
+  "answers to broadcasts are lost": ({ rpc }) => rpc.arm("eth_sendRawTransaction", "dropAfter"),
+  "broadcasts are taken and denied": ({ rpc }) => rpc.arm("eth_sendRawTransaction", "deny"),
+  "the facilitator refuses": ({ facilitator }) => facilitator.arm("refuseBefore"),
+  "the facilitator imagines a transaction": ({ facilitator }) => facilitator.arm("imagineBefore"),
+  "the facilitator's answers are lost": ({ facilitator }) => facilitator.arm("dropAfter", "mined"),
+  "the facilitator calls it used": ({ facilitator }) => facilitator.arm("alreadyUsedAfter", "mined"),
+  "the facilitator names another transaction": ({ facilitator }) => facilitator.arm("wrongHashAfter", "mined"),
+  "the facilitator refuses what it has sent": ({ facilitator }) => facilitator.arm("refuseAfter", "mined"),
+}
+
 /** What a buyer pays with: a signed authorization, or the credential of a granted token. */
 type Means = { readonly payment: Payment } | { readonly credential: string }
 
@@ -225,36 +249,7 @@ export const make = Effect.gen(function* () {
   const misbehave = Effect.fnUntraced(function* (fault: Model.Fault) {
     yield* calm
     hands.cutWaits(Model.leavesOpen.has(fault) || fault === "the facilitator names another transaction")
-    switch (fault) {
-      case "no":
-        return
-      case "no block comes":
-        return yield* Effect.promise(() => chain.mining(false))
-      case "the node is silent":
-        return void rpc.arm("*", "dropBefore")
-      case "receipts are withheld":
-        return void rpc.arm("eth_getTransactionReceipt", "nothing")
-      case "broadcasts are swallowed":
-        return void rpc.arm("eth_sendRawTransaction", "swallow")
-      case "broadcasts are refused":
-        return void rpc.arm("eth_sendRawTransaction", "refusal")
-      case "answers to broadcasts are lost":
-        return void rpc.arm("eth_sendRawTransaction", "dropAfter")
-      case "broadcasts are taken and denied":
-        return void rpc.arm("eth_sendRawTransaction", "deny")
-      case "the facilitator refuses":
-        return void facilitator.arm("refuseBefore")
-      case "the facilitator imagines a transaction":
-        return void facilitator.arm("imagineBefore")
-      case "the facilitator's answers are lost":
-        return void facilitator.arm("dropAfter", "mined")
-      case "the facilitator calls it used":
-        return void facilitator.arm("alreadyUsedAfter", "mined")
-      case "the facilitator names another transaction":
-        return void facilitator.arm("wrongHashAfter", "mined")
-      case "the facilitator refuses what it has sent":
-        return void facilitator.arm("refuseAfter", "mined")
-    }
+    yield* Effect.promise(async () => misbehaviour[fault]({ chain, facilitator, rpc }))
   })
 
   return {

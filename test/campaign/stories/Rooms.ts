@@ -102,39 +102,30 @@ const noRoom = "00000000-0000-4000-8000-000000000000"
 
 const content = (text: string) => ({ sender: "Wren", text, mode: "calm" })
 
-const requestsOf = (command: Command, { rooms }: Rooms): ReadonlyArray<Request> => {
+/** The request of a command; nothing where it has none of its own. */
+const requestOf = (command: Command, { rooms }: Rooms): Request | undefined => {
+  if (command._tag === "Pass" || command._tag === "Crowd") return undefined
+  const { address } = command
   const isStranger = command._tag === "Stranger"
+  const asked = { address, room: command._tag === "Create" ? -1 : command.room, isStranger }
+  switch (isStranger ? command.does : command._tag) {
+    case "send":
+      return { kind: "send", ...asked, content: content("Let me in."), clientId: "first" }
+    case "poll":
+      return { kind: "poll", ...asked, after: 0 }
+    case "delete":
+    case "Delete":
+      return { kind: "delete", ...asked }
+  }
   switch (command._tag) {
-    case "Create": {
-      const { address, name } = command
-      return Array.from({ length: command.times }, () => ({ kind: "create", address, name, room: -1, isStranger }))
-    }
-    case "Send": {
-      const { address, clientId, room, text } = command
-      const one: Request = { kind: "send", address, room, content: content(text), clientId, isStranger }
-      return Array.from({ length: command.times }, () => one)
-    }
-    case "Poll": {
-      const { address, behind, room } = command
-      const after = Math.max(0, (rooms[room]?.latest ?? 0) - behind)
-      return Array.from({ length: command.times }, () => ({ kind: "poll", address, room, after, isStranger }))
-    }
-    case "Stranger": {
-      const { address, does, room } = command
-      if (does === "send")
-        return [{ kind: does, address, room, content: content("Let me in."), clientId: "first", isStranger }]
-      return [
-        does === "poll"
-          ? { kind: does, address, room, after: 0, isStranger }
-          : { kind: does, address, room, isStranger },
-      ]
-    }
-    case "Delete": {
-      const { address, room } = command
-      return Array.from({ length: command.times }, () => ({ kind: "delete", address, room, isStranger }))
-    }
+    case "Create":
+      return { kind: "create", ...asked, name: command.name }
+    case "Send":
+      return { kind: "send", ...asked, content: content(command.text), clientId: command.clientId }
+    case "Poll":
+      return { kind: "poll", ...asked, after: Math.max(0, (rooms[command.room]?.latest ?? 0) - command.behind) }
     default:
-      return []
+      return undefined
   }
 }
 
@@ -244,8 +235,11 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
       continue
     }
     const path = command._tag === "Send" || command._tag === "Poll" ? command.path : ""
-    for (const request of requestsOf(command, rooms))
-      rooms = yield* compared(tally, url, path, rooms, request, hands.now())
+    // A poll goes on from what it knew at first.
+    const request = requestOf(command, rooms)
+    if (request === undefined) continue
+    const times = "times" in command ? command.times : 1
+    for (let turn = 0; turn < times; turn += 1) rooms = yield* compared(tally, url, path, rooms, request, hands.now())
   }
 })
 
