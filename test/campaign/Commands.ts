@@ -47,7 +47,7 @@ const fire = campaign("fire", {
 })
 
 const stories = campaign("stories", {
-  says: "Plays random stories against real servers and compares every answer with a small model. A story that goes wrong is made shorter and printed as sentences.",
+  says: "Plays random stories against real servers and compares every answer with a small model. A story that goes wrong is made shorter and printed command by command.",
   examples: [
     ["stories --size 500 --seed 7", "So many stories of each kind, of this seed"],
     ["stories --only rooms --size 1", "One story of signal rooms: seconds"],

@@ -86,8 +86,6 @@ export const hostile = async (
   })
   await look(report.requests)
   const theirs = cpuSeconds(target.pid)
-  const { external, heap } = await target.used()
-  log(`after a collection ${heap.toFixed(0)} MB in use, ${external.toFixed(0)} MB beside`)
   await target.close()
 
   violations.push(...report.faults)

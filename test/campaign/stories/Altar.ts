@@ -2,7 +2,7 @@
 import { Arbitrary, Effect, Layer, Logger, Schedule } from "effect"
 import { patience } from "../../lab/Patience.ts"
 import { type Answer, ask, post } from "../../lab/Fixture.ts"
-import { type Command, commandOf, type Key, type Kind, pauses, says } from "./AltarCommands.ts"
+import { type Command, commandOf, type Key, type Kind, pauses } from "./AltarCommands.ts"
 import * as Model from "./AltarModel.ts"
 import { keyOf, salt, wordsOf } from "./AltarOrders.ts"
 import * as AltarReads from "./AltarReads.ts"
@@ -353,7 +353,6 @@ export const stories = (kind: Kind): Play<Command> => ({
   command: Arbitrary.schema(commandOf(kind)),
   longest: 50,
   runs: 2,
-  says,
   play: (commands, tally) =>
     play(commands, tally).pipe(
       Effect.catchTag("SqlError", Effect.die),

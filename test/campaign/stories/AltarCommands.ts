@@ -1,4 +1,4 @@
-/** What happens in a story of the altar, and each as a sentence. */
+/** What happens in a story of the altar. */
 import { Schema } from "effect"
 import * as Model from "./AltarModel.ts"
 import * as CardModel from "./CardModel.ts"
@@ -125,62 +125,3 @@ const ofChain = (settledBy: Model.SettledBy) => {
 export const commandOf = (kind: Kind) => (kind === "cards" ? ofCards : ofChain(kind))
 
 export type Command = ReturnType<typeof commandOf>["Type"]
-
-const atSays = (at: 0 | 1) => (at === 0 ? "" : " at the second server")
-const orderSays = ({ act, name, target }: Model.Order) =>
-  act === "light" ? `light on the newest candle ${target} (or a candle) for ${name}` : `${act} ${target} for ${name}`
-const cardSays = (card: CardModel.Card) =>
-  ({
-    good: "a good card",
-    declined: "a card that is declined",
-    held: "a card whose holder is asked",
-    slow: "a card whose bank is slow",
-  })[card]
-const ofSays = (of: number) =>
-  of === 0 ? "the newest purchase" : `the purchase ${of} before the newest, or the oldest`
-const keySays = (key: typeof Key.Type) => (key === "new" ? "a new key" : `the key of ${ofSays(key)}`)
-
-export const says = (command: Command): string => {
-  switch (command._tag) {
-    case "Buy":
-      return `the ${command.wallet} wallet buys ${orderSays(command)} under ${keySays(command.key)}${command.isTwice ? ", sent to both servers at once" : atSays(command.at)}`
-    case "BuyByCard":
-      return `${cardSays(command.card)} buys ${orderSays(command)} under ${keySays(command.key)}${command.isTwice ? ", sent to both servers at once" : atSays(command.at)}`
-    case "Ask":
-      return `somebody asks for ${orderSays(command)} under ${keySays(command.key)} without paying${atSays(command.at)}`
-    case "Repeat":
-      return `the request of ${ofSays(command.of)} is sent again${atSays(command.at)}`
-    case "Alter":
-      return `the request of ${ofSays(command.of)} is sent again for somebody else${atSays(command.at)}`
-    case "Move":
-      return `the payment of ${ofSays(command.of)} is sent under ${keySays(command.to)}${atSays(command.at)}`
-    case "Rivals":
-      return `both wallets buy ${orderSays(command)} at once, at a server each, the rich one under ${keySays(command.key)}${atSays(command.at)}`
-    case "Reconcile":
-      return `${ofSays(command.of)} is reconciled${atSays(command.at)}`
-    case "Open":
-      return `the words of ${ofSays(command.of)} are shown${atSays(command.at)}, ${command.isRight ? "as sealed" : "other ones"}`
-    case "Pass":
-      return `${command.pause} ${command.pause.startsWith("a") ? "passes" : "pass"}`
-    case "Fault":
-      return command.fault === "no" ? "the network behaves" : `from here on ${command.fault}`
-    case "Bank":
-      return command.fault === "no"
-        ? "the card processor behaves"
-        : `from here on, of the card processor: ${command.fault}`
-    case "Finish":
-      return "what waits for a bank or a card's holder comes to its end"
-    case "BurnDown":
-      return `everything is read${atSays(command.at)} ${command.isOut ? "when the next candle or light goes out" : "in the last millisecond of the next candle or light"}`
-    case "TakeBack":
-      return `the newest ${command.blocks} blocks never were; what was in them ${command.comesBack ? "comes again" : "is gone"}`
-    case "Outsider":
-      return command.does === "brings"
-        ? `an outsider brings the payment of ${ofSays(command.of)} to the chain`
-        : `the payer cancels the payment of ${ofSays(command.of)}`
-    case "Restart":
-      return `the ${command.at === 0 ? "first" : "second"} server is started anew${command.isMeanwhile ? ", and somebody buys a stone at the other one meanwhile" : ""}`
-    case "Read":
-      return `everything is read${atSays(command.at)}`
-  }
-}

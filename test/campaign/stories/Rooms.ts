@@ -66,27 +66,6 @@ const Command = Schema.Union([
 ])
 type Command = typeof Command.Type
 
-const times = (count: number) => (count === 1 ? "" : ` ${count} times`)
-
-const says = (command: Command): string => {
-  switch (command._tag) {
-    case "Create":
-      return `${command.address} creates a room${times(command.times)}${command.name === "" ? "" : ` called ${command.name}`}`
-    case "Send":
-      return `${command.address} sends "${command.text}"${command.clientId === "" ? "" : ` as ${command.clientId}`} to room ${command.room}${command.path}${times(command.times)}`
-    case "Poll":
-      return `${command.address} polls room ${command.room}${command.path} from ${command.behind} before the newest${times(command.times)}`
-    case "Stranger":
-      return `${command.address} tries to ${command.does} room ${command.room} with another token`
-    case "Delete":
-      return `${command.address} deletes room ${command.room}${times(command.times)}`
-    case "Pass":
-      return `${command.pause} passes`
-    case "Crowd":
-      return `${command.address} sends ${command.count} messages to room ${command.room} at once`
-  }
-}
-
 const world = Layer.effect(AppConfig, roomConfig()).pipe(
   Layer.provideMerge(Hands.layer),
   Layer.provideMerge(sql),
@@ -248,7 +227,6 @@ export const stories: Play<Command> = {
   command: Arbitrary.schema(Command),
   longest: 40,
   runs: 8,
-  says,
   play: (commands, tally) =>
     play(commands, tally).pipe(
       Effect.provide(server.pipe(Layer.provideMerge(world), Layer.provideMerge(Logger.layer([])), Layer.orDie)),

@@ -8,15 +8,21 @@ import { Difference } from "./Difference.ts"
 /** Counts what a story came by, so that a reader can see what was never met. */
 export type Tally = (what: string) => void
 
-export interface Play<Command> {
+interface Named {
+  readonly _tag: string
+}
+
+/** A command as a line: its name, and each of its members. */
+const lineOf = ({ _tag, ...members }: Named) =>
+  [_tag, ...Object.entries(members).map(([name, value]) => `${name} ${JSON.stringify(value)}`)].join(", ")
+
+export interface Play<Command extends Named> {
   readonly name: string
   readonly command: Arbitrary.Arbitrary<Command>
   /** Commands of one story at most. */
   readonly longest: number
   /** Stories, where nobody says how many. */
   readonly runs: number
-  /** A command as a sentence. */
-  readonly says: (command: Command) => string
   /** Plays a story in a world of its own; fails where the world and the model differ. */
   readonly play: (commands: ReadonlyArray<Command>, tally: Tally) => Effect.Effect<void, Difference>
 }
@@ -40,13 +46,12 @@ const maxShrinks = Number(STORIES_SHRINKS)
 const tell = (line: string) => Effect.sync(() => (told !== undefined ? process.stdout.write(`${line}\n`) : false))
 
 /** Plays the stories of a seed; what goes wrong is made shorter before it is told. Answers how many commands there were. */
-export const check = Effect.fnUntraced(function* <Command>({
+export const check = Effect.fnUntraced(function* <Command extends Named>({
   command,
   longest,
   name,
   play,
   runs: usual,
-  says,
 }: Play<Command>) {
   const runs = replay === undefined ? Number(STORIES_RUNS ?? usual) : 1
   const started = performance.now()
@@ -83,7 +88,7 @@ export const check = Effect.fnUntraced(function* <Command>({
       return assert.fail(
         [
           `Story ${story} of seed ${seed} goes wrong; of its ${initialInput.length} commands these are enough:`,
-          ...shrunkInput.map((one, index) => `${String(index + 1).padStart(4)}. ${says(one)}`),
+          ...shrunkInput.map((one, index) => `${String(index + 1).padStart(4)}. ${lineOf(one)}`),
           failure._tag === "PropertyError" ? failure.error.message : "",
           `Again: npm run campaign -- stories --only ${name} --replay '${token}'`,
         ].join("\n"),
