@@ -4,7 +4,7 @@ import { Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { buildCheckout } from "../../src/build/build.ts"
 import { command, type Config, type Given, optionalText } from "../../src/cli/Define.ts"
-import { homeOf } from "../lab/Program.ts"
+import { endOnSignals, homeOf } from "../lab/Program.ts"
 import { commitNow, machine, type Report } from "./Report.ts"
 import { type Outcome, type Run, tableText } from "./Run.ts"
 
@@ -79,8 +79,7 @@ const carryOut = async (
   given: Readonly<Record<string, string | number | undefined>>,
   own: (run: Run) => Promise<Outcome>,
 ) => {
-  process.setMaxListeners(0)
-  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1))
+  endOnSignals()
   const seed = Number(given["seed"] ?? Math.floor(Math.random() * 1_000_000))
   const minutes = Number(
     given["minutes"] ?? (typeof told.minutes === "string" ? Infinity : told.minutes.usual) ?? Infinity,
@@ -124,9 +123,9 @@ const carryOut = async (
 
 /** The arguments that were typed, with the seed and without where the report goes. */
 const commandOf = (args: ReadonlyArray<string>, seed: number, isDrawn: boolean) => {
-  const at = args.findIndex((arg) => arg === "--report")
-  const kept = args.filter((arg, index) => !arg.startsWith("--report") && (at < 0 || index !== at + 1))
-  return [...kept, ...(isDrawn && !kept.some((arg) => arg.startsWith("--seed")) ? [`--seed ${seed}`] : [])].join(" ")
+  const kept = args.filter((arg, at) => !arg.startsWith("--report") && args[at - 1] !== "--report")
+  const told = isDrawn && !kept.some((arg) => arg.startsWith("--seed")) ? [...kept, "--seed", String(seed)] : kept
+  return told.map((arg) => (/\s/u.test(arg) ? `'${arg}'` : arg)).join(" ")
 }
 
 /** A campaign as a command; `parent` is the command above it. */

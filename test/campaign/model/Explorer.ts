@@ -38,24 +38,6 @@ export interface Exploration {
   readonly violation: Violation | undefined
 }
 
-/** A growing list of numbers. */
-class Numbers {
-  values = new Int32Array(1 << 16)
-  length = 0
-  push(value: number) {
-    if (this.length === this.values.length) {
-      const grown = new Int32Array(this.length * 2)
-      grown.set(this.values)
-      this.values = grown
-    }
-    this.values[this.length] = value
-    this.length += 1
-  }
-  at(index: number) {
-    return this.values[index] ?? 0
-  }
-}
-
 /** Each part that was ever seen has a number; a state is kept as the numbers of its parts, one character each. */
 class Store<S extends Parts> {
   private readonly names: ReadonlyArray<keyof S & string>
@@ -117,9 +99,14 @@ const tell = <S extends Parts>(specification: Specification<S>, store: Store<S>,
 }
 
 /** The first state, by number, from which no path leads to an end; none when there is none. */
-const stranded = (ends: ReadonlyArray<number>, states: number, from: Numbers, to: Numbers) => {
+const stranded = (
+  ends: ReadonlyArray<number>,
+  states: number,
+  from: ReadonlyArray<number>,
+  to: ReadonlyArray<number>,
+) => {
   const first = new Int32Array(states + 1)
-  for (let edge = 0; edge < to.length; edge += 1) first[to.at(edge)] = (first[to.at(edge)] ?? 0) + 1
+  for (const target of to) first[target] = (first[target] ?? 0) + 1
   let total = 0
   for (let state = 0; state <= states; state += 1) {
     const count = first[state] ?? 0
@@ -129,9 +116,9 @@ const stranded = (ends: ReadonlyArray<number>, states: number, from: Numbers, to
   const before = new Int32Array(to.length)
   const filled = first.slice()
   for (let edge = 0; edge < to.length; edge += 1) {
-    const target = to.at(edge)
+    const target = to[edge] ?? 0
     const place = filled[target] ?? 0
-    before[place] = from.at(edge)
+    before[place] = from[edge] ?? 0
     filled[target] = place + 1
   }
   const isSaved = new Uint8Array(states)
@@ -155,16 +142,16 @@ export const explore = <S extends Parts>(specification: Specification<S>, most =
   const store = new Store(specification)
   const numbers = new Map<string, number>()
   const keys: Array<string> = []
-  const parents = new Numbers()
-  const depths = new Numbers()
-  const from = new Numbers()
-  const to = new Numbers()
+  const parents: Array<number> = []
+  const depths: Array<number> = []
+  const from: Array<number> = []
+  const to: Array<number> = []
   const ends: Array<number> = []
   const broken: Array<{ readonly name: string; readonly state: number }> = []
 
   const wayTo = (state: number) => {
     const way: Array<string> = []
-    for (let at = state; at > 0; at = parents.at(at)) way.unshift(keys[at] ?? "")
+    for (let at = state; at > 0; at = parents[at] ?? 0) way.unshift(keys[at] ?? "")
     return way
   }
 
@@ -176,7 +163,7 @@ export const explore = <S extends Parts>(specification: Specification<S>, most =
     numbers.set(key, number)
     keys.push(key)
     parents.push(parent)
-    depths.push(number === 0 ? 0 : depths.at(parent) + 1)
+    depths.push(number === 0 ? 0 : (depths[parent] ?? 0) + 1)
     const failed = invariants.find(({ holds }) => !holds(state))
     if (failed !== undefined) broken.push({ name: failed.name, state: number })
     if (end.reached(state)) ends.push(number)
@@ -202,7 +189,7 @@ export const explore = <S extends Parts>(specification: Specification<S>, most =
   return {
     states: keys.length,
     steps: to.length,
-    depth: depths.at(keys.length - 1),
+    depth: depths[keys.length - 1] ?? 0,
     isWhole,
     violation: first && { name: first.name, story: tell(specification, store, wayTo(first.state)) },
   }
