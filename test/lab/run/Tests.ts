@@ -47,7 +47,8 @@ const verdictOf = (report: string, code: number | null): Verdict => {
   )
   if (failed.length > 0) {
     const by = failed.map(({ fullName }) => fullName.trim())
-    return { kind: "failed", by, says: failed.map(({ failureMessages }, at) => `${by[at]}: ${failureMessages[0]}`) }
+    const messageOf = ([first = ""]: ReadonlyArray<string>) => first.replaceAll(/\n\s+at [^\n]*/gu, "")
+    return { kind: "failed", by, says: failed.map((one, at) => `${by[at]}: ${messageOf(one.failureMessages)}`) }
   }
   // What keeps a whole file from running is no fault that a test noticed.
   const dead = testResults.filter(({ status }) => status === "failed").map(({ name }) => name)
