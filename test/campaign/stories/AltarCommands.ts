@@ -69,57 +69,16 @@ const Wax = Schema.TaggedStruct("Buy", {
   isTwice,
 })
 
-const ofCards = Schema.Union([
-  BuyByCard,
-  BuyByCard,
-  BuyByCard,
-  BuyByCard,
-  Wax,
-  Ask,
-  Repeat,
-  Alter,
-  Move,
-  Reconcile,
-  Reconcile,
-  Open,
-  Pass,
-  Pass,
-  Bank,
-  Bank,
-  Finish,
-  BurnDown,
-  BurnDown,
-  Restart,
-  Read,
-])
+/** As often as they are named. */
+const usual = [Ask, Repeat, Alter, Move, Reconcile, Reconcile, Open, Pass, Pass, Bank, Finish, Restart, Read] as const
+const byCard = [BuyByCard, BuyByCard, BuyByCard, BuyByCard, Wax, Bank, BurnDown, BurnDown] as const
+const onChain = [Buy, Buy, Buy, Buy, BuyByCard, Rivals, TakeBack, Outsider] as const
+
+const ofCards = Schema.Union([...byCard, ...usual])
 
 const ofChain = (settledBy: Model.SettledBy) => {
   const names = Model.faults[settledBy]
-  return Schema.Union([
-    Buy,
-    Buy,
-    Buy,
-    Buy,
-    BuyByCard,
-    Ask,
-    Repeat,
-    Alter,
-    Move,
-    Rivals,
-    Reconcile,
-    Reconcile,
-    Open,
-    Pass,
-    Pass,
-    faultsAmong(names),
-    faultsAmong(["no", "no", ...names]),
-    Bank,
-    Finish,
-    TakeBack,
-    Outsider,
-    Restart,
-    Read,
-  ])
+  return Schema.Union([...onChain, ...usual, faultsAmong(names), faultsAmong(["no", "no", ...names])])
 }
 
 export const commandOf = (kind: Kind) => (kind === "cards" ? ofCards : ofChain(kind))
