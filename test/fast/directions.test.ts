@@ -184,6 +184,20 @@ describe("tests", () => {
       [],
     )
   })
+
+  it("of one campaign import no other campaign", () => {
+    const campaignOf = (file: string) => /^test\/campaign\/(\w+)\//u.exec(file)?.[1]
+    const campaigns = files.filter((file) => campaignOf(file) !== undefined)
+    assert.isAbove(new Set(campaigns.map(campaignOf)).size, 5)
+    assert.deepStrictEqual(
+      campaigns.flatMap((file) =>
+        importsOf(file)
+          .filter((target) => ![undefined, campaignOf(file)].includes(campaignOf(target)))
+          .map((target) => `${file} → ${target}`),
+      ),
+      [],
+    )
+  })
 })
 
 /** Rooms whose files can be read one after the other. */

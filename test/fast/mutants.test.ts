@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { mutants } from "../mutants/Mutants.ts"
+import { mutants } from "../campaign/mutants/Mutants.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 
@@ -12,6 +12,7 @@ describe("a deliberate fault", () => {
   it.each(mutants)("$fault: stands in $file exactly once", ({ file, from, tests, to }) => {
     assert.strictEqual(count(readFileSync(join(root, file), "utf8"), from), 1)
     assert.notStrictEqual(from, to)
+    assert.isNotEmpty(tests)
     assert.deepStrictEqual(
       tests.filter((test) => !existsSync(join(root, test))),
       [],

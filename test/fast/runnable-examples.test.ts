@@ -50,7 +50,7 @@ const examples: Readonly<
   ],
   "docs/decisions/0007-commitment-recipe.md": [["commitment =", recipe]],
   "docs/fire.md": [
-    ["npm run fire", long],
+    ["npm run campaign -- fire", long],
     ["buyers ──►", drawing],
   ],
   "docs/integrating.md": [
@@ -66,10 +66,7 @@ const examples: Readonly<
     ["npm run buy -- witness", run("test/sandbox/documents.test.ts")],
     ["import { privateKeyToAccount }", run("test/buyer/library-page.test.ts")],
   ],
-  "docs/limits.md": [
-    ["npm run hostile -- --requests", long],
-    ["npm run hostile -- flood", long],
-  ],
+  "docs/limits.md": [["npm run campaign -- hostile", long]],
   "docs/nix.md": [
     ["nix run", not("needs Nix and its cache; test/nix reads what it is made of")],
     ["# imports", not("an excerpt for a NixOS machine; test/nix evaluates the module where Nix is there")],
@@ -106,9 +103,10 @@ const examples: Readonly<
     ["spirit-altar witness", not("asks a public altar; test/log/end-to-end.test.ts runs each command on a local one")],
     ["vkey=", run("test/lab/log/ShellCheck.ts")],
   ],
-  "docs/scale.md": [["npm run scale", long]],
+  "docs/scale.md": [["npm run campaign -- scale", long]],
   "docs/testing.md": [
-    ["npm run mutants", long],
+    ["npm run campaign -- --help", run("test/fast/campaign.test.ts")],
+    ["npm run campaign -- mutants", long],
     ["node test/audit/main.ts", long],
   ],
 }

@@ -1,7 +1,7 @@
 /** What does not go through PgBouncer is listed by files that there are; everything else goes. */
 import { existsSync } from "node:fs"
 import { assert, it } from "@effect/vitest"
-import { apart, withDatabase } from "../scale/Apart.ts"
+import { apart, withDatabase } from "../campaign/scale/Apart.ts"
 
 it("each test file that is left out exists, is named once, and has its reason", () => {
   const files = apart.flatMap(({ files: named }) => named)

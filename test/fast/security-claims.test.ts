@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { lines } from "../agents/ConformanceLines.ts"
-import { mutants } from "../mutants/Mutants.ts"
+import { mutants } from "../campaign/mutants/Mutants.ts"
 import { rfcConsistency, rfcInclusion, rfcRoots } from "../lab/log/Vectors.ts"
 
 const text = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { violationsOf, wordsIn } from "../scale/Portability.ts"
+import { violationsOf, wordsIn } from "../campaign/scale/Portability.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 

@@ -1,17 +1,7 @@
-/** How a long run begins from the command line: what it is told, what ends it, and the folder it leaves. */
+/** How a long run ends with its processes, and the folder it leaves. */
 import { chmodSync, mkdirSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-
-/** What the command line says; a sentence and exit code 2 where it is wrong. */
-export const told = <A>(optionsOf: (args: ReadonlyArray<string>) => A): A => {
-  try {
-    return optionsOf(process.argv.slice(2))
-  } catch (cause) {
-    console.error(cause instanceof Error ? cause.message : String(cause))
-    return process.exit(2)
-  }
-}
 
 /** Every process that is started ends with this one. */
 export const endOnSignals = () => {

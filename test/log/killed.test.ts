@@ -13,7 +13,7 @@ import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { type Answer, ask, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 
-/** Six hundred take minutes: `npm run log:killed`. */
+/** Six hundred take minutes: `npm run campaign -- soak`. */
 const wanted = Number(process.env["LOG_STONES"] ?? 36)
 
 const environment = Effect.gen(function* () {

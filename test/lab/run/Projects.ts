@@ -12,7 +12,7 @@ const journeys = [
 
 /** What needs minutes: processes, packages, generators, proxies, browsers, campaigns. */
 export const deep = [
-  "test/{admin,audit,cli,fire,hostile,integrators,model,nix,operations,pack,sandbox,scale,stateful,telemetry}/**/*.test.ts",
+  "test/{admin,audit,campaign,cli,integrators,nix,operations,pack,sandbox,telemetry}/**/*.test.ts",
   `test/browser/!(${journeys.map((file) => file.slice("test/browser/".length, -".test.ts".length)).join("|")}).test.ts`,
   "test/contract/{startup,stopping,unreachable}.test.ts",
   "test/crash/{crash,relayer}.test.ts",

@@ -1,0 +1,239 @@
+/** The campaigns as commands: what each does, and which flags it has beside those of all. */
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { command, on } from "../../src/cli/Define.ts"
+import { campaign, text, whole } from "./Options.ts"
+import { page, root, summarised } from "./Report.ts"
+
+const oneOf = <const Names extends ReadonlyArray<string>>(name: string, says: string, names: Names) =>
+  Flag.Literals(name, names).pipe(Flag.withDescription(says), Flag.optional, Flag.map(Option.getOrUndefined))
+
+const listed = async (names: () => Promise<string>) => {
+  console.log(await names())
+  return process.exit(0)
+}
+
+const fire = campaign("fire", {
+  says: "Buys acts of every kind from real servers while seeded faults strike: servers and databases killed, statements refused, nodes, facilitators and card processors that lie, blocks orphaned, outsiders. Then an auditor compares chain, database, public API and every answer. docs/fire.md says more.",
+  examples: [
+    ["fire", "1,000 purchases and 20 kills, about ten minutes"],
+    ["fire --size 10000 --minutes 60", "The long one"],
+    ["fire --seed 7 --phase 4 --keep /tmp/four", "One phase again, with its logs"],
+    ["fire --size 24 --kills 2 --no-proxy", "A minute"],
+  ],
+  size: { unit: "purchases", usual: 1_000 },
+  minutes: { says: "Begin no phase after so many minutes" },
+  leavesLogs: true,
+  flags: {
+    kills: whole("kills", "Servers and databases killed in all (a fiftieth of the purchases)", 0),
+    each: whole("each", "Purchases of one phase (200)", 1, 2_000),
+    servers: whole("servers", "Servers on one database; otherwise each phase draws 1 to 3", 1, 3),
+    settledBy: oneOf("settled-by", "Otherwise phases take turns: three by the relayer, one by a facilitator", [
+      "relayer",
+      "facilitator",
+    ]),
+    phase: whole("phase", "This phase of the seed alone, as it was planned in the whole campaign"),
+    only: text("only", 'Only faults whose name has this in it, such as "database:"'),
+    noProxy: on("no-proxy", "Connections go to the servers in turn, without haproxy between"),
+    list: on("list", "Name every fault and run nothing"),
+  },
+  run: async (run, { each = 200, list, noProxy, ...others }) => {
+    const { faultNames, fire: begin } = await import("./fire/Campaign.ts")
+    if (list) return listed(async () => faultNames())
+    return begin(run, { each, withHaproxy: !noProxy, ...others })
+  },
+})
+
+const stories = campaign("stories", {
+  says: "Plays random stories against real servers and compares every answer with a small model. A story that goes wrong is made shorter and printed command by command.",
+  examples: [
+    ["stories --size 500 --seed 7", "So many stories of each kind, of this seed"],
+    ["stories --only rooms --size 1", "One story of signal rooms: seconds"],
+    ["stories --only rooms --replay '[…]'", "The story that a failure has printed"],
+  ],
+  size: { unit: "stories of each kind", usual: 100 },
+  minutes: { says: "Begin no story of a kind after it had so many minutes" },
+  leavesLogs: true,
+  flags: {
+    only: oneOf("only", "Stories of one kind", ["rooms", "relayer", "facilitator", "cards"]),
+    replay: text("replay", "The token that a failure has printed"),
+  },
+  run: async (run, given) => (await import("./stories/Campaign.ts")).stories(run, given),
+})
+
+const hostile = campaign("hostile", {
+  says: "Sends hostile requests to a real server and holds every answer against the document. Wrong are: an answer of 500 or more (503 as the document has it is counted apart), one that the document does not know, one that never came, memory above 350 MB, and memory or files that grow after the first 100,000 requests.",
+  examples: [
+    ["hostile --size 1000000 --seed 7", "A million requests"],
+    ["hostile --size 2000 --stones 10 --crowd 100", "Seconds"],
+  ],
+  size: { unit: "requests", usual: 20_000 },
+  minutes: { says: "Send nothing new after so many minutes" },
+  flags: {
+    connections: whole("connections", "Connections at a time (16)", 1, 1_000),
+    crowd: whole("crowd", "Connections that ask once and rest before the requests begin (5000)", 0, 1_000_000),
+    stones: whole("stones", "Stones sold before it begins (2000)", 0),
+    node: Flag.String("node").pipe(
+      Flag.withDescription("For the server's Node, such as --node=--max-semi-space-size=8"),
+      Flag.atLeast(0),
+    ),
+    every: whole("every", "Requests between two looks at the server's memory (10000)"),
+  },
+  run: async (run, { connections = 16, crowd = 5_000, every = 10_000, node, stones = 2_000 }) =>
+    (await import("./hostile/Campaign.ts")).hostile(run, { connections, crowd, every, node, stones }),
+})
+
+const buyers = { unit: "buyers at a time", usual: 24 }
+const load = { says: "Minutes of load", usual: 0.5 }
+
+const servers = campaign(
+  "servers",
+  {
+    says: "Three servers behind haproxy under load; one is killed, a fourth is added. Only requests in flight at the killed server may fail.",
+    examples: [["scale servers --minutes 0.2 --size 4", "Seconds of load"]],
+    size: buyers,
+    minutes: load,
+    leavesLogs: true,
+    flags: {},
+    run: async (run) => (await import("./scale/Growth.ts")).growth(run),
+  },
+  "scale ",
+)
+
+const failover = campaign(
+  "failover",
+  {
+    says: "PostgreSQL is killed under load and its streaming standby promoted: nothing may be lost. Needs pg_basebackup (apt install postgresql).",
+    examples: [
+      ["scale failover", "A synchronous standby"],
+      ["scale failover --async", "A standby that is behind: what was lost is found again from the chain"],
+    ],
+    size: buyers,
+    minutes: load,
+    leavesLogs: true,
+    flags: { async: on("async", "The standby is behind when it takes over") },
+    run: async (run, given) => (await import("./scale/Failover.ts")).failover(run, !given.async),
+  },
+  "scale ",
+)
+
+const bouncer = campaign(
+  "bouncer",
+  {
+    says: "All tests with a database through PgBouncer in transaction mode; every statement they send is checked. test/campaign/scale/Apart.ts says which are left out and why. Needs PgBouncer 1.21 or newer in the PATH or as PGBOUNCER.",
+    examples: [
+      ["scale bouncer", "All of them: half an hour or more"],
+      ["scale bouncer test/room/room.test.ts", "One file"],
+    ],
+    seed: "tests draw nothing from a seed",
+    size: "the test files are named instead",
+    minutes: "every test file runs",
+    leavesLogs: true,
+    flags: { files: Argument.String("files").pipe(Argument.withDescription("Test files"), Argument.variadic()) },
+    run: async (run, { files }) => (await import("./scale/Bouncer.ts")).bouncer(run, files),
+  },
+  "scale ",
+)
+
+const rows = campaign(
+  "rows",
+  {
+    says: "How many claims, stones and leaves a second go through the rows that they lock.",
+    examples: [["scale rows --minutes 0.4", "Three short rounds"]],
+    seed: "every claim is of a new wallet",
+    size: { unit: "claims that wait at once", usual: 256 },
+    minutes: load,
+    flags: {},
+    run: async (run) => (await import("./scale/Rows.ts")).rows(run),
+  },
+  "scale ",
+)
+
+const scale = Command.make("scale").pipe(
+  Command.withDescription("Growth past one machine, held against real processes: docs/scale.md says what was shown"),
+  Command.withExamples([{ command: "npm run campaign -- scale servers", description: "Three servers, one killed" }]),
+  Command.withSubcommands([servers, failover, bouncer, rows]),
+)
+
+const mutants = campaign("mutants", {
+  says: "Puts deliberate faults into a copy of the checkout, one after the other, runs the few tests most likely to notice each, and says which one did. Wrong is a fault that no test notices.",
+  examples: [
+    ["mutants --list", "The faults, and where they are looked for"],
+    ["mutants --only src/room", "Those of a file or with these words"],
+    ["mutants --size 5 --seed 3", "Five faults that the seed draws"],
+    ["mutants --stories 12", "Stories instead, for the faults that stories can notice"],
+  ],
+  size: { unit: "faults at most", usual: 1_000 },
+  minutes: { says: "Try no fault after so many minutes" },
+  flags: {
+    only: text("only", "Only faults or files that have these words"),
+    list: on("list", "Say what there is and run nothing"),
+    all: on("all", "Run the whole suite where the few tests notice nothing"),
+    noBaseline: on("no-baseline", "Do not run the tests without a fault first; what fails without one proves nothing"),
+    stories: whole("stories", "Play so many stories for each fault, instead of its tests"),
+  },
+  run: async (run, { all, list, noBaseline, only, stories: played }) => {
+    const { listed: namesOf, mutation } = await import("./mutants/Campaign.ts")
+    const options = { only, all, baseline: !noBaseline, stories: played }
+    return list ? listed(async () => namesOf(options)) : mutation(run, options)
+  },
+})
+
+const model = campaign("model", {
+  says: "Explores every interleaving of the payment protocol, in larger worlds than the tests have time for, and every deliberate fault in it. The decisions are those of src/payments/protocol. test/campaign/model/README.md says more.",
+  examples: [
+    ["model", "All worlds: half an hour"],
+    ["model --size 2000", "The first states of each world: seconds"],
+    ["model --stories", "How each fault was caught, too"],
+  ],
+  seed: "every interleaving is visited, so nothing is drawn",
+  size: { unit: "states of one world at most", usual: 1_000_000 },
+  minutes: { says: "Explore no other world after so many minutes" },
+  flags: { stories: on("stories", "Print how each violation comes about") },
+  run: async (run, given) => (await import("./model/Campaign.ts")).model(run, given.stories),
+})
+
+const soak = campaign("soak", {
+  says: "Sells stones from a server that is killed twice, and verifies every proof; with --minutes round after round.",
+  examples: [
+    ["soak", "600 stones: minutes"],
+    ["soak --minutes 480", "A night"],
+    ["soak --size 12", "Seconds"],
+  ],
+  seed: "commitments and kills are not drawn from a seed",
+  size: { unit: "stones of a round", usual: 600 },
+  minutes: { says: "Begin rounds until so many minutes are over; one round otherwise" },
+  flags: {},
+  run: async (run) => (await import("./Soak.ts")).soak(run),
+})
+
+const summary = command("summary", {
+  says: `Write the table of the last reports into ${page}, from the files of docs/campaigns`,
+  examples: [
+    ["npm run campaign -- fire --report docs/campaigns/fire.json", "Replace the last report of a campaign"],
+    ["npm run campaign -- summary", "Write the table"],
+    ["npm run campaign -- summary --check", "Fail when the table is stale"],
+  ],
+  flags: { check: on("check", "Only compare; exit 1 when stale") },
+  run: ({ check }) =>
+    Effect.sync(() => {
+      const file = join(root, page)
+      const before = readFileSync(file, "utf8")
+      const after = summarised(before)
+      if (check && after !== before) {
+        console.error(`The table in ${page} is stale: npm run campaign -- summary`)
+        process.exit(1)
+      }
+      if (!check) writeFileSync(file, after)
+      console.log(`${page} ${check ? "is fresh" : "written"}`)
+    }),
+})
+
+export const campaigns = Command.make("campaign").pipe(
+  Command.withDescription(
+    "The long runs of this project. --seed, --minutes, --size and --report mean the same for all. Exit code 1: something was wrong; 2: the command line was.",
+  ),
+  Command.withSubcommands([fire, stories, hostile, scale, mutants, model, soak, summary]),
+)

@@ -1,0 +1,142 @@
+/** The flags of every campaign: each means the same everywhere, or is refused with the reason. */
+import { rmSync, writeFileSync } from "node:fs"
+import { Effect, Option } from "effect"
+import { Flag } from "effect/cli"
+import { buildCheckout } from "../../src/build/build.ts"
+import { command, type Config, type Given, optionalText } from "../../src/cli/Define.ts"
+import { endOnSignals, homeOf } from "../lab/Program.ts"
+import { commitNow, machine, type Report } from "./Report.ts"
+import { type Outcome, type Run, tableText } from "./Run.ts"
+
+interface Told {
+  readonly says: string
+  readonly examples: ReadonlyArray<readonly [command: string, says: string]>
+  /** Why nothing is drawn, where nothing is. */
+  readonly seed?: string
+  /** What is counted and how many there usually are; or why there is no size. */
+  readonly size: { readonly unit: string; readonly usual: number } | string
+  /** What ends after the minutes, and how many they usually are; or why nothing does. */
+  readonly minutes: { readonly says: string; readonly usual?: number } | string
+  /** Whether it starts servers, which leave logs. */
+  readonly leavesLogs?: boolean
+}
+
+export const text = (name: string, says: string) => Flag.map(optionalText(name, says), Option.getOrUndefined)
+
+const number = (name: string, says: string, fits: (value: number) => boolean, wants: string) =>
+  Flag.Finite(name).pipe(
+    Flag.filter(fits, () => wants),
+    Flag.withDescription(says),
+    Flag.optional,
+    Flag.map(Option.getOrUndefined),
+  )
+
+export const whole = (name: string, says: string, least = 1, most = 1_000_000_000) =>
+  number(
+    name,
+    says,
+    (value) => Number.isInteger(value) && value >= least && value <= most,
+    `--${name} takes a whole number from ${least} to ${most}`,
+  )
+
+const refused = (name: string, why: string) =>
+  number(name, `Refused: ${why}`, () => false, `--${name} means nothing here: ${why}`)
+
+/** The flags that all campaigns have, as this one understands them. */
+const shared = ({ leavesLogs, minutes, seed, size }: Told) => ({
+  seed:
+    seed === undefined ? whole("seed", "Seed of all chance; drawn and printed otherwise", 0) : refused("seed", seed),
+  minutes:
+    typeof minutes === "string"
+      ? refused("minutes", minutes)
+      : number(
+          "minutes",
+          `${minutes.says} (${minutes.usual ?? "no end"})`,
+          (value) => value > 0,
+          "--minutes takes a number above 0",
+        ),
+  size: typeof size === "string" ? refused("size", size) : whole("size", `How many ${size.unit} (${size.usual})`),
+  report: text("report", "Write the report there, as JSON"),
+  ...(leavesLogs === true
+    ? { keep: text("keep", "Keep logs and answers in this folder; otherwise they are kept when anything is wrong") }
+    : {}),
+})
+
+const printed = ({ counts, tables = {}, violations }: Outcome) =>
+  [
+    ...Object.entries(tables)
+      .filter(([, table]) => table.size > 0)
+      .flatMap(([title, table]) => [title, tableText(table), ""]),
+    ...Object.entries(counts).map(([name, count]) => `${String(count).padStart(9)} ${name}`),
+    `${violations.length} violations`,
+    ...violations.map((what) => `  ${what}`),
+  ].join("\n")
+
+/** Runs a campaign, prints what it has shown and writes its report; its exit code is 1 when anything was wrong. */
+const carryOut = async (
+  name: string,
+  told: Told,
+  given: Readonly<Record<string, string | number | undefined>>,
+  own: (run: Run) => Promise<Outcome>,
+) => {
+  endOnSignals()
+  const seed = Number(given["seed"] ?? Math.floor(Math.random() * 1_000_000))
+  const minutes = Number(
+    given["minutes"] ?? (typeof told.minutes === "string" ? Infinity : told.minutes.usual) ?? Infinity,
+  )
+  const unit = typeof told.size === "string" ? undefined : told.size.unit
+  const size = typeof told.size === "string" ? 0 : Number(given["size"] ?? told.size.usual)
+  const keep = given["keep"] === undefined ? undefined : String(given["keep"])
+  let folder = ""
+  const home = async () => {
+    await buildCheckout()
+    folder = homeOf(keep, name.replaceAll(" ", "-"))
+    return folder
+  }
+  const [date, began, used] = [new Date(), performance.now(), machine()]
+  const seconds = () => (performance.now() - began) / 1_000
+  const log = (line: string) => console.log(`${seconds().toFixed(0).padStart(5)} s  ${line}`)
+  const drawn = told.seed === undefined ? [`seed ${seed}`] : []
+  console.error([name, ...(unit === undefined ? [] : [`${size} ${unit}`]), ...drawn].join(", "))
+  const outcome = await own({ seed, size, minutes, isOver: () => seconds() >= minutes * 60, home, log })
+  console.log(printed(outcome))
+  if (keep === undefined && outcome.violations.length === 0) rmSync(folder, { recursive: true, force: true })
+  else if (folder !== "") log(`logs and answers are in ${folder}`)
+  const { report: file } = given
+  if (file !== undefined) {
+    const report: Report = {
+      campaign: name,
+      command: commandOf(process.argv.slice(2), seed, told.seed === undefined),
+      seed: told.seed === undefined ? seed : null,
+      began: date.toISOString(),
+      ms: Math.round(performance.now() - began),
+      size: unit === undefined ? null : { count: size, unit },
+      counts: outcome.counts,
+      violations: outcome.violations,
+      machine: used(),
+      commit: commitNow(),
+    }
+    writeFileSync(String(file), `${JSON.stringify(report, null, 2)}\n`)
+  }
+  process.exit(outcome.violations.length > 0 ? 1 : 0)
+}
+
+/** The arguments that were typed, with the seed and without where the report goes. */
+const commandOf = (args: ReadonlyArray<string>, seed: number, isDrawn: boolean) => {
+  const kept = args.filter((arg, at) => !arg.startsWith("--report") && args[at - 1] !== "--report")
+  const told = isDrawn && !kept.some((arg) => arg.startsWith("--seed")) ? [...kept, "--seed", String(seed)] : kept
+  return told.map((arg) => (/\s/u.test(arg) ? `'${arg}'` : arg)).join(" ")
+}
+
+/** A campaign as a command; `parent` is the command above it. */
+export const campaign = <const Name extends string, const Flags extends Config>(
+  name: Name,
+  told: Told & { readonly flags: Flags; readonly run: (run: Run, given: Given<Flags>) => Promise<Outcome> },
+  parent = "",
+) =>
+  command(name, {
+    says: told.says,
+    examples: told.examples.map(([args, says]) => [`npm run campaign -- ${args}`, says]),
+    flags: { all: shared(told), own: told.flags },
+    run: ({ all, own }) => Effect.promise(() => carryOut(`${parent}${name}`, told, all, (run) => told.run(run, own))),
+  })

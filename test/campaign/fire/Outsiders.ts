@@ -1,0 +1,139 @@
+/** Everybody else on the chain and on the wire: what payers have signed is settled first, copied, moved, cancelled or not covered. */
+import { setTimeout } from "node:timers/promises"
+import type { Hex } from "viem"
+import { type Purchase, send, type Shop } from "../../lab/buyer/Buyer.ts"
+import { stranger, token } from "../../lab/Chain.ts"
+import type { Wallet } from "../../lab/OwnChain.ts"
+import { signCancel, type Signed } from "../../lab/buyer/Payment.ts"
+import type { World } from "./Building.ts"
+
+export interface Outsiders {
+  /** Somebody may do something with what has just been signed. */
+  readonly see: (shop: Shop, purchase: Purchase) => Promise<void>
+  /** The next payment that is signed is sent 256 times at once. */
+  readonly replayNext: () => void
+  /** Waits until all of them have done what they began. */
+  readonly done: () => Promise<void>
+}
+
+const copies = 256
+
+/** What is done to whom: of a thousand signed payments. */
+const shares = { frontRun: 30, steal: 25, move: 25, drain: 15, cancel: 15 } as const
+
+export const outsiders = (world: World): Outsiders => {
+  const { asset, client } = world.chain
+  /** The node numbers a stranger's transactions as they arrive: one at a time. */
+  let turn: Promise<unknown> = Promise.resolve()
+  const busy = new Set<Promise<unknown>>()
+  let replays = 0
+
+  const later = (work: () => Promise<unknown>) => {
+    const under = work()
+      .catch((cause: unknown) => world.log(`an outsider failed: ${String(cause).slice(0, 120)}`))
+      .finally(() => busy.delete(under))
+    busy.add(under)
+  }
+  const onChain = (write: () => Promise<Hex>) => {
+    const mine = turn.then(write)
+    turn = mine.catch(() => {})
+    return mine
+  }
+  const base = { address: asset, abi: token, account: stranger, chain: null, gas: 200_000n } as const
+
+  const bring = ({ nonce, signature, to, validBefore, value, wallet }: Signed) =>
+    onChain(() =>
+      client.writeContract({
+        ...base,
+        functionName: "transferWithAuthorization",
+        args: [wallet.address, to, value, 0n, BigInt(validBefore), nonce, signature],
+      }),
+    )
+
+  const cancel = async (signed: Signed) => {
+    const signature = await signCancel(signed.wallet, signed.nonce, world.chain)
+    const args = [signed.wallet.address, signed.nonce, signature] as const
+    return onChain(() => client.writeContract({ ...base, functionName: "cancelAuthorization", args }))
+  }
+
+  /** All that the wallet has goes elsewhere, at a fee before everybody else's, and comes back some blocks later. */
+  const drain = async ({ address }: Wallet, pauseMs: number) => {
+    const balance = await client.readContract({
+      address: asset,
+      abi: token,
+      functionName: "balanceOf",
+      args: [address],
+    })
+    if (balance === 0n) return
+    await client.impersonateAccount({ address })
+    await client.setBalance({ address, value: 10n ** 18n })
+    await client.writeContract({
+      ...base,
+      account: address,
+      functionName: "transfer",
+      args: [stranger, balance],
+      maxPriorityFeePerGas: 90_000_000_000n,
+      maxFeePerGas: 200_000_000_000n,
+    })
+    await setTimeout(pauseMs)
+    await onChain(() => client.writeContract({ ...base, functionName: "mint", args: [address, 200_000_000n] }))
+  }
+
+  const see = async (shop: Shop, purchase: Purchase) => {
+    const { signed } = purchase
+    if (signed === undefined) return
+    const { tally } = world
+    // Who meets whom is the purchase's own lot, whichever is signed first.
+    const random = purchase.random.fork("outsiders")
+    if (replays > 0) {
+      replays -= 1
+      tally.touch("outsider: 256 copies", purchase)
+      later(() => Promise.all(Array.from({ length: copies }, () => send(shop, purchase, 60_000))))
+      return
+    }
+    let lot = random.below(1000)
+    const falls = (share: number) => {
+      lot -= share
+      return lot < 0
+    }
+    if (falls(shares.frontRun)) {
+      tally.touch("outsider: settles it first", purchase)
+      if (random.chance(0.5)) await bring(signed).catch(() => {})
+      else later(() => setTimeout(random.below(2_500)).then(() => bring(signed)))
+    } else if (falls(shares.steal)) {
+      tally.touch("outsider: copies the header", purchase)
+      const copy = { ...purchase, key: `thief-${purchase.key}` }
+      later(() => setTimeout(random.below(1_500)).then(() => send(shop, copy)))
+    } else if (falls(shares.move)) {
+      tally.touch("outsider: moves it to another act", purchase)
+      const order = {
+        kind: "stone",
+        path: "/api/witness",
+        body: JSON.stringify({ commitment: random.hex(32) }),
+      } as const
+      const isStone = purchase.order.kind === "stone"
+      const elsewhere = { ...order, path: isStone ? "/api/acquire/moss-hare" : order.path }
+      const copy = {
+        ...purchase,
+        key: `moved-${purchase.key}`,
+        order: isStone ? { ...elsewhere, body: undefined } : order,
+      }
+      const sent = setTimeout(random.below(800)).then(() => send(shop, copy))
+      later(() => sent)
+    } else if (falls(shares.drain)) {
+      tally.touch("outsider: drains the wallet", purchase)
+      later(() => setTimeout(random.below(1_500)).then(() => drain(purchase.wallet, random.between(2_000, 6_000))))
+    } else if (falls(shares.cancel)) {
+      tally.touch("payer: cancels it", purchase)
+      later(() => setTimeout(random.below(2_500)).then(() => cancel(signed)))
+    }
+  }
+
+  return {
+    see,
+    replayNext: () => (replays += 1),
+    done: async () => {
+      while (busy.size > 0) await Promise.all(busy)
+    },
+  }
+}

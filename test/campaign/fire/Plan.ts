@@ -1,0 +1,43 @@
+/** What strikes when: decided before anything begins. */
+import type { Random } from "../../lab/Random.ts"
+import { type Strike, strikes } from "./Strikes.ts"
+import type { World } from "./Building.ts"
+
+export interface PlanOptions {
+  readonly purchases: number
+  readonly kills: number
+  /** Only strikes whose name has this in it. */
+  readonly only: string | undefined
+}
+
+/** Other strikes for each kill. */
+const strikesForKill = 4
+
+export interface Planned {
+  readonly strike: Strike
+  /** Begins when so many purchases have ended or been left. */
+  readonly at: number
+  readonly random: Random
+}
+
+/** In the order in which they begin. */
+export const planOf = (
+  { kills, only, purchases }: PlanOptions,
+  world: Pick<World, "settledBy">,
+  random: Random,
+): ReadonlyArray<Planned> => {
+  const fitting = strikes.filter(
+    ({ fits, name }) => fits?.(world) !== false && (only === undefined || name.includes(only)),
+  )
+  const deadly = fitting.filter(({ isKill }) => isKill === true)
+  const others = fitting.filter(({ isKill }) => isKill !== true)
+  const draw = (from: ReadonlyArray<Strike>, count: number) =>
+    from.length === 0
+      ? []
+      : Array.from({ length: count }, (_, index): Planned => {
+          const at = Math.floor(((index + random.next()) / count) * purchases)
+          return { strike: random.pick(from), at, random: random.fork(`strike ${index}`) }
+        })
+  const planned = [...draw(deadly, kills), ...draw(others, Math.max(strikesForKill * kills, 4))]
+  return planned.sort((one, other) => one.at - other.at)
+}

@@ -1,0 +1,108 @@
+/** A short campaign with a seed of its own: the command itself goes on for as long as it is told to. */
+import { rmSync } from "node:fs"
+import { assert, describe, it } from "vitest"
+import { patience } from "../../lab/Patience.ts"
+import { fire, killsOf } from "./Campaign.ts"
+import { lies, supportLies } from "../../lab/proxy/Facilitator.ts"
+import { homeOf } from "../../lab/Program.ts"
+import { planOf } from "./Plan.ts"
+import { random } from "../../lab/Random.ts"
+import { states } from "./Standing.ts"
+
+const ofCards = ["a card charge buys one act", "a settled card act was charged once"]
+
+/** Where the money of a settled act is. */
+const ofPayments = ["a settled act was paid once", "a lost act was not paid", "a settled card act was charged once"]
+
+/** What a short campaign can hold against its rooms. */
+const ofRooms = [
+  "a signal that was sent is in its room, as it was sent",
+  "a clientId is one signal",
+  "the signals of a room follow each other without gaps",
+  "a room keeps its newest fifty signals",
+  "a poll shows what had been answered before it was asked",
+  "nobody reads a room without its invite",
+  "a room is there until its end, and gone after it",
+]
+
+/** Whether a candle burns by the time that its light is bought is not the seed's: it is sold, or rightly refused. */
+const ofLights = [
+  "a light is on a candle that burned",
+  "a light is on the candle that was asked for",
+  "who was refused a light had named no candle that burned",
+]
+
+/** And against candles, and words that were sealed. */
+const ofOpenings = [
+  "a candle burns as long as was paid for",
+  "the wall shows every candle that burns, with its lights",
+  "what was opened hashes to its commitment",
+  "an answer of a reveal or an unseal is still true",
+  "words are opened once",
+  "words are shown where they were opened, as they were, and nowhere else",
+  "what was not opened was refused for its reason",
+]
+
+describe("a campaign", { timeout: patience(300) }, () => {
+  it("kills servers and databases under purchases of every kind, and nothing is charged twice, lost or forked", async () => {
+    const lines: Array<string> = []
+    const log = (line: string) => void lines.push(line)
+    const options = { kills: 2, each: 200, servers: 2, withHaproxy: false }
+    const folder = homeOf(undefined, "fire")
+    const run = { seed: 38, size: 24, minutes: Infinity, isOver: () => false, home: async () => folder, log }
+    const { counts, examined, faults, violations } = await fire(run, options)
+    assert.deepStrictEqual(violations, [], lines.join("\n"))
+    assert.deepInclude(counts, { phases: 1, purchases: 24, kills: 2 })
+    const ended = faults.get("all purchases") ?? {}
+    assert.isUndefined(ended["open"])
+    const { settled } = counts
+    assert.isAbove(settled, 12)
+    // How many of their payments a reorganisation took is not the seed's: each was looked for, and what is lost was not paid.
+    const lookedFor = ofPayments.map((check) => examined.get(check) ?? 0)
+    assert.isAtLeast(
+      lookedFor.reduce((sum, count) => sum + count, 0),
+      settled,
+    )
+    assert.isAbove(lookedFor[0] ?? 0, 0, ofPayments[0])
+    const stood = [...faults.values()].flatMap((row) => states.map((state) => row[state] ?? 0))
+    assert.isAbove(
+      stood.reduce((sum, count) => sum + count, 0),
+      0,
+      "faults met attempts, and it was seen in which state",
+    )
+    // Four of these purchases are charged to cards, three rooms are gathered, candles get lights, and owners open their words.
+    for (const check of [...ofCards, ...ofRooms, ...ofOpenings]) assert.isAbove(examined.get(check) ?? 0, 0, check)
+    assert.isTrue(
+      ofLights.some((check) => (examined.get(check) ?? 0) > 0),
+      "a light was asked for, and what became of that was held",
+    )
+    rmSync(folder, { recursive: true, force: true })
+  })
+})
+
+describe("a plan", () => {
+  const planned = (seed: string, settledBy: "relayer" | "facilitator" = "relayer") =>
+    planOf({ purchases: 200, kills: 4, only: undefined }, { settledBy }, random(seed)).map(
+      ({ at, random: chance, strike }) => `${at} ${strike.name} ${chance.next()}`,
+    )
+
+  it("is the same for the same seed, and another for another", () => {
+    assert.deepStrictEqual(planned("7/4"), planned("7/4"))
+    assert.notDeepEqual(planned("7/4"), planned("7/5"))
+  })
+
+  it("has the kills that it is told, four other faults for each, and a facilitator's lies only where one settles", () => {
+    assert.lengthOf(planned("7/4"), 20)
+    const all = (settledBy: "relayer" | "facilitator") =>
+      Array.from({ length: 50 }, (_, seed) => planned(String(seed), settledBy))
+        .flat()
+        .join("\n")
+    assert.notInclude(all("relayer"), "facilitator:")
+    for (const lie of [...lies, ...supportLies, "takes no connection"])
+      assert.include(all("facilitator"), `facilitator: ${lie}`)
+  })
+})
+
+it("a campaign kills one server or database for every fifty purchases unless it is told otherwise", () => {
+  assert.strictEqual(killsOf(1000), 20)
+})

@@ -1,0 +1,70 @@
+/** Members of rooms say so when they are refused what the documents promise them. */
+import { setTimeout } from "node:timers/promises"
+import { assert, describe, it } from "vitest"
+import type { Heard } from "../../lab/buyer/Answers.ts"
+import { members } from "./Members.ts"
+import { random } from "../../lab/Random.ts"
+
+const id = "0b7b1f0e-9f53-4b7c-8d0a-3c1f3a0d6c55"
+
+const heard = (status: number, body: object): Heard => ({ status, headers: {}, body: JSON.stringify(body) })
+const refused = (status: number, code: string) => heard(status, { error: { code, message: "x" } })
+
+const well = {
+  made: heard(201, { room: { id, latestSequence: 0 }, token: "t" }),
+  sent: heard(201, {}),
+  read: heard(200, { room: { id, latestSequence: 0 } }),
+  ended: heard(200, {}),
+  strange: refused(401, "UNAUTHORIZED"),
+}
+
+/** What they complain of, when they hear so of what they make, send, read and end. */
+const complaints = async (otherwise: Partial<typeof well>) => {
+  const { ended, made, read, sent, strange } = { ...well, ...otherwise }
+  const gathered = members(
+    "http://altar.example",
+    {
+      file: "",
+      ask: async ({ headers, method, url }) => {
+        if (method === "GET") return headers["authorization"] === undefined ? strange : read
+        if (method === "DELETE") return ended
+        return url.endsWith("/api/rooms") ? made : sent
+      },
+      counts: new Map(),
+      close: async () => {},
+    },
+    random("members"),
+  )
+  await setTimeout(0)
+  return gathered.rest()
+}
+
+describe("members of rooms", () => {
+  it("say nothing where everything is as it should be", async () => {
+    assert.deepStrictEqual(await complaints({}), [])
+  })
+
+  it("say nothing of a deletion that had been answered to nobody", async () => {
+    assert.deepStrictEqual(await complaints({ ended: refused(404, "NOT_FOUND") }), [])
+  })
+
+  it("complain of a conflict: each of their clientIds has one content", async () => {
+    const found = await complaints({ sent: refused(409, "CONFLICT") })
+    assert.lengthOf(found, 6)
+    for (const one of found) assert.match(one, /^signal fire-[0-9a-f]{16} to .* was refused: 409 CONFLICT$/u)
+  })
+
+  it("complain when a room that nobody deleted is gone", async () => {
+    const found = await complaints({ read: refused(404, "NOT_FOUND") })
+    assert.deepStrictEqual([...new Set(found)], [`a poll of ${id} was refused: 404 NOT_FOUND`])
+  })
+
+  it("complain when no room is made for them", async () => {
+    const found = await complaints({ made: refused(400, "BAD_REQUEST") })
+    const fates = ["stays", "is deleted", "is left"]
+    assert.deepStrictEqual(
+      found,
+      fates.map((fate) => `a room that ${fate} was refused: 400 BAD_REQUEST`),
+    )
+  })
+})

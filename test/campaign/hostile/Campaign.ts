@@ -1,0 +1,116 @@
+/** `npm run campaign -- hostile`: strangers against a real server, whose memory and open files are watched. */
+import { setTimeout } from "node:timers/promises"
+import { Duration } from "effect"
+import { bounds } from "../../../src/http/Listener.ts"
+import { cpuSeconds } from "../../lab/ProcessUse.ts"
+import { attack } from "../../lab/hostile/Attack.ts"
+import { crowd } from "../../lab/hostile/Crowd.ts"
+import { type Outcome, type Run, tableOf } from "../Run.ts"
+import { memoryBound, open, type Sample, type Target } from "./Target.ts"
+
+export interface HostileOptions {
+  readonly connections: number
+  /** Connections that ask once and rest, each from an address of its own, before the requests begin. */
+  readonly crowd: number
+  /** Sold before it begins. */
+  readonly stones: number
+  /** Told to the server's Node. */
+  readonly node: ReadonlyArray<string>
+  /** Requests between two looks at the server's memory. */
+  readonly every: number
+}
+
+/** Milliseconds: a million requests take minutes, and an answer that takes longer than this is none. */
+const patience = 60_000
+
+/** Sockets and files of the server itself that come and go: its connections to PostgreSQL. */
+const slack = 32
+
+/** More connections than there are places: what is let in is answered again, and given back when it leaves. */
+const crowded = async ({ sample, url }: Target, wanted: number, violations: Array<string>) => {
+  const before = await sample()
+  const began = performance.now()
+  const guests = await crowd(Number(new URL(url).port), wanted)
+  const resting = await sample()
+  const answered = await guests.answered()
+  if (guests.open > bounds.connections) violations.push(`${guests.open} were let in, above ${bounds.connections}`)
+  const free = Math.min(wanted, bounds.connections - slack)
+  // On a machine so slow the first have rested too long, and their places were given to others.
+  if (performance.now() - began <= Duration.toMillis(bounds.rest)) {
+    if (answered < guests.open) violations.push(`${guests.open - answered} that were let in were not answered again`)
+    if (guests.open < free) violations.push(`${guests.open} were let in, and there was place for ${free}`)
+  }
+  guests.leave()
+  for (const end = performance.now() + patience; (await sample()).files > before.files + slack; await setTimeout(50))
+    if (performance.now() > end) {
+      violations.push("open files of connections that were left stay")
+      break
+    }
+  return { open: guests.open, resting }
+}
+
+/** Until so many requests are done caches fill. */
+const warmAfter = 100_000
+
+export const hostile = async (
+  run: Run,
+  { connections, crowd: wanted, every, node, stones }: HostileOptions,
+): Promise<Outcome> => {
+  const { isOver, log, seed, size } = run
+  const target = await open(stones, node)
+  const samples: Array<Sample & { readonly done: number }> = []
+  const look = async (done: number) => {
+    const sample = { done, ...(await target.sample()) }
+    samples.push(sample)
+    log(`${done} requests: ${sample.resident.toFixed(0)} MB resident, ${sample.files} open files`)
+  }
+  await look(0)
+  const violations: Array<string> = []
+  const { open: letIn, resting } = await crowded(target, wanted, violations)
+  samples.push({ done: 0, ...resting })
+  log(`${letIn} of ${wanted} connections were let in: ${resting.resident.toFixed(0)} MB resident`)
+  let next = every
+  const progress = async (done: number) => {
+    if (done < next) return
+    next += every
+    await look(done)
+  }
+  const report = await attack({
+    url: target.url,
+    requests: size,
+    seed: String(seed),
+    connections,
+    patience,
+    isOver,
+    progress,
+  })
+  await look(report.requests)
+  const theirs = cpuSeconds(target.pid)
+  await target.close()
+
+  violations.push(...report.faults)
+  const warm = samples.find(({ done }) => done >= warmAfter)
+  const last = samples.at(-1)
+  const highest = Math.max(...samples.map(({ resident }) => resident))
+  if (highest > memoryBound) violations.push(`memory: ${highest.toFixed(0)} MB, above ${memoryBound}`)
+  if (warm !== undefined && last !== undefined) {
+    const since = `after ${warm.done} requests, and after ${last.done}`
+    if (last.resident > warm.resident * 1.1)
+      violations.push(`memory: ${warm.resident.toFixed(0)} MB ${since} ${last.resident.toFixed(0)} MB`)
+    if (last.files > warm.files + 8) violations.push(`open files: ${warm.files} ${since} ${last.files}`)
+  }
+  const counts = {
+    "connections let in": letIn,
+    requests: report.requests,
+    "of them no HTTP": report.broken,
+    "answers held against the document": report.judged,
+    "different bodies": report.bodies,
+    "MB at most": Math.round(highest),
+    "processor seconds of the server": Math.round(theirs),
+  }
+  const tables = {
+    "Answers by status": tableOf(report.statuses),
+    "Not available, by reason": tableOf(report.unavailable),
+  }
+  return { counts, tables, violations }
+}

@@ -1,0 +1,271 @@
+/** Clients that are slow, many, or both: each has its time and its place, and whoever takes more is hung up on. */
+import type { Socket } from "node:net"
+import { connect } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Duration, Effect, Layer } from "effect"
+import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import * as Listener from "../../../src/http/Listener.ts"
+import { patience } from "../../lab/Patience.ts"
+
+/** More than two kernels keep for one connection. */
+const long = new Uint8Array(64 * 1_048_576)
+
+const medium = new Uint8Array(65_536)
+let counted = 0
+
+const routes = Layer.mergeAll(
+  HttpRouter.add(
+    "GET",
+    "/counted",
+    Effect.sync(() => ((counted += 1), HttpServerResponse.uint8Array(medium))),
+  ),
+  HttpRouter.add("GET", "/long", Effect.succeed(HttpServerResponse.uint8Array(long))),
+  HttpRouter.add("GET", "/short", Effect.succeed(HttpServerResponse.text("short"))),
+  HttpRouter.add("POST", "/body", (request) => Effect.as(Effect.orDie(request.text), HttpServerResponse.text("read"))),
+)
+
+const serving = Effect.fnUntraced(function* (within: Partial<Listener.Bounds>) {
+  const built = yield* Layer.build(
+    Listener.drained.pipe(
+      Layer.provide(HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })),
+      Layer.provideMerge(Listener.layer({ host: "127.0.0.1", port: 0 }, undefined, { ...Listener.bounds, ...within })),
+    ),
+  )
+  const url = HttpServer.formatAddress(Context.get(built, HttpServer.HttpServer).address)
+  return Number(new URL(url).port)
+})
+
+interface Client {
+  readonly socket: Socket
+  /** All that came, once the other side has hung up. */
+  readonly closed: Effect.Effect<string>
+  readonly hears: (text: string) => Effect.Effect<void>
+}
+
+const client = (port: number) =>
+  Effect.acquireRelease(
+    Effect.sync((): Client => {
+      const socket = connect(port, "127.0.0.1")
+      let heard = ""
+      socket.setEncoding("latin1")
+      socket.on("error", () => socket.destroy())
+      socket.on("data", (text: string) => (heard += text))
+      const closed = new Promise<string>((resolve) => socket.on("close", () => resolve(heard)))
+      const hears = (text: string) =>
+        Effect.callback<void>((resume) => {
+          const look = () => {
+            if (heard.includes(text)) resume(Effect.void)
+          }
+          socket.on("data", look)
+          look()
+        })
+      return { socket, closed: Effect.promise(() => closed), hears }
+    }),
+    ({ socket }) => Effect.sync(() => socket.destroy()),
+  )
+
+/** Who does not read does not notice that the other side has left; whoever waits for the one place does. */
+const placeFound = Effect.fnUntraced(function* (port: number) {
+  const one = yield* client(port)
+  one.socket.write("GET /short HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+  return (yield* one.closed).includes("short")
+}, Effect.scoped)
+
+/** Never quiet, and never done: all that came until the other side hung up. */
+const dripping = ({ closed, socket }: Client, drop: string) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => setInterval(() => socket.write(drop), 200)),
+    () => closed,
+    (drip) => Effect.sync(() => clearInterval(drip)),
+  )
+
+it("the times and places are those of the manual", () => {
+  const { quiet, rest, ...counts } = Listener.bounds
+  assert.deepStrictEqual(counts, { connections: 4096, pipelined: 32 })
+  assert.deepStrictEqual([quiet, rest, Listener.grace].map(Duration.toSeconds), [120, 65, 10])
+})
+
+describe("a client that is slow", { concurrent: true, timeout: patience(120) }, () => {
+  it.live("to read its answer is hung up on once it has taken nothing for the quiet time", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({ connections: 1, quiet: Duration.seconds(1) })
+      const reader = yield* client(port)
+      reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
+      yield* reader.hears("HTTP/1.1 200")
+      reader.socket.pause()
+      yield* Effect.repeat(placeFound(port), { until: (found) => found })
+      reader.socket.resume()
+      const heard = yield* reader.closed
+      assert.isBelow(heard.length, long.byteLength, "it was not sent to the end")
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("but goes on taking it gets the whole of it, however long that takes", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({ quiet: Duration.seconds(10) })
+      const reader = yield* client(port)
+      const began = performance.now()
+      let taken = 0
+      reader.socket.on("data", (text: string) => {
+        taken += text.length
+        if (taken > 16 * 1_048_576) return
+        reader.socket.pause()
+        setTimeout(() => reader.socket.resume(), 50)
+      })
+      reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+      assert.isAtLeast((yield* reader.closed).length, long.byteLength)
+      assert.isAtLeast(performance.now() - began, 10_000)
+    }).pipe(Effect.scoped),
+  )
+
+  it.live.each([
+    { form: "of known length", header: "content-length: 100000", drop: "a" },
+    { form: "in chunks", header: "transfer-encoding: chunked", drop: "1\r\na\r\n" },
+  ])("to send its body $form is told so after half a minute, whatever it drips", ({ drop, header }) =>
+    Effect.gen(function* () {
+      const port = yield* serving({})
+      const sender = yield* client(port)
+      sender.socket.write(`POST /body HTTP/1.1\r\nhost: a\r\n${header}\r\n\r\n`)
+      const began = performance.now()
+      assert.match(yield* dripping(sender, drop), /^HTTP\/1\.1 408 /u)
+      assert.isAtLeast(performance.now() - began, 29_000)
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("to send its head is told so after ten seconds, whatever it drips", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({})
+      const sender = yield* client(port)
+      sender.socket.write("GET /short HTTP/1.1\r\nx: ")
+      const began = performance.now()
+      assert.match(yield* dripping(sender, "a"), /^HTTP\/1\.1 408 /u)
+      assert.isAtLeast(performance.now() - began, 9_000)
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("to send its second head is told so, too", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({})
+      const sender = yield* client(port)
+      sender.socket.write("GET /short HTTP/1.1\r\nhost: a\r\n\r\nGET /short HTTP/1.1\r\nx: ")
+      yield* sender.hears("short")
+      assert.match(yield* dripping(sender, "a"), /^HTTP\/1\.1 200 .*HTTP\/1\.1 408 /su)
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("to ask again finds its connection closed once it has rested too long", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({ rest: Duration.millis(10) })
+      const rester = yield* client(port)
+      rester.socket.write("GET /short HTTP/1.1\r\nhost: a\r\n\r\n")
+      assert.match(yield* rester.closed, /^HTTP\/1\.1 200 .*short$/su)
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("to say anything at all is told so after ten seconds", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({})
+      const silent = yield* client(port)
+      assert.match(yield* silent.closed, /^HTTP\/1\.1 408 /u)
+    }).pipe(Effect.scoped),
+  )
+})
+
+describe("a connection on which many requests are sent at once", { timeout: patience(60) }, () => {
+  const ask = "GET /counted HTTP/1.1\r\nhost: a\r\n\r\n"
+
+  it.live("gets its answers when they are 32", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({})
+      const sender = yield* client(port)
+      sender.socket.write(ask.repeat(31) + ask.replace("host", "connection: close\r\nhost"))
+      assert.lengthOf((yield* sender.closed).match(/HTTP\/1\.1 200 /gu) ?? [], 32)
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("has none begun before the answer to the one before has left", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({})
+      const reader = yield* client(port)
+      counted = 0
+      reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n" + ask.repeat(5))
+      yield* Effect.callback<void>((resume) => {
+        reader.socket.once("data", () => resume(Effect.sync(() => reader.socket.pause())))
+      })
+      assert.isTrue(yield* placeFound(port))
+      assert.strictEqual(counted, 0)
+      reader.socket.resume()
+      yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => counted === 5 })
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("is hung up on when they are more, and no more than 32 were begun", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({})
+      const sender = yield* client(port)
+      counted = 0
+      sender.socket.write(ask.repeat(1_000))
+      yield* sender.closed
+      assert.isAtLeast(counted, 1)
+      assert.isAtMost(counted, 32)
+      assert.isTrue(yield* placeFound(port))
+    }).pipe(Effect.scoped),
+  )
+
+  it.live.each([
+    { form: "without a host", strange: "GET /short HTTP/1.1\r\n\r\n", status: 400 },
+    { form: "with an expectation", strange: "GET /short HTTP/1.1\r\nhost: a\r\nexpect: tea\r\n\r\n", status: 417 },
+  ])("is hung up on when those beyond 32 are $form, which Node answers by itself", ({ status, strange }) =>
+    Effect.gen(function* () {
+      const port = yield* serving({ connections: 1 })
+      const within = yield* client(port)
+      within.socket.write(ask + strange.repeat(30) + ask.replace("host", "connection: close\r\nhost"))
+      assert.include(yield* within.closed, `HTTP/1.1 ${status} `)
+      const beyond = yield* client(port)
+      beyond.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
+      yield* beyond.hears("HTTP/1.1 200")
+      beyond.socket.pause()
+      beyond.socket.write(strange.repeat(32))
+      yield* Effect.repeat(placeFound(port), { until: (found) => found })
+    }).pipe(Effect.scoped),
+  )
+})
+
+describe("a head that is too long", { timeout: patience(60) }, () => {
+  it.live("is refused at 32 KB and its connection closed, and one below is served", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({})
+      const head = (length: number) => `GET /short HTTP/1.1\r\nhost: a\r\nx: ${"x".repeat(length)}\r\n\r\n`
+      const sender = yield* client(port)
+      sender.socket.write(head(32_000))
+      yield* sender.hears("short")
+      sender.socket.write(head(33_000))
+      assert.match(yield* sender.closed, /^HTTP\/1\.1 200 .*HTTP\/1\.1 431 /su)
+    }).pipe(Effect.scoped),
+  )
+})
+
+describe("a flood of connections", { timeout: patience(60) }, () => {
+  it.live("finds so many places and no more, and a place that is left is given again", () =>
+    Effect.gen(function* () {
+      const port = yield* serving({ connections: 8 })
+      const ask = "GET /short HTTP/1.1\r\nhost: a\r\n\r\n"
+      const inside = yield* Effect.forEach(Array.from({ length: 8 }), () => client(port))
+      for (const one of inside) {
+        one.socket.write(ask)
+        yield* one.hears("short")
+      }
+      const outside = yield* Effect.forEach(Array.from({ length: 50 }), () => client(port))
+      for (const one of outside) assert.strictEqual(yield* one.closed, "")
+      for (const one of inside.slice(1)) {
+        one.socket.write(ask)
+        yield* one.hears("short")
+      }
+      inside[0]?.socket.end()
+      yield* inside[0]?.closed ?? Effect.void
+      const again = yield* client(port)
+      again.socket.write(ask)
+      yield* again.hears("short")
+    }).pipe(Effect.scoped),
+  )
+})

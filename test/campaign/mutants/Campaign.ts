@@ -1,0 +1,86 @@
+/** `npm run campaign -- mutants`: puts deliberate faults into a copy, one by one, and says which test notices each. */
+import { random } from "../../lab/Random.ts"
+import { complaintsOf, runTests, type Verdict } from "../../lab/run/Tests.ts"
+import type { Outcome, Run } from "../Run.ts"
+import { type Mutant, mutants } from "./Mutants.ts"
+import { makeScratch } from "./Scratch.ts"
+
+export interface MutantsOptions {
+  /** Only faults or files that have these words. */
+  readonly only?: string | undefined
+  /** Runs the whole suite where the few tests notice nothing. */
+  readonly all: boolean
+  /** Runs the tests without a fault first: what fails without one proves nothing. */
+  readonly baseline: boolean
+  /** Plays so many stories of the fault's kind instead of its tests. */
+  readonly stories?: number | undefined
+}
+
+/** Minutes after which a run proves nothing, of a few files, of stories and of all. */
+const patience = { few: 6, stories: 20, all: 60 }
+
+export const chosen = ({ only, stories }: Pick<MutantsOptions, "only" | "stories">): ReadonlyArray<Mutant> =>
+  mutants
+    .filter(({ fault, file }) => only === undefined || `${fault} ${file}`.includes(only))
+    .filter((one) => stories === undefined || one.stories !== undefined)
+
+export const listed = (options: MutantsOptions) =>
+  chosen(options)
+    .map(({ fault, file, tests }) => `${fault}\n  ${file} → ${tests.join(", ")}`)
+    .join("\n")
+
+const sentence = (verdict: Verdict) => {
+  if (verdict.kind === "failed") return verdict.by[0]
+  return verdict.kind === "passed" ? "NOBODY" : `NO VERDICT: ${verdict.why}`
+}
+
+/** As many of them as are wanted, drawn by the seed, in their order. */
+const drawn = (all: ReadonlyArray<Mutant>, { seed, size }: Run) => {
+  const chance = random(`mutants/${seed}`)
+  const left = [...all]
+  while (left.length > size) left.splice(chance.below(left.length), 1)
+  return left
+}
+
+export const mutation = async (run: Run, options: MutantsOptions): Promise<Outcome> => {
+  const { isOver, log, seed } = run
+  const { all, baseline, stories } = options
+  const faults = drawn(chosen(options), run)
+  if (faults.length === 0) return { counts: {}, violations: ["no fault has these words: --list says what there is"] }
+  const scratch = makeScratch()
+  process.once("exit", scratch.remove)
+  const { folder: cwd } = scratch
+  // No browser is started for tests that open no page.
+  const few = { CHROMIUM_PATH: `${cwd}/none` }
+  const told = { STORIES_RUNS: String(stories), STORIES_SEED: String(seed), STORIES_SHRINKS: "0" }
+  const args = ["--maxWorkers=2", "--bail=1"]
+  const violations: Array<string> = []
+  if (baseline && stories === undefined) {
+    const tests = [...new Set(faults.flatMap((one) => one.tests))]
+    log(`${tests.length} test files without a fault …`)
+    const verdict = await runTests(tests, { args, cwd, env: few, minutes: patience.all })
+    violations.push(...complaintsOf(verdict).map((what) => `without a fault: ${what}`))
+  }
+  const counts = { faults: 0, noticed: 0 }
+  for (const mutant of violations.length > 0 ? [] : faults) {
+    if (isOver()) break
+    scratch.mutate(mutant)
+    const first =
+      stories === undefined
+        ? await runTests(mutant.tests, { args, cwd, env: few, minutes: patience.few })
+        : await runTests(["test/campaign/stories/altar.test.ts"], {
+            // Stories of a fault's kind are named by it.
+            args: [...args, "-t", `says: ${mutant.stories}`],
+            cwd,
+            env: { ...few, ...told },
+            minutes: patience.stories,
+          })
+    const verdict = first.kind === "failed" || !all ? first : await runTests([], { args, cwd, minutes: patience.all })
+    scratch.restore(mutant)
+    counts.faults += 1
+    if (verdict.kind === "failed") counts.noticed += 1
+    else violations.push(`${mutant.fault} (${mutant.file}): ${sentence(verdict)}`)
+    log(`${mutant.fault}\n         ${mutant.file}: ${sentence(verdict)}`)
+  }
+  return { counts, violations }
+}

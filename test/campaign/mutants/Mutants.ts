@@ -1,0 +1,39 @@
+/** Deliberate faults, each one edit of a source, and the tests most likely to notice it, as `faults.txt` lists them. */
+import { readFileSync } from "node:fs"
+
+export interface Mutant {
+  /** What the program no longer does, or does wrongly. */
+  readonly fault: string
+  readonly file: string
+  /** Stands in the file exactly once. */
+  readonly from: string
+  readonly to: string
+  /** Tests that are run until one fails; the cheapest first. */
+  readonly tests: ReadonlyArray<string>
+  /** Stories that have to notice it, too, by their kind. */
+  readonly stories: string | undefined
+}
+
+const list = readFileSync(new URL("faults.txt", import.meta.url), "utf8")
+
+/** A paragraph names the fault, its file, the text before and after, and its tests; a line with # is a heading. */
+const mutantOf = (paragraph: string): Mutant => {
+  const [fault = "", ...lines] = paragraph.split("\n")
+  const after = (mark: string) => lines.filter((line) => line.startsWith(mark)).map((line) => line.slice(mark.length))
+  const [file = "", ...others] = after("  ")
+  const story = "stories: "
+  return {
+    fault,
+    file,
+    from: after("- ").join("\n"),
+    to: after("+ ").join("\n"),
+    tests: others.filter((one) => !one.startsWith(story)),
+    stories: others.find((one) => one.startsWith(story))?.slice(story.length),
+  }
+}
+
+export const mutants: ReadonlyArray<Mutant> = list
+  .trim()
+  .split(/\n{2,}/u)
+  .filter((paragraph) => !paragraph.startsWith("#"))
+  .map(mutantOf)

@@ -1,0 +1,362 @@
+/** Stories of paid acts: buyers with few keys and few wallets, a network that misbehaves, time that passes. */
+import { Arbitrary, Effect, Layer, Logger, Schedule } from "effect"
+import { patience } from "../../lab/Patience.ts"
+import { type Answer, ask, post } from "../../lab/Fixture.ts"
+import { type Command, commandOf, type Key, type Kind, pauses } from "./AltarCommands.ts"
+import * as Model from "./AltarModel.ts"
+import { keyOf, salt, wordsOf } from "./AltarOrders.ts"
+import * as AltarReads from "./AltarReads.ts"
+import * as AltarWorld from "./AltarWorld.ts"
+import type { Card } from "./CardModel.ts"
+import * as Differences from "./Difference.ts"
+import { differ, Difference } from "./Difference.ts"
+import type { Play, Tally } from "./Story.ts"
+
+const { saidBy } = AltarWorld
+
+/** Every command takes so long, so that what is believed for a moment is believed no longer. */
+const stepMillis = 3_000
+
+/** A request with a payment, and the server it is sent to. */
+interface Paid {
+  readonly at: AltarWorld.At
+  readonly key: number
+  readonly order: Model.Order
+  readonly authorization: number
+}
+
+const otherThan = (at: AltarWorld.At): AltarWorld.At => (at === 0 ? 1 : 0)
+
+/** The rows as they have to be: each attempt, what it holds, what it brought and how often it was charged to a card. */
+const rowsOf = (one: Model.Altar) =>
+  one.attempts
+    .map(({ charge, key, order, state }) => ({
+      key: keyOf(key),
+      state,
+      claims: state === "failed" ? 0 : order.act === "prayer" || order.act === "keeper" ? 2 : 1,
+      acts: state === "settled" ? 1 : 0,
+      taken: charge?.status === "succeeded" ? 1 : 0,
+    }))
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+
+const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tally: Tally) {
+  const world = yield* AltarWorld.make
+  const { bank, calm, chain, hands, pass, sent, urlOf } = world
+  const bytes = new Map<number, string>()
+  let altar = Model.empty
+
+  const among = (what: string, said: string, allowed: ReadonlyArray<string>) => {
+    tally(`${what.replace(/ ?key \d+/u, "").trim()}: ${said}`)
+    return Differences.among(what, said, allowed)
+  }
+
+  /** The first answer's bytes for ever. */
+  const remembers = Effect.fnUntraced(function* (key: number, answer: Answer) {
+    if (answer.status !== 200 && answer.status !== 201) return
+    const said = answer.text.replace('"replayed":false', '"replayed":true')
+    const before = bytes.get(key)
+    bytes.set(key, said)
+    if (before !== undefined) yield* differ(`the answer of key ${key}`, said, before)
+  })
+
+  /** Signs a payment of its own for an order. */
+  const signed = Effect.fnUntraced(function* (order: Model.Order, wallet: Model.Wallet) {
+    const { authorization, validBefore } = yield* world.signed(order, wallet)
+    altar = { ...altar, authorizations: [...altar.authorizations, { rail: "x402", wallet, validBefore }] }
+    return authorization
+  })
+
+  /** A card's token for an order, where it is offered. */
+  const granted = Effect.fnUntraced(function* (at: AltarWorld.At, key: number, order: Model.Order, card: Card) {
+    const { authorization, isOffered } = yield* world.granted(at, key, order, card)
+    const boundTo = isOffered ? { key, order } : undefined
+    altar = { ...altar, authorizations: [...altar.authorizations, { rail: "card", card, boundTo }] }
+    return authorization
+  })
+
+  /** One paid request; what it is told has to be what the model says. */
+  const buy = Effect.fnUntraced(function* (one: Paid) {
+    const { at, authorization, key, order } = one
+    const truth = yield* world.truth
+    const answer = yield* sent(at, key, order, authorization)
+    const said = saidBy(answer)
+    const now = hands.now()
+    yield* among(`key ${key} paid`, said, Model.paid(altar, truth, key, order, authorization, now))
+    altar = Model.afterPaid(altar, key, order, authorization, said, now)
+    yield* remembers(key, answer)
+  })
+
+  /** Two at once are answered as if one had come after the other; how the first one stands by then, nobody knows. */
+  const buyBoth = Effect.fnUntraced(function* (one: Paid, two: Paid) {
+    const truth = yield* world.truth
+    const answers = yield* Effect.forEach(
+      [one, two],
+      ({ at, authorization, key, order }) => sent(at, key, order, authorization),
+      { concurrency: "unbounded" },
+    )
+    const now = hands.now()
+    const told = answers.map(saidBy)
+    const inTurn = (first: Paid, firstSaid: string, second: Paid, secondSaid: string) => {
+      if (!Model.paid(altar, truth, first.key, first.order, first.authorization, now).includes(firstSaid))
+        return undefined
+      const between = Model.afterPaid(altar, first.key, first.order, first.authorization, firstSaid, now)
+      const open = {
+        ...between,
+        attempts: between.attempts.map((attempt) =>
+          attempt.key === first.key && Model.attemptOf(altar, first.key) === undefined
+            ? { ...attempt, state: "pending" as const }
+            : attempt,
+        ),
+      }
+      const allowed = [between, open].flatMap((state) =>
+        Model.paid(state, truth, second.key, second.order, second.authorization, now),
+      )
+      return allowed.includes(secondSaid)
+        ? Model.afterPaid(between, second.key, second.order, second.authorization, secondSaid, now)
+        : undefined
+    }
+    const [first = "", second = ""] = told
+    const after = inTurn(one, first, two, second) ?? inTurn(two, second, one, first)
+    if (after === undefined)
+      return yield* new Difference({
+        message: `keys ${one.key} and ${two.key}, at once, were answered ${told.join(" and ")}`,
+      })
+    altar = after
+    tally(`two at once ${told.toSorted().join(" and ")}`)
+    for (const [index, answer] of answers.entries()) yield* remembers(index === 0 ? one.key : two.key, answer)
+  })
+
+  const reconcile = Effect.fnUntraced(function* (at: AltarWorld.At, key: number) {
+    const attempt = Model.attemptOf(altar, key)
+    const before = yield* world.truth
+    const answer = yield* ask(`${urlOf(at)}/api/reconcile/${keyOf(key)}`, { method: "POST" })
+    const said = saidBy(answer)
+    if (attempt === undefined) return yield* among(`reconciling key ${key}`, said, ["404 attempt_not_found"])
+    if (attempt.state !== "pending") {
+      yield* among(`reconciling key ${key}`, said, [attempt.state === "settled" ? "200" : Model.failed])
+      return yield* remembers(key, answer)
+    }
+    const allowed = Model.looked(altar, attempt, before, yield* world.truth, hands.now())
+    yield* among(
+      `reconciling key ${key}`,
+      said,
+      allowed.map(([told]) => told),
+    )
+    const found = allowed.find(([told]) => told === said)
+    if (found !== undefined) altar = Model.replaced(altar, found[1])
+    yield* remembers(key, answer)
+  })
+
+  /**
+   * At its start a server looks once at every open attempt by itself, and at every settled one whose block is final; what is
+   * bought `meanwhile` at the other server is none of its business.
+   */
+  const restart = Effect.fnUntraced(function* (at: AltarWorld.At, meanwhile?: Paid, isFinal = false) {
+    const before = yield* world.truth
+    const open = altar.attempts.filter(({ state }) => state === "pending")
+    const rowsBefore = yield* world.rows
+    const isDue = ({ finality, rail, state }: AltarWorld.Row) =>
+      state === "pending" || (isFinal && rail === "x402" && state === "settled" && finality === "pending")
+    const due = rowsBefore.filter(isDue)
+    yield* Effect.all([world.restart(at), meanwhile === undefined ? Effect.void : buy(meanwhile)], {
+      concurrency: "unbounded",
+    })
+    const after = yield* world.rows.pipe(
+      Effect.repeat({
+        until: (rows) =>
+          due.every(({ checks, key }) => rows.some((row) => row.key === key && (!isDue(row) || row.checks > checks))),
+        schedule: Schedule.spaced("20 millis"),
+      }),
+      Effect.timeoutOrElse({
+        duration: patience(60),
+        orElse: () => new Difference({ message: "a server that was started did not look at all that was open" }),
+      }),
+    )
+    const truth = yield* world.truth
+    for (const attempt of open) {
+      const state = after.find(({ key }) => key === keyOf(attempt.key))?.state ?? ""
+      const allowed = Model.looked(altar, attempt, before, truth, hands.now())
+      const states = allowed.map(([, one]) => one.state)
+      yield* among(`the look at key ${attempt.key}`, state, states)
+      const found = allowed.find(([, one]) => one.state === state)
+      if (found !== undefined) altar = Model.replaced(altar, found[1])
+    }
+  })
+
+  const read = Effect.fnUntraced(function* (at: AltarWorld.At) {
+    yield* differ("what is read", yield* AltarReads.read(urlOf(at)), Model.shown(altar, hands.now()))
+  })
+
+  const open = Effect.fnUntraced(function* (at: AltarWorld.At, attempt: Model.Attempt | undefined, isRight: boolean) {
+    const id = yield* world.idOf(attempt?.key ?? -1)
+    const isCandle = attempt?.order.act === "candle" || attempt?.order.act === "light"
+    const words = isRight && attempt !== undefined ? wordsOf(attempt.order) : "Something else."
+    const path = isCandle ? `/api/candles/${id}/unseal` : `/api/witness/${id}/reveal`
+    const said = saidBy(yield* ask(`${urlOf(at)}${path}`, post({ salt, [isCandle ? "words" : "text"]: words })))
+    yield* among("showing words", said, [Model.opened(attempt, isRight)])
+    if (attempt !== undefined && said === "201") altar = Model.replaced(altar, { ...attempt, isOpened: true })
+  })
+
+  /** Keys that nobody has used yet. */
+  let newest = 0
+  const keyFor = (key: typeof Key.Type) => {
+    const known = key === "new" ? undefined : altar.attempts.at(-1 - key)?.key
+    return known ?? (newest += 1)
+  }
+
+  /** What a command wants; a light is for the newest candle there, and where there never was one it is a candle. */
+  const orderOf = ({ act, name, target }: Model.Order): Model.Order => {
+    if (act !== "light") return { act, name, target }
+    const candle = altar.attempts.findLast(({ order }) => order.act === "candle" && order.target === target)
+    return candle === undefined ? { act: "candle", name, target } : { act, name, target, on: candle.key }
+  }
+
+  const run = Effect.fnUntraced(function* (command: Command) {
+    const attempt = "of" in command ? (altar.attempts.at(-1 - command.of) ?? altar.attempts[0]) : undefined
+    switch (command._tag) {
+      case "Buy":
+      case "BuyByCard": {
+        const { at } = command
+        const key = keyFor(command.key)
+        const order = orderOf(command)
+        const authorization =
+          command._tag === "Buy" ? yield* signed(order, command.wallet) : yield* granted(at, key, order, command.card)
+        const one = { at, key, order, authorization }
+        return command.isTwice ? yield* buyBoth(one, { ...one, at: otherThan(at) }) : yield* buy(one)
+      }
+      case "Ask": {
+        const key = keyFor(command.key)
+        const order = orderOf(command)
+        const answer = yield* sent(command.at, key, order)
+        yield* among(`key ${key} asked`, saidBy(answer), Model.asked(altar, key, order, hands.now()))
+        return yield* remembers(key, answer)
+      }
+      case "Alter": {
+        if (attempt === undefined) return undefined
+        const order: Model.Order = { ...attempt.order, name: attempt.order.name === "Wren" ? "Finch" : "Wren" }
+        const answer = yield* sent(command.at, attempt.key, order, attempt.authorization)
+        return yield* among("another order", saidBy(answer), Model.asked(altar, attempt.key, order, hands.now()))
+      }
+      case "Repeat":
+      case "Move": {
+        if (attempt === undefined) return undefined
+        const key = command._tag === "Move" ? keyFor(command.to) : attempt.key
+        return yield* buy({ ...attempt, at: command.at, key })
+      }
+      case "Rivals": {
+        const { at } = command
+        const order = orderOf(command)
+        const one = { at, key: keyFor(command.key), order, authorization: yield* signed(order, "rich") }
+        const two = { at: otherThan(at), key: keyFor("new"), order, authorization: yield* signed(order, "poor") }
+        return yield* buyBoth(one, two)
+      }
+      case "Reconcile":
+        return yield* reconcile(command.at, attempt?.key ?? keyFor("new"))
+      case "Open":
+        return yield* open(command.at, attempt, command.isRight)
+      case "Pass":
+        return yield* pass(pauses[command.pause])
+      case "Fault":
+        altar = { ...altar, fault: command.fault }
+        return yield* world.misbehave(command.fault)
+      case "Bank":
+        altar = { ...altar, bankFault: command.fault }
+        return yield* world.bankMisbehaves(command.fault)
+      case "Finish":
+        altar = Model.finished(altar)
+        return yield* bank.finish
+      case "BurnDown": {
+        const end = Model.nextEnd(altar, hands.now())
+        if (end === undefined) return undefined
+        tally("a candle or light is read at its end")
+        yield* pass(end - hands.now() - (command.isOut ? 0 : 1))
+        return yield* read(command.at)
+      }
+      case "TakeBack": {
+        const isGone = yield* Effect.promise(() => chain.takeBack(command.blocks, command.comesBack))
+        return tally(isGone ? "blocks taken back" : "blocks that are final")
+      }
+      case "Outsider": {
+        const payment = attempt === undefined ? undefined : world.paymentOf(attempt.authorization)
+        const by = attempt === undefined ? undefined : altar.authorizations[attempt.authorization]
+        if (payment === undefined || by?.rail !== "x402" || !chain.isMining()) return undefined
+        return yield* Effect.promise(() =>
+          command.does === "brings" ? chain.bring(payment) : chain.cancel(payment, chain.payers[by.wallet]),
+        )
+      }
+      case "Restart": {
+        if (!command.isMeanwhile || Model.leavesOpen.has(altar.fault)) return yield* restart(command.at)
+        const order: Model.Order = { act: "stone", target: 0, name: "Wren" }
+        const authorization = yield* signed(order, "rich")
+        return yield* restart(command.at, { at: otherThan(command.at), key: keyFor("new"), order, authorization })
+      }
+      case "Read":
+        return yield* read(command.at)
+    }
+  })
+
+  for (const command of commands) {
+    tally("command")
+    yield* hands.pass(stepMillis)
+    yield* run(command)
+    const taken = world.taken()
+    const rows = (yield* world.rows).map(({ acts, claims, id, key, state }) => ({
+      key,
+      state,
+      claims,
+      acts,
+      taken: taken.get(id)?.length ?? 0,
+    }))
+    yield* differ("the attempts", rows, rowsOf(altar))
+  }
+
+  // In the end everything ends.
+  yield* calm
+  yield* world.bankMisbehaves("no")
+  yield* bank.finish
+  altar = { ...Model.finished(altar), fault: "no", bankFault: "no" }
+  const openNow = () => altar.attempts.filter(({ state }) => state === "pending").map(({ key }) => key)
+  for (const pause of [pauses["a day"], Model.apartMillis, Model.apartMillis]) {
+    yield* pass(pause)
+    for (const key of openNow()) yield* reconcile(key % 2 === 0 ? 0 : 1, key)
+  }
+  yield* differ("what is still open", openNow(), [])
+  yield* read(0)
+  yield* read(1)
+
+  // What is settled is final where it was paid, and lost where its block never was: found by two looks of a server.
+  for (const at of [0, 1] as const) {
+    yield* pass(2 * Model.apartMillis)
+    yield* restart(at, undefined, true)
+  }
+  const truth = yield* world.truth
+  const isPaid = ({ authorization }: Model.Attempt) => truth.ends.get(authorization)?.how === "paid"
+  const expected = altar.attempts
+    .filter(({ charge, state }) => state === "settled" && charge === undefined)
+    .map((one) => ({ key: keyOf(one.key), finality: isPaid(one) ? "final" : "lost" }))
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  const finalities = (yield* world.rows)
+    .filter(({ rail, state }) => state === "settled" && rail === "x402")
+    .map(({ finality, key }) => ({ key, finality }))
+  yield* differ("the finality of what is settled", finalities, expected)
+  const charged = altar.attempts.filter((one) => one.state === "failed" && isPaid(one))
+  const delivered = new Set(altar.attempts.filter(({ state }) => state === "settled").map((one) => one.authorization))
+  yield* differ(
+    "what failed and was charged",
+    charged.filter((one) => !delivered.has(one.authorization)),
+    [],
+  )
+})
+
+export const stories = (kind: Kind): Play<Command> => ({
+  name: kind,
+  command: Arbitrary.schema(commandOf(kind)),
+  longest: 50,
+  runs: 2,
+  play: (commands, tally) =>
+    play(commands, tally).pipe(
+      Effect.catchTag("SqlError", Effect.die),
+      Effect.scoped,
+      Effect.provide(Layer.provideMerge(AltarWorld.layer(kind === "cards" ? "relayer" : kind), Logger.layer([]))),
+    ),
+})

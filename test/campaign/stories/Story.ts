@@ -1,0 +1,108 @@
+/** Plays random sequences of commands against a world, and tells the shortest one it finds that goes wrong. */
+import { appendFileSync } from "node:fs"
+import { assert } from "@effect/vitest"
+import { Arbitrary, Cause, Effect } from "effect"
+import { patience } from "../../lab/Patience.ts"
+import { Difference } from "./Difference.ts"
+
+/** Counts what a story came by, so that a reader can see what was never met. */
+export type Tally = (what: string) => void
+
+interface Named {
+  readonly _tag: string
+}
+
+/** A command as a line: its name, and each of its members. */
+const lineOf = ({ _tag, ...members }: Named) =>
+  [_tag, ...Object.entries(members).map(([name, value]) => `${name} ${JSON.stringify(value)}`)].join(", ")
+
+export interface Play<Command extends Named> {
+  readonly name: string
+  readonly command: Arbitrary.Arbitrary<Command>
+  /** Commands of one story at most. */
+  readonly longest: number
+  /** Stories, where nobody says how many. */
+  readonly runs: number
+  /** Plays a story in a world of its own; fails where the world and the model differ. */
+  readonly play: (commands: ReadonlyArray<Command>, tally: Tally) => Effect.Effect<void, Difference>
+}
+
+/** What `npm run campaign` tells the tests; a test by itself is told nothing. */
+const {
+  STORIES_MINUTES = "Infinity",
+  STORIES_REPLAY: replay,
+  STORIES_RUNS,
+  STORIES_SEED: seed = "1",
+  STORIES_SHRINKS = "200",
+  STORIES_TOLD: told,
+} = process.env
+
+/** Milliseconds for a file's stories; a campaign waits. */
+export const timeLimit = STORIES_RUNS === undefined ? patience(300) : 86_400_000
+
+/** Shorter stories that are tried of one that goes wrong. */
+const maxShrinks = Number(STORIES_SHRINKS)
+
+const tell = (line: string) => Effect.sync(() => (told !== undefined ? process.stdout.write(`${line}\n`) : false))
+
+/** Plays the stories of a seed; what goes wrong is made shorter before it is told. Answers how many commands there were. */
+export const check = Effect.fnUntraced(function* <Command extends Named>({
+  command,
+  longest,
+  name,
+  play,
+  runs: usual,
+}: Play<Command>) {
+  const runs = replay === undefined ? Number(STORIES_RUNS ?? usual) : 1
+  const started = performance.now()
+  const met = new Map<string, number>()
+  const tally: Tally = (what) => void met.set(what, (met.get(what) ?? 0) + 1)
+  let commands = 0
+  let toldAt = 0
+
+  const played = (story: ReadonlyArray<Command>) =>
+    play(story, tally).pipe(
+      Effect.as(true),
+      Effect.catchCause((cause) => {
+        const found = Cause.squash(cause)
+        return Effect.fail(found instanceof Difference ? found : new Difference({ message: Cause.pretty(cause) }))
+      }),
+      Effect.tapError(({ message }) => tell(`${name}: a story of ${story.length} commands goes wrong: ${message}`)),
+    )
+
+  // Two halves: hardly a story is empty, and each can still be made as short as one likes.
+  const half = Arbitrary.array(command, { maxLength: Math.ceil(longest / 2) })
+  const storyOf = Arbitrary.map(Arbitrary.all([half, half]), ([first, second]) => [...first, ...second])
+
+  let story = 1
+  for (; story <= runs && performance.now() - started < Number(STORIES_MINUTES) * 60_000; story += 1) {
+    const result = yield* Arbitrary.checkEffect(storyOf, played, {
+      runs: 1,
+      size: longest,
+      maxShrinks,
+      seed: `${seed}/${story}`,
+      replay,
+    })
+    if (result._tag === "Falsified") {
+      const { failure, initialInput, replay: token, shrunkInput } = result
+      return assert.fail(
+        [
+          `Story ${story} of seed ${seed} goes wrong; of its ${initialInput.length} commands these are enough:`,
+          ...shrunkInput.map((one, index) => `${String(index + 1).padStart(4)}. ${lineOf(one)}`),
+          failure._tag === "PropertyError" ? failure.error.message : "",
+          `Again: npm run campaign -- stories --only ${name} --replay '${token}'`,
+        ].join("\n"),
+      )
+    }
+    if (result._tag !== "Passed") return assert.fail(Arbitrary.formatCheckFailure(result))
+    commands = met.get("command") ?? 0
+    const seconds = (performance.now() - started) / 1000
+    if (seconds - toldAt < 5 && story < runs) continue
+    toldAt = seconds
+    yield* tell(`${name}: ${story} of ${runs} stories, ${commands} commands, ${seconds.toFixed(0)} s`)
+  }
+  if (told !== undefined) appendFileSync(told, `${JSON.stringify({ stories: story - 1, commands })}\n`)
+  const counts = [...met].sort(([, one], [, other]) => other - one)
+  yield* tell(counts.map(([what, times]) => `${String(times).padStart(8)} ${what}`).join("\n"))
+  return commands
+})

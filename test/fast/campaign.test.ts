@@ -1,0 +1,62 @@
+/** The campaigns' command line, their reports and the table of the last reports. docs/testing.md explains them. */
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { Console, Effect, Exit } from "effect"
+import { Command } from "effect/cli"
+import { campaigns } from "../campaign/Commands.ts"
+import { page, root, summarised } from "../campaign/Report.ts"
+import { soaked } from "../campaign/Soak.ts"
+
+/** What a call prints, and whether it was understood. */
+const called = (...args: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const printed: Array<string> = []
+    const log = (...line: ReadonlyArray<unknown>) => void printed.push(line.join(" "))
+    const exit = yield* Command.runWith(campaigns, { version: "0" })(args).pipe(
+      Effect.provideService(Console.Console, { ...globalThis.console, log, error: log }),
+      Effect.exit,
+    )
+    return { text: printed.join("\n"), isUnderstood: Exit.isSuccess(exit) }
+  }).pipe(Effect.provide(NodeServices.layer))
+
+const names = ["fire", "stories", "hostile", "scale servers", "scale failover", "scale bouncer", "scale rows"].concat([
+  "mutants",
+  "model",
+  "soak",
+])
+
+describe("npm run campaign", () => {
+  it.effect.each(names.map((name) => ({ name })))("$name explains the flags of all, with examples", ({ name }) =>
+    Effect.gen(function* () {
+      const { text } = yield* called(...name.split(" "), "--help")
+      for (const flag of ["--seed", "--minutes", "--size", "--report"]) assert.include(text, flag)
+      assert.include(text, `npm run campaign -- ${name}`)
+    }),
+  )
+
+  it.effect.each([
+    { args: ["model", "--seed", "4"], says: "every interleaving is visited, so nothing is drawn" },
+    { args: ["scale", "bouncer", "--size", "4"], says: "the test files are named instead" },
+    { args: ["fire", "--servers", "4"], says: "--servers takes a whole number from 1 to 3" },
+    { args: ["fire", "--settled-by", "barter"], says: "relayer" },
+    { args: ["stories", "--size", "0"], says: "--size takes a whole number from 1" },
+    { args: ["soak", "--minutes", "-1"], says: "--minutes takes a number above 0" },
+  ])("refuses $args and says why", ({ args, says }) =>
+    Effect.gen(function* () {
+      const { isUnderstood, text } = yield* called(...args)
+      assert.isFalse(isUnderstood)
+      assert.include(text, says)
+    }),
+  )
+
+  it("soaks the server of a test that exists", () => {
+    assert.isTrue(existsSync(join(root, soaked)))
+  })
+
+  it("has its last reports in a fresh table", () => {
+    const text = readFileSync(join(root, page), "utf8")
+    assert.strictEqual(text, summarised(text))
+  })
+})
