@@ -2,7 +2,7 @@
 import { hash } from "node:crypto"
 import { hear, isObject, type Json, parsed, textAt } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
-import { answersOf, type GivenAnswer } from "./Given.ts"
+import { answersOf, type ReadAnswer } from "./Given.ts"
 import type { Ledger, RoomRow, SignalRow } from "./Ledger.ts"
 
 /** A room keeps its newest signals, and lives so long, milliseconds. */
@@ -66,8 +66,7 @@ const isRow = (signals: ReadonlyArray<Signal>, first = signals[0]?.seq) =>
 const readAnswers = async (file: string, found: Findings): Promise<ReadonlyMap<string, Told>> => {
   const rooms = new Map<string, Told>()
 
-  const heardOfSend = (room: Told, answer: GivenAnswer, [signal]: ReadonlyArray<Signal>, where: string) => {
-    const sent = parsed(answer.requestBody ?? "")
+  const heardOfSend = (room: Told, { sent, status, where }: ReadAnswer, [signal]: ReadonlyArray<Signal>) => {
     if (!isObject(sent) || signal === undefined) return found.violate(checks.sent, `${where} without a signal`)
     const content = contentOf(sent)
     found.hold(
@@ -81,14 +80,15 @@ const readAnswers = async (file: string, found: Findings): Promise<ReadonlyMap<s
     const isNew = known === undefined || signal.seq - known.seq >= kept
     found.hold(
       checks.once,
-      isNew || (known.id === signal.id && answer.status === 200),
+      isNew || (known.id === signal.id && status === 200),
       () => `${where} with signal ${signal.seq} for ${client}, which is signal ${known?.seq}`,
     )
     if (isNew) room.clients.set(client, { content, id: signal.id, seq: signal.seq })
     return undefined
   }
 
-  const heardOfPoll = (room: Told, answer: GivenAnswer, body: Json, signals: ReadonlyArray<Signal>, where: string) => {
+  const heardOfPoll = (room: Told, answer: ReadAnswer, body: Json, signals: ReadonlyArray<Signal>) => {
+    const { where } = answer
     const { searchParams } = new URL(answer.url, answer.server)
     const after = Number(searchParams.get("after") ?? 0)
     const latest = Number(isObject(body["room"]) ? body["room"]["latestSequence"] : Number.NaN)
@@ -110,11 +110,9 @@ const readAnswers = async (file: string, found: Findings): Promise<ReadonlyMap<s
   }
 
   for await (const answer of answersOf(file)) {
-    const [path, id = "", below] = roomPath.exec(new URL(answer.url, answer.server).pathname) ?? []
+    const [path, id = "", below] = roomPath.exec(answer.path) ?? []
     if (path === undefined) continue
-    const body = parsed(answer.body)
-    const isGood = answer.status === 200 || answer.status === 201
-    const where = `${answer.method} ${path} answered ${answer.status} at ${new Date(answer.at).toISOString()}`
+    const { isGood, json: body, sent, where } = answer
     if (id === "") {
       const [made, token] = [textAt(body, "room", "id"), textAt(body, "token")]
       if (!isGood || made === undefined || token === undefined) continue
@@ -135,7 +133,6 @@ const readAnswers = async (file: string, found: Findings): Promise<ReadonlyMap<s
     }
     const room = rooms.get(id)
     if (room === undefined) continue
-    const sent = parsed(answer.requestBody ?? "")
     if (below === "messages" && isObject(sent)) {
       const names = room.names.get(contentOf(sent)) ?? new Set()
       room.names.set(contentOf(sent), names.add(textAt(sent, "clientId")))
@@ -165,8 +162,8 @@ const readAnswers = async (file: string, found: Findings): Promise<ReadonlyMap<s
         found.violate(checks.sent, `${where} with ${text} as signal ${signal.seq}, which was ${other}`)
       room.signals.set(signal.seq, text)
     }
-    if (answer.method === "POST" && below !== "stream") heardOfSend(room, answer, signals, where)
-    else heardOfPoll(room, answer, body, signals, where)
+    if (answer.method === "POST" && below !== "stream") heardOfSend(room, answer, signals)
+    else heardOfPoll(room, answer, body, signals)
     const seq = Math.max(room.newest.at(-1)?.seq ?? 0, ...signals.map((one) => one.seq))
     room.newest.push({ at: answer.at, seq })
   }

@@ -34,7 +34,6 @@ export const apart: ReadonlyArray<Apart> = [
     files: [
       "test/browser/artwork.test.ts",
       "test/cli/usage.test.ts",
-      "test/audit/rooms.test.ts",
       "test/fire/members.test.ts",
       "test/fire/reorganisations.test.ts",
       "test/hostile/slow.test.ts",
