@@ -1,18 +1,119 @@
-/** Receipts whose length a stranger chose: what they logged is not read, and the whole receipt is asked for seldom. */
+/** Logs of a transaction as bytes, what they pay, and receipts whose length a stranger chose. */
+import { randomBytes } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Option } from "effect"
-import { encodeEventTopics, type Hex, numberToHex, pad, parseAbi } from "viem"
-import {
-  alreadyUsed,
-  endIn,
-  endingLogs,
-  type Log,
-  pays,
-  type SignedAuthorization,
-} from "../../src/payments/x402/verification/Eip3009.ts"
+import { encodeEventTopics, encodeFunctionData, type Hex, numberToHex, pad, parseAbi, toEventSelector } from "viem"
 import * as Evidence from "../../src/payments/x402/evidence/Evidence.ts"
 import * as LongReceipts from "../../src/payments/x402/evidence/LongReceipts.ts"
 import { ownLogs } from "../../src/payments/x402/evidence/LongReceipts.ts"
+import {
+  alreadyUsed,
+  authorizationStateData,
+  balanceData,
+  endIn,
+  endingLogs,
+  endTopics,
+  type Log,
+  pays,
+  settlementCall,
+  type SignedAuthorization,
+} from "../../src/payments/x402/verification/Eip3009.ts"
+
+const abi = parseAbi([
+  "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
+  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+  "function balanceOf(address account) view returns (uint256)",
+  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
+  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
+])
+
+const newHex = (bytes: number): Hex => `0x${randomBytes(bytes).toString("hex")}`
+const most = 2n ** 256n - 1n
+
+const authorizationOf = (signatureBytes: number, number?: bigint): SignedAuthorization => ({
+  asset: newHex(20),
+  from: newHex(20),
+  to: newHex(20),
+  value: number ?? BigInt(newHex(9)),
+  validAfter: number ?? 0n,
+  validBefore: number ?? BigInt(newHex(5)),
+  nonce: newHex(32),
+  signature: newHex(signatureBytes),
+})
+
+const some = [
+  ...[0, 1, 31, 32, 33, 64, 65, 96, 700, 4096].map((bytes) => authorizationOf(bytes)),
+  authorizationOf(65, most),
+  authorizationOf(65, 0n),
+]
+
+describe("an authorization as bytes", () => {
+  it("is viem's call of the transfer, for signatures of every length", () => {
+    for (const one of some) {
+      const { asset, from, nonce, signature, to, validAfter, validBefore, value } = one
+      const args = [from, to, value, validAfter, validBefore, nonce, signature] as const
+      const data = encodeFunctionData({ abi, functionName: "transferWithAuthorization", args })
+      assert.deepStrictEqual(settlementCall(one), { to: asset, data })
+    }
+  })
+
+  it("is viem's calls of state and balance, and viem's topics", () => {
+    for (const { from, nonce, ...rest } of some) {
+      const args = { authorizer: from, nonce }
+      assert.strictEqual(
+        authorizationStateData(from, nonce),
+        encodeFunctionData({ abi, functionName: "authorizationState", args: [from, nonce] }),
+      )
+      assert.strictEqual(balanceData(from), encodeFunctionData({ abi, functionName: "balanceOf", args: [from] }))
+      const [used, ...indexed] = encodeEventTopics({ abi, eventName: "AuthorizationUsed", args })
+      const [canceled] = encodeEventTopics({ abi, eventName: "AuthorizationCanceled", args })
+      assert.deepStrictEqual(endTopics({ from, nonce, ...rest }), [[used, canceled], ...indexed])
+    }
+  })
+})
+
+describe("the logs of a transaction", () => {
+  const one = authorizationOf(65)
+  const word = (value: Hex) => pad(value, { size: 32 })
+  const used = (nonce: Hex = one.nonce, from: Hex = one.from): Log => ({
+    address: one.asset,
+    topics: [toEventSelector("AuthorizationUsed(address,bytes32)"), word(from), nonce],
+    data: "0x",
+  })
+  const moved = (change: Partial<Pick<SignedAuthorization, "asset" | "from" | "to" | "value">> = {}): Log => {
+    const { asset, from, to, value } = { ...one, ...change }
+    return {
+      address: asset,
+      topics: [toEventSelector("Transfer(address,address,uint256)"), word(from), word(to)],
+      data: numberToHex(value, { size: 32 }),
+    }
+  }
+  const elsewhere = moved({ asset: newHex(20), to: newHex(20) })
+
+  it.each<readonly [what: string, logs: ReadonlyArray<Log>]>([
+    ["its use and its transfer", [used(), moved()]],
+    ["its transfer behind a log of another contract", [used(), elsewhere, moved()]],
+    ["its own among those of others", [used(newHex(32)), moved({ to: newHex(20) }), used(), moved()]],
+  ])("pay an authorization by %s", (_, logs) => {
+    assert.isTrue(pays(logs, one))
+  })
+
+  it.each<readonly [what: string, logs: ReadonlyArray<Log>]>([
+    ["a transfer alone", [moved()]],
+    ["its use alone", [used()]],
+    ["a transfer before its use", [moved(), used()]],
+    ["the use of another nonce", [used(newHex(32)), moved()]],
+    ["the same nonce of another wallet", [used(one.nonce, newHex(20)), moved()]],
+    ["a transfer of more", [used(), moved({ value: one.value + 1n })]],
+    ["a transfer of less", [used(), moved({ value: one.value - 1n })]],
+    ["a transfer to somebody else", [used(), moved({ to: newHex(20) })]],
+    ["a transfer of somebody else", [used(), moved({ from: newHex(20) })]],
+    ["a transfer of another token", [used(), moved({ asset: newHex(20) })]],
+    ["a transfer behind another one of the token", [used(), moved({ to: newHex(20) }), moved()]],
+  ])("do not pay it by %s", (_, logs) => {
+    assert.isFalse(pays(logs, one))
+  })
+})
 
 const address = (digit: string): Hex => `0x${digit.repeat(40)}`
 const word = (digit: string): Hex => `0x${digit.repeat(64)}`
