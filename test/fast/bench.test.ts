@@ -1,12 +1,10 @@
 /** The budget of the benchmark holds what can be measured, and a ratio below it is a failure. */
-import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { chosen, contests, timed } from "../bench/Contests.ts"
 import { type Figure, missed, ratioOf } from "../bench/Figures.ts"
+import { jsonOf } from "../lab/Sources.ts"
 
-const budget: Readonly<Record<string, unknown>> = JSON.parse(
-  readFileSync(new URL("../bench/budget.json", import.meta.url), "utf8"),
-)
+const budget: Readonly<Record<string, unknown>> = jsonOf("test/bench/budget.json")
 const names = contests.map(({ name }) => name)
 
 const figure = (unit: Figure["unit"], ours: number, peer: number): Figure => ({

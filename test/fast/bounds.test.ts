@@ -130,7 +130,7 @@ describe("beyond what is remembered of payments", { timeout: patience(30) }, () 
   })
 })
 
-const kept = 256
+const pictures = 256
 
 const idOf = (index: number) => `3f0c2c1e-5b0a-4c1f-9d51-${index.toString(16).padStart(12, "0")}`
 
@@ -165,15 +165,15 @@ it.effect("a picture that nobody asked for since 256 others is drawn again", () 
   let drawn = 0
   return Effect.gen(function* () {
     const { get, has } = yield* Pictures
-    for (let index = 0; index < kept; index += 1) yield* get(idOf(index))
+    for (let index = 0; index < pictures; index += 1) yield* get(idOf(index))
     const first = yield* get(idOf(0))
-    assert.strictEqual(drawn, kept)
-    yield* get(idOf(kept))
-    assert.deepStrictEqual([yield* has(idOf(0)), yield* has(idOf(1)), yield* has(idOf(kept))], [true, false, true])
+    assert.strictEqual(drawn, pictures)
+    yield* get(idOf(pictures))
+    assert.deepStrictEqual([yield* has(idOf(0)), yield* has(idOf(1)), yield* has(idOf(pictures))], [true, false, true])
     assert.strictEqual(yield* get(idOf(0)), first)
-    assert.strictEqual(drawn, kept + 1)
+    assert.strictEqual(drawn, pictures + 1)
     yield* get(idOf(1))
-    assert.strictEqual(drawn, kept + 2)
+    assert.strictEqual(drawn, pictures + 2)
   }).pipe(
     Effect.provide(
       Pictures.layer.pipe(

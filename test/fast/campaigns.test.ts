@@ -1,23 +1,19 @@
-/** Deliberate faults, the auditor, the pooled run and the claim of conformance name what there is. */
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+/** What campaigns and their documents list is there: deliberate faults, files apart, installed versions, what the auditor imports. */
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { rfcConsistency, rfcInclusion, rfcRoots } from "../lab/log/Vectors.ts"
+import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
 import { mutants } from "../mutants/Mutants.ts"
 import { apart, withDatabase } from "../scale/Apart.ts"
 
-const root = new URL("../..", import.meta.url).pathname
-
-const count = (text: string, part: string) => text.split(part).length - 1
+const missing = (files: ReadonlyArray<string>) => files.filter((file) => !existsSync(join(root, file)))
 
 describe("a deliberate fault", () => {
   it.each(mutants)("$fault: stands in $file exactly once", ({ file, from, tests, to }) => {
-    assert.strictEqual(count(readFileSync(join(root, file), "utf8"), from), 1)
+    assert.strictEqual(textOf(file).split(from).length - 1, 1)
     assert.notStrictEqual(from, to)
-    assert.deepStrictEqual(
-      tests.filter((test) => !existsSync(join(root, test))),
-      [],
-    )
+    assert.deepStrictEqual(missing(tests), [])
   })
 
   it("is one of fifty, each with its own name", () => {
@@ -28,10 +24,9 @@ describe("a deliberate fault", () => {
 
 describe("the auditor", () => {
   it("imports nothing of what it audits", () => {
-    const folder = join(root, "test/audit")
-    const own = readdirSync(folder).filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+    const own = filesIn(["test/audit"]).filter((file) => !/\.test\.ts$|\/fixture\//u.test(file))
     const wrong = own.flatMap((file) =>
-      [...readFileSync(join(folder, file), "utf8").matchAll(/from "([^"]+)"/gu)]
+      [...textOf(file).matchAll(/from "([^"]+)"/gu)]
         .map(([, target = ""]) => target)
         .filter((target) => !/^(?:node:|\.\/|postgres$|viem$)/u.test(target))
         .map((target) => `${file} → ${target}`),
@@ -41,54 +36,48 @@ describe("the auditor", () => {
   })
 })
 
-it("each test file that is left out exists, is named once, and has its reason", () => {
-  const files = apart.flatMap(({ files: named }) => named)
-  assert.deepStrictEqual(
-    files.filter((file) => !existsSync(new URL(`../../${file}`, import.meta.url))),
-    [],
-  )
-  assert.strictEqual(new Set(files).size, files.length)
-  for (const { why } of apart) assert.isNotEmpty(why)
-})
+describe("the run through PgBouncer", () => {
+  it("leaves out files that exist, each once and with its reason", () => {
+    const files = apart.flatMap(({ files: named }) => named)
+    assert.deepStrictEqual(missing(files), [])
+    assert.strictEqual(new Set(files).size, files.length)
+    for (const { why } of apart) assert.isNotEmpty(why)
+  })
 
-it("what is run has a database: its folders are those of the tests, and no fast test is among it", () => {
-  const run = withDatabase()
-  assert.isAbove(run.length, 100)
-  for (const folder of ["agents", "browser", "buyer", "cli", "contract", "crash", "payments", "room", "telemetry"])
-    assert.isTrue(
-      run.some((file) => file.startsWith(`test/${folder}/`)),
-      folder,
+  it("has the folders with a database, and no fast test", () => {
+    const run = withDatabase()
+    assert.isAbove(run.length, 100)
+    const folders = new Set(run.map((file) => file.split("/")[1]))
+    for (const folder of ["agents", "browser", "buyer", "cli", "contract", "crash", "payments", "room", "telemetry"])
+      assert.isTrue(folders.has(folder), folder)
+    assert.deepStrictEqual(
+      run.filter((file) => /^test\/fast\/|node_modules/u.test(file)),
+      [],
     )
-  assert.deepStrictEqual(
-    run.filter((file) => /^test\/fast\/|node_modules/u.test(file)),
-    [],
-  )
+  })
 })
-
-const text = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")
-const claim = text("docs/conformance.md")
-
-/** The project's own versions, and those of the folders with locks of their own. */
-const installed = ["", "test/tools/", "test/integrators/"].flatMap((folder) =>
-  Object.entries<string>(JSON.parse(text(`${folder}package.json`)).devDependencies).map((entry) => entry.join(" ")),
-)
-
-const rows = [...claim.matchAll(/^\| (`.*?) \| (\d[^|]*) \|/gmu)].map(([, names = "", versions = ""]) => ({
-  names: [...names.matchAll(/`([^`]+)`/gu)].map(([, name = ""]) => name),
-  versions: versions.trim().split(", "),
-}))
 
 describe("the claim of conformance", () => {
+  const claim = textOf("docs/conformance.md")
+  /** The project's own versions, and those of the folders with locks of their own. */
+  const installed = ["", "test/tools/", "test/integrators/"].flatMap((folder) =>
+    Object.entries<string>(jsonOf(`${folder}package.json`).devDependencies).map((entry) => entry.join(" ")),
+  )
+  const rows = [...claim.matchAll(/^\| (`.*?) \| (\d[^|]*) \|/gmu)].map(([, names = "", versions = ""]) => ({
+    names: [...names.matchAll(/`([^`]+)`/gu)].map(([, name = ""]) => name),
+    versions: versions.trim().split(", "),
+  }))
+
   it.each(rows)("names $names in the versions that are installed", ({ names, versions }) => {
     for (const [index, name] of names.entries()) assert.include(installed, `${name} ${versions[index] ?? versions[0]}`)
   })
 
   it("counts what there is", () => {
     assert.isAtLeast(rows.length, 9)
-    const excepted = text("test/agents/conformance.yaml").match(/^ {2}- /gmu)?.length ?? 0
+    const excepted = textOf("test/agents/conformance.yaml").match(/^ {2}- /gmu)?.length ?? 0
     const scenarios =
       /(\d+) server scenarios: (\d+) apply and pass, (\d+) want/u.exec(claim)?.slice(1).map(Number) ?? []
-    const required = /required = \[([^\]]*)\]/u.exec(text("test/agents/conformance.test.ts"))?.[1]?.split(",").length
+    const required = /required = \[([^\]]*)\]/u.exec(textOf("test/agents/conformance.test.ts"))?.[1]?.split(",").length
     assert.deepStrictEqual(scenarios, [excepted + (required ?? 0), required, excepted])
     const vectors = /(\d+) roots, (\d+) inclusion and (\d+) consistency/u.exec(claim)?.slice(1).map(Number)
     assert.deepStrictEqual(vectors, [rfcRoots.length, rfcInclusion.length, rfcConsistency.length])

@@ -1,5 +1,5 @@
 /** Documents name what there is, and each of their examples is run by a test or says why not. */
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
@@ -7,15 +7,9 @@ import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Cli from "../../src/cli/Command.ts"
 import { documents, examplesOf } from "../lab/Documents.ts"
+import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
 
-const root = new URL("../..", import.meta.url).pathname
-
-/** Comments name documents, too. */
-const sources = ["schema", "src", "migrations", "test"]
-  .flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => join(folder, file)),
-  )
-  .filter((file) => file.endsWith(".ts") && !file.includes("node_modules"))
+const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = jsonOf("package.json")
 
 const linksOf = (text: string) => [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/gu)].map(([, target = ""]) => target)
 
@@ -25,7 +19,7 @@ const pathsOf = (text: string) =>
 
 describe("documents", () => {
   it.each(documents)("%s names nothing that is missing", (file) => {
-    const text = readFileSync(join(root, file), "utf8")
+    const text = textOf(file)
     const named = [
       ...linksOf(text).map((target) => relative(root, join(root, dirname(file), target))),
       ...pathsOf(text),
@@ -37,10 +31,9 @@ describe("documents", () => {
   })
 
   it("are there where a comment names them", () => {
-    const named = sources.flatMap((file) => {
-      const text = readFileSync(join(root, file), "utf8")
-      return [...text.matchAll(/\bdocs\/[\w./-]+\.md\b/gu)].map(([path]) => ({ file, path }))
-    })
+    const named = filesIn(["schema", "src", "migrations", "test"]).flatMap((file) =>
+      [...textOf(file).matchAll(/\bdocs\/[\w./-]+\.md\b/gu)].map(([path]) => ({ file, path })),
+    )
     assert.deepStrictEqual(
       named.filter(({ path }) => !existsSync(join(root, path))),
       [],
@@ -48,8 +41,7 @@ describe("documents", () => {
   })
 
   it("name every script of the package", () => {
-    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
-    const text = readFileSync(join(root, "CONTRIBUTING.md"), "utf8")
+    const text = textOf("CONTRIBUTING.md")
     assert.deepStrictEqual(
       // npm runs `prepack` by itself, which names the script to run.
       Object.keys(scripts).filter(
@@ -59,8 +51,6 @@ describe("documents", () => {
     )
   })
 })
-
-const root = new URL("../..", import.meta.url).pathname
 
 /** A test or its support that reads the document and runs the example. */
 const run = (by: string) => ({ by }) as const
@@ -167,9 +157,8 @@ const examples: Readonly<
 
 /** The text of a file and of the support it reads documents with. */
 const readerOf = (file: string) => {
-  const text = readFileSync(join(root, file), "utf8")
-  const guide = text.includes('from "./Guide.ts"') ? readFileSync(join(root, "test/operations/Guide.ts"), "utf8") : ""
-  return text + guide
+  const text = textOf(file)
+  return text.includes('from "./Guide.ts"') ? text + textOf("test/operations/Guide.ts") : text
 }
 
 describe("the examples of", () => {
@@ -190,9 +179,6 @@ describe("the examples of", () => {
   })
 })
 
-const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(
-  readFileSync(join(root, "package.json"), "utf8"),
-)
 const cli = Command.runWith(await Cli.commandsOf(() => true), { version: "0" })
 
 const helpOf = (path: ReadonlyArray<string>) =>

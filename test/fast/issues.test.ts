@@ -22,11 +22,18 @@ describe("what is wrong with a body", () => {
   )
 })
 
+it.effect("a place that is cut keeps no half of a character", () =>
+  Effect.gen(function* () {
+    const name = `${"a".repeat(199)}🪨`
+    const [issue] = issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)({ [name]: 1 })))
+    assert.strictEqual(issue?.path, `${"a".repeat(199)}\ufffd`)
+  }),
+)
+
 it.effect("twenty issues are told of a thousand, each with a short place and sentence", () =>
   Effect.gen(function* () {
     const body = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`${index}${"x".repeat(1_000)}`, 1]))
-    const decode = Schema.decodeUnknownEffect(RoomBody, { onExcessProperty: "error", errors: "all" })
-    const issues = issuesOf(yield* Effect.flip(decode(body)))
+    const issues = issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)(body)))
     assert.lengthOf(issues, 20)
     for (const { message, path } of issues) {
       assert.isAtMost(message.length, 300)

@@ -111,7 +111,7 @@ describe("a package without a hash", () => {
   })
 
   it("is a tool of a check, and none where everything is checked", () => {
-    const tools = {
+    const tools: Readonly<Record<string, RegExp>> = {
       [locks[0]]: /node_modules\/@foundry-rs\/anvil-/u,
       [locks[1]]: /node_modules\/@(?:effect\/tsgo|oxfmt\/binding|oxlint\/binding)-/u,
     }

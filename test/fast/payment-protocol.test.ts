@@ -1,5 +1,5 @@
 /** The payment protocol: every cell of its table, when two inquiries agree, and its page in docs/payment-protocol.md. */
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
@@ -14,6 +14,7 @@ import {
   standingOf,
 } from "../../src/payments/protocol/Decision.ts"
 import { column, type Finding, table } from "../../src/payments/protocol/Table.ts"
+import { filesIn, root, textOf } from "../lab/Sources.ts"
 import { type Evidence, findingOf } from "../../src/payments/x402/evidence/Evidence.ts"
 
 const proof = { transaction: "0x1" }
@@ -91,6 +92,13 @@ describe("the payment protocol's table", () => {
   // I3, I5
   it.each(cells)("decides $finding × $standing as $decision.is", ({ decision, finding, standing }) => {
     assert.deepStrictEqual(decide(found[finding], standings[standing], null, apart), decision)
+  })
+
+  // I3
+  it.each(cells)("settles $finding × $standing by a proof of payment alone", ({ finding, standing }) => {
+    const doubts = ["expired", couldNotPay, "refused before"].map((reason) => ({ reason, ageMillis: apart }))
+    for (const before of [null, ...doubts])
+      assert.strictEqual(decide(found[finding], standings[standing], before, apart).is === "settle", finding === "paid")
   })
 
   // I4
@@ -182,9 +190,7 @@ describe("evidence of the chain", () => {
   })
 })
 
-const root = new URL("../..", import.meta.url).pathname
-const read = (file: string) => readFileSync(join(root, file), "utf8")
-const page = read("docs/payment-protocol.md")
+const page = textOf("docs/payment-protocol.md")
 
 /** The cells of the rows whose first cell has this form. */
 const rowsOf = (first: RegExp) =>
@@ -201,13 +207,18 @@ const rowsOf = (first: RegExp) =>
 
 const codes = (text: string | undefined) => [...(text ?? "").matchAll(/`([^`]+)`/gu)].map(([, code = ""]) => code)
 
-/** Invariants that a test is tagged with: a line such as `// I3, I5` right above it. */
-const tagsOf = (file: string) =>
-  [...read(file).matchAll(/^\s*\/\/ (I\d+(?:, I\d+)*)\n\s*it\b/gmu)].flatMap(([, tags = ""]) => tags.split(", "))
+const tests = filesIn(["test"], /\.test\.ts$/u)
 
-const tests = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
-  .map((file) => join("test", file))
-  .filter((file) => file.endsWith(".test.ts") && !file.includes("node_modules"))
+/** Without comments of several lines, in which a tag would be a mere mention. */
+const codeOf = (file: string) => textOf(file).replaceAll(/^\s*\/\*[\s\S]*?\*\//gmu, "")
+
+/** Every line such as `// I3, I5`, wherever it stands. */
+const linesOf = (file: string) => [...codeOf(file).matchAll(/^\s*\/\/ (I\d+.*)$/gmu)].map(([, tags = ""]) => tags)
+
+/** The same lines, right above a test that is run. */
+const tagged = /^\s*\/\/ (I\d+(?:, I\d+)*)\n\s*it(?:\.(?!skip|todo|fails|runIf)\w+)*[(]/gmu
+const tagsOf = (file: string) => [...codeOf(file).matchAll(tagged)].map(([, tags = ""]) => tags)
+const carries = (file: string, number: string) => tagsOf(file).some((tags) => tags.split(", ").includes(number))
 
 describe("the page of the payment protocol", () => {
   it("shows the table that the code reads", () => {
@@ -244,10 +255,9 @@ describe("the page of the payment protocol", () => {
       invariant.files.filter((file) => !existsSync(join(root, file))),
       [],
     )
-    assert.deepStrictEqual(
-      [...invariant.tests].sort(),
-      tests.filter((file) => tagsOf(file).includes(invariant.number)).sort(),
-    )
+    assert.deepStrictEqual([...invariant.tests].sort(), tests.filter((file) => carries(file, invariant.number)).sort())
+    const own = invariant.tests.filter((file) => tagsOf(file).includes(invariant.number))
+    assert.isNotEmpty(own, "one test is tagged with it alone")
   })
 
   it("numbers its invariants from 1, and no test carries another number", () => {
@@ -256,19 +266,13 @@ describe("the page of the payment protocol", () => {
       numbers,
       numbers.map((_, index) => `I${index + 1}`),
     )
-    const unknown = tests.flatMap((file) =>
-      [...read(file).matchAll(/^\s*\/\/ (I\d+.*)$/gmu)]
-        .filter(
-          ([, tags = ""]) => !/^I\d+(?:, I\d+)*$/u.test(tags) || tags.split(", ").some((tag) => !numbers.includes(tag)),
-        )
-        .map(([tag]) => `${file}: ${tag.trim()}`),
-    )
-    assert.deepStrictEqual(unknown, [])
-    const misplaced = tests.filter(
-      (file) =>
-        tagsOf(file).length !==
-        [...read(file).matchAll(/^\s*\/\/ (I\d+(?:, I\d+)*)$/gmu)].flatMap(([, tags = ""]) => tags.split(", ")).length,
-    )
-    assert.deepStrictEqual(misplaced, [], "a tag stands above its test")
+    const misplaced = tests.flatMap((file) => {
+      const above = tagsOf(file)
+      const isKnown = (tags: string) => tags.split(", ").every((tag) => numbers.includes(tag))
+      return linesOf(file)
+        .filter((tags, at) => above[at] !== tags || !isKnown(tags))
+        .map((tags) => `${file}: ${tags}`)
+    })
+    assert.deepStrictEqual(misplaced, [], "each tag stands above its test")
   })
 })

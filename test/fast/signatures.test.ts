@@ -140,33 +140,15 @@ describe("the key behind a signature", () => {
   )
 })
 
-const domain = { ...usdc[baseSepolia], network: baseSepolia } as const
-const { asset, assetName, assetVersion } = domain
 const signer = privateKeyToAccount(generatePrivateKey())
-const signingOf = signings()
 
 /** One that its payer signed, or one whose payer is somebody else. */
-const newSigning = (isOwn: boolean) =>
-  Effect.gen(function* () {
-    const message = {
-      from: inLowerCase(signer.address),
-      to: inLowerCase(`0x${randomBytes(20).toString("hex")}`),
-      value: 10_000n,
-      validAfter: 0n,
-      validBefore: 2_000_000_000n,
-      nonce: inLowerCase(`0x${randomBytes(32).toString("hex")}`),
-    }
-    const signature = yield* Effect.promise(() =>
-      signer.signTypedData({
-        domain: { name: assetName, version: assetVersion, chainId: 84_532, verifyingContract: asset },
-        types: transferTypes,
-        primaryType: "TransferWithAuthorization",
-        message,
-      }),
-    )
-    const from = isOwn ? message.from : inLowerCase(`0x${randomBytes(20).toString("hex")}`)
-    return signingOf({ asset, ...message, from, signature }, domain) ?? new Uint8Array()
-  })
+const newSigning = (isOwn: boolean) => {
+  const own = authorizationOf({ from: inLowerCase(signer.address) })
+  const signature = Effect.promise(() => signer.sign({ hash: viemDigestOf(own) }))
+  const { from } = isOwn ? own : authorizationOf()
+  return Effect.map(signature, (signed) => signingIn({ ...own, from, signature: signed }))
+}
 
 const own = Array.from({ length: 12 }, (_, index) => index % 3 !== 0)
 

@@ -1,0 +1,149 @@
+/** The bytes that we write of calls and logs are viem's, and what the logs of a transaction prove of an authorization. */
+import { randomBytes } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
+import { encodeEventTopics, encodeFunctionData, type Hex, parseAbi } from "viem"
+import { ownLogs } from "../../src/payments/x402/evidence/LongReceipts.ts"
+import {
+  authorizationStateData,
+  balanceData,
+  endIn,
+  endingLogs,
+  endTopics,
+  type Log,
+  pays,
+  settlementCall,
+  type SignedAuthorization,
+} from "../../src/payments/x402/verification/Eip3009.ts"
+import { address, authorization, events, logsOf, word } from "../lab/TransferLogs.ts"
+
+const abi = parseAbi([
+  "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
+  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
+  "function balanceOf(address account) view returns (uint256)",
+])
+
+const newHex = (bytes: number): Hex => `0x${randomBytes(bytes).toString("hex")}`
+const most = 2n ** 256n - 1n
+
+const authorizationOf = (signatureBytes: number, number?: bigint): SignedAuthorization => ({
+  asset: newHex(20),
+  from: newHex(20),
+  to: newHex(20),
+  value: number ?? BigInt(newHex(9)),
+  validAfter: number ?? 0n,
+  validBefore: number ?? BigInt(newHex(5)),
+  nonce: newHex(32),
+  signature: newHex(signatureBytes),
+})
+
+const some = [
+  ...[0, 1, 31, 32, 33, 64, 65, 96, 700, 4096].map((bytes) => authorizationOf(bytes)),
+  authorizationOf(65, most),
+  authorizationOf(65, 0n),
+]
+
+describe("an authorization as bytes", () => {
+  it("is viem's call of the transfer, for signatures of every length", () => {
+    for (const one of some) {
+      const { asset, from, nonce, signature, to, validAfter, validBefore, value } = one
+      const args = [from, to, value, validAfter, validBefore, nonce, signature] as const
+      const data = encodeFunctionData({ abi, functionName: "transferWithAuthorization", args })
+      assert.deepStrictEqual(settlementCall(one), { to: asset, data })
+    }
+  })
+
+  it("is viem's calls of state and balance, and viem's topics", () => {
+    for (const { from, nonce, ...rest } of some) {
+      const args = { authorizer: from, nonce }
+      assert.strictEqual(
+        authorizationStateData(from, nonce),
+        encodeFunctionData({ abi, functionName: "authorizationState", args: [from, nonce] }),
+      )
+      assert.strictEqual(balanceData(from), encodeFunctionData({ abi, functionName: "balanceOf", args: [from] }))
+      const [used, ...indexed] = encodeEventTopics({ abi: events, eventName: "AuthorizationUsed", args })
+      const [canceled] = encodeEventTopics({ abi: events, eventName: "AuthorizationCanceled", args })
+      assert.deepStrictEqual(endTopics({ from, nonce, ...rest }), [[used, canceled], ...indexed])
+    }
+  })
+})
+
+describe("the logs of a transaction", () => {
+  const one = authorizationOf(65)
+  const used = (nonce: Hex = one.nonce, from: Hex = one.from) => logsOf({ ...one, nonce, from }).used
+  const moved = (change: Partial<SignedAuthorization> = {}) => logsOf({ ...one, ...change }).moved
+  const elsewhere = moved({ asset: newHex(20), to: newHex(20) })
+
+  it.each<readonly [what: string, logs: ReadonlyArray<Log>]>([
+    ["its use and its transfer", [used(), moved()]],
+    ["its transfer behind a log of another contract", [used(), elsewhere, moved()]],
+    ["its own among those of others", [used(newHex(32)), moved({ to: newHex(20) }), used(), moved()]],
+  ])("pay an authorization by %s", (_, logs) => {
+    assert.isTrue(pays(logs, one))
+  })
+
+  it.each<readonly [what: string, logs: ReadonlyArray<Log>]>([
+    ["a transfer alone", [moved()]],
+    ["its use alone", [used()]],
+    ["a transfer before its use", [moved(), used()]],
+    ["the use of another nonce", [used(newHex(32)), moved()]],
+    ["the same nonce of another wallet", [used(one.nonce, newHex(20)), moved()]],
+    ["a transfer of more", [used(), moved({ value: one.value + 1n })]],
+    ["a transfer of less", [used(), moved({ value: one.value - 1n })]],
+    ["a transfer to somebody else", [used(), moved({ to: newHex(20) })]],
+    ["a transfer of somebody else", [used(), moved({ from: newHex(20) })]],
+    ["a transfer of another token", [used(), moved({ asset: newHex(20) })]],
+    ["a transfer behind another one of the token", [used(), moved({ to: newHex(20) }), moved()]],
+  ])("do not pay it by %s", (_, logs) => {
+    assert.isFalse(pays(logs, one))
+  })
+})
+
+const { asset } = authorization
+const { canceled, moved, used } = logsOf()
+const other: Log = { address: asset, topics: [word("7")], data: "0x" }
+
+/** As a node writes it; of a stranger's logs not even the form is right. */
+const answer = (strangers: number, data = "0x") => ({
+  transactionHash: word("2"),
+  logs: [
+    ...Array.from({ length: strangers }, () => ({ address: address("f"), topics: ["no word"], data })),
+    { ...canceled, address: `0x${"A".repeat(40)}` },
+  ],
+})
+
+describe("the logs of a receipt", () => {
+  it("are those of the token alone, in whatever letters a node writes its address", () => {
+    const own = ownLogs(asset)(answer(3))
+    assert.deepStrictEqual(own.answer, {
+      transactionHash: word("2"),
+      logs: [{ ...canceled, address: `0x${"A".repeat(40)}` }],
+    })
+    assert.isFalse(own.isLong)
+  })
+
+  it("are called long for their number and for their bytes, whoever logged them", () => {
+    assert.isTrue(ownLogs(asset)(answer(1_000)).isLong)
+    assert.isTrue(ownLogs(asset)(answer(1, `0x${"0".repeat(300_000)}`)).isLong)
+    assert.isFalse(ownLogs(asset)(answer(100)).isLong, "a group of payments is not long")
+  })
+
+  it("are sifted once for all who asked together, and for each token", () => {
+    const shared = answer(1)
+    assert.strictEqual(ownLogs(asset)(shared).answer, ownLogs(asset)(shared).answer)
+    assert.deepInclude(ownLogs(address("9"))(shared).answer, { logs: [] })
+  })
+
+  it("prove the same when only those that end authorizations are kept", () => {
+    const logs = [used, canceled, moved, other]
+    for (const a of logs)
+      for (const b of logs)
+        for (const c of logs)
+          for (const d of logs) {
+            const all = [a, b, c, d]
+            const kept = endingLogs(all)
+            assert.strictEqual(pays(kept, authorization), pays(all, authorization))
+            assert.strictEqual(endIn(kept, authorization), endIn(all, authorization))
+          }
+    assert.deepStrictEqual(endingLogs(Array.from({ length: 9 }, () => moved)), [])
+  })
+})
