@@ -8,7 +8,6 @@ import { parseProofFile } from "../../schema/log/ProofFile.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { openCheckpoint } from "../../src/buyer/log/SignedCheckpoint.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
-import { Confirmation } from "../../src/log/Confirmation.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { sha256 } from "../../src/log/Tree.ts"
@@ -17,24 +16,24 @@ import { heldClock } from "../lab/Clock.ts"
 import { cosignerOf, ownWitness, policyOf, strangeWitness, witnessesOf } from "../lab/log/Witnesses.ts"
 import {
   forget,
+  grow,
   integrateAll,
+  newest,
   origin,
   publish,
+  resume,
   server,
-  settle,
   sharedMemory,
   signer,
+  stopReason,
   stored,
+  takeAway,
   layer as world,
 } from "../lab/log/LogFixture.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { patience } from "../lab/Patience.ts"
 
 const { vkey } = signer
-
-const newest = Effect.flatMap(LogStore, (store) => Effect.flatMap(store.newest, Effect.fromOption))
-
-const grow = (count: number) => Effect.andThen(settle(count), integrateAll)
 
 type Named = Parameters<typeof policyOf>[0][number]
 
@@ -46,9 +45,6 @@ const withWitnesses = <A, E, R>(
   waitsMs?: number,
   lastSigned = sharedMemory,
 ) => Effect.provide(use, server(256, lastSigned, undefined, witnessesOf(policyOf(witnesses, quorum), waitsMs)))
-
-/** The last arguments of one that remembers nothing outside the database. */
-const forgetful = ["all", undefined, LastSigned.none] as const
 
 const published = Effect.andThen(publish, newest)
 
@@ -233,90 +229,45 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
     }),
   )
 
-  it.effect("that hold a later checkpoint of this log stop one whose backup was restored", () =>
+  it.effect("are asked what they hold before a server that remembers nothing signs, and stop a restored backup", () =>
     Effect.gen(function* () {
-      const client = yield* SqlClient.SqlClient
-      const witness = yield* ownWitness("watching.example/w")
-      yield* withWitnesses([witness], Effect.andThen(grow(12), published))
-      const { size } = yield* stored
-      const before = size - 10
-      yield* client`DELETE FROM witness_stones WHERE sequence > ${before}::bigint`
-      yield* client`UPDATE witness_head SET sequence = ${before}::bigint, chain_hash =
-        (SELECT chain_hash FROM witness_stones WHERE sequence = ${before}::bigint)`
+      const { note: held, size } = yield* withWitnesses([], Effect.andThen(grow(5), published), "none")
+      const left = yield* takeAway(3)
       yield* forget
-      const refused = yield* withWitnesses([witness], Effect.flip(Effect.andThen(integrateAll, published)))
-      assert.strictEqual(refused._tag, "LogStopped")
-      const reason = Option.getOrElse((yield* stored).stopped, () => "")
-      assert.match(reason, /the log witness watching\.example\/w holds covers \d+ stones.*a backup was restored/u)
-      // Other stones took their places: it is the fork that the witness was there for.
-      yield* Effect.provide(
-        Effect.flatMap(LogStore, (store) => store.resume),
-        server(256),
+      const witness = yield* strangeWitness(
+        "asked.example/w",
+        (_, response, { method }) => void (method === "GET" ? response.end(held) : response.writeHead(404).end()),
       )
-      const forked = yield* withWitnesses([witness], Effect.flip(Effect.andThen(grow(20), published)))
-      assert.strictEqual(forked._tag, "LogStopped")
-      assert.match(
-        Option.getOrElse((yield* stored).stopped, () => ""),
-        /are not those that the checkpoint that the log witness/u,
+      yield* withWitnesses(
+        [witness],
+        Effect.gen(function* () {
+          yield* integrateAll
+          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
+          assert.match(
+            yield* stopReason,
+            new RegExp(
+              `witness asked\\.example/w holds covers ${size} stones, .* has ${left} .*a backup was restored`,
+              "u",
+            ),
+          )
+          // Other stones took their places: it is the fork that the witness was there for.
+          yield* resume
+          yield* grow(20)
+          const fork = /are not those that the checkpoint that the log witness asked\.example\/w holds/u
+          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
+          assert.match(yield* stopReason, fork)
+          yield* resume
+          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
+        }),
+        "all",
+        undefined,
+        LastSigned.none,
       )
+      const client = yield* SqlClient.SqlClient
+      const signed = yield* client`SELECT size FROM log_checkpoints`
+      assert.deepStrictEqual([witness.asked.times, signed], [0, []], "no fork was signed and shown to anybody")
       yield* forget
     }),
-  )
-
-  it.effect(
-    "are asked what they hold before a server that remembers nothing signs, and again when they were away",
-    () =>
-      Effect.gen(function* () {
-        const client = yield* SqlClient.SqlClient
-        const { note: held, size } = yield* withWitnesses([], Effect.andThen(grow(5), published), "none")
-        const before = size - 3
-        yield* client`DELETE FROM witness_stones WHERE sequence > ${before}::bigint`
-        yield* client`UPDATE witness_head SET sequence = ${before}::bigint, chain_hash =
-        (SELECT chain_hash FROM witness_stones WHERE sequence = ${before}::bigint)`
-        yield* forget
-        let isAway = false
-        const witness = yield* strangeWitness("asked.example/w", (_, response, { method }) => {
-          if (isAway) return void response.writeHead(503).end()
-          return method === "GET" ? void response.end(held) : void response.writeHead(404).end()
-        })
-        const resume = Effect.flatMap(LogStore, (store) => store.resume)
-        const stopped = Effect.map(stored, (log) => Option.getOrElse(log.stopped, () => ""))
-        const forks = Effect.map(client`SELECT size FROM log_checkpoints`, (rows) => rows.length)
-        yield* withWitnesses(
-          [witness],
-          Effect.gen(function* () {
-            yield* grow(20)
-            assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
-            assert.match(
-              yield* stopped,
-              /are not those that the checkpoint that the log witness asked\.example\/w holds/u,
-            )
-            yield* resume
-            assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
-          }),
-          ...forgetful,
-        )
-        assert.deepStrictEqual([witness.asked.times, yield* forks], [0, 0], "no fork was signed and shown to anybody")
-        isAway = true
-        yield* withWitnesses(
-          [witness],
-          Effect.gen(function* () {
-            yield* resume
-            assert.isFalse(yield* publish, "a log that may have been signed waits for those who know")
-            assert.strictEqual(yield* forks, 0)
-            const confirmation = yield* Confirmation
-            assert.deepStrictEqual(yield* confirmation.waitsFor, Option.some("a log witness to say what it holds"))
-            isAway = false
-            const { times } = witness.asked
-            yield* Effect.sleep("1100 millis")
-            assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
-            assert.match(yield* stopped, /the log witness asked\.example\/w holds/u)
-            assert.strictEqual(witness.asked.times, times)
-          }),
-          ...forgetful,
-        )
-        yield* forget
-      }),
   )
 
   it.effect("whose signature was changed in the database are not served", () =>

@@ -16,6 +16,6 @@ export const deep = [
   `test/browser/!(${journeys.map((file) => file.slice("test/browser/".length, -".test.ts".length)).join("|")}).test.ts`,
   "test/contract/{startup,stopping,unreachable}.test.ts",
   "test/crash/{crash,relayer}.test.ts",
-  "test/log/{end-to-end,killed,proofs,shell,walk}.test.ts",
+  "test/log/{end-to-end,proofs,shell,walk}.test.ts",
   "test/payments/{cards-processes,facilitator-away}.test.ts",
 ]
