@@ -1,10 +1,10 @@
 /** What is logged of a node that cannot be asked holds neither the key in its address nor what was signed. */
-import { createServer } from "node:http"
 import { inspect } from "node:util"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Cause, Duration, Effect, Logger, Redacted } from "effect"
 import * as JsonRpc from "../../src/payments/x402/node/JsonRpc.ts"
+import { listening } from "../lab/Socket.ts"
 import * as RelayerNode from "../../src/payments/x402/relayer/RelayerNode.ts"
 
 const secret = "SECRETKEY"
@@ -19,18 +19,9 @@ const nodes: ReadonlyArray<readonly [what: string, status: number, body: string]
 ]
 
 const addressOf = Effect.fnUntraced(function* (status: number, body: string) {
-  if (status === 0) return `http://127.0.0.1:1/v2/${secret}`
-  const server = yield* Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof createServer>>((resume) => {
-      const made = createServer((request, response) => {
-        request.resume()
-        request.on("end", () => response.writeHead(status).end(body))
-      }).listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
-    }),
-    (made) => Effect.sync(() => made.close().closeAllConnections()),
-  )
-  const at = server.address()
-  return `http://127.0.0.1:${typeof at === "object" && at !== null ? at.port : 0}/v2/${secret}`
+  const base =
+    status === 0 ? "http://127.0.0.1:1" : yield* listening((_, response) => response.writeHead(status).end(body))
+  return `${base}/v2/${secret}`
 })
 
 /** As the server logs it: beside a sentence, and as the cause of what failed. */
@@ -45,22 +36,18 @@ const logged = (error: unknown) =>
     return lines.join("\n") + inspect(error, { depth: 9 }) + String(error)
   })
 
-describe("a node that cannot be asked", () => {
-  for (const [what, status, body] of nodes) {
-    it.live(`is logged without its key after ${what}`, () =>
-      Effect.gen(function* () {
-        const url = Redacted.make(yield* addressOf(status, body))
-        const node = yield* JsonRpc.make({ url, timeout: Duration.seconds(10) })
-        const ours = yield* Effect.flip(node.ask(...question))
-        const relayers = yield* Effect.flip(
-          RelayerNode.make(node, Duration.seconds(10)).readAll(`0x${"51".repeat(20)}`, ["0x51"]),
-        )
-        assert.include(yield* logged(ours), "eth_call")
-        assert.include(relayers.text, relayers.answered ? "execution reverted" : "eth_call")
-        for (const error of [ours, relayers]) {
-          assert.notMatch(yield* logged(error), /SECRETKEY|SIGNATURE|127\.0\.0\.1/u)
-        }
-      }).pipe(Effect.scoped, Effect.provide(NodeHttpClient.layerUndici)),
-    )
-  }
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("a node that cannot be asked", (it) => {
+  it.effect.each(nodes)("is logged without its key after %s", ([, status, body]) =>
+    Effect.gen(function* () {
+      const url = Redacted.make(yield* addressOf(status, body))
+      const node = yield* JsonRpc.make({ url, timeout: Duration.seconds(10) })
+      const ours = yield* Effect.flip(node.ask(...question))
+      const relayers = yield* Effect.flip(
+        RelayerNode.make(node, Duration.seconds(10)).readAll(`0x${"51".repeat(20)}`, ["0x51"]),
+      )
+      assert.include(yield* logged(ours), "eth_call")
+      assert.include(relayers.text, relayers.answered ? "execution reverted" : "eth_call")
+      for (const error of [ours, relayers]) assert.notMatch(yield* logged(error), /SECRETKEY|SIGNATURE|127\.0\.0\.1/u)
+    }),
+  )
 })
