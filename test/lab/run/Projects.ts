@@ -14,7 +14,7 @@ const journeys = [
 export const deep = [
   "test/{admin,audit,cli,fire,hostile,integrators,model,nix,operations,pack,sandbox,scale,stateful,telemetry}/**/*.test.ts",
   `test/browser/!(${journeys.map((file) => file.slice("test/browser/".length, -".test.ts".length)).join("|")}).test.ts`,
-  "test/contract/{startup,stopping,unreachable}.test.ts",
+  "test/contract/{stopping,unreachable}.test.ts",
   "test/crash/{crash,relayer}.test.ts",
   "test/log/{end-to-end,proofs,shell,walk}.test.ts",
   "test/payments/{cards-processes,facilitator-away}.test.ts",
