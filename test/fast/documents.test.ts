@@ -62,6 +62,8 @@ const long = not("runs for minutes or longer by design")
 const recipe = not("a formula; test/fast/recipes.test.ts holds its vectors")
 const policy = not("a policy with shortened keys; test/fast/log-policy.test.ts reads whole ones")
 
+const packed = not("installs into /opt; test/pack/pack.test.ts packs, installs elsewhere and serves")
+
 /** By document and the beginning of the example. */
 const examples: Readonly<
   Record<string, ReadonlyArray<readonly [begins: string, how: ReturnType<typeof run | typeof not>]>>
@@ -70,7 +72,7 @@ const examples: Readonly<
     [" you", drawing],
     ["npm ci && npm start", not("installs into this very checkout; test/cli/sandbox.test.ts starts what it starts")],
     ["npm run buy -- witness", run("test/sandbox/documents.test.ts")],
-    ["npm run package", not("installs into /opt; test/pack/pack.test.ts packs, installs elsewhere and serves")],
+    ["npm run package", packed],
   ],
   "ARCHITECTURE.md": [
     ["schema/", drawing],
@@ -117,14 +119,11 @@ const examples: Readonly<
     ["# imports", not("an excerpt for a NixOS machine; test/nix evaluates the module where Nix is there")],
   ],
   "docs/operations.md": [
-    ["npm run package", not("installs into /opt; test/pack/pack.test.ts packs, installs elsewhere and serves")],
+    ["npm run package", packed],
     ["sudo -u postgres createuser", not("needs the database's superuser; test/operations/roles.test.ts makes roles")],
     ["node --env-file", not("reads an operator's file; test/operations/check.test.ts runs the check")],
     ["spirit-altar witness --url", not("pays real money; test/sandbox/documents.test.ts buys and verifies")],
-    [
-      "npm ci && npm run package",
-      not("installs into /opt; test/pack/pack.test.ts packs, installs elsewhere and serves"),
-    ],
+    ["npm ci && npm run package", packed],
     ["CREATE ROLE altar_owner", run("test/operations/roles.test.ts")],
     ["REVOKE ALL ON SCHEMA", run("test/operations/roles.test.ts")],
     ["REVOKE UPDATE, DELETE", run("test/operations/roles.test.ts")],

@@ -48,6 +48,10 @@ const withWitnesses = <A, E, R>(
 
 const published = Effect.andThen(publish, newest)
 
+/** What a cosigner adds to the checkpoint that it is shown. */
+const lineOf = (cosigner: ReturnType<typeof cosignerOf>, body: string) =>
+  cosigner.line(`${body.slice(body.indexOf("\n\n") + 2).split("\n\n")[0]}\n`, 1_700_000_000)
+
 const open = (note: string, witnesses: ReadonlyArray<Named>, quorum = "all") =>
   Effect.promise(() => openCheckpoint(note, { vkey, witnesses: policyOf(witnesses, quorum) }))
 
@@ -118,49 +122,41 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
       const good = yield* ownWitness("good.example/w")
       const wrongKey = cosignerOf("wrong.example/w")
       const elsewhere = yield* ownWitness("elsewhere.example/w")
-      const sizes = (size: (body: string) => number) => (body: string, response: ServerResponse) =>
-        void response.writeHead(409, { "content-type": "text/x.tlog.size" }).end(`${size(body)}\n`)
-      const strange = yield* Effect.all([
-        strangeWitness("slow.example/w", () => {}),
-        strangeWitness("dripping.example/w", (_, response) => {
+      const status =
+        (code: number, headers = {}) =>
+        (_: string, response: ServerResponse) =>
+          void response.writeHead(code, headers).end()
+      const size = (of: (body: string) => number) => (body: string, response: ServerResponse) =>
+        void response.writeHead(409, { "content-type": "text/x.tlog.size" }).end(`${of(body)}\n`)
+      const answers: Readonly<Record<string, Parameters<typeof strangeWitness>[1]>> = {
+        slow: () => {},
+        dripping: (_, response) => {
           response.writeHead(200)
           const timer = setInterval(() => response.write("— "), 50)
           response.on("close", () => clearInterval(timer))
-        }),
-        strangeWitness("endless.example/w", (_, response) => {
+        },
+        endless: (_, response) => {
           response.writeHead(200)
           const more = () => {
             while (!response.destroyed && response.write("x".repeat(65_536)));
           }
           response.on("drain", more)
           more()
-        }),
-        strangeWitness("garbage.example/w", (_, response) => void response.end("yes\n")),
-        strangeWitness("impostor.example/w", (body, response) => {
-          const text = `${body.slice(body.indexOf("\n\n") + 2).split("\n\n")[0]}\n`
-          response.end(wrongKey.line(text, 1_700_000_000))
-        }),
-        strangeWitness(
-          "ever.example/w",
-          sizes(() => 1),
-        ),
-        strangeWitness(
-          "counting.example/w",
-          sizes((body) => Number(/^old (\d+)/u.exec(body)?.[1]) + 1),
-        ),
-        strangeWitness(
-          "ahead.example/w",
-          sizes(() => 9_000_000),
-        ),
-        strangeWitness("nowhere.example/w", (_, response) => void response.writeHead(404).end()),
-        strangeWitness("forbidden.example/w", (_, response) => void response.writeHead(403).end()),
-        strangeWitness("doubting.example/w", (_, response) => void response.writeHead(422).end()),
-        strangeWitness(
-          "redirecting.example/w",
-          (_, response) => void response.writeHead(307, { location: `${elsewhere.url}/add-checkpoint` }).end(),
-        ),
-      ])
-      // It would sign with its right key, if it stood where the policy says.
+        },
+        garbage: (_, response) => void response.end("yes\n"),
+        impostor: (body, response) => void response.end(lineOf(wrongKey, body)),
+        ever: size(() => 1),
+        counting: size((body) => Number(/^old (\d+)/u.exec(body)?.[1]) + 1),
+        ahead: size(() => 9_000_000),
+        nowhere: status(404),
+        forbidden: status(403),
+        doubting: status(422),
+        // It would sign with its right key, if it stood where the policy says.
+        redirecting: status(307, { location: `${elsewhere.url}/add-checkpoint` }),
+      }
+      const strange = yield* Effect.forEach(Object.entries(answers), ([name, answer]) =>
+        strangeWitness(`${name}.example/w`, answer),
+      )
       const all = [good, ...strange]
       // However long a step takes here, nobody has rested before the clock is put on.
       const { clock, put } = yield* heldClock
@@ -206,8 +202,7 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
         "late.example/w",
         (body, response) => {
           if (isAway) return void response.writeHead(503).end()
-          const text = `${body.slice(body.indexOf("\n\n") + 2).split("\n\n")[0]}\n`
-          response.end(cosigner.line(text, 1_700_000_000))
+          response.end(lineOf(cosigner, body))
         },
         cosigner,
       )
