@@ -1,11 +1,9 @@
 /** Documents name what there is, and each of their examples is run by a test or says why not. */
 import { existsSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Console, Effect } from "effect"
-import { Command } from "effect/cli"
-import * as Cli from "../../src/cli/Command.ts"
+import { Effect } from "effect"
+import { printed } from "../lab/Commands.ts"
 import { documents, examplesOf } from "../lab/Documents.ts"
 import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
 
@@ -178,16 +176,6 @@ describe("the examples of", () => {
   })
 })
 
-const cli = Command.runWith(await Cli.commandsOf(() => true), { version: "0" })
-
-const helpOf = (path: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const printed: Array<string> = []
-    const log = (...line: ReadonlyArray<unknown>) => void printed.push(line.join(" "))
-    yield* cli([...path, "--help"]).pipe(Effect.provideService(Console.Console, { ...globalThis.console, log }))
-    return printed.join("\n")
-  }).pipe(Effect.provide(NodeServices.layer))
-
 /** The commands of a shell's example: without comments, quotes and what stands before the program's name. */
 const commandsOf = (text: string) =>
   text
@@ -251,7 +239,7 @@ describe("a command in an example", () => {
       )
       assert.isAbove(typed.length, 15)
       for (const { args, file, line } of typed) {
-        const help = yield* helpOf(pathOf(args))
+        const help = yield* printed(...pathOf(args), "--help")
         for (const option of args.filter((word) => /^--\w/u.test(word)))
           assert.include(help, option.replace(/=.*$/u, ""), `${file}: ${line}`)
       }

@@ -1,5 +1,4 @@
 /** The bytes that we write of calls and logs are viem's, and what the logs of a transaction prove of an authorization. */
-import { randomBytes } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { encodeEventTopics, encodeFunctionData, type Hex, parseAbi } from "viem"
 import { ownLogs } from "../../src/payments/x402/evidence/LongReceipts.ts"
@@ -14,7 +13,7 @@ import {
   settlementCall,
   type SignedAuthorization,
 } from "../../src/payments/x402/verification/Eip3009.ts"
-import { address, authorization, events, logsOf, word } from "../lab/TransferLogs.ts"
+import { address, authorization, events, logsOf, newHex, word } from "../lab/TransferLogs.ts"
 
 const abi = parseAbi([
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
@@ -22,7 +21,6 @@ const abi = parseAbi([
   "function balanceOf(address account) view returns (uint256)",
 ])
 
-const newHex = (bytes: number): Hex => `0x${randomBytes(bytes).toString("hex")}`
 const most = 2n ** 256n - 1n
 
 const authorizationOf = (signatureBytes: number, number?: bigint): SignedAuthorization => ({

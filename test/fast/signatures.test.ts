@@ -1,5 +1,4 @@
 /** Our reading of a signature is viem's, and a thread that checks many gives each its own verdict. */
-import { randomBytes } from "node:crypto"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -7,8 +6,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import type { Hex } from "viem"
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { privateKeyToAccount } from "viem/accounts"
 import { hashTypedData, recoverAddress } from "viem/utils"
+import { newHex } from "../lab/TransferLogs.ts"
 import { transferTypes } from "../../schema/payments/TransferTypes.ts"
 import { baseSepolia, usdc } from "../../schema/payments/Usdc.ts"
 import { inLowerCase } from "../../src/payments/Hex.ts"
@@ -20,7 +20,6 @@ import * as Thread from "../../src/platform/Thread.ts"
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const domain = { ...usdc[baseSepolia], network: baseSepolia } as const
-const newHex = (bytes: number): Hex => `0x${randomBytes(bytes).toString("hex")}`
 const word = (value: bigint) => value.toString(16).padStart(64, "0")
 
 const authorizationOf = (changes: Partial<SignedAuthorization> = {}): SignedAuthorization => ({
@@ -69,9 +68,9 @@ const forms = (signature: Hex): ReadonlyArray<Hex> => {
     `0x${r}${s}`,
     `0x${r}${s}${v}00`,
     `0x${r}${s.slice(2)}${v}`,
-    `0x${randomBytes(65).toString("hex")}`,
-    `0x${r}${randomBytes(32).toString("hex")}${v}`,
-    `0x${randomBytes(32).toString("hex")}${s}${v}`,
+    newHex(65),
+    `0x${r}${newHex(32).slice(2)}${v}`,
+    `0x${newHex(32).slice(2)}${s}${v}`,
     "0x",
     "0x00",
   ]
@@ -102,7 +101,7 @@ describe("the key behind a signature", () => {
     Effect.gen(function* () {
       const recover = yield* Effect.promise(makeRecover)
       for (let round = 0; round < 8; round++) {
-        const signer = privateKeyToAccount(generatePrivateKey())
+        const signer = privateKeyToAccount(newHex(32))
         const authorization = authorizationOf({ from: inLowerCase(signer.address) })
         const hash = viemDigestOf(authorization)
         const signature = yield* Effect.promise(() => signer.sign({ hash }))
@@ -122,7 +121,7 @@ describe("the key behind a signature", () => {
   it.effect("is judged: the payer's own, and nobody else's", () =>
     Effect.gen(function* () {
       const isSigned = yield* Effect.promise(makeIsSigned)
-      const signer = privateKeyToAccount(generatePrivateKey())
+      const signer = privateKeyToAccount(newHex(32))
       const own = authorizationOf({ from: inLowerCase(signer.address) })
       const signature = yield* Effect.promise(() => signer.sign({ hash: viemDigestOf(own) }))
       const signed = { ...own, signature }
@@ -140,7 +139,7 @@ describe("the key behind a signature", () => {
   )
 })
 
-const signer = privateKeyToAccount(generatePrivateKey())
+const signer = privateKeyToAccount(newHex(32))
 
 /** One that its payer signed, or one whose payer is somebody else. */
 const newSigning = (isOwn: boolean) => {

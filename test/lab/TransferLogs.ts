@@ -1,4 +1,5 @@
 /** An authorization, and what a transaction logs that uses or cancels one. */
+import { createHash } from "node:crypto"
 import { encodeEventTopics, type Hex, numberToHex, pad, parseAbi } from "viem"
 import type { Log, SignedAuthorization } from "../../src/payments/x402/verification/Eip3009.ts"
 
@@ -36,4 +37,13 @@ export const logsOf = (changes: Partial<SignedAuthorization> = {}) => {
     canceled: log(encodeEventTopics({ abi: events, eventName: "AuthorizationCanceled", args })),
     moved: log(encodeEventTopics({ abi: events, eventName: "Transfer", args: { from, to } }), pad(numberToHex(value))),
   }
+}
+
+let draws = 0
+
+/** Bytes that differ from draw to draw, and are the same in every run of a file. */
+export const newHex = (bytes: number): Hex => {
+  draws += 1
+  const drawn = createHash("shake256", { outputLength: Math.max(1, bytes) }).update(String(draws))
+  return `0x${drawn.digest("hex").slice(0, 2 * bytes)}`
 }
