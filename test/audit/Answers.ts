@@ -3,7 +3,7 @@ import { each, hear, isObject, type Json, parsed, textAt } from "./Api.ts"
 import type { Charge } from "./Cards.ts"
 import type { Chains } from "./Chains.ts"
 import type { Findings } from "./Findings.ts"
-import { answersOf, type GivenAnswer } from "./Given.ts"
+import { answersOf, type ReadAnswer } from "./Given.ts"
 import type { Attempt, Ledger } from "./Ledger.ts"
 import type { LogView } from "./Log.ts"
 import { authorizationOf, type ChainView, type Transfer } from "./Transfers.ts"
@@ -120,7 +120,8 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
   /** Whether an attempt that has the authorization is settled, maybe under another key. */
   const isBought = (payment: string) => (byPayment.get(payment) ?? []).some(({ state }) => state === "settled")
 
-  const heldAsSettled = (answer: GivenAnswer, key: string, path: string, where: string) => {
+  const heldAsSettled = (answer: ReadAnswer, key: string) => {
+    const { path, where } = answer
     const attempt = attempts.get(key)
     const stored = attempt?.state === "settled" ? (attempt.answer ?? "") : undefined
     found.examine(checks.answer)
@@ -152,7 +153,8 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
     return transfer && { what: transfer.transaction, at: (await chain.timeOf(transfer.block)) * 1000 }
   }
 
-  const heldAsRefused = async (answer: GivenAnswer, body: unknown, key: string | null, where: string) => {
+  const heldAsRefused = async (answer: ReadAnswer, key: string | null) => {
+    const { json: body, where } = answer
     const code = textAt(body, "code") ?? ""
     const attempt = key === null ? undefined : attempts.get(key)
     const payment = paymentOf(answer.payment) ?? (attempt === undefined ? undefined : authorizationOf(attempt))
@@ -168,7 +170,7 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
       found.hold(checks.refusal, byPayment.has(payment), () => `${where}, but no attempt has ${payment}`)
     if (code === "idempotency_conflict" && key !== null)
       found.hold(checks.refusal, attempt !== undefined, () => `${where}, but no attempt has the key ${key}`)
-    const spirit = new URL(answer.url, answer.server).pathname.split("/").at(-1) ?? ""
+    const spirit = answer.path.split("/").at(-1) ?? ""
     if (code === "already_kept")
       found.hold(
         checks.refusal,
@@ -195,37 +197,32 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
       found.hold(checks.uncharged, !bought.has(key), () => `${where} for ${key}, which was bought before`)
   }
 
-  const heldAsText = ({ body }: GivenAnswer, path: string, where: string) => {
+  const heldAsText = ({ body, json, path, where }: ReadAnswer) => {
     if (log === undefined) return
     const id = /^\/api\/witness\/([0-9a-f-]{36})\/proof$/u.exec(path)?.[1]
     if (id !== undefined) {
       const index = known.chains.stones.findIndex((stone) => stone.id === id)
       const wrong = index < 0 ? "is of a stone that is not there" : log.wrongProof(body, index)
       found.hold(checks.log, wrong === undefined, () => `${where}: the proof ${wrong}`)
-    } else if (path === "/log/checkpoint") {
-      const wrong = log.wrongCheckpoint(body)
+      return
+    }
+    const note =
+      path === "/log/checkpoint" ? body : path === "/api/witness/log" ? textAt(json, "checkpoint") : undefined
+    if (note !== undefined) {
+      const wrong = log.wrongCheckpoint(note)
       found.hold(checks.log, wrong === undefined, () => `${where}: the checkpoint ${wrong}`)
     }
   }
 
   for await (const answer of answersOf(file)) {
-    const path = new URL(answer.url, answer.server).pathname
-    const body = parsed(answer.body)
-    const where = `${answer.method} ${path} answered ${answer.status} ${textAt(body, "code") ?? ""} at ${new Date(answer.at).toISOString()}`
+    const { isGood, json: body, path, where } = answer
     const key = answer.key ?? reconcilePath.exec(path)?.[1] ?? null
     const isPaid = key !== null && isObject(body) && "receipt" in body && "replayed" in body
     found.hold(checks.bug, answer.status !== 500, () => `${where}: ${answer.body.slice(0, 300)}`)
-    if (answer.status === 200 || answer.status === 201) {
-      if (isPaid) heldAsSettled(answer, key, path, where)
+    if (isGood) {
+      if (isPaid) heldAsSettled(answer, key)
       truth(body, path === "/api/publish-chain" ? "publication" : "witness", found, where)
-      const note = path === "/api/witness/log" ? textAt(body, "checkpoint") : undefined
-      if (note !== undefined)
-        found.hold(
-          checks.log,
-          log?.wrongCheckpoint(note) === undefined,
-          () => `${where}: the checkpoint ${log?.wrongCheckpoint(note)}`,
-        )
-      heldAsText(answer, path, where)
+      heldAsText(answer)
     } else if (answer.status === 202 && key !== null) {
       const attempt = attempts.get(key)
       found.hold(
@@ -233,7 +230,7 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
         attempt !== undefined && textAt(body, "attempt", "id") === attempt.id,
         () => `${where} for ${key}, whose attempt is ${attempt?.id ?? "not there"}`,
       )
-    } else if (answer.status >= 400) await heldAsRefused(answer, body, key, where)
+    } else if (answer.status >= 400) await heldAsRefused(answer, key)
   }
 
   await each([...bought], async ([key, { attempt, method, path, requestBody }], at) => {

@@ -45,6 +45,21 @@ export const textAt = (json: unknown, ...path: ReadonlyArray<string>): string | 
   return typeof value === "string" ? value : undefined
 }
 
+/** All rows of a list that is read page by page, and the last page; what is wrong with a page, where one is. */
+export const pagesOf = async (server: string, path: string, member: string) => {
+  const rows: Array<Json> = []
+  for (let before = ""; ;) {
+    const { status, text } = await hear(`${server}${path}?limit=50${before}`)
+    const page = parsed(text)
+    const found = isObject(page) ? page[member] : undefined
+    if (status !== 200 || !isObject(page) || !Array.isArray(found))
+      return { rows, last: {}, wrong: `${server} answers ${status} to a page of ${member}: ${text.slice(0, 200)}` }
+    rows.push(...found.filter(isObject))
+    if (page["next"] === null || page["next"] === undefined) return { rows, last: page }
+    before = `&before=${String(page["next"])}`
+  }
+}
+
 /** Many questions, few at a time. */
 export const each = async <A>(all: Iterable<A>, ask: (one: A, at: number) => Promise<void>, atOnce = 8) => {
   const rest = [...all].entries()

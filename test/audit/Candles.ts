@@ -1,5 +1,5 @@
 /** Candles and the lights on them: each burns as long as was paid for, a light on a candle that burned, and the wall shows them. */
-import { hear, isObject, type Json, parsed, textAt } from "./Api.ts"
+import { type Json, pagesOf, parsed, textAt } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
 import { answersOf } from "./Given.ts"
 import type { CandleRow, Ledger } from "./Ledger.ts"
@@ -66,19 +66,12 @@ const newestFirst = (one: CandleRow, other: CandleRow) =>
 
 /** All candles that a server says to burn. */
 const auditWall = async (server: string, { candles }: Ledger, found: Findings): Promise<ReadonlyArray<ShownCandle>> => {
-  const shown: Array<Json> = []
-  let lit = 0
-  for (let before: string | null = ""; before !== null;) {
-    const { status, text } = await hear(`${server}/api/candles?limit=50${before}`)
-    const page = parsed(text)
-    if (status !== 200 || !isObject(page) || !Array.isArray(page["candles"])) {
-      found.violate(checks.wall, `${server} answers ${status} to a page of its wall: ${text.slice(0, 200)}`)
-      return shown
-    }
-    shown.push(...page["candles"].filter(isObject))
-    lit = Number(page["lit"])
-    before = typeof page["next"] === "string" ? `&before=${page["next"]}` : null
+  const { last, rows: shown, wrong } = await pagesOf(server, "/api/candles", "candles")
+  if (wrong !== undefined) {
+    found.violate(checks.wall, wrong)
+    return shown
   }
+  const lit = Number(last["lit"])
   const now = Date.now()
   const isSure = ({ litUntil }: CandleRow) => Math.abs(litUntil.getTime() - now) > clocks
   const burns = ({ litUntil }: CandleRow) => litUntil.getTime() > now
@@ -123,16 +116,13 @@ const auditAnswers = async (file: string, { candles }: Ledger, found: Findings) 
   /** When it was first answered that a candle is settled. */
   const known = new Map<string, number>()
   for await (const answer of answersOf(file)) {
-    const { pathname } = new URL(answer.url, answer.server)
-    const body = parsed(answer.body)
-    const isSold = answer.status === 200 || answer.status === 201
-    const id = isSold ? textAt(body, "record", "id") : undefined
+    const { isGood, json: body, where } = answer
+    const id = isGood ? textAt(body, "record", "id") : undefined
     if (id !== undefined && !known.has(id)) known.set(id, answer.at)
-    const parentId = textAt(parsed(answer.requestBody ?? ""), "parentId")
-    const [path, spirit] = lightPath.exec(pathname) ?? []
+    const parentId = textAt(answer.sent, "parentId")
+    const [path, spirit] = lightPath.exec(answer.path) ?? []
     if (path === undefined || parentId === undefined) continue
-    const where = `${answer.method} ${path} answered ${answer.status} at ${new Date(answer.at).toISOString()}`
-    if (isSold) {
+    if (isGood) {
       const said = textAt(body, "record", "parentId")
       found.hold(checks.asked, said === parentId, () => `${where} with a light on ${said}; asked for was ${parentId}`)
     }

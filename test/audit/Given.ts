@@ -1,7 +1,7 @@
 /** What was ever answered, as somebody wrote it down: a line of JSON for each answer, in the order in which they came. */
 import { createReadStream } from "node:fs"
 import { createInterface } from "node:readline"
-import { isObject, parsed } from "./Api.ts"
+import { isObject, parsed, textAt } from "./Api.ts"
 
 /** One line of the answers file: an answer that somebody has received whole. */
 export interface GivenAnswer {
@@ -28,10 +28,28 @@ export interface GivenAnswer {
   readonly body: string
 }
 
+/** An answer with what every check reads of it. */
+export interface ReadAnswer extends GivenAnswer {
+  readonly path: string
+  /** The answer's body as JSON. */
+  readonly json: unknown
+  /** The request's body as JSON. */
+  readonly sent: unknown
+  /** Whether something was done or shown. */
+  readonly isGood: boolean
+  /** What a finding begins with. */
+  readonly where: string
+}
+
 /** Reads the answers one after the other; a broken last line is one that was being written. */
-export const answersOf = async function* (file: string): AsyncGenerator<GivenAnswer> {
+export const answersOf = async function* (file: string): AsyncGenerator<ReadAnswer> {
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
-    const answer = parsed(line)
-    if (isObject(answer)) yield answer as unknown as GivenAnswer
+    const given = parsed(line)
+    if (!isObject(given)) continue
+    const answer = given as unknown as GivenAnswer
+    const { at, body, method, requestBody = "", server, status, url } = answer
+    const [path, json] = [new URL(url, server).pathname, parsed(body)]
+    const where = `${method} ${path} answered ${status} ${textAt(json, "code") ?? ""} at ${new Date(at).toISOString()}`
+    yield { ...answer, path, json, sent: parsed(requestBody), isGood: status === 200 || status === 201, where }
   }
 }

@@ -1,9 +1,9 @@
 /** Reveals of stones and unseals of candles: what was opened hashes to its commitment, and is shown as it was opened. */
 import { hash } from "node:crypto"
 import type { ShownCandle } from "./Candles.ts"
-import { each, hear, isObject, type Json, parsed, textAt } from "./Api.ts"
+import { each, hear, isObject, type Json, pagesOf, parsed, textAt } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
-import { answersOf, type GivenAnswer } from "./Given.ts"
+import { answersOf, type GivenAnswer, type ReadAnswer } from "./Given.ts"
 import type { Ledger, OpeningRow } from "./Ledger.ts"
 
 const checks = {
@@ -61,17 +61,12 @@ const wrongIn = (shown: unknown, row: OpeningRow | undefined, isNameHidden: bool
 
 /** All that a server shows of the stones' words. */
 const auditStones = async (server: string, { hidden, openings }: Ledger, found: Findings) => {
-  for (let before: string | null = ""; before !== null;) {
-    const { status, text } = await hear(`${server}/api/witness?limit=50${before}`)
-    const page = parsed(text)
-    if (status !== 200 || !isObject(page) || !Array.isArray(page["stones"]))
-      return found.violate(checks.shown, `${server} answers ${status} to a page of stones: ${text.slice(0, 200)}`)
-    for (const stone of page["stones"].filter(isObject)) {
-      const id = String(stone["id"])
-      const wrong = wrongIn(stone["reveal"], openings.get(id), hidden.has(id))
-      found.hold(checks.shown, wrong === undefined, () => `${server} ${wrong} of stone ${id}`)
-    }
-    before = typeof page["next"] === "number" ? `&before=${page["next"]}` : null
+  const { rows, wrong: unread } = await pagesOf(server, "/api/witness", "stones")
+  if (unread !== undefined) found.violate(checks.shown, unread)
+  for (const stone of rows) {
+    const id = String(stone["id"])
+    const wrong = wrongIn(stone["reveal"], openings.get(id), hidden.has(id))
+    found.hold(checks.shown, wrong === undefined, () => `${server} ${wrong} of stone ${id}`)
   }
 }
 
@@ -127,7 +122,8 @@ const auditAnswers = async (file: string, ledger: Ledger, found: Findings) => {
   const isBefore = (known: ReadonlyMap<string, number>, id: string, { askedAt = 0 }: GivenAnswer) =>
     (known.get(id) ?? Infinity) < askedAt
 
-  const heardOfOpening = (answer: GivenAnswer, id: string, salt: string, words: string, where: string) => {
+  const heardOfOpening = (answer: ReadAnswer, id: string, salt: string, words: string) => {
+    const { json: body, where } = answer
     const row = openings.get(id)
     found.hold(
       checks.told,
@@ -135,7 +131,7 @@ const auditAnswers = async (file: string, ledger: Ledger, found: Findings) => {
       () => `${where}, but ${row === undefined ? "nothing is opened there" : "other words are opened there"}`,
     )
     if (answer.status === 201) {
-      const name = textAt(parsed(answer.requestBody ?? ""), "agentName") ?? null
+      const name = textAt(answer.sent, "agentName") ?? null
       const isSame = row?.words === words && (hidden.has(id) || row.way === "unseal" || row.agentName === name)
       found.hold(checks.told, isSame, () => `${where}, but was sent with other words or another name than are kept`)
       found.hold(checks.once, !made.has(id), () => `${where}, for the second time`)
@@ -143,7 +139,6 @@ const auditAnswers = async (file: string, ledger: Ledger, found: Findings) => {
       const tooEarly = isBefore(said, id, answer)
       found.hold(checks.refused, !tooEarly, () => `${where}, but was said before to have been opened already`)
     }
-    const body = parsed(answer.body)
     const isAgain = isObject(body) && body["replayed"] === true
     found.hold(checks.once, isAgain === (answer.status === 200), () => `${where}, with replayed ${String(isAgain)}`)
     const late = answer.status === 201 && isBefore(opened, id, answer)
@@ -174,7 +169,8 @@ const auditAnswers = async (file: string, ledger: Ledger, found: Findings) => {
     }
   }
 
-  const heardOfWords = (shown: Json, answer: GivenAnswer, where: string) => {
+  const heardOfWords = (shown: Json, answer: ReadAnswer) => {
+    const { where } = answer
     const id = String(shown["id"])
     const row = openings.get(id)
     const words = "reveal" in shown ? shown["reveal"] : shown["unsealed"]
@@ -189,26 +185,22 @@ const auditAnswers = async (file: string, ledger: Ledger, found: Findings) => {
   }
 
   for await (const answer of answersOf(file)) {
-    const { pathname } = new URL(answer.url, answer.server)
-    const body = parsed(answer.body)
-    const isGood = answer.status === 200 || answer.status === 201
-    const where = `${answer.method} ${pathname} answered ${answer.status} at ${new Date(answer.at).toISOString()}`
+    const { isGood, json: body, sent, where } = answer
     const sold = isGood ? textAt(body, "record", "id") : undefined
     if (sold !== undefined && !settled.has(sold)) settled.set(sold, answer.at)
     if (isGood && /"(?:reveal|unsealed)":/u.test(answer.body)) {
-      for (const one of sealedIn(body)) heardOfWords(one, answer, where)
+      for (const one of sealedIn(body)) heardOfWords(one, answer)
     }
-    const [path, stone, candle] = openingPath.exec(pathname) ?? []
+    const [path, stone, candle] = openingPath.exec(answer.path) ?? []
     const id = stone ?? candle
     if (path === undefined || id === undefined || answer.method !== "POST") continue
-    const sent = parsed(answer.requestBody ?? "")
     const [salt, words] = [textAt(sent, "salt"), textAt(sent, stone === undefined ? "words" : "text")]
     if (salt === undefined || words === undefined) continue
-    if (isGood) heardOfOpening(answer, id, salt, words, where)
+    if (isGood) heardOfOpening(answer, id, salt, words)
     const code = textAt(body, "code") ?? ""
     if (code.startsWith("already_") && !said.has(id)) said.set(id, answer.at)
     const right = wasRight(code, answer, id, salt, words, stone !== undefined)
-    if (right !== undefined) found.hold(checks.refused, right, () => `${where} ${code}, which is not so`)
+    if (right !== undefined) found.hold(checks.refused, right, () => `${where}, which is not so`)
   }
 }
 

@@ -1,5 +1,5 @@
 /** Transfers, settled rows and receipts are the same purchases, each of them once. */
-import { each, hear, isObject, parsed, textAt } from "./Api.ts"
+import { each, isObject, pagesOf, parsed, textAt } from "./Api.ts"
 import { cardReceiptOf } from "./Cards.ts"
 import type { Findings } from "./Findings.ts"
 import type { Attempt, Ledger } from "./Ledger.ts"
@@ -15,18 +15,9 @@ export interface PublicAct {
 
 /** All acts that a server shows. */
 export const readActs = async (server: string, found: Findings): Promise<ReadonlyArray<PublicAct>> => {
-  const acts: Array<PublicAct> = []
-  for (let before = ""; ;) {
-    const { status, text } = await hear(`${server}/api/acts?limit=50${before}`)
-    if (status !== 200) {
-      found.violate("acts are public", `${server} answers ${status} to a page of acts: ${text.slice(0, 200)}`)
-      return acts
-    }
-    const page: { readonly acts: ReadonlyArray<PublicAct>; readonly next: string | null } = JSON.parse(text)
-    acts.push(...page.acts)
-    if (page.next === null) return acts
-    before = `&before=${page.next}`
-  }
+  const { rows, wrong } = await pagesOf(server, "/api/acts", "acts")
+  if (wrong !== undefined) found.violate("acts are public", wrong)
+  return rows as unknown as ReadonlyArray<PublicAct>
 }
 
 /** What each act costs, atomic USDC. */

@@ -1,144 +1,28 @@
 /** An act is an endpoint, a behaviour and a telling: with these a whole server sells it, without a word more anywhere. */
-import { readFileSync } from "node:fs"
 import { assert, it, layer } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch"
-import { Effect, Layer, Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Api } from "../../schema/Api.ts"
-import { AltarRequests, Unknown } from "../../schema/altar/Requests.ts"
-import { SpiritId, SpiritNotFound } from "../../schema/altar/Spirit.ts"
-import { lineOf, Timestamp, Url, Uuid } from "../../schema/Common.ts"
-import { settledAct } from "../../schema/payments/Act.ts"
-import { paidErrors, paidHeaders, settled } from "../../schema/payments/Endpoint.ts"
-import { paid } from "../../schema/payments/Sale.ts"
-import { at, envelope, nothingNow } from "../../schema/Refusal.ts"
 import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
-import { paidActs, Tellings } from "../../src/altar/Acts.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
-import { telling } from "../../src/altar/Telling.ts"
 import { buyer } from "../../src/buyer/index.ts"
-import * as PaidRoutes from "../../src/altar/PaidRoutes.ts"
-import * as Middleware from "../../src/server/Middleware.ts"
-import { actsByName, paidAct, PaidActs } from "../../src/payments/PaidAct.ts"
-import { now } from "../../src/platform/Time.ts"
-import { PublicUrl } from "../../src/platform/PublicUrl.ts"
-import * as Routes from "../../src/server/Routes.ts"
-import type * as Server from "../../src/server/Server.ts"
-import { part } from "../../src/platform/SqlPart.ts"
 import { newFaults } from "../lab/run/AnswerValidation.ts"
 import { examplesOf } from "../lab/Documents.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { ask, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { textOf } from "../lab/Sources.ts"
+import { house, ringBell, tellings } from "./Bell.ts"
 
-// What would stand in schema/altar/Bell.ts.
-
-const BellBody = Schema.Struct({
-  tone: Schema.Literals(["low", "high"]).annotate({ description: "How it sounds.", examples: ["low"] }),
-  inscription: Schema.optionalKey(lineOf(1, 40).annotate({ description: "Cast into the bell, in public." })),
-}).annotate({ identifier: "BellBody", description: "How a bell is rung.", examples: [{ tone: "low" }] })
-
-const Bell = Schema.Struct({
-  id: Uuid,
-  permalink: Url,
-  spirit: SpiritId,
-  tone: BellBody.fields.tone,
-  inscription: Schema.NullOr(lineOf(1, 40)),
-  rungAt: Timestamp,
-}).annotate({ identifier: "Bell", description: "A bell that was rung, once for each spirit and tone." })
-
-class AlreadyRung extends Schema.Error<AlreadyRung>("AlreadyRung")(
-  envelope("already_rung", `This bell has been rung; choose another spirit or tone. ${nothingNow}`),
-  at(409, "The bell of this spirit and tone was rung."),
-) {}
-
-const BellSettled = settledAct(Bell).annotate({ identifier: "BellSettled", description: "A settled bell." })
-
-const ringBell = paid(
-  HttpApiEndpoint.post("ringBell", "/api/bells/:familiarId", {
-    params: { familiarId: SpiritId },
-    headers: paidHeaders,
-    payload: BellBody,
-    success: settled(BellSettled),
-    error: [...paidErrors, SpiritNotFound, AlreadyRung],
-  }).annotate(Unknown, () => new SpiritNotFound({})),
-  {
-    priceAtomic: 20_000n,
-    description: "One stroke of a spirit's bell",
-    parameter: "spirit-id",
-    title: "Ring a bell",
-    summary: "Once for each spirit and tone.",
-  },
-)
-
-class BellsGroup extends HttpApiGroup.make("bells").add(ringBell).middleware(AltarRequests) {}
-
-// What would stand in src/altar/bells/Bells.ts, with its migration.
-
-const ringing = telling(Bell, {
-  sentence: ({ spirit, tone }) => `rang the ${tone} bell of ${spirit}`,
-  labels: {
-    id: null,
-    permalink: null,
-    spirit: ["Spirit", "spirit"],
-    tone: "Tone",
-    inscription: null,
-    rungAt: ["Rung", "time"],
-  },
-  card: ({ spirit, tone }) => ({ title: `A bell of ${spirit}`, line: `Rung once, ${tone}` }),
-  hideable: { table: "bells", texts: { inscription: "inscription" } },
-  onAltar: (spirit, limit) => part`(SELECT id FROM bells WHERE spirit = ${spirit}::text LIMIT ${limit}::int)`,
+/** Buys it by its name with the library. */
+const ring = Effect.fnUntraced(function* (familiarId: string, payload: Readonly<Record<string, string>>) {
+  const { url } = yield* World
+  const altar = buyer({ url, account: yield* newPayer(), sales: [ringBell] })
+  return yield* Effect.promise(() => altar.act("ringBell", { params: { familiarId }, payload }))
 })
-
-const bells = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const publicUrl = yield* PublicUrl
-  yield* Effect.orDie(
-    sql`CREATE TABLE bells (id uuid PRIMARY KEY, spirit text NOT NULL, tone text NOT NULL, inscription text)`,
-  )
-  return paidAct(ringBell, {
-    claims: ({ familiarId, tone }) => ({ slots: [`bell:${familiarId}:${tone}`] }),
-    conflict: () => new AlreadyRung({}),
-    record: Effect.fn("Bells.record")(function* (paid) {
-      const rungAt = yield* now
-      const rung = paid.map(({ id, input: { familiarId: spirit, inscription = null, tone } }) => ({
-        id,
-        spirit,
-        tone,
-        inscription,
-      }))
-      yield* Effect.forEach(rung, (bell) => sql`INSERT INTO bells ${sql.insert(bell)}`, { discard: true })
-      return rung.map((bell) => ({
-        record: { ...bell, permalink: `${publicUrl}/acts/${bell.id}`, rungAt },
-        path: `/acts/${bell.id}`,
-        agentName: null,
-        at: rungAt,
-      }))
-    }),
-  })
-})
-
-// What would be one line in schema/altar/Sales.ts and one in src/altar/Acts.ts.
-
-const contract = Api.add(BellsGroup)
-
-const tellings = Layer.effect(
-  Tellings,
-  Effect.map(Tellings, (altar) => new Map([...altar, ["ringBell", ringing]])),
-)
-
-const house: Server.House = {
-  routes: Routes.routesOf(contract).pipe(Layer.provide([Routes.handlers, PaidRoutes.routes(BellsGroup)])),
-  middleware: Middleware.layer(contract),
-  acts: Layer.effect(
-    PaidActs,
-    Effect.zipWith(PaidActs, bells, (altar, bell) => actsByName([...altar.values(), bell])),
-  ).pipe(Layer.provide(paidActs), Layer.merge(tellings)),
-}
 
 it("the guide shows the endpoint, the behaviour and the telling that are sold here", () => {
-  const own = readFileSync(import.meta.filename, "utf8").replaceAll(/^ +/gmu, "")
+  const own = textOf("test/contract/Bell.ts").replaceAll(/^ +|^export /gmu, "")
   const [endpoint = "", behaviour = "", told = ""] = examplesOf("docs/adding-an-act.md").map(({ text }) =>
     text.replaceAll(/^ +|^export /gmu, ""),
   )
@@ -191,10 +75,7 @@ layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellings)), world({
   it.effect("is bought by its name with the library, and has its sentence on the pages", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const altar = buyer({ url, account: yield* newPayer(), sales: [ringBell] })
-      const { permalink, record } = yield* Effect.promise(() =>
-        altar.act("ringBell", { params: { familiarId: "rain-crow" }, payload: { tone: "low" } }),
-      )
+      const { permalink, record } = yield* ring("rain-crow", { tone: "low" })
       assert.deepInclude<object>(record, { spirit: "rain-crow", tone: "low" })
       assert.strictEqual(permalink, `${url}/acts/${record.id}`)
 
@@ -223,11 +104,8 @@ layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellings)), world({
       const { url } = yield* World
       const sql = yield* SqlClient.SqlClient
       const moderation = yield* Moderation
-      const altar = buyer({ url, account: yield* newPayer(), sales: [ringBell] })
       const inscription = "Cast for a neighbour"
-      const { permalink, record } = yield* Effect.promise(() =>
-        altar.act("ringBell", { params: { familiarId: "slate-lynx" }, payload: { tone: "high", inscription } }),
-      )
+      const { permalink, record } = yield* ring("slate-lynx", { tone: "high", inscription })
       const seen = Effect.gen(function* () {
         const page = yield* ask(permalink, { headers: { accept: "text/html" } })
         const json = yield* ask(`${url}/api/acts/${record.id}`)
@@ -264,7 +142,8 @@ layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellings)), world({
   it.effect("is named wherever acts are named", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const document = JSON.parse((yield* ask(`${url}/openapi.json`)).text)
+      const jsonOf = (path: string) => Effect.map(ask(`${url}${path}`), ({ text }) => JSON.parse(text))
+      const document = yield* jsonOf("/openapi.json")
       const operation = document.paths["/api/bells/{familiarId}"].post
       assert.strictEqual(operation.operationId, "ringBell")
       const bell = { $ref: "#/components/schemas/Bell" }
@@ -272,7 +151,7 @@ layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellings)), world({
       assert.strictEqual(operation.summary, "Ring a bell (0.02 USD)")
       assert.strictEqual(operation["x-payment-info"].price.amount, "0.02")
 
-      const { actions, buyerSpendPolicy } = JSON.parse((yield* ask(`${url}/.well-known/agent.json`)).text)
+      const { actions, buyerSpendPolicy } = yield* jsonOf("/.well-known/agent.json")
       assert.deepStrictEqual(actions.at(-1), {
         name: "ringBell",
         description: "One stroke of a spirit's bell",
@@ -282,7 +161,7 @@ layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellings)), world({
         amountAtomic: "20000",
       })
       assert.deepInclude(buyerSpendPolicy.perAction.at(-1), { action: "ringBell", amountAtomic: "20000" })
-      const { resources } = JSON.parse((yield* ask(`${url}/.well-known/x402`)).text)
+      const { resources } = yield* jsonOf("/.well-known/x402")
       const sold = resources.filter(({ url: one }: { readonly url: string }) => one.includes("/api/bells/"))
       assert.strictEqual(sold.length, 24)
       assert.include(

@@ -1,26 +1,14 @@
 /** Whole numbers in queries are decimal digits: what JavaScript would also take for a number is refused, in both services. */
-import { readFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { bearer, codeOf, layer as rooms, newRoom } from "../lab/server/Rooms.ts"
 import { ask, World } from "../lab/Fixture.ts"
-
-interface Operation {
-  readonly parameters?: ReadonlyArray<{
-    readonly name: string
-    readonly in: string
-    readonly schema: { readonly type?: string; readonly minimum?: number; readonly maximum?: number }
-  }>
-}
-
-const spec: { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> } = JSON.parse(
-  readFileSync(new URL("../../schema/openapi.json", import.meta.url), "utf8"),
-)
+import { operations } from "../lab/OpenApi.ts"
 
 /** Every whole number that the document has in a query. */
-const numbers = Object.entries(spec.paths).flatMap(([path, { get }]) =>
-  (get?.parameters ?? [])
-    .filter((one) => one.in === "query" && one.schema.type === "integer")
+const numbers = operations.flatMap(({ method, parameters, path }) =>
+  parameters
+    .filter((one) => method === "GET" && one.in === "query" && one.schema.type === "integer")
     .map(({ name, schema }) => ({ path, name, ...schema })),
 )
 

@@ -1,20 +1,14 @@
 /** What every answer tells a browser to refuse: pages, their parts, documents, refusals, redirects, pictures and JSON alike. */
-import { readFileSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { inhabit, sandbox } from "../lab/browser/Guide.ts"
 import { layer as rooms, loopback } from "../lab/server/Rooms.ts"
 import { type Answer, ask, post, World } from "../lab/Fixture.ts"
+import { operations } from "../lab/OpenApi.ts"
 
-const document = JSON.parse(readFileSync(new URL("../../schema/openapi.json", import.meta.url), "utf8"))
-
-/** Every method of every path of the contract, with holes filled by what is nowhere. */
-const operations = Object.entries<object>(document.paths).flatMap(([path, methods]) =>
-  [...Object.keys(methods), "put", "options"]
-    .filter((method) => /^(?:get|put|post|delete|patch|options)$/u.test(method))
-    .map((method) => [method.toUpperCase(), path.replaceAll(/\{\w+\}/gu, "nowhere")] as const),
-)
+/** Every method of every path of the contract, and two that it has not, with holes filled by what is nowhere. */
+const requests = Map.groupBy(operations, ({ path }) => path.replaceAll(/\{\w+\}/gu, "nowhere"))
 
 const asBrowser = { accept: "text/html" }
 
@@ -128,10 +122,11 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("eve
         for (const fault of faultsOf(answer)) faults.push(`${init.method ?? "GET"} ${path} ${answer.status}: ${fault}`)
         return answer
       })
-      for (const [method, path] of operations) {
-        yield* look(path, method === "POST" ? post({}, { "idempotency-key": "key-of-an-operation" }) : { method })
-        yield* look(path, { method, headers: asBrowser })
-      }
+      for (const [path, own] of requests)
+        for (const method of [...own.map((one) => one.method), "PUT", "OPTIONS"]) {
+          yield* look(path, method === "POST" ? post({}, { "idempotency-key": "key-of-an-operation" }) : { method })
+          yield* look(path, { method, headers: asBrowser })
+        }
       for (const [path, init] of unlinked) yield* look(path, init)
       const seen = new Set([
         "/v2/",

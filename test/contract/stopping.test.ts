@@ -23,6 +23,17 @@ const started = Effect.gen(function* () {
   return server
 })
 
+/** A server with a purchase in flight, whose transaction does not reach the node. */
+const selling = Effect.gen(function* () {
+  const server = yield* started
+  const { rpc } = yield* Proxies
+  const purchase = yield* Purchase.prepare(server.url)
+  const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+  const buying = yield* Effect.forkScoped(Purchase.send(server.url, purchase))
+  yield* trap.arrived
+  return { buying, purchase, rpc, server, trap }
+})
+
 const refusedFor = (answer: string, what: string) => {
   assert.match(answer, /^HTTP\/1\.1 503 /u, what)
   assert.match(answer, /\r\nretry-after: 1\r\n/iu, what)
@@ -33,8 +44,7 @@ const refusedFor = (answer: string, what: string) => {
 describe("a server that is told to stop", { timeout: patience(120) }, () => {
   it.live("ends the purchase in flight, refuses what is new on old and new connections, and ends with 0", () =>
     Effect.gen(function* () {
-      const server = yield* started
-      const { rpc } = yield* Proxies
+      const { buying, purchase, rpc, server, trap } = yield* selling
       const kept = yield* line(server.port)
       assert.match(yield* kept.ask(get), /^HTTP\/1\.1 200 /u)
       const upgrading = yield* line(server.port)
@@ -42,10 +52,6 @@ describe("a server that is told to stop", { timeout: patience(120) }, () => {
       assert.match(refusal, /^HTTP\/1\.1 404 /u)
       const id = /\r\nx-request-id: (\S+)/iu.exec(refusal)?.[1] ?? "no id"
       yield* server.says(id)
-      const purchase = yield* Purchase.prepare(server.url)
-      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-      const buying = yield* Effect.forkChild(Purchase.send(server.url, purchase))
-      yield* trap.arrived
       yield* server.signal("SIGTERM")
       // Whoever is served before the signal arrives is served; from the first refusal on, everybody is refused.
       let refused = ""
@@ -67,12 +73,7 @@ describe("a server that is told to stop", { timeout: patience(120) }, () => {
 
   it.live("ends the purchase whose client has gone before it ends itself", () =>
     Effect.gen(function* () {
-      const server = yield* started
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(server.url)
-      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-      const buying = yield* Effect.forkChild(Purchase.send(server.url, purchase))
-      yield* trap.arrived
+      const { buying, purchase, rpc, server, trap } = yield* selling
       yield* Fiber.interrupt(buying)
       yield* server.signal("SIGTERM")
       // Nobody listens and nobody is answered: only the settlement itself holds the server.
@@ -99,15 +100,10 @@ describe("a server that is told to stop", { timeout: patience(120) }, () => {
 
   it.live("gives up what does not end within the grace period; its attempt stays open", () =>
     Effect.gen(function* () {
-      const server = yield* started
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(server.url)
-      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-      const buying = yield* Effect.forkChild(Effect.exit(Purchase.send(server.url, purchase)))
-      yield* trap.arrived
+      const { buying, purchase, server, trap } = yield* selling
       yield* server.signal("SIGTERM")
       assert.strictEqual(yield* server.ended, 0, server.output())
-      assert.strictEqual((yield* Fiber.join(buying))._tag, "Failure", "no answer was given")
+      assert.strictEqual((yield* Fiber.await(buying))._tag, "Failure", "no answer was given")
       yield* trap.discard
       assert.deepInclude(yield* Purchase.books(purchase), { charged: 0, stones: 0, state: "pending" })
     }).pipe(Effect.scoped, Effect.provide(stage)),

@@ -1,12 +1,13 @@
-/** A database that cannot be reached when the server starts is said at once, without its password, and asked again until it answers. */
+/** A starting server answers too. A database that cannot be reached is said at once, without its password, and asked again until it answers. */
+import { request } from "node:http"
 import { connect, createServer } from "node:net"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database } from "../lab/Database.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
 import { line } from "../lab/Connection.ts"
-import { serving } from "../lab/server/ServerProcess.ts"
+import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
 
@@ -34,58 +35,100 @@ const forward = (port: number, to: URL) =>
 
 const linesOf = (output: string, text: string) => output.split("\n").filter((one) => one.includes(text))
 
+const real = Effect.map(LocalDatabase, ({ url }) => Redacted.value(url))
+
+const stops = Effect.fnUntraced(function* (server: ServerProcess.ServerProcess) {
+  yield* server.signal("SIGTERM")
+  assert.strictEqual(yield* server.ended, 0, server.output())
+})
+
+const serves = Effect.fnUntraced(function* (server: ServerProcess.ServerProcess) {
+  assert.strictEqual((yield* ask(`${server.url}/api/health`)).status, 200)
+  yield* stops(server)
+})
+
+/** The status, or null where nobody listens yet; a request that is accepted and never answered never ends. */
+const knock = (url: string) =>
+  Effect.callback<number | null>((resume) => {
+    const sent = request(`${url}/api/health`, { agent: false }, (response) => {
+      response.resume()
+      response.once("end", () => resume(Effect.succeed(response.statusCode ?? 0)))
+    })
+    sent.once("error", () => resume(Effect.succeed(null)))
+    sent.end()
+  })
+
+layer(Layer.orDie(database), { excludeTestServices: true })("a starting server", (it) => {
+  it.effect("answers everyone who reaches it while it starts: not yet, then yes", () =>
+    Effect.gen(function* () {
+      const server = yield* ServerProcess.make({ DATABASE_URL: yield* real })
+      const starting = yield* Effect.forkChild(server.start)
+      const knocks: Array<Fiber.Fiber<number | null>> = []
+      while (starting.pollUnsafe() === undefined) {
+        knocks.push(yield* Effect.forkChild(knock(server.url)))
+        yield* Effect.sleep("2 millis")
+      }
+      yield* Fiber.join(starting)
+      const answered = (yield* Effect.forEach(knocks, Fiber.join)).filter((status) => status !== null)
+      assert.isNotEmpty(answered)
+      assert.deepStrictEqual(
+        answered.filter((status) => status !== 200 && status !== 503),
+        [],
+      )
+      assert.strictEqual(yield* knock(server.url), 200)
+    }),
+  )
+})
+
 layer(Layer.orDie(database), { excludeTestServices: true })("a database that cannot be reached at start", (it) => {
   it.effect("is said once and without secrets, and the server starts when it answers", () =>
     Effect.gen(function* () {
-      const real = new URL(Redacted.value((yield* LocalDatabase).url))
+      const behind = new URL(yield* real)
       const port = yield* freePort
-      const url = new URL(real)
+      const url = new URL(behind)
       url.hostname = "127.0.0.1"
       url.port = String(port)
-      const server = yield* serving({ DATABASE_URL: url.href })
-      yield* server.says(`The database at 127.0.0.1:${port}${real.pathname} cannot be reached`)
+      const server = yield* ServerProcess.serving({ DATABASE_URL: url.href })
+      yield* server.says(`The database at 127.0.0.1:${port}${behind.pathname} cannot be reached`)
       const early = yield* line(server.port)
       const refused = yield* early.ask(get)
       assert.match(refused, /^HTTP\/1\.1 503 /u)
       assert.match(refused, /\r\nretry-after: 1\r\n/iu)
       // Long enough to be asked again, and to be silent about it.
       yield* Effect.sleep("2500 millis")
-      yield* forward(port, real)
+      yield* forward(port, behind)
       const output = yield* server.says("Listening on")
       assert.strictEqual(linesOf(output, "cannot be reached").length, 1, output)
       assert.strictEqual(linesOf(output, "ECONNREFUSED").length, 1, "it says why")
-      assert.strictEqual(linesOf(output, `${real.pathname} answers`).length, 1, output)
-      assert.notInclude(output, `${real.username}:${real.password}`)
+      assert.strictEqual(linesOf(output, `${behind.pathname} answers`).length, 1, output)
+      assert.notInclude(output, `${behind.username}:${behind.password}`)
       assert.notInclude(output, url.href)
-      assert.strictEqual((yield* ask(`${server.url}/api/health`)).status, 200)
-      yield* server.signal("SIGTERM")
-      assert.strictEqual(yield* server.ended, 0, server.output())
+      yield* serves(server)
     }).pipe(Effect.scoped),
   )
 
   it.effect("is waited for when it leaves in the middle of a start, too", () =>
     Effect.gen(function* () {
-      const proxy = yield* PgProxy.make(Redacted.value((yield* LocalDatabase).url))
+      const proxy = yield* PgProxy.make(yield* real)
       const trap = proxy.arm(/FROM effect_sql_migrations/u, "cutBefore")
-      const server = yield* serving({ DATABASE_URL: proxy.url })
+      const server = yield* ServerProcess.serving({ DATABASE_URL: proxy.url })
       yield* trap.arrived
       yield* server.says("The database left while the server started")
       yield* proxy.calm
       yield* server.says("Listening on")
-      assert.strictEqual((yield* ask(`${server.url}/api/health`)).status, 200)
-      yield* server.signal("SIGTERM")
-      assert.strictEqual(yield* server.ended, 0, server.output())
+      yield* serves(server)
     }).pipe(Effect.scoped),
   )
 
   it.effect("does not keep a server from stopping, and neither does half a request", () =>
     Effect.gen(function* () {
-      const server = yield* serving({ DATABASE_URL: "postgres://altar:hush-hush@127.0.0.1:9/altar?password=hush-hush" })
+      const server = yield* ServerProcess.serving({
+        DATABASE_URL: "postgres://altar:hush-hush@127.0.0.1:9/altar?password=hush-hush",
+      })
       yield* server.says("The database at 127.0.0.1:9/altar cannot be reached")
       const half = yield* line(server.port)
       yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
-      yield* server.signal("SIGTERM")
-      assert.strictEqual(yield* server.ended, 0, server.output())
+      yield* stops(server)
       assert.notInclude(server.output(), "hush-hush")
     }).pipe(Effect.scoped),
   )

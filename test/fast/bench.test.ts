@@ -1,12 +1,10 @@
 /** The budget of the benchmark holds what can be measured, and a ratio below it is a failure. */
-import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { chosen, contests, timed } from "../bench/Contests.ts"
 import { type Figure, missed, ratioOf } from "../bench/Figures.ts"
+import { jsonOf } from "../lab/Sources.ts"
 
-const budget: Readonly<Record<string, unknown>> = JSON.parse(
-  readFileSync(new URL("../bench/budget.json", import.meta.url), "utf8"),
-)
+const budget: Readonly<Record<string, unknown>> = jsonOf("test/bench/budget.json")
 const names = contests.map(({ name }) => name)
 
 const figure = (unit: Figure["unit"], ours: number, peer: number): Figure => ({
@@ -60,29 +58,25 @@ describe("the benchmark", () => {
     assert.strictEqual(one("start")?.most, 1_500)
   })
 
+  /** One round of a contest that is bounded. */
+  const bounded = (change: Partial<Figure>, ours: number, peer = ours): Figure => ({
+    ...figure("ms", 0, 0),
+    ...change,
+    rounds: [{ ours: { value: ours }, peer: { value: peer } }],
+  })
+
   it("misses bounds at once, whatever the budget says", () => {
-    const memory = (ours: number): Figure => ({
-      ...figure("MB", 0, 0),
-      name: "soak",
-      least: 1 / 1.2,
-      rounds: [{ ours: { value: ours }, peer: { value: 100 } }],
-    })
+    const memory = (ours: number) => bounded({ unit: "MB", name: "soak", least: 1 / 1.2 }, ours, 100)
     assert.deepStrictEqual(missed([memory(119)], {}), [])
     assert.deepStrictEqual(missed([memory(121)], { soak: 0.5 }).length, 1)
     assert.strictEqual(missed([memory(Number.NaN)], {}).length, 1, "what could not be measured holds nothing")
-    const start = (ours: number): Figure => ({ ...figure("ms", ours, ours), name: "start", most: 1_500 })
+    const start = (ours: number) => ({ ...figure("ms", ours, ours), name: "start", most: 1_500 })
     assert.deepStrictEqual(missed([start(499)], { start: 1 }), [])
     assert.deepStrictEqual(missed([start(1_501)], { start: 1 }).length, 1)
   })
 
   it("names the read that grew", () => {
-    const read = (what: string, ours: number): Figure => ({
-      ...figure("ms", 0, 0),
-      name: "growth",
-      what,
-      least: 1 / 1.3,
-      rounds: [{ ours: { value: ours }, peer: { value: 10 } }],
-    })
+    const read = (what: string, ours: number) => bounded({ name: "growth", what, least: 1 / 1.3 }, ours, 10)
     const [sentence, ...others] = missed([read("/api/acts", 12.9), read("/api/pixels", 13.1)], {})
     assert.match(sentence ?? "", /\/api\/pixels/u)
     assert.deepStrictEqual(others, [])

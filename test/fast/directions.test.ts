@@ -1,108 +1,59 @@
 /** Who may know whom: the directions of ARCHITECTURE.md, held by reading every import. */
-import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import { filesIn, root, textOf } from "../lab/Sources.ts"
 
-const root = new URL("../..", import.meta.url).pathname
-
-const sources = ["schema", "src", "migrations"].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".ts"))
-    .map((file) => join(folder, file)),
-)
+const sources = filesIn(["schema", "src", "migrations"])
 
 const importsOf = (file: string) =>
-  [...readFileSync(join(root, file), "utf8").matchAll(/from "(\.[^"]+|[^".][^"]*)"/gu)].map((match) => {
+  [...textOf(file).matchAll(/from "(\.[^"]+|[^".][^"]*)"/gu)].map((match) => {
     const target = match[1] ?? ""
     return target.startsWith(".") ? relative(root, join(root, dirname(file), target)) : target
   })
 
+/** What each room of `src` imports of others and of the contract, by the beginnings of paths; a word alone is a room. */
+const imported: Readonly<Record<string, string>> = {
+  admin: "altar payments/ledger room platform",
+  agents: `altar http limits log payments platform server schema/Api.ts schema/Common.ts schema/Errors.ts schema/agents
+    schema/altar schema/openapi schema/payments schema/room/Instructions`,
+  altar: `payments limits http platform schema/Api.ts schema/Common.ts schema/Errors.ts schema/altar schema/payments`,
+  build: "platform server web",
+  buyer: "schema/Api.ts schema/Bounds.ts schema/altar schema/log schema/payments",
+  cli: `admin altar buyer http log payments platform sandbox server telemetry schema/Api.ts schema/Common.ts schema/altar schema/log
+    schema/payments schema/room`,
+  http: "platform schema/Errors.ts",
+  limits: "platform",
+  log: "altar/witness/WitnessChain altar/HashChain http/Written platform schema/log",
+  pages:
+    "altar http limits log payments platform web schema/Api.ts schema/Common.ts schema/Errors.ts schema/altar schema/payments schema/room",
+  payments: "http platform schema/Common.ts schema/Errors.ts schema/openapi schema/payments",
+  platform: "migrations/ schema/Errors.ts",
+  room: "limits http platform schema/Api.ts schema/Errors.ts schema/room",
+  sandbox: "http limits log payments server schema/Common.ts schema/Errors.ts schema/payments",
+  server: `agents altar http limits log pages payments platform room telemetry schema/Api.ts schema/Errors.ts
+    schema/Health.ts schema/altar schema/log schema/payments schema/room`,
+  telemetry: "http platform payments altar/witness/WitnessChain log/PublishedLog",
+  web: "altar buyer/core buyer/log platform schema/altar schema/log schema/payments schema/room",
+}
+
 /** Files below `from` import nothing that `never` matches. */
 const rules: ReadonlyArray<readonly [from: RegExp, never: RegExp, why: string]> = [
   [/^schema\//u, /^(?!schema\/|effect)/u, "the contract imports nothing but effect"],
-  [/^src\/platform\//u, /^(?:src\/(?!platform)|schema\/(?:altar|payments|room|agents))/u, "the platform knows nobody"],
-  [
-    /^src\/http\//u,
-    /^(?:src\/(?!http|platform)|schema\/(?!Errors))/u,
-    "HTTP is bytes in and bytes out, and knows no service",
-  ],
-  [
-    /^src\/payments\//u,
-    /^(?:src\/(?!payments|http|platform)|schema\/(?:altar|room|agents))/u,
-    "payments know no act and no room",
-  ],
   [/^src\/payments\/(?!PaidHttp)/u, /^effect\/http$|^src\/http/u, "the pipeline knows no HTTP server"],
   [/^src\/payments\/(?!ledger\/|PaidAct)/u, /^effect\/sql$/u, "payments are stored by the ledger alone"],
   [/^src\/payments\/ledger\//u, /^src\/payments\/(?:x402|card)/u, "the ledger asks no chain and no card processor"],
-  [/^src\/altar\//u, /^(?:src|schema)\/room/u, "the altar does not know the room"],
-  [/^src\/room\//u, /^(?:src|schema)\/(?:altar|payments)/u, "the room does not know the altar"],
-  [
-    /^src\/log\//u,
-    /^src\/(?!log|altar\/(?:witness\/WitnessChain|HashChain)|http|platform)|^schema\/(?!log|altar\/ChainLink)/u,
-    "the log reads the altar's chain and nothing else",
-  ],
   [
     /^src\/log\/witness\//u,
     /^src\/altar|^effect\/sql$|^src\/log\/(?:LogStore|Integrator|Publisher|PublishedLog)/u,
     "a witness of other logs needs no database and no log of its own",
   ],
-  [/^src\/(?:altar|payments)\//u, /^(?:src|schema)\/log/u, "what is sold does not know the log"],
-  [
-    /^src\/admin\//u,
-    /^src\/(?!admin|altar|payments\/ledger|room|platform)/u,
-    "administration stands on what it changes, and asks no chain",
-  ],
-  [/^src\/(?!admin|cli)/u, /^src\/admin/u, "nothing but the command line administers"],
-  [/^src\/limits\//u, /^(?:src|schema)\/(?:altar|payments|room)/u, "limits know nobody"],
-  [/^src\/limits\//u, /^src\/(?!limits|http|platform)/u, "limits stand on the platform alone"],
-  [/^src\/room\//u, /^src\/(?!room|limits|http|platform)/u, "the room stands on limits, http and the platform"],
-  [
-    /^src\/altar\//u,
-    /^src\/(?!altar|payments|limits|http|platform)/u,
-    "the altar stands on payments, limits, http and the platform",
-  ],
-  [
-    /^src\/altar\/(?!Http|Altar|guide\/)/u,
-    /^src\/altar\/guide\//u,
-    "the guide reads what lies on the altars, and nobody there needs the guide",
-  ],
-  [
-    /^src\/agents\//u,
-    /^(?:src|schema)\/cli|^src\/(?:room|pages)|^schema\/room\/(?!Instructions)/u,
-    "agents meet the altar alone, hear what the room says of itself, and know no page",
-  ],
-  [/^src\/pages\//u, /^src\/(?:agents|room|cli)/u, "pages ask the altar alone; in a room the browser asks"],
-  [/^src\/(?!agents|server)/u, /^src\/agents/u, "nothing but the server needs the agents' routes"],
-  [/^src\/(?!pages|server)/u, /^src\/pages/u, "nothing but the server needs the pages"],
-  [
-    /^src\/(?:log|payments|altar|room|limits|http|platform)\//u,
-    /^src\/(?:server|main)/u,
-    "services are configured, and do not look for it",
-  ],
-  [
-    /^src\/buyer\//u,
-    /^(?!schema\/|src\/buyer\/|effect|viem)/u,
-    "the buyer's library has no server code, and nothing that a browser lacks",
-  ],
+  [/^src\/altar\/(?!Http|Altar|guide\/)/u, /^src\/altar\/guide\//u, "no act needs the guide"],
+  [/^src\/buyer\//u, /^(?!schema\/|src\/buyer\/|effect|viem)/u, "the buyer's library runs in a browser"],
   [
     /^src\/buyer\/core\//u,
     /^(?!src\/buyer\/core\/|schema\/altar\/(?:ChainCheck|ChainLink|Recipe)\.ts|schema\/payments\/(?:TransferTypes|Usdc)\.ts)/u,
     "the core of the buyer is plain text functions, light enough for a page",
   ],
-  [/^src\/(?!buyer|cli|web)/u, /^src\/buyer/u, "the server does not need the buyer"],
-  [/^src\/web\//u, /^src\/buyer\/(?!core\/|log\/)/u, "pages need the buyer's core and its checks of the log alone"],
-  [
-    /^src\/telemetry\//u,
-    /^src\/(?!telemetry|http|platform|payments|altar\/witness\/WitnessChain|log\/PublishedLog)/u,
-    "telemetry asks few services, and no act, room or page",
-  ],
-  [
-    /^src\/(?!telemetry|server|cli)/u,
-    /^src\/telemetry/u,
-    "nothing needs to be watched; the configuration only reads how",
-  ],
-  [/^src\/(?!sandbox|cli|main)/u, /^src\/sandbox/u, "nothing asks whether it is in the sandbox"],
-  [/^src\/(?!cli|main)/u, /^src\/cli/u, "nothing needs the command line"],
 ]
 
 /** The remote facilitator, the node and the card processor are asked over HTTP: clients, not servers. */
@@ -115,6 +66,32 @@ const excused = new Set([
 ])
 
 describe("directions", () => {
+  it("have a line for every room", () => {
+    const rooms = new Set(sources.flatMap((file) => /^src\/(\w+)\//u.exec(file)?.[1] ?? []))
+    assert.deepStrictEqual([...rooms].sort(), Object.keys(imported).sort())
+  })
+
+  it.each(Object.entries(imported).map(([room, list]) => ({ room, list })))(
+    "of $room lead to what it lists, and to all of that",
+    ({ list, room }) => {
+      const listed = list.split(/\s+/u).map((one) => (/^(?:schema|migrations)\//u.test(one) ? one : `src/${one}`))
+      const targets = sources
+        .filter((file) => file.startsWith(`src/${room}/`))
+        .flatMap((file) => importsOf(file).map((target) => ({ file, target })))
+        .filter(({ target }) => /^(?:src|schema|migrations)\//u.test(target) && !target.startsWith(`src/${room}/`))
+      const isBelow = (target: string, one: string) =>
+        target.startsWith(/^src\/\w+$|^schema\/[a-z]\w*$/u.test(one) ? `${one}/` : one)
+      assert.deepStrictEqual(
+        targets.filter(({ target }) => !listed.some((one) => isBelow(target, one))),
+        [],
+      )
+      assert.deepStrictEqual(
+        listed.filter((one) => !targets.some(({ target }) => isBelow(target, one))),
+        [],
+      )
+    },
+  )
+
   it.each(rules.map(([from, never, why]) => ({ why, from, never })))("$why", ({ from, never }) => {
     const wrong = sources
       .filter((file) => from.test(file) && !excused.has(file))
@@ -133,11 +110,7 @@ describe("the pages' modules", () => {
     const next = new Map(
       modules.map((file) => [
         file,
-        [
-          ...readFileSync(join(root, file), "utf8").matchAll(
-            /^(?!import type)[^\n]*(?:from |import\(|import )"(\.[^"]+)"/gmu,
-          ),
-        ]
+        [...textOf(file).matchAll(/^(?!import type)[^\n]*(?:from |import\(|import )"(\.[^"]+)"/gmu)]
           .map(([, target = ""]) => join(dirname(file), target.replace(/\.js$/u, ".ts")))
           .filter((target) => target !== file),
       ]),
@@ -159,9 +132,7 @@ describe("the pages' modules", () => {
 const sharedBy = (room: string) => new RegExp(`^test/(?:${room}|lab|audit|contracts|tools)/`, "u")
 
 describe("tests", () => {
-  const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".ts") && !file.includes("node_modules"))
-    .map((file) => join("test", file))
+  const files = filesIn(["test"])
   const roomOf = (file: string) => file.split("/")[1] ?? ""
   const wrongOf = (room: string, allowed: RegExp) =>
     files
@@ -244,7 +215,7 @@ const surfaces: Readonly<Record<string, string>> = {
   web: "build output signals/glyphs signals/patterns v2/page/candleShape v2/page/durations",
 }
 
-const isService = (file: string) => /Context\.(?:Service|Reference)</u.test(readFileSync(join(root, file), "utf8"))
+const isService = (file: string) => /Context\.(?:Service|Reference)</u.test(textOf(file))
 
 describe("a room", () => {
   it.each(Object.entries(surfaces).map(([room, files]) => ({ room, files })))(
@@ -280,14 +251,12 @@ const owners: ReadonlyArray<readonly [table: RegExp, owner: RegExp]> = [
 const tables = sources
   .filter((file) => file.startsWith("migrations/"))
   .flatMap((file) =>
-    [...readFileSync(join(root, file), "utf8").matchAll(/CREATE (?:UNLOGGED )?TABLE ([a-z_]+)/gu)].map(
-      (match) => match[1] ?? "",
-    ),
+    [...textOf(file).matchAll(/CREATE (?:UNLOGGED )?TABLE ([a-z_]+)/gu)].map((match) => match[1] ?? ""),
   )
 
 /** The tables a file names after `FROM`, `JOIN`, `INTO` or `UPDATE`. */
 const tablesIn = (file: string) => {
-  const text = readFileSync(join(root, file), "utf8")
+  const text = textOf(file)
   const named = [...text.matchAll(/\b(?:FROM|JOIN|INTO|UPDATE)\s+([a-z_]+)\b/gu)].map((match) => match[1] ?? "")
   const known = new Set(tables)
   return [...new Set(named)].filter((name) => known.has(name))

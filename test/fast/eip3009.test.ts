@@ -1,26 +1,26 @@
-/** The bytes that we write of calls and logs ourselves are the ones that viem makes of their signatures. */
-import { randomBytes } from "node:crypto"
+/** The bytes that we write of calls and logs are viem's, and what the logs of a transaction prove of an authorization. */
 import { assert, describe, it } from "@effect/vitest"
-import { encodeEventTopics, encodeFunctionData, type Hex, numberToHex, pad, parseAbi, toEventSelector } from "viem"
+import { encodeEventTopics, encodeFunctionData, type Hex, parseAbi } from "viem"
+import { ownLogs } from "../../src/payments/x402/evidence/LongReceipts.ts"
 import {
   authorizationStateData,
   balanceData,
+  endIn,
+  endingLogs,
   endTopics,
   type Log,
   pays,
   settlementCall,
   type SignedAuthorization,
 } from "../../src/payments/x402/verification/Eip3009.ts"
+import { address, authorization, events, logsOf, newHex, word } from "../lab/TransferLogs.ts"
 
 const abi = parseAbi([
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
   "function balanceOf(address account) view returns (uint256)",
-  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
-  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
 ])
 
-const newHex = (bytes: number): Hex => `0x${randomBytes(bytes).toString("hex")}`
 const most = 2n ** 256n - 1n
 
 const authorizationOf = (signatureBytes: number, number?: bigint): SignedAuthorization => ({
@@ -58,8 +58,8 @@ describe("an authorization as bytes", () => {
         encodeFunctionData({ abi, functionName: "authorizationState", args: [from, nonce] }),
       )
       assert.strictEqual(balanceData(from), encodeFunctionData({ abi, functionName: "balanceOf", args: [from] }))
-      const [used, ...indexed] = encodeEventTopics({ abi, eventName: "AuthorizationUsed", args })
-      const [canceled] = encodeEventTopics({ abi, eventName: "AuthorizationCanceled", args })
+      const [used, ...indexed] = encodeEventTopics({ abi: events, eventName: "AuthorizationUsed", args })
+      const [canceled] = encodeEventTopics({ abi: events, eventName: "AuthorizationCanceled", args })
       assert.deepStrictEqual(endTopics({ from, nonce, ...rest }), [[used, canceled], ...indexed])
     }
   })
@@ -67,20 +67,8 @@ describe("an authorization as bytes", () => {
 
 describe("the logs of a transaction", () => {
   const one = authorizationOf(65)
-  const word = (value: Hex) => pad(value, { size: 32 })
-  const used = (nonce: Hex = one.nonce, from: Hex = one.from): Log => ({
-    address: one.asset,
-    topics: [toEventSelector("AuthorizationUsed(address,bytes32)"), word(from), nonce],
-    data: "0x",
-  })
-  const moved = (change: Partial<Pick<SignedAuthorization, "asset" | "from" | "to" | "value">> = {}): Log => {
-    const { asset, from, to, value } = { ...one, ...change }
-    return {
-      address: asset,
-      topics: [toEventSelector("Transfer(address,address,uint256)"), word(from), word(to)],
-      data: numberToHex(value, { size: 32 }),
-    }
-  }
+  const used = (nonce: Hex = one.nonce, from: Hex = one.from) => logsOf({ ...one, nonce, from }).used
+  const moved = (change: Partial<SignedAuthorization> = {}) => logsOf({ ...one, ...change }).moved
   const elsewhere = moved({ asset: newHex(20), to: newHex(20) })
 
   it.each<readonly [what: string, logs: ReadonlyArray<Log>]>([
@@ -105,5 +93,55 @@ describe("the logs of a transaction", () => {
     ["a transfer behind another one of the token", [used(), moved({ to: newHex(20) }), moved()]],
   ])("do not pay it by %s", (_, logs) => {
     assert.isFalse(pays(logs, one))
+  })
+})
+
+const { asset } = authorization
+const { canceled, moved, used } = logsOf()
+const other: Log = { address: asset, topics: [word("7")], data: "0x" }
+
+/** As a node writes it; of a stranger's logs not even the form is right. */
+const answer = (strangers: number, data = "0x") => ({
+  transactionHash: word("2"),
+  logs: [
+    ...Array.from({ length: strangers }, () => ({ address: address("f"), topics: ["no word"], data })),
+    { ...canceled, address: `0x${"A".repeat(40)}` },
+  ],
+})
+
+describe("the logs of a receipt", () => {
+  it("are those of the token alone, in whatever letters a node writes its address", () => {
+    const own = ownLogs(asset)(answer(3))
+    assert.deepStrictEqual(own.answer, {
+      transactionHash: word("2"),
+      logs: [{ ...canceled, address: `0x${"A".repeat(40)}` }],
+    })
+    assert.isFalse(own.isLong)
+  })
+
+  it("are called long for their number and for their bytes, whoever logged them", () => {
+    assert.isTrue(ownLogs(asset)(answer(1_000)).isLong)
+    assert.isTrue(ownLogs(asset)(answer(1, `0x${"0".repeat(300_000)}`)).isLong)
+    assert.isFalse(ownLogs(asset)(answer(100)).isLong, "a group of payments is not long")
+  })
+
+  it("are sifted once for all who asked together, and for each token", () => {
+    const shared = answer(1)
+    assert.strictEqual(ownLogs(asset)(shared).answer, ownLogs(asset)(shared).answer)
+    assert.deepInclude(ownLogs(address("9"))(shared).answer, { logs: [] })
+  })
+
+  it("prove the same when only those that end authorizations are kept", () => {
+    const logs = [used, canceled, moved, other]
+    for (const a of logs)
+      for (const b of logs)
+        for (const c of logs)
+          for (const d of logs) {
+            const all = [a, b, c, d]
+            const kept = endingLogs(all)
+            assert.strictEqual(pays(kept, authorization), pays(all, authorization))
+            assert.strictEqual(endIn(kept, authorization), endIn(all, authorization))
+          }
+    assert.deepStrictEqual(endingLogs(Array.from({ length: 9 }, () => moved)), [])
   })
 })

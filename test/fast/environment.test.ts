@@ -1,14 +1,11 @@
 /** `.env.example` names every variable that is read, and its defaults are the ones a server has. */
-import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { type Config, ConfigProvider, Effect, Option, Redacted, Result } from "effect"
 import { documents } from "../../src/build/variables.ts"
 import { listen, production } from "../../src/server/config/Config.ts"
 import { buyer, groups, rehearsing, serving } from "../../src/server/config/Table.ts"
 import { telemetry } from "../../src/server/config/Telemetry.ts"
-
-const root = new URL("../..", import.meta.url)
-const text = (file: string) => readFileSync(new URL(file, root), "utf8")
+import { textOf as text } from "../lab/Sources.ts"
 
 /** `NAME=value`, commented out or not, with what stands in the line above it. */
 const example = [...text(".env.example").matchAll(/(?<=^(.*)\n)(# )?([A-Z][A-Z0-9_]*)=(.*)$/gmu)].map(

@@ -1,5 +1,4 @@
 /** Every example of the document is true: it has the form it stands under, and what checks real answers checks it as well. */
-import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
@@ -16,6 +15,7 @@ import { seal, sha256 } from "../../src/altar/Hashes.ts"
 import { Items } from "../../src/altar/collectibles/Items.ts"
 import { publicationHash } from "../../src/altar/collectibles/PublicationChain.ts"
 import { canonicalJson } from "../../src/platform/CanonicalJson.ts"
+import { jsonOf } from "../lab/Sources.ts"
 import { openCheckpoint, verifyProof, verifySegment, verifyStone } from "../../src/buyer/index.ts"
 
 interface Place {
@@ -25,7 +25,7 @@ interface Place {
   readonly example: unknown
 }
 
-const document: unknown = JSON.parse(readFileSync(new URL("../../schema/openapi.json", import.meta.url), "utf8"))
+const document: unknown = jsonOf("schema/openapi.json")
 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 formats.default(ajv)

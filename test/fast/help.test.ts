@@ -1,24 +1,11 @@
 /** Whoever asks how is told: every command with examples that are spelled as it understands them, and shells complete it. */
 import { execFileSync } from "node:child_process"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Console, Effect } from "effect"
-import { Command } from "effect/cli"
+import { Effect } from "effect"
 import { priceUsd } from "../../schema/payments/Payment.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { spelledOut, switches } from "../../src/cli/Arguments.ts"
-import { commandsOf } from "../../src/cli/Command.ts"
-
-const run = Command.runWith(await commandsOf(() => true), { version: "0" })
-
-/** What it prints, without a process of its own. */
-const ask = (...args: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const printed: Array<string> = []
-    const log = (...line: ReadonlyArray<unknown>) => void printed.push(line.join(" "))
-    yield* run(args).pipe(Effect.provideService(Console.Console, { ...globalThis.console, log }))
-    return printed.join("\n")
-  }).pipe(Effect.provide(NodeServices.layer))
+import { printed as ask } from "../lab/Commands.ts"
 
 const buying = ["witness", "pray", "keep", "collect", "light", "reveal", "unseal", "reconcile", "purchases"]
 const commands: ReadonlyArray<ReadonlyArray<string>> = [

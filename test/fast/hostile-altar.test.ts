@@ -3,27 +3,22 @@ import { assert, describe, it } from "@effect/vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { type BuyerOptions, buyer } from "../../src/buyer/index.ts"
-
-const url = "https://altar.example"
-const resource = `${url}/api/witness`
-const asset = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
-const payTo = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
-const commitment = "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"
-
-const offer = {
-  scheme: "exact",
-  network: "eip155:84532",
-  amount: "10000",
+import {
+  altar as url,
+  asking,
   asset,
+  digest as commitment,
+  id,
+  offer,
   payTo,
-  maxTimeoutSeconds: 300,
-  extra: { name: "USDC", version: "2", paymentFlow: "upfront" },
+  stoneUrl as resource,
+} from "../lab/buyer/Offers.ts"
+
+/** Terms that may name what the contract has not. */
+const challengeOf = (change: object) => {
+  const challenge = asking(change)
+  return { ...challenge, resource: { ...challenge.resource, secret: "of the altar" } }
 }
-const challengeOf = (change: object) => ({
-  x402Version: 2,
-  resource: { url: resource, description: "A stone", mimeType: "application/json", secret: "of the altar" },
-  accepts: [{ ...offer, ...change }],
-})
 
 const refused = (status: number, code: string, more: object = {}) =>
   Response.json({ ok: false, code, message: `${code}.`, ...more }, { status })
@@ -44,8 +39,8 @@ const settled = (sealed: string, payment: string | null) => {
   return {
     ok: true,
     record: {
-      id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
-      permalink: `${url}/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1`,
+      id,
+      permalink: `${url}/witness/${id}`,
       commitment: sealed,
       kind: "intention",
       spirit: "moss-hare",
@@ -65,7 +60,7 @@ const settled = (sealed: string, payment: string | null) => {
       settledAt: link.witnessedAt,
       explorerUrl: `${url}/tx`,
     },
-    permalink: `${url}/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1`,
+    permalink: `${url}/witness/${id}`,
     replayed: false,
   }
 }
@@ -103,10 +98,17 @@ const facing = (answer: (path: string, payment: string | null, asked: number) =>
   return { altar, asked, payments, signed }
 }
 
-const codeOf = (promise: Promise<unknown>): Promise<string> =>
+interface Refusal {
+  readonly _tag: string
+  readonly code: string
+  readonly message: string
+  readonly differences: ReadonlyArray<{ readonly field: string }>
+}
+
+const refusalOf = (promise: Promise<unknown>): Promise<Refusal> =>
   promise.then(
     () => assert.fail("it should have been refused"),
-    (error: { readonly code: string }) => error.code,
+    (error: Refusal) => error,
   )
 
 describe("an altar that lies to the library", () => {
@@ -139,7 +141,7 @@ describe("an altar that lies to the library", () => {
       { amount: "010000" },
     ]) {
       const { altar, asked, signed } = facing(() => priced(change))
-      assert.strictEqual(await codeOf(altar.witness({ commitment })), "unreadable_terms")
+      assert.strictEqual((await refusalOf(altar.witness({ commitment }))).code, "unreadable_terms")
       assert.deepStrictEqual([signed.length, asked], [0, ["price"]])
     }
   })
@@ -147,10 +149,7 @@ describe("an altar that lies to the library", () => {
   it("is told of a lifetime that is not signed what is, be it too short or too long", async () => {
     for (const maxTimeoutSeconds of [0, 86_401]) {
       const { altar, signed } = facing(() => priced({ maxTimeoutSeconds }))
-      const refusal: { readonly code: string; readonly message: string } = await altar.witness({ commitment }).then(
-        () => assert.fail("it should have been refused"),
-        (error) => error,
-      )
+      const refusal = await refusalOf(altar.witness({ commitment }))
       assert.strictEqual(refusal.code, "other_lifetime")
       assert.include(refusal.message, `lives ${maxTimeoutSeconds} seconds; one of 1 to 86400 is signed.`)
       assert.strictEqual(signed.length, 0)
@@ -184,11 +183,7 @@ describe("an altar that answers with another act", () => {
     const { altar, signed } = facing((step, payment) =>
       step === "price" ? priced() : Response.json({ ...settled(commitment, payment), record }, { status: 201 }),
     )
-    const error: { readonly _tag: string; readonly differences: ReadonlyArray<{ readonly field: string }> } =
-      await altar.witness({ commitment }).then(
-        () => assert.fail("it should have been refused"),
-        (rejected) => rejected,
-      )
+    const error = await refusalOf(altar.witness({ commitment }))
     assert.strictEqual(error._tag, "Misrecorded")
     assert.includeMembers(
       error.differences.map(({ field }) => field),
@@ -203,12 +198,7 @@ describe("a candle of no duration that is sold", () => {
     const { altar, asked } = facing(() => priced())
     for (const days of ["7", 14, 0, undefined]) {
       const order = { spirit: "kelp-seal", dedication: "For the bees", days }
-      const refusal: { readonly code: string; readonly message: string } = await Reflect.apply(altar.light, altar, [
-        order,
-      ]).then(
-        () => assert.fail("it should have been refused"),
-        (error: { readonly code: string; readonly message: string }) => error,
-      )
+      const refusal = await refusalOf(Reflect.apply(altar.light, altar, [order]))
       assert.strictEqual(refusal.code, "bad_request")
       assert.match(refusal.message, /burns for 1, 7 or 30 days.*This request charged nothing\.$/u)
     }

@@ -1,12 +1,11 @@
 /** What documents say of the size of `npm ci` is what this checkout has, package by package. */
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { counter, isNear, named } from "../lab/DiskSpace.ts"
+import { jsonOf, root, textOf as text } from "../lab/Sources.ts"
 
-const root = new URL("../..", import.meta.url).pathname
 const modules = join(root, "node_modules")
-const text = (file: string) => readFileSync(join(root, file), "utf8")
 
 /** Rows of the table in CONTRIBUTING.md; `@x402/*` stands for each package of that name. */
 const rows = [...text("CONTRIBUTING.md").matchAll(/^\| (?<names>`.*?`) \| (?<megabytes>\d+) \| \S/gmu)].map(
@@ -70,7 +69,7 @@ describe("the size of the install", () => {
   })
 
   it("holds nothing that a folder with a lock of its own installs", () => {
-    const { devDependencies } = JSON.parse(text("test/tools/package.json"))
+    const { devDependencies } = jsonOf("test/tools/package.json")
     assert.deepStrictEqual(
       Object.keys(devDependencies).filter((name) => existsSync(join(modules, name))),
       [],

@@ -1,4 +1,4 @@
-/** What a caller is told of a wrong request quotes what the caller wrote, and must be harmless wherever it is shown. */
+/** Issues of a wrong request quote what the caller wrote, are harmless wherever they are shown, and have an end. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { RoomBody } from "../../schema/room/Room.ts"
@@ -21,3 +21,23 @@ describe("what is wrong with a body", () => {
       }),
   )
 })
+
+it.effect("a place that is cut keeps no half of a character", () =>
+  Effect.gen(function* () {
+    const name = `${"a".repeat(199)}🪨`
+    const [issue] = issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)({ [name]: 1 })))
+    assert.strictEqual(issue?.path, `${"a".repeat(199)}\ufffd`)
+  }),
+)
+
+it.effect("twenty issues are told of a thousand, each with a short place and sentence", () =>
+  Effect.gen(function* () {
+    const body = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`${index}${"x".repeat(1_000)}`, 1]))
+    const issues = issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)(body)))
+    assert.lengthOf(issues, 20)
+    for (const { message, path } of issues) {
+      assert.isAtMost(message.length, 300)
+      assert.isAtMost(path.length, 200)
+    }
+  }),
+)

@@ -1,10 +1,12 @@
-/** Policies and what is asked of a log witness: what is written means one thing, and what means nothing is refused. */
+/** Policies of a log and what its witnesses are asked mean one thing, and a stopped log is explained by what was found. */
 import { assert, describe, it } from "@effect/vitest"
+import { Redacted, Result } from "effect"
 import { addCheckpointText, parseAddCheckpoint, parseSize, sizeText } from "../../schema/log/AddCheckpoint.ts"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy, type Policy } from "../../schema/log/Policy.ts"
-import { Redacted, Result } from "effect"
+import { adviceOn } from "../../src/cli/log/Log.ts"
 import { cosignerFrom, generate } from "../../src/log/Signer.ts"
+import type { StopReason } from "../../src/log/StopReason.ts"
 import { golden, renamed, witness } from "../lab/log/Vectors.ts"
 
 const noteAt8 = golden.proofFile.slice(golden.proofFile.indexOf("\n\n") + 2)
@@ -105,5 +107,42 @@ describe("a cosigner", () => {
     assert.strictEqual(cosigner.vkey, witness.vkey)
     const text = `${noteAt8.split("\n\n")[0] ?? ""}\n`
     assert.strictEqual(cosigner.line(text, witness.seconds), witness.line)
+  })
+})
+
+const reasons: Readonly<Record<string, ReadonlyArray<StopReason>>> = {
+  "Do not resume as it is: stones that were signed are missing here.": [
+    "the published checkpoint covers 30 stones, but this database has 20 in its log: a backup was restored, or this is another database",
+    "the checkpoint that the log witness watcher.example/w1 holds covers 30 stones, but this database has 20 in its log: a backup was restored, or this is another database",
+    "the first 20 stones of the log are not those that the checkpoint that the log witness watcher.example/w1 holds covers",
+    "the first 20 stones of the log are not those that the checkpoint this server signed last covers",
+  ],
+  "Compare log_checkpoints with a backup and with what readers hold:": [
+    "the first 20 stones of the log are not those that the published checkpoint covers",
+    "the checkpoint of 20 stones is not as signed",
+    "the published checkpoint is not as this server's key would sign it",
+  ],
+  "Another program wrote to log_tiles:": [
+    "the tiles above stone 7 are not those of the published checkpoint",
+    "the tiles of the 20 stones of the log do not have the root it was built with",
+    "the tiles behind stone 20 are not as the log left them",
+  ],
+  "Another program wrote to witness_stones:": [
+    "stones from 1 to 20 are not those that the log holds",
+    "stone 7 is not the one that the log holds",
+    "the log holds 20 stones, but there are only 19",
+    "the chain is broken: witness stone 7 does not hash to its chainHash",
+  ],
+}
+
+describe("the advice for a stopped log", () => {
+  it("names the table that was written to, or says that a backup was restored", () => {
+    for (const [advice, found] of Object.entries(reasons)) {
+      for (const reason of found) assert.isTrue(adviceOn(reason).startsWith(advice), `${reason}: ${adviceOn(reason)}`)
+    }
+  })
+
+  it("guesses nothing from words that it does not know", () => {
+    assert.match(adviceOn("the tiles of a checkpoint ran away"), /^Compare the log_ tables and witness_stones/u)
   })
 })

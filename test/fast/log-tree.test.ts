@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { base64, hex, utf8 } from "../../schema/log/Bytes.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
 import { bundleBytes, tilePath, widthAt } from "../../schema/log/Tile.ts"
-import { append, edgePlaces, hashesOf, leafOf, rootOf, sha256 } from "../../src/log/Tree.ts"
+import * as TileMemo from "../../src/log/TileMemo.ts"
+import { append, edgePlaces, hashesOf, leafOf, rootOf, sha256, subtreeHash, tileBytes } from "../../src/log/Tree.ts"
 import { goldenLeaves, goldenLog, keyOf, MemoryLog } from "../lab/log/MemoryLog.ts"
 import { golden, rfcConsistency, rfcInclusion, rfcLeaves, rfcRoots, stones } from "../lab/log/Vectors.ts"
 
@@ -124,6 +125,42 @@ describe("the tree", () => {
       })
       assert.deepStrictEqual(rootOf(edge), log.root)
       assert.deepStrictEqual(rootOf(append(edge, log.size, [leaf]).edge), log.append([leaf]).root)
+    }
+  })
+})
+
+const tile = (width: number, salt = 0) =>
+  tileBytes(Array.from({ length: width }, (_, at) => sha256(Uint8Array.of(at, salt))))
+
+describe("the memory of tiles", () => {
+  it("has every subtree of a tile of any width", () => {
+    const hashOf = TileMemo.make()
+    const place = { level: 0, index: 7 }
+    for (const [width, salt] of [
+      [1, 0],
+      [2, 0],
+      [3, 0],
+      [129, 0],
+      [255, 0],
+      [256, 0],
+      [256, 1],
+      [256, 0],
+    ] as const) {
+      const bytes = tile(width, salt)
+      for (let count = 1; count <= width; count *= 2) {
+        for (let start = 0; start + count <= width; start += count) {
+          assert.strictEqual(hex(hashOf(place, bytes, start, count)), hex(subtreeHash(place, bytes, start, count)))
+        }
+      }
+    }
+  })
+
+  it("is bounded, and right when it forgot", () => {
+    const hashOf = TileMemo.make()
+    const bytes = tile(256)
+    const whole = hex(subtreeHash({ level: 0, index: 0 }, bytes, 0, 256))
+    for (const index of [...Array.from({ length: 400 }).keys(), 0]) {
+      assert.strictEqual(hex(hashOf({ level: 0, index }, bytes, 0, 256)), whole)
     }
   })
 })

@@ -1,108 +1,149 @@
-/** Receipts whose length a stranger chose: what they logged is not read, and the whole receipt is asked for seldom. */
+/** The search for what became of an authorization: patient, bounded, in final blocks, and sparing with long receipts. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Option } from "effect"
-import { encodeEventTopics, type Hex, numberToHex, pad, parseAbi } from "viem"
-import {
-  alreadyUsed,
-  endIn,
-  endingLogs,
-  type Log,
-  pays,
-  type SignedAuthorization,
-} from "../../src/payments/x402/verification/Eip3009.ts"
+import { Duration, Effect, Fiber, Option } from "effect"
+import { TestClock } from "effect/testing"
+import type { Hex } from "viem"
 import * as Evidence from "../../src/payments/x402/evidence/Evidence.ts"
 import * as LongReceipts from "../../src/payments/x402/evidence/LongReceipts.ts"
-import { ownLogs } from "../../src/payments/x402/evidence/LongReceipts.ts"
+import { alreadyUsed } from "../../src/payments/x402/verification/Eip3009.ts"
+import {
+  type Answers,
+  blockAt,
+  elsewhere,
+  found,
+  look,
+  named,
+  nothing,
+  open,
+  paid,
+  receipt,
+  scripted,
+  transfer,
+  usedAnd,
+} from "../lab/ScriptedEvidence.ts"
+import { authorization, logsOf, word } from "../lab/TransferLogs.ts"
 
-const address = (digit: string): Hex => `0x${digit.repeat(40)}`
-const word = (digit: string): Hex => `0x${digit.repeat(64)}`
-
-const authorization: SignedAuthorization = {
-  asset: address("a"),
-  from: address("b"),
-  to: address("c"),
-  value: 10_000n,
-  validAfter: 0n,
-  validBefore: 2_000n,
-  nonce: word("d"),
-  signature: `0x${"e".repeat(130)}`,
-}
-
-const abi = parseAbi([
-  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
-  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
-  "event Transfer(address indexed from, address indexed to, uint256 value)",
-])
-const plain = (topics: ReadonlyArray<Hex | ReadonlyArray<Hex> | null>) => topics.flatMap((topic) => topic ?? [])
-const { asset, from, nonce, to, value } = authorization
-const args = { authorizer: from, nonce }
-const used: Log = {
-  address: asset,
-  topics: plain(encodeEventTopics({ abi, eventName: "AuthorizationUsed", args })),
-  data: "0x",
-}
-const canceled: Log = {
-  address: asset,
-  topics: plain(encodeEventTopics({ abi, eventName: "AuthorizationCanceled", args })),
-  data: "0x",
-}
-const moved: Log = {
-  address: asset,
-  topics: plain(encodeEventTopics({ abi, eventName: "Transfer", args: { from, to } })),
-  data: pad(numberToHex(value)),
-}
-const other: Log = { address: asset, topics: [word("7")], data: "0x" }
-
-/** As a node writes it; of a stranger's logs not even the form is right. */
-const answer = (strangers: number, data = "0x") => ({
-  transactionHash: word("2"),
-  logs: [
-    ...Array.from({ length: strangers }, () => ({ address: address("f"), topics: ["no word"], data })),
-    { ...canceled, address: `0x${"A".repeat(40)}` },
-  ],
+describe("a node that does not answer", () => {
+  const silent = Effect.fail("no answer" as const)
+  const questions: Record<"heads" | "state" | "logs" | "receipt", Partial<Evidence.Node<"no answer">>> = {
+    heads: { heads: silent },
+    state: { stateAt: () => silent },
+    logs: { logsOf: () => silent },
+    receipt: { receiptOf: () => silent },
+  }
+  it.effect.each(Object.entries(questions))("when asked for the %s proves nothing, and the look fails", ([, change]) =>
+    Effect.gen(function* () {
+      const node = { ...scripted(usedAnd({ receipts: { [found]: receipt(elsewhere) } })), ...change }
+      assert.strictEqual(yield* Effect.flip(Evidence.make(node).evidence(look)), "no answer")
+    }),
+  )
 })
 
-describe("the logs of a receipt", () => {
-  it("are those of the token alone, in whatever letters a node writes its address", () => {
-    const own = ownLogs(asset)(answer(3))
-    assert.deepStrictEqual(own.answer, {
-      transactionHash: word("2"),
-      logs: [{ ...canceled, address: `0x${"A".repeat(40)}` }],
-    })
-    assert.isFalse(own.isLong)
-  })
+describe("a transaction that was just handed in", () => {
+  /** Its receipt is there from this second on; until then the node fails and is empty by turns. */
+  const minedAfter = (seconds: number): Evidence.Node<"no answer"> => {
+    let asked = 0
+    return {
+      ...scripted({}),
+      receiptOf: () =>
+        Effect.clockWith((clock) => {
+          asked += 1
+          if (clock.currentTimeMillisUnsafe() >= seconds * 1_000) return Effect.succeedSome(receipt(transfer))
+          return asked % 2 === 0 ? Effect.fail("no answer" as const) : Effect.succeedNone
+        }),
+    }
+  }
+  const waiting = { ...look, patience: Duration.seconds(20) }
 
-  it("are called long for their number and for their bytes, whoever logged them", () => {
-    assert.isTrue(ownLogs(asset)(answer(1_000)).isLong)
-    assert.isTrue(ownLogs(asset)(answer(1, `0x${"0".repeat(300_000)}`)).isLong)
-    assert.isFalse(ownLogs(asset)(answer(100)).isLong, "a group of payments is not long")
-  })
+  it.effect("is waited for through missing answers, and is found at most a second after it is there", () =>
+    Effect.gen(function* () {
+      const search = yield* Effect.forkChild(Evidence.make(minedAfter(6)).evidence(waiting))
+      yield* TestClock.adjust("6 seconds")
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* Fiber.join(search), paid(named))
+    }),
+  )
 
-  it("are sifted once for all who asked together, and for each token", () => {
-    const shared = answer(1)
-    assert.strictEqual(ownLogs(asset)(shared).answer, ownLogs(asset)(shared).answer)
-    assert.deepInclude(ownLogs(address("9"))(shared).answer, { logs: [] })
-  })
-
-  it("prove the same when only those that end authorizations are kept", () => {
-    const logs = [used, canceled, moved, other]
-    for (const a of logs)
-      for (const b of logs)
-        for (const c of logs)
-          for (const d of logs) {
-            const all = [a, b, c, d]
-            const kept = endingLogs(all)
-            assert.strictEqual(pays(kept, authorization), pays(all, authorization))
-            assert.strictEqual(endIn(kept, authorization), endIn(all, authorization))
-          }
-    assert.deepStrictEqual(endingLogs(Array.from({ length: 9 }, () => moved)), [])
-  })
+  it.effect("is given up on at the end of patience, and the authorization is asked for", () =>
+    Effect.gen(function* () {
+      const search = yield* Effect.forkChild(Evidence.make(minedAfter(21)).evidence(waiting))
+      yield* TestClock.adjust("19999 millis")
+      assert.isUndefined(search.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual(yield* Fiber.join(search), open(true))
+    }),
+  )
 })
 
-const blockAt = (number: bigint): Evidence.Block => ({ number, hash: pad(numberToHex(number)), timestamp: 1_000n })
+describe("the search for the log that ended an authorization", () => {
+  const asked = Effect.fnUntraced(function* (
+    newest: Evidence.Block,
+    search: (of: ReturnType<typeof Evidence.make<"no answer">>) => Effect.Effect<unknown, "no answer">,
+  ) {
+    const questions: Array<readonly [from: bigint, to: bigint, newestFirst: boolean]> = []
+    const node = scripted(usedAnd({ newest }))
+    yield* search(
+      Evidence.make({
+        ...node,
+        logsOf: (_, { from, to }, newestFirst) => {
+          questions.push([from, to, newestFirst])
+          return Effect.succeed([])
+        },
+      }),
+    )
+    return questions
+  })
+
+  it.effect("begins where it was told to and ends at the newest block", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* asked(blockAt(10n), ({ evidence }) => evidence(look)), [[3n, 10n, false]])
+    }),
+  )
+
+  it.effect("goes back from the newest block to the earliest one it may be in, where nothing is known of it", () =>
+    Effect.gen(function* () {
+      const late = { ...authorization, validBefore: 100_000n, validAfter: 0n }
+      // Signed for a day at most: from second 13 600 on, one block a second.
+      assert.deepStrictEqual(yield* asked(blockAt(90_000n, 99_000n), ({ usedBy }) => usedBy(late)), [
+        [90_000n - (99_000n - 13_600n), 90_000n, true],
+      ])
+      const bounded = { ...late, validAfter: 98_000n }
+      assert.deepStrictEqual(yield* asked(blockAt(90_000n, 99_000n), ({ usedBy }) => usedBy(bounded)), [
+        [89_000n, 90_000n, true],
+      ])
+      assert.deepStrictEqual(yield* asked(blockAt(50n, 99_000n), ({ usedBy }) => usedBy(late)), [[0n, 50n, true]])
+    }),
+  )
+})
+
+describe("a block", () => {
+  const finalOf = (answers: Answers) => Evidence.make(scripted(answers)).isFinal(blockAt(7n))
+
+  it.effect("is final when its number is not above the final one and its hash is the one there", () =>
+    Effect.gen(function* () {
+      assert.isTrue(yield* finalOf({}))
+      assert.isTrue(yield* finalOf({ final: blockAt(7n) }))
+      assert.isFalse(yield* finalOf({ final: blockAt(6n) }))
+      assert.isFalse(yield* finalOf({ there: word("9") }))
+      assert.isFalse(yield* finalOf({ again: word("9") }), "said by a node on another branch")
+    }),
+  )
+})
+
+describe("a transaction", () => {
+  it.effect("stands in evidence in small letters, however settlement spelled it", () =>
+    Effect.gen(function* () {
+      const capitals: Hex = `0x${"A".repeat(64)}`
+      const { evidence } = Evidence.make(scripted({ receipts: { [capitals]: receipt(transfer) } }))
+      assert.deepStrictEqual(yield* evidence({ ...look, transaction: Option.some(capitals) }), paid(word("a")))
+    }),
+  )
+})
+
+const { canceled } = logsOf()
 
 /** A used authorization in a block, of which the receipt is counted. */
-const scene = (isLong: boolean, logs: ReadonlyArray<Log> = [canceled]) => {
+const scene = (isLong: boolean) => {
   const now = { block: blockAt(12n), final: blockAt(9n), read: 0 }
   const { evidence } = Evidence.make<never>({
     heads: Effect.sync(() => ({ newest: blockAt(20n), final: now.final })),
@@ -110,7 +151,7 @@ const scene = (isLong: boolean, logs: ReadonlyArray<Log> = [canceled]) => {
     receiptOf: () =>
       Effect.sync(() => {
         now.read += 1
-        return Option.some({ block: now.block, succeeded: true, logs, isLong })
+        return Option.some({ block: now.block, succeeded: true, logs: [canceled], isLong })
       }),
     stateAt: () => Effect.succeed({ used: true, revert: Option.some(alreadyUsed) }),
     logsOf: () => Effect.sync(() => [{ transaction: word("2"), blockHash: now.block.hash }]),
@@ -120,38 +161,37 @@ const scene = (isLong: boolean, logs: ReadonlyArray<Log> = [canceled]) => {
   return { now, look }
 }
 
-const nothing = { _tag: "Open", unused: false, reverts: false } as const
-const open = { ...nothing, ended: "authorization_canceled" } as const
+const undecided = { ...nothing, ended: "authorization_canceled" } as const
 const over = { _tag: "Void", reason: "authorization_canceled", transaction: word("2") } as const
 
 describe("a long receipt", () => {
   it.effect("is read once before its block is final, and once after that, however many looks there are", () =>
     Effect.gen(function* () {
-      const { look, now } = scene(true)
-      for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* look(), open)
+      const { look: lookAt, now } = scene(true)
+      for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), undecided)
       assert.strictEqual(now.read, 1)
       now.final = blockAt(15n)
-      for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* look(), over)
+      for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), over)
       assert.strictEqual(now.read, 2)
     }),
   )
 
   it.effect("is read once for all the authorizations that its transaction ended", () =>
     Effect.gen(function* () {
-      const { look, now } = scene(true)
+      const { look: lookAt, now } = scene(true)
       const others = ["1", "2", "3"].map((digit) => ({ ...authorization, nonce: word(digit) }))
-      assert.deepStrictEqual(yield* look(), open)
-      for (const one of others) assert.deepStrictEqual(yield* look(one), nothing)
+      assert.deepStrictEqual(yield* lookAt(), undecided)
+      for (const one of others) assert.deepStrictEqual(yield* lookAt(one), nothing)
       assert.strictEqual(now.read, 1)
     }),
   )
 
   it.effect("is read anew in another block", () =>
     Effect.gen(function* () {
-      const { look, now } = scene(true)
-      yield* look()
+      const { look: lookAt, now } = scene(true)
+      yield* lookAt()
       now.block = blockAt(13n)
-      yield* look()
+      yield* lookAt()
       assert.strictEqual(now.read, 2)
     }),
   )
@@ -181,8 +221,8 @@ describe("a long receipt", () => {
 describe("any other receipt", () => {
   it.effect("is read at every look: each may be answered by another node", () =>
     Effect.gen(function* () {
-      const { look, now } = scene(false)
-      for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* look(), open)
+      const { look: lookAt, now } = scene(false)
+      for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), undecided)
       assert.strictEqual(now.read, 3)
     }),
   )

@@ -1,9 +1,7 @@
 /** What keeps a server's memory level is told to its Node wherever it is started, and in the manual that says how. */
 import { execFileSync } from "node:child_process"
-import { readFileSync } from "node:fs"
 import { assert, it } from "@effect/vitest"
-
-const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
+import { jsonOf, textOf as read } from "../lab/Sources.ts"
 
 /** Flags of Node, before the program that it runs. */
 const flagsOf = (command: string) =>
@@ -33,13 +31,13 @@ const churn = `
   most`
 
 it("Node understands them, and young objects take two halves of 16 MB", () => {
-  const flags = told(JSON.parse(read("package.json")).scripts.serve) ?? []
+  const flags = told(jsonOf("package.json").scripts.serve) ?? []
   assert.isAtMost(youngest(flags), 32)
   assert.isAbove(youngest([]), 32)
 })
 
 it("every way to start a server gives its Node the same flags", () => {
-  const flags = told(JSON.parse(read("package.json")).scripts.serve)
+  const flags = told(jsonOf("package.json").scripts.serve)
   assert.deepStrictEqual([...(flags ?? [])], ["--max-semi-space-size=16", "--heap-growing-percent=50"])
   for (const path of ["deploy/spirit-altar.service", "Dockerfile", "docs/operations.md", "nix/serve.nix"]) {
     const line = read(path)

@@ -1,6 +1,9 @@
-/** Every cell of the payment protocol's table with its decision, and when two inquiries agree. */
+/** The payment protocol: every cell of its table, when two inquiries agree, and its page in docs/payment-protocol.md. */
+import { existsSync } from "node:fs"
+import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
+import type { Submission } from "../../src/payments/Settlement.ts"
 import {
   alreadyUsed,
   couldNotPay,
@@ -11,7 +14,7 @@ import {
   standingOf,
 } from "../../src/payments/protocol/Decision.ts"
 import { column, type Finding, table } from "../../src/payments/protocol/Table.ts"
-import type { Submission } from "../../src/payments/Settlement.ts"
+import { filesIn, root, textOf } from "../lab/Sources.ts"
 import { type Evidence, findingOf } from "../../src/payments/x402/evidence/Evidence.ts"
 
 const proof = { transaction: "0x1" }
@@ -89,6 +92,13 @@ describe("the payment protocol's table", () => {
   // I3, I5
   it.each(cells)("decides $finding × $standing as $decision.is", ({ decision, finding, standing }) => {
     assert.deepStrictEqual(decide(found[finding], standings[standing], null, apart), decision)
+  })
+
+  // I3
+  it.each(cells)("settles $finding × $standing by a proof of payment alone", ({ finding, standing }) => {
+    const doubts = ["expired", couldNotPay, "refused before"].map((reason) => ({ reason, ageMillis: apart }))
+    for (const before of [null, ...doubts])
+      assert.strictEqual(decide(found[finding], standings[standing], before, apart).is === "settle", finding === "paid")
   })
 
   // I4
@@ -177,5 +187,92 @@ describe("evidence of the chain", () => {
   ]
   it.each(rows)("%o is the finding %o", (evidence, finding) => {
     assert.deepStrictEqual(findingOf(evidence), finding)
+  })
+})
+
+const page = textOf("docs/payment-protocol.md")
+
+/** The cells of the rows whose first cell has this form. */
+const rowsOf = (first: RegExp) =>
+  page
+    .split("\n")
+    .filter((line) => line.startsWith("| "))
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+    .filter(([name = ""]) => first.test(name))
+
+const codes = (text: string | undefined) => [...(text ?? "").matchAll(/`([^`]+)`/gu)].map(([, code = ""]) => code)
+
+const tests = filesIn(["test"], /\.test\.ts$/u)
+
+/** Without comments of several lines, in which a tag would be a mere mention. */
+const codeOf = (file: string) => textOf(file).replaceAll(/^\s*\/\*[\s\S]*?\*\//gmu, "")
+
+/** Every line such as `// I3, I5`, wherever it stands. */
+const linesOf = (file: string) => [...codeOf(file).matchAll(/^\s*\/\/ (I\d+.*)$/gmu)].map(([, tags = ""]) => tags)
+
+/** The same lines, right above a test that is run. */
+const tagged = /^\s*\/\/ (I\d+(?:, I\d+)*)\n\s*it(?:\.(?!skip|todo|fails|runIf)\w+)*[(]/gmu
+const tagsOf = (file: string) => [...codeOf(file).matchAll(tagged)].map(([, tags = ""]) => tags)
+const carries = (file: string, number: string) => tagsOf(file).some((tags) => tags.split(", ").includes(number))
+
+describe("the page of the payment protocol", () => {
+  it("shows the table that the code reads", () => {
+    const standings = Object.keys(column)
+    const shown = rowsOf(/^`/u).filter((row) => row.length === standings.length + 1)
+    assert.deepStrictEqual(
+      rowsOf(/^evidence$/u)
+        .find((row) => row.length > 2)
+        ?.slice(1)
+        .flatMap(codes),
+      standings,
+    )
+    assert.deepStrictEqual(
+      shown,
+      Object.entries(table).map(([finding, rules]) => [`\`${finding}\``, ...rules]),
+    )
+    const explained = rowsOf(/^`\w+`$/u).filter((row) => row.length === 2)
+    assert.deepStrictEqual(
+      explained.flatMap(([name]) => codes(name)),
+      [...Object.keys(table), ...standings],
+    )
+  })
+
+  const invariants = rowsOf(/^I\d+$/u).map(([number = "", , enforced, tested]) => ({
+    number,
+    files: codes(enforced),
+    tests: codes(tested),
+  }))
+
+  it.each(invariants)("$number names files that enforce it and tests that carry it", (invariant) => {
+    assert.isNotEmpty(invariant.files)
+    assert.isNotEmpty(invariant.tests)
+    assert.deepStrictEqual(
+      invariant.files.filter((file) => !existsSync(join(root, file))),
+      [],
+    )
+    assert.deepStrictEqual([...invariant.tests].sort(), tests.filter((file) => carries(file, invariant.number)).sort())
+    const own = invariant.tests.filter((file) => tagsOf(file).includes(invariant.number))
+    assert.isNotEmpty(own, "one test is tagged with it alone")
+  })
+
+  it("numbers its invariants from 1, and no test carries another number", () => {
+    const numbers = invariants.map(({ number }) => number)
+    assert.deepStrictEqual(
+      numbers,
+      numbers.map((_, index) => `I${index + 1}`),
+    )
+    const misplaced = tests.flatMap((file) => {
+      const above = tagsOf(file)
+      const isKnown = (tags: string) => tags.split(", ").every((tag) => numbers.includes(tag))
+      return linesOf(file)
+        .filter((tags, at) => above[at] !== tags || !isKnown(tags))
+        .map((tags) => `${file}: ${tags}`)
+    })
+    assert.deepStrictEqual(misplaced, [], "each tag stands above its test")
   })
 })

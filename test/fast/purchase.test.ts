@@ -1,36 +1,14 @@
 /** What a page, a command and the library share of a purchase: what is signed, and what an answer means. */
 import { assert, describe, it } from "@effect/vitest"
 import { paymentHeaderOf, toBase64, typedDataOf } from "../../src/buyer/core/Authorization.ts"
-import { type Challenge, readChallenge } from "../../src/buyer/core/Challenge.ts"
+import { readChallenge } from "../../src/buyer/core/Challenge.ts"
 import { type Expectation, mismatchOf } from "../../src/buyer/core/Expectation.ts"
 import { nextStep, readOutcome } from "../../src/buyer/core/Outcome.ts"
 import { moveAfter, type Standing, unattended, watched } from "../../src/buyer/core/Pursuit.ts"
 import { type Exchange, reconcile, send } from "../../src/buyer/core/Request.ts"
+import { asking, asset, payTo, stoneUrl as url } from "../lab/buyer/Offers.ts"
 
-const url = "https://altar.example/api/witness"
-const asset = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
-const payTo = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
-
-const challenge: Challenge = {
-  x402Version: 2,
-  resource: { url, description: "A stone", mimeType: "application/json" },
-  accepts: [
-    {
-      scheme: "exact",
-      network: "eip155:84532",
-      amount: "10000",
-      asset,
-      payTo,
-      maxTimeoutSeconds: 300,
-      extra: { name: "USDC", version: "2", paymentFlow: "upfront" },
-    },
-  ],
-}
-
-const asking = (change: Partial<Challenge["accepts"][0]>): Challenge => ({
-  ...challenge,
-  accepts: [{ ...challenge.accepts[0], ...change }],
-})
+const challenge = asking()
 
 const expectation: Expectation = {
   isResource: (resource) => resource === url,
@@ -182,7 +160,7 @@ describe("what an answer means", () => {
 
 describe("the loop of a purchase", () => {
   const begun: Standing = { by: "send", isSigned: true, tries: 0 }
-  const asking: Standing = { ...begun, by: "reconcile" }
+  const reconciling: Standing = { ...begun, by: "reconcile" }
   const silence = { tag: "silent", reason: "no answer" } as const
   const settled = heard(200, { ok: true, record: {}, receipt: {} })
   const pending = heard(202, { ok: true }, { "retry-after": "30" })
@@ -201,8 +179,8 @@ describe("the loop of a purchase", () => {
   }
 
   it("is ended by a reconcile on a page, and by the request itself alone in a program", () => {
-    assert.strictEqual(moveAfter(asking, watched, settled).step, "settle")
-    assert.deepInclude(moveAfter(asking, unattended, settled), { step: "ask", next: begun, seconds: 0 })
+    assert.strictEqual(moveAfter(reconciling, watched, settled).step, "settle")
+    assert.deepInclude(moveAfter(reconciling, unattended, settled), { step: "ask", next: begun, seconds: 0 })
     assert.strictEqual(moveAfter(begun, unattended, settled).step, "settle")
     assert.strictEqual(moveAfter(begun, watched, settled).step, "settle")
   })
@@ -210,14 +188,14 @@ describe("the loop of a purchase", () => {
   it("waits as long as the altar asks for, and ten seconds at most while a reader looks on", () => {
     assert.deepInclude(moveAfter(begun, unattended, pending), { step: "ask", seconds: 30, because: undefined })
     assert.deepInclude(moveAfter(begun, watched, pending), { step: "ask", seconds: 0 })
-    assert.deepInclude(moveAfter(asking, watched, pending), { step: "ask", seconds: 10 })
+    assert.deepInclude(moveAfter(reconciling, watched, pending), { step: "ask", seconds: 10 })
     assert.deepInclude(moveAfter(begun, watched, silence), { step: "ask", seconds: 2, because: "no answer" })
     assert.deepInclude(moveAfter({ ...begun, tries: 4 }, unattended, silence), { step: "ask", seconds: 5 })
   })
 
   it("leaves a full house to whoever looks on, and waits for it in a program", () => {
     assert.deepInclude(moveAfter(begun, watched, full), { step: "give-up", isBusy: true })
-    assert.deepInclude(moveAfter(asking, watched, full), { step: "ask", seconds: 7 })
+    assert.deepInclude(moveAfter(reconciling, watched, full), { step: "ask", seconds: 7 })
     assert.deepInclude(moveAfter(begun, unattended, full), { step: "ask", seconds: 7, because: "No." })
   })
 

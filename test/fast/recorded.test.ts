@@ -9,15 +9,11 @@ import { catalog } from "../../src/buyer/Acts.ts"
 import { paymentHeaderOf, typedDataOf } from "../../src/buyer/core/Authorization.ts"
 import type { Settlement } from "../../src/buyer/core/Outcome.ts"
 import { type Bought, differencesOf } from "../../src/buyer/core/Recorded.ts"
+import { altar, asking, asset, digest, id, payTo } from "../lab/buyer/Offers.ts"
 import { recorded } from "../../src/buyer/core/RecordedRequest.ts"
 
-const altar = "https://altar.example"
-const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
-const digest = "9c56cc51b374c3ba189210d5b6d4bf57790d351c96c47c02190ecf1e430635ab"
 const transaction = `0x${"18".repeat(32)}`
-const payTo = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"
 const payer = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8"
-const asset = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
 
 const candle = (rung: string) => {
   const body = { dedication: "For the bees", agentName: "Wren", intentionCommitment: digest, parentId: id }
@@ -52,21 +48,7 @@ const all: Readonly<Record<string, readonly [path: string, body: object, record:
 }
 
 const signedFor = (url: string, amount: string) => {
-  const challenge = {
-    x402Version: 2 as const,
-    resource: { url, description: "An act", mimeType: "application/json" },
-    accepts: [
-      {
-        scheme: "exact",
-        network: "eip155:84532",
-        amount,
-        asset,
-        payTo,
-        maxTimeoutSeconds: 300,
-        extra: { name: "USDC", version: "2", paymentFlow: "upfront" as const },
-      },
-    ] as const,
-  }
+  const challenge = asking({ amount }, url)
   const data = typedDataOf(challenge, payer, Date.now())
   return { payment: paymentHeaderOf(challenge, data, "0x00"), nonce: data.message.nonce }
 }

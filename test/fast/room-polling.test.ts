@@ -25,18 +25,8 @@ const answered = (latest: number, ...sequences: ReadonlyArray<number>): Event =>
   _tag: "Answered",
   signals: signals(latest, ...sequences),
 })
-const refused = (
-  code:
-    | "OFFLINE"
-    | "INTERNAL"
-    | "UNAVAILABLE"
-    | "FORBIDDEN"
-    | "RATE_LIMITED"
-    | "UNAUTHORIZED"
-    | "NOT_FOUND"
-    | "EXPIRED",
-  wait = 0,
-): Event => ({
+type Code = Extract<Event, { readonly _tag: "Refused" }>["problem"]["code"]
+const refused = (code: Code, wait = 0): Event => ({
   _tag: "Refused",
   problem: { code, message: "", retryAfter: wait },
 })

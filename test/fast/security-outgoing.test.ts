@@ -1,14 +1,11 @@
 /** Who may ask another machine, and whom: everything else in the sources opens no connection, and nobody follows a redirect. */
-import { readdirSync, readFileSync } from "node:fs"
-import { createServer } from "node:http"
-import { join } from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { HttpClient } from "effect/http"
 import * as Posting from "../../src/http/Posting.ts"
-
-const root = new URL("../..", import.meta.url).pathname
+import { serve } from "../lab/proxy/HttpServer.ts"
+import { filesIn, textOf } from "../lab/Sources.ts"
 
 /** What opens a connection; in a page the policy of its content holds whom it may ask. */
 const opens =
@@ -31,15 +28,11 @@ const mayAsk: Readonly<Record<string, string>> = {
   "src/sandbox/Sandbox.ts": "the chain that the sandbox started",
 }
 
-const sources = ["schema", "src", "migrations"]
-  .flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => join(folder, file)),
-  )
-  .filter((file) => /\.(?:ts|js)$/u.test(file) && !file.startsWith("src/web/"))
+const sources = filesIn(["schema", "src", "migrations"], /\.(?:ts|js)$/u).filter((file) => !file.startsWith("src/web/"))
 
 /** Without comments, and without the text of programs that documents show. */
 const codeOf = (file: string) =>
-  readFileSync(join(root, file), "utf8")
+  textOf(file)
     .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gmu, "")
     .replaceAll(/^.*\bawait fetch\("\$\{publicUrl\}.*$/gmu, "")
 
@@ -65,23 +58,12 @@ describe("a connection to another machine", () => {
   it.live("follows none: the answer that names another address is the answer", () =>
     Effect.gen(function* () {
       const asked: Array<string> = []
-      const server = createServer((request, response) => {
-        asked.push(request.url ?? "")
-        response.writeHead(307, { location: "/elsewhere" }).end()
+      const url = yield* serve(async (path) => {
+        asked.push(path)
+        return { status: 307, body: "", headers: { location: "/elsewhere" } }
       })
-      const port = yield* Effect.acquireRelease(
-        Effect.callback<number>((resume) => {
-          server.listen(0, "127.0.0.1", () => {
-            const address = server.address()
-            resume(Effect.succeed(typeof address === "object" ? (address?.port ?? 0) : 0))
-          })
-        }),
-        () => Effect.sync(() => server.close().closeAllConnections()),
-      )
-      const got = yield* HttpClient.get(`http://127.0.0.1:${port}/client`).pipe(
-        Effect.provide(NodeHttpClient.layerUndici),
-      )
-      const post = yield* Posting.to(new URL(`http://127.0.0.1:${port}/posting`))
+      const got = yield* HttpClient.get(`${url}/client`).pipe(Effect.provide(NodeHttpClient.layerUndici))
+      const post = yield* Posting.to(new URL(`${url}/posting`))
       const posted = yield* Effect.result(post({ text: "{}" }))
       assert.deepStrictEqual([got.status, Result.isSuccess(posted) && posted.success.status], [307, 307])
       assert.deepStrictEqual(asked, ["/client", "/posting"])

@@ -1,12 +1,11 @@
 /** No secret lies in the repository: whatever looks like one is a value that everybody knows, and listed here with its place. */
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { join, relative } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { english } from "viem/accounts"
-
-const root = new URL("../..", import.meta.url).pathname
+import { root, textOf } from "../lab/Sources.ts"
 
 /** A copy of the sources without history has nothing that is ignored but what tools made. */
 const walked = () =>
@@ -72,7 +71,7 @@ const files = tracked().filter((file) => !/\.(?:png|ttf|woff2|ico|jpg)$/u.test(f
 describe("the repository", () => {
   it("holds no secret", () => {
     const found = files.flatMap((file) => {
-      const text = readFileSync(join(root, file), "utf8")
+      const text = textOf(file)
       return Object.entries(shapes).flatMap(([shape, pattern]) =>
         [...text.matchAll(pattern)].flatMap(([all, secret = all]) =>
           isSecret(shape, secret) ? [{ file, shape, digest: digest(secret) }] : [],

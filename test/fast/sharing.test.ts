@@ -1,13 +1,17 @@
-/** What pages elsewhere show of an act: our own drawing and words, nothing that a visitor wrote. */
+/** What acts say of themselves, on pages elsewhere too: nothing that a visitor wrote is in a picture or out of an operator's reach. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
+import { Keeper } from "../../schema/altar/Keeper.ts"
+import { sales } from "../../schema/altar/Sales.ts"
 import { Tellings } from "../../src/altar/Acts.ts"
-import { Html } from "../../src/platform/Html.ts"
+import { telling } from "../../src/altar/Telling.ts"
 import { altOf, cardOf } from "../../src/pages/sharing/Card.ts"
-import { picture } from "../../src/pages/sharing/Picture.ts"
 import { jsonLd } from "../../src/pages/sharing/JsonLd.ts"
+import { picture } from "../../src/pages/sharing/Picture.ts"
 import type { SettledAct } from "../../src/pages/templates/ActList.ts"
 import { plates } from "../../src/pages/templates/Plates.ts"
+import { bodyOf } from "../../src/payments/ActInput.ts"
+import { Html } from "../../src/platform/Html.ts"
 
 const day = 86_400_000
 const start = Date.parse("2026-11-22T04:00:00.000Z")
@@ -142,5 +146,28 @@ describe("what a page says by machine", () => {
     const text = jsonLd([{ "@type": "Action", name: hostile }])
     assert.notMatch(text, /[<>&\u2028]/u)
     assert.strictEqual(JSON.parse(text)["@graph"][0].name, hostile)
+  })
+})
+
+const fieldsOf = (schema: Schema.Top | undefined) =>
+  schema !== undefined && "fields" in schema ? Object.entries<Schema.Top>(Object(schema.fields)) : []
+
+/** Members of a request that take any words. */
+const wordsIn = (schema: Schema.Top | undefined) =>
+  fieldsOf(schema).flatMap(([name, field]) => (Schema.is(field)("Two words") ? [name] : []))
+
+describe("the telling of an act", () => {
+  it("has a label for every member of its record, or does not compile", () => {
+    const rest = { sentence: () => "", card: () => ({ title: "" }), hideable: { table: "keepers", texts: {} } }
+    // @ts-expect-error the members of a keeper are missing
+    const told = telling(Keeper, { ...rest, labels: { id: null } })
+    assert.deepStrictEqual(told.labels, { id: null })
+  })
+
+  it.each(sales.map((sale) => ({ name: sale.identifier, sale })))("hides the words of $name", ({ name, sale }) => {
+    const { name: column, texts } = tellings.get(name)?.hideable ?? assert.fail(name)
+    const hideable = [...Object.keys(texts), ...(column === undefined ? [] : ["agentName"])]
+    assert.includeMembers(hideable, wordsIn(bodyOf(sale)))
+    assert.include(hideable, "agentName", "every act of this altar has a public name")
   })
 })

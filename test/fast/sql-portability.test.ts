@@ -1,10 +1,7 @@
 /** Decision 5 in every statement: nothing that engines lack which speak PostgreSQL's protocol. */
-import { readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { violationsOf, wordsIn } from "../campaign/scale/Portability.ts"
-
-const root = new URL("../..", import.meta.url).pathname
+import { filesIn, textOf } from "../lab/Sources.ts"
 
 /** Each of these an engine lacks, and the check has to say so. */
 const wrong: ReadonlyArray<readonly [statement: string, what: string]> = [
@@ -45,11 +42,7 @@ const right = [
   "COMMIT",
 ]
 
-const sources = ["src", "migrations"].flatMap((folder) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".ts"))
-    .map((file) => join(folder, file)),
-)
+const sources = filesIn(["src", "migrations"])
 
 describe("what engines lack", () => {
   it.each(wrong)("%s", (statement, what) => {
@@ -67,9 +60,7 @@ describe("what engines lack", () => {
   })
 
   it("is in no source", () => {
-    const found = sources.flatMap((file) =>
-      wordsIn(readFileSync(join(root, file), "utf8")).map((what) => `${file}: ${what}`),
-    )
+    const found = sources.flatMap((file) => wordsIn(textOf(file)).map((what) => `${file}: ${what}`))
     assert.deepStrictEqual(found, [])
   })
 
@@ -78,7 +69,7 @@ describe("what engines lack", () => {
       .filter((file) => file.startsWith("migrations/"))
       .flatMap((file) =>
         // The only values in a migration's text are constants.
-        [...readFileSync(join(root, file), "utf8").matchAll(/sql`([^`]*)`/gu)].map(
+        [...textOf(file).matchAll(/sql`([^`]*)`/gu)].map(
           (match) => [file, (match[1] ?? "").replaceAll(/\$\{"0"[^}]*\}/gu, "'0'")] as const,
         ),
       )

@@ -1,8 +1,9 @@
-/** An answer in all its forms: which one a client gets, what names it, and when there is nothing to send. */
+/** An answer in all its forms: its schema, its encoding, its tag, and when there is nothing to send. */
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Cause, Effect, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { encoderOf, MalformedAnswer, textOf } from "../../src/altar/Answers.ts"
 import { encodingFor } from "../../src/http/Accept.ts"
 import { pressed } from "../../src/http/Pressed.ts"
 import { isKept, written } from "../../src/http/Written.ts"
@@ -142,3 +143,29 @@ describe("an answer that is given once", () => {
     }),
   )
 })
+
+const Pebble = Schema.Struct({
+  ok: Schema.Literal(true),
+  weight: Schema.Int,
+  finder: Schema.NullOr(Schema.Struct({ name: Schema.NonEmptyString })),
+}).annotate({ identifier: "Pebble" })
+
+const encode = encoderOf(Pebble)
+
+it.effect("writes the members of the contract, in its order, and no other", () =>
+  Effect.gen(function* () {
+    const pebble = { secret: "salt", finder: { wallet: "0x1", name: "Wren" }, weight: 3, ok: true as const }
+    assert.strictEqual(JSON.stringify(yield* encode(pebble)), '{"ok":true,"weight":3,"finder":{"name":"Wren"}}')
+  }),
+)
+
+it.effect("dies of what does not fit, with the members and without their values", () =>
+  Effect.gen(function* () {
+    const write = textOf(Pebble, (pebble: typeof Pebble.Type) => pebble)
+    const exit = yield* Effect.exit(write({ ok: true, weight: 0.5, finder: { name: "" } }))
+    assert.isTrue(exit._tag === "Failure" && Cause.hasDies(exit.cause))
+    const defect = exit._tag === "Failure" ? Cause.squash(exit.cause) : undefined
+    assert.instanceOf(defect, MalformedAnswer)
+    assert.strictEqual(defect.message, "Pebble does not have its form: weight, finder/name")
+  }),
+)

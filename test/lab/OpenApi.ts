@@ -8,6 +8,8 @@ export interface Schema {
   readonly enum?: ReadonlyArray<unknown>
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: ReadonlyArray<string>
+  readonly description?: string
+  readonly pattern?: string
   readonly minimum?: number
   readonly maximum?: number
   readonly maxLength?: number
@@ -17,34 +19,46 @@ export interface Schema {
 
 export interface Parameter {
   readonly name: string
+  readonly description?: string
   readonly in: "path" | "query" | "header"
   readonly required?: boolean
   readonly schema: Schema
 }
 
-export interface Operation {
+interface Written {
+  readonly operationId: string
+  readonly security: ReadonlyArray<unknown>
+  readonly parameters?: ReadonlyArray<Parameter>
+  readonly requestBody?: {
+    readonly required?: boolean
+    readonly content: Readonly<Record<string, { readonly schema: Schema }>>
+  }
+  readonly responses: Readonly<Record<string, { readonly headers?: object }>>
+}
+
+export interface Operation extends Written {
   readonly method: string
   readonly path: string
   readonly parameters: ReadonlyArray<Parameter>
   readonly body: Schema | undefined
 }
 
-interface Written {
-  readonly parameters?: ReadonlyArray<Parameter>
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
-}
-
-const document: {
+export const document: {
+  readonly info: { readonly version: string }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Written>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>
+    readonly securitySchemes: Readonly<Record<string, object>>
+  }
 } = JSON.parse(readFileSync(new URL("../../schema/openapi.json", import.meta.url), "utf8"))
 
 export const operations: ReadonlyArray<Operation> = Object.entries(document.paths).flatMap(([path, verbs]) =>
-  Object.entries(verbs).map(([method, { parameters = [], requestBody }]) => ({
+  Object.entries(verbs).map(([method, written]) => ({
+    ...written,
     method: method.toUpperCase(),
     path,
-    parameters,
-    body: requestBody?.content["application/json"]?.schema,
+    parameters: written.parameters ?? [],
+    body: written.requestBody?.content["application/json"]?.schema,
   })),
 )
 

@@ -7,9 +7,8 @@ import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Confirmation } from "../../src/log/Confirmation.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
-import { LogStore } from "../../src/log/LogStore.ts"
 import { cosignerOf, newFolder, ownWitness, policyOf, witnessesOf } from "../lab/log/Witnesses.ts"
-import { forget, integrateAll, layer as world, publish, server, settle, stored } from "../lab/log/LogFixture.ts"
+import { forget, grow, layer as world, newest, publish, server, stopReason, stored } from "../lab/log/LogFixture.ts"
 
 type Named = Parameters<typeof policyOf>[0][number]
 
@@ -22,10 +21,7 @@ const start = (witnesses: ReadonlyArray<Named>, file?: string) =>
     witnessesOf(policyOf(witnesses, witnesses.length === 0 ? "none" : "any")),
   )
 
-const grow = (count: number) => Effect.andThen(settle(count), integrateAll)
-const newest = Effect.flatMap(LogStore, (store) => Effect.flatMap(store.newest, Effect.fromOption))
 const waitsFor = Effect.flatMap(Confirmation, (confirmation) => confirmation.waitsFor)
-const stopReason = Effect.map(stored, ({ stopped }) => Option.getOrElse(stopped, () => ""))
 
 /** A log of its own for one test, whose first `count` stones are published. */
 const begin = (count: number, witnesses: ReadonlyArray<Named>, file?: string) =>

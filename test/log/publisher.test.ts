@@ -1,10 +1,9 @@
 /** Checkpoints: signed as the tree grows, never two that contradict each other, and none after something was changed. */
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Logger, Option, Redacted, Schedule } from "effect"
+import { Effect, Layer, Logger, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { base64 } from "../../schema/log/Bytes.ts"
 import { genesisHash } from "../../schema/altar/ChainLink.ts"
@@ -19,27 +18,30 @@ import { Publisher } from "../../src/log/Publisher.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { newFolder } from "../lab/log/Witnesses.ts"
 import { patience } from "../lab/Patience.ts"
 import {
   expected,
+  flipTile,
   forget,
+  grow,
   integrateAll,
   memoryLog,
+  newest,
   origin,
   publish,
+  resume,
   server,
   settle,
   sharedMemory,
   signer,
+  stopReason,
   stored,
+  takeAway,
   layer as world,
 } from "../lab/log/LogFixture.ts"
 
 const { vkey } = signer
-
-const newest = Effect.flatMap(LogStore, (store) => Effect.flatMap(store.newest, Effect.fromOption))
-
-const stoppedReason = Effect.map(stored, (log) => Option.getOrElse(log.stopped, () => ""))
 
 /** A server of its own for each step. */
 const once = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, server(256))
@@ -78,13 +80,12 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
       assert.isFalse(yield* once(publish))
       assert.isFalse(yield* isOld)
       assert.strictEqual((yield* once(newest)).note, before.note)
-      const flip = client`UPDATE log_tiles SET hashes = set_byte(hashes, 40, 255 - get_byte(hashes, 40)) WHERE level = 0 AND index = 1`
       yield* age(11)
-      yield* flip
+      yield* flipTile(0, 1)
       yield* Effect.flip(once(publish))
       assert.isTrue(yield* isOld)
-      yield* flip
-      yield* once(Effect.flatMap(LogStore, (store) => store.resume))
+      yield* flipTile(0, 1)
+      yield* once(resume)
     }),
   )
 
@@ -101,11 +102,8 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
 
   it.effect("stops where a tile was changed, keeps the reason, and goes on when it is mended", () =>
     Effect.gen(function* () {
-      const client = yield* SqlClient.SqlClient
-      const flip = client`UPDATE log_tiles SET hashes = set_byte(hashes, 7, 255 - get_byte(hashes, 7))
-        WHERE level = 0 AND index = 1`
       const before = yield* stored
-      yield* flip
+      yield* flipTile(0, 1)
       yield* settle(2)
       const heard: Array<unknown> = []
       const listening = Logger.layer([Logger.make(({ logLevel, message }) => void heard.push([logLevel, message]))])
@@ -116,12 +114,12 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
         ["LogStopped", "LogStopped", "LogStopped"],
       )
       assert.lengthOf(heard, 1, "the alarm rings once")
-      assert.match(yield* stoppedReason, /do not have the root/u)
+      assert.match(yield* stopReason, /do not have the root/u)
       assert.strictEqual((yield* Effect.flip(once(publish)))._tag, "LogStopped")
-      yield* flip
+      yield* flipTile(0, 1)
       assert.strictEqual((yield* Effect.flip(once(integrateAll)))._tag, "LogStopped")
       assert.deepStrictEqual({ ...(yield* stored), stopped: before.stopped }, before)
-      yield* once(Effect.flatMap(LogStore, (store) => store.resume))
+      yield* once(resume)
       assert.strictEqual(yield* once(integrateAll), 2)
       assert.isTrue(yield* once(publish))
       assert.deepStrictEqual(yield* stored, yield* expected)
@@ -136,7 +134,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
       yield* settle(1)
       yield* once(integrateAll)
       yield* Effect.flip(once(publish))
-      assert.match(yield* stoppedReason, /are not those that the published checkpoint covers/u)
+      assert.match(yield* stopReason, /are not those that the published checkpoint covers/u)
       yield* rebuilt
     }),
   )
@@ -158,35 +156,29 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
       yield* client`UPDATE witness_head SET chain_hash = ${previousHash}`
       yield* settle(1)
       yield* Effect.flip(once(integrateAll))
-      assert.match(yield* stoppedReason, /stone \d+ is not the one that the log holds/u)
+      assert.match(yield* stopReason, /stone \d+ is not the one that the log holds/u)
       yield* rebuilt
     }),
   )
 
   it.effect("says where stones are gone", () =>
     Effect.gen(function* () {
-      const client = yield* SqlClient.SqlClient
-      yield* settle(1)
-      yield* once(integrateAll)
+      yield* once(grow(1))
       const { size } = yield* stored
-      yield* client`DELETE FROM witness_stones WHERE sequence = ${size}::bigint`
-      yield* client`UPDATE witness_head SET sequence = ${size - 1}::bigint, chain_hash =
-        (SELECT chain_hash FROM witness_stones WHERE sequence = ${size - 1}::bigint)`
+      yield* takeAway(1)
       yield* Effect.flip(once(integrateAll))
-      assert.match(yield* stoppedReason, new RegExp(`holds ${size} stones, but there are only ${size - 1}`, "u"))
+      assert.match(yield* stopReason, new RegExp(`holds ${size} stones, but there are only ${size - 1}`, "u"))
       yield* rebuilt
     }),
   )
 
   it.effect("stays stopped after a backup was restored, which only its own file remembers", () =>
     Effect.gen(function* () {
-      const client = yield* SqlClient.SqlClient
-      const file = join(mkdtempSync(join(tmpdir(), "last-signed-")), "checkpoint")
+      const file = join(newFolder(), "checkpoint")
       const lastSigned = LastSigned.file(file).pipe(Layer.provide(NodeFileSystem.layer))
       const withFile = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, server(256, lastSigned))
       writeFileSync(file, (yield* once(newest)).note)
-      yield* settle(10)
-      yield* withFile(Effect.andThen(integrateAll, publish))
+      yield* withFile(Effect.andThen(grow(10), publish))
       const { note, size } = yield* once(newest)
       assert.strictEqual(readFileSync(file, "utf8"), note)
 
@@ -201,26 +193,23 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
       assert.deepStrictEqual(readdirSync(dirname(file)), ["checkpoint"])
 
       // The last ten stones and all that was made of them never were.
-      const before = size - 10
-      yield* client`DELETE FROM witness_stones WHERE sequence > ${before}::bigint`
-      yield* client`UPDATE witness_head SET sequence = ${before}::bigint, chain_hash =
-        (SELECT chain_hash FROM witness_stones WHERE sequence = ${before}::bigint)`
+      yield* takeAway(10)
       yield* forget
       yield* withFile(integrateAll)
       yield* Effect.flip(withFile(publish))
-      assert.match(yield* stoppedReason, /a backup was restored/u)
+      assert.match(yield* stopReason, /a backup was restored/u)
       yield* settle(20)
       assert.strictEqual((yield* Effect.flip(withFile(integrateAll)))._tag, "LogStopped")
       assert.strictEqual((yield* Effect.flip(withFile(publish)))._tag, "LogStopped")
 
       // Nor does it sign once other stones have taken their places.
-      yield* once(Effect.flatMap(LogStore, (store) => store.resume))
+      yield* once(resume)
       yield* withFile(integrateAll)
       yield* Effect.flip(withFile(publish))
-      assert.match(yield* stoppedReason, /are not those that the checkpoint this server signed last covers/u)
+      assert.match(yield* stopReason, /are not those that the checkpoint this server signed last covers/u)
 
       writeFileSync(file, "nonsense")
-      yield* once(Effect.flatMap(LogStore, (store) => store.resume))
+      yield* once(resume)
       assert.strictEqual((yield* Effect.flip(withFile(publish)))._tag, "LastSignedLost")
       yield* rebuilt
     }),

@@ -16,13 +16,17 @@ import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
 import { heldClock } from "../lab/Clock.ts"
 import {
+  flipTile,
+  grow,
   integrateAll,
   memoryLog,
   origin,
   publish,
+  resume,
   server,
   settle,
   signer,
+  stopReason,
   layer as world,
 } from "../lab/log/LogFixture.ts"
 
@@ -33,9 +37,6 @@ const served = PublishedLog.layer({ origin, signer }).pipe(
   Layer.provide(Witnesses.none),
   Layer.provideMerge(world),
 )
-
-const grow = (count: number) =>
-  Effect.andThen(settle(count), Effect.provide(Effect.andThen(integrateAll, publish), server(4096)))
 
 const links = Effect.flatMap(WitnessChain, (chain) => Effect.map(chain.segment(1, 10_000), (segment) => segment.links))
 
@@ -70,7 +71,7 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
 
   it.effect("serves the files of its size, and of no larger one", () =>
     Effect.gen(function* () {
-      yield* grow(600)
+      yield* Effect.provide(Effect.andThen(grow(600), publish), server(4096))
       const ask = yield* asking
       const log = yield* memoryLog
       const stones = yield* links
@@ -179,7 +180,7 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
       assert.strictEqual((yield* ask("tile/entries/000")).status, 500)
       yield* change(seventh.commitment)
       assert.strictEqual((yield* ask("tile/entries/000")).status, 200)
-      yield* Effect.flatMap(LogStore, (store) => store.resume)
+      yield* resume
     }),
   )
 
@@ -208,27 +209,22 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
     Effect.gen(function* () {
       const ask = yield* asking
       const client = yield* SqlClient.SqlClient
-      const store = yield* LogStore
       const statusOf = (path: string) => Effect.map(ask(path), ({ status }) => status)
-      const flip = (level: number, index: number) => client`
-        UPDATE log_tiles SET hashes = set_byte(hashes, 40, 255 - get_byte(hashes, 40))
-        WHERE level = ${level}::smallint AND index = ${index}::bigint`
-      const reason = Effect.map(store.head, ({ stopped }) => (stopped._tag === "Some" ? stopped.value.reason : ""))
 
       for (const [level, index, served] of [
         [0, 0, "tile/0/001"],
         [0, 2, undefined],
         [1, 0, undefined],
       ] as const) {
-        yield* flip(level, index)
+        yield* flipTile(level, index)
         const path = level === 0 && index === 2 ? "tile/0/002.p/89" : "tile/0/000"
         assert.strictEqual(yield* statusOf(path), 500, `${level}/${index}`)
         assert.strictEqual(yield* statusOf("tile/entries/000"), 500)
         if (served !== undefined) assert.strictEqual(yield* statusOf(served), 200)
-        assert.match(yield* reason, /tiles above stone/u)
-        yield* flip(level, index)
+        assert.match(yield* stopReason, /tiles above stone/u)
+        yield* flipTile(level, index)
         assert.strictEqual(yield* statusOf(path), 200)
-        yield* store.resume
+        yield* resume
       }
 
       const [stone] = (yield* links).slice(299)
@@ -240,8 +236,8 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
       yield* client`UPDATE witness_stones SET commitment = ${stone.commitment} WHERE sequence = 300`
       assert.strictEqual((yield* Effect.flip(log.proof(stone.id)))._tag, "ChainBroken")
       yield* client`UPDATE witness_stones SET chain_hash = ${stone.chainHash} WHERE sequence = 300`
-      assert.match(yield* reason, /stone 300 is not the one/u)
-      yield* store.resume
+      assert.match(yield* stopReason, /stone 300 is not the one/u)
+      yield* resume
       yield* client`UPDATE witness_stones SET commitment = ${lie.commitment} WHERE sequence = 300`
       assert.strictEqual(yield* statusOf("tile/entries/001"), 500)
       assert.strictEqual(yield* statusOf("tile/entries/000"), 200)
@@ -250,7 +246,7 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
 
       yield* client`UPDATE log_checkpoints SET note = replace(note, ${"\n601\n"}, ${"\n602\n"})`
       assert.strictEqual(yield* statusOf("checkpoint"), 500)
-      assert.match(yield* reason, /not as signed/u)
+      assert.match(yield* stopReason, /not as signed/u)
     }),
   )
 })

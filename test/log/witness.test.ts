@@ -5,7 +5,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer, Result } from "effect"
 import { addCheckpointText, sizeType } from "../../schema/log/AddCheckpoint.ts"
-import { base64 } from "../../schema/log/Bytes.ts"
+import { base64, type Bytes } from "../../schema/log/Bytes.ts"
 import { openCheckpoint } from "../../src/buyer/log/SignedCheckpoint.ts"
 import { witnessServing } from "../../src/cli/log/WitnessServe.ts"
 import { fromText, generate } from "../../src/log/Signer.ts"
@@ -61,51 +61,32 @@ layer(Layer.empty)("a log witness", (it) => {
       const impostor = Result.getOrThrow(Result.flatMap(generate(origin), fromText))
       const note = (by: typeof signer, size: number) => noteAt(log, size, by)
       const fork = new MemoryLog().append(goldenLeaves(1000, 1300))
+      const next = asking(log, 8, 9)
+      const told = (old: number, hashes: ReadonlyArray<Bytes>, signed: string) =>
+        addCheckpointText({ old, hashes, note: signed })
+      const zeros = Array.from({ length: 64 }, () => new Uint8Array(32))
+      const rooted = signer.note({ origin, size: 0, root: Uint8Array.from(log.rootAt(8)), extensions: [] })
       const cases: ReadonlyArray<readonly [what: string, status: number, body: string]> = [
         ["nothing", 400, ""],
-        ["no size", 400, asking(log, 8, 9).replace("old 8", "old eight")],
-        ["a size with a zero before it", 400, asking(log, 8, 9).replace("old 8", "old 08")],
-        [
-          "64 hashes",
-          400,
-          addCheckpointText({
-            old: 8,
-            hashes: Array.from({ length: 64 }, () => new Uint8Array(32)),
-            note: note(signer, 9),
-          }),
-        ],
-        ["a short hash", 400, addCheckpointText({ old: 8, hashes: [new Uint8Array(31)], note: note(signer, 9) })],
-        ["no note", 400, addCheckpointText({ old: 8, hashes: [], note: "hello\n" })],
-        ["an older size than the old", 400, addCheckpointText({ old: 9, hashes: [], note: note(signer, 8) })],
-        ["a log that is not known", 404, addCheckpointText({ old: 0, hashes: [], note: note(stranger, 9) })],
-        [
-          "another key of that name",
-          403,
-          addCheckpointText({ old: 8, hashes: log.consistency(8, 9), note: note(impostor, 9) }),
-        ],
-        ["a wrong signature", 403, asking(log, 8, 9).replace("\n9\n", "\n10\n")],
+        ["no size", 400, next.replace("old 8", "old eight")],
+        ["a size with a zero before it", 400, next.replace("old 8", "old 08")],
+        ["64 hashes", 400, told(8, zeros, note(signer, 9))],
+        ["a short hash", 400, told(8, [new Uint8Array(31)], note(signer, 9))],
+        ["no note", 400, told(8, [], "hello\n")],
+        ["an older size than the old", 400, told(9, [], note(signer, 8))],
+        ["a log that is not known", 404, told(0, [], note(stranger, 9))],
+        ["another key of that name", 403, told(8, log.consistency(8, 9), note(impostor, 9))],
+        ["a wrong signature", 403, next.replace("\n9\n", "\n10\n")],
         ["from the beginning again", 409, asking(log, 0, 9)],
         ["a rollback", 409, asking(log, 0, 7)],
-        ["a rollback from where it is", 400, addCheckpointText({ old: 8, hashes: [], note: note(signer, 7) })],
-        ["no proof", 422, addCheckpointText({ old: 8, hashes: [], note: note(signer, 9) })],
-        ["another proof", 422, addCheckpointText({ old: 8, hashes: log.consistency(7, 9), note: note(signer, 9) })],
-        ["a fork", 422, addCheckpointText({ old: 8, hashes: fork.consistency(8, 9), note: noteAt(fork, 9) })],
-        ["a fork of the same size", 422, addCheckpointText({ old: 8, hashes: [], note: noteAt(fork, 8) })],
-        [
-          "a proof where there is none",
-          422,
-          addCheckpointText({ old: 8, hashes: log.consistency(7, 8), note: note(signer, 8) }),
-        ],
-        [
-          "an empty log with a root",
-          422,
-          addCheckpointText({
-            old: 0,
-            hashes: [],
-            note: signer.note({ origin, size: 0, root: Uint8Array.from(log.rootAt(8)), extensions: [] }),
-          }),
-        ],
-        ["more than fits", 400, asking(log, 8, 9) + "x".repeat(100_000)],
+        ["a rollback from where it is", 400, told(8, [], note(signer, 7))],
+        ["no proof", 422, told(8, [], note(signer, 9))],
+        ["another proof", 422, told(8, log.consistency(7, 9), note(signer, 9))],
+        ["a fork", 422, told(8, fork.consistency(8, 9), noteAt(fork, 9))],
+        ["a fork of the same size", 422, told(8, [], noteAt(fork, 8))],
+        ["a proof where there is none", 422, told(8, log.consistency(7, 8), note(signer, 8))],
+        ["an empty log with a root", 422, told(0, [], rooted)],
+        ["more than fits", 400, next + "x".repeat(100_000)],
       ]
       for (const [what, status, body] of cases) {
         const answer = yield* ask(body)

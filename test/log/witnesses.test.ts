@@ -8,7 +8,6 @@ import { parseProofFile } from "../../schema/log/ProofFile.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { openCheckpoint } from "../../src/buyer/log/SignedCheckpoint.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
-import { Confirmation } from "../../src/log/Confirmation.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { sha256 } from "../../src/log/Tree.ts"
@@ -17,24 +16,24 @@ import { heldClock } from "../lab/Clock.ts"
 import { cosignerOf, ownWitness, policyOf, strangeWitness, witnessesOf } from "../lab/log/Witnesses.ts"
 import {
   forget,
+  grow,
   integrateAll,
+  newest,
   origin,
   publish,
+  resume,
   server,
-  settle,
   sharedMemory,
   signer,
+  stopReason,
   stored,
+  takeAway,
   layer as world,
 } from "../lab/log/LogFixture.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { patience } from "../lab/Patience.ts"
 
 const { vkey } = signer
-
-const newest = Effect.flatMap(LogStore, (store) => Effect.flatMap(store.newest, Effect.fromOption))
-
-const grow = (count: number) => Effect.andThen(settle(count), integrateAll)
 
 type Named = Parameters<typeof policyOf>[0][number]
 
@@ -47,10 +46,11 @@ const withWitnesses = <A, E, R>(
   lastSigned = sharedMemory,
 ) => Effect.provide(use, server(256, lastSigned, undefined, witnessesOf(policyOf(witnesses, quorum), waitsMs)))
 
-/** The last arguments of one that remembers nothing outside the database. */
-const forgetful = ["all", undefined, LastSigned.none] as const
-
 const published = Effect.andThen(publish, newest)
+
+/** What a cosigner adds to the checkpoint that it is shown. */
+const lineOf = (cosigner: ReturnType<typeof cosignerOf>, body: string) =>
+  cosigner.line(`${body.slice(body.indexOf("\n\n") + 2).split("\n\n")[0]}\n`, 1_700_000_000)
 
 const open = (note: string, witnesses: ReadonlyArray<Named>, quorum = "all") =>
   Effect.promise(() => openCheckpoint(note, { vkey, witnesses: policyOf(witnesses, quorum) }))
@@ -122,49 +122,41 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
       const good = yield* ownWitness("good.example/w")
       const wrongKey = cosignerOf("wrong.example/w")
       const elsewhere = yield* ownWitness("elsewhere.example/w")
-      const sizes = (size: (body: string) => number) => (body: string, response: ServerResponse) =>
-        void response.writeHead(409, { "content-type": "text/x.tlog.size" }).end(`${size(body)}\n`)
-      const strange = yield* Effect.all([
-        strangeWitness("slow.example/w", () => {}),
-        strangeWitness("dripping.example/w", (_, response) => {
+      const status =
+        (code: number, headers = {}) =>
+        (_: string, response: ServerResponse) =>
+          void response.writeHead(code, headers).end()
+      const size = (of: (body: string) => number) => (body: string, response: ServerResponse) =>
+        void response.writeHead(409, { "content-type": "text/x.tlog.size" }).end(`${of(body)}\n`)
+      const answers: Readonly<Record<string, Parameters<typeof strangeWitness>[1]>> = {
+        slow: () => {},
+        dripping: (_, response) => {
           response.writeHead(200)
           const timer = setInterval(() => response.write("— "), 50)
           response.on("close", () => clearInterval(timer))
-        }),
-        strangeWitness("endless.example/w", (_, response) => {
+        },
+        endless: (_, response) => {
           response.writeHead(200)
           const more = () => {
             while (!response.destroyed && response.write("x".repeat(65_536)));
           }
           response.on("drain", more)
           more()
-        }),
-        strangeWitness("garbage.example/w", (_, response) => void response.end("yes\n")),
-        strangeWitness("impostor.example/w", (body, response) => {
-          const text = `${body.slice(body.indexOf("\n\n") + 2).split("\n\n")[0]}\n`
-          response.end(wrongKey.line(text, 1_700_000_000))
-        }),
-        strangeWitness(
-          "ever.example/w",
-          sizes(() => 1),
-        ),
-        strangeWitness(
-          "counting.example/w",
-          sizes((body) => Number(/^old (\d+)/u.exec(body)?.[1]) + 1),
-        ),
-        strangeWitness(
-          "ahead.example/w",
-          sizes(() => 9_000_000),
-        ),
-        strangeWitness("nowhere.example/w", (_, response) => void response.writeHead(404).end()),
-        strangeWitness("forbidden.example/w", (_, response) => void response.writeHead(403).end()),
-        strangeWitness("doubting.example/w", (_, response) => void response.writeHead(422).end()),
-        strangeWitness(
-          "redirecting.example/w",
-          (_, response) => void response.writeHead(307, { location: `${elsewhere.url}/add-checkpoint` }).end(),
-        ),
-      ])
-      // It would sign with its right key, if it stood where the policy says.
+        },
+        garbage: (_, response) => void response.end("yes\n"),
+        impostor: (body, response) => void response.end(lineOf(wrongKey, body)),
+        ever: size(() => 1),
+        counting: size((body) => Number(/^old (\d+)/u.exec(body)?.[1]) + 1),
+        ahead: size(() => 9_000_000),
+        nowhere: status(404),
+        forbidden: status(403),
+        doubting: status(422),
+        // It would sign with its right key, if it stood where the policy says.
+        redirecting: status(307, { location: `${elsewhere.url}/add-checkpoint` }),
+      }
+      const strange = yield* Effect.forEach(Object.entries(answers), ([name, answer]) =>
+        strangeWitness(`${name}.example/w`, answer),
+      )
       const all = [good, ...strange]
       // However long a step takes here, nobody has rested before the clock is put on.
       const { clock, put } = yield* heldClock
@@ -210,8 +202,7 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
         "late.example/w",
         (body, response) => {
           if (isAway) return void response.writeHead(503).end()
-          const text = `${body.slice(body.indexOf("\n\n") + 2).split("\n\n")[0]}\n`
-          response.end(cosigner.line(text, 1_700_000_000))
+          response.end(lineOf(cosigner, body))
         },
         cosigner,
       )
@@ -233,90 +224,45 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
     }),
   )
 
-  it.effect("that hold a later checkpoint of this log stop one whose backup was restored", () =>
+  it.effect("are asked what they hold before a server that remembers nothing signs, and stop a restored backup", () =>
     Effect.gen(function* () {
-      const client = yield* SqlClient.SqlClient
-      const witness = yield* ownWitness("watching.example/w")
-      yield* withWitnesses([witness], Effect.andThen(grow(12), published))
-      const { size } = yield* stored
-      const before = size - 10
-      yield* client`DELETE FROM witness_stones WHERE sequence > ${before}::bigint`
-      yield* client`UPDATE witness_head SET sequence = ${before}::bigint, chain_hash =
-        (SELECT chain_hash FROM witness_stones WHERE sequence = ${before}::bigint)`
+      const { note: held, size } = yield* withWitnesses([], Effect.andThen(grow(5), published), "none")
+      const left = yield* takeAway(3)
       yield* forget
-      const refused = yield* withWitnesses([witness], Effect.flip(Effect.andThen(integrateAll, published)))
-      assert.strictEqual(refused._tag, "LogStopped")
-      const reason = Option.getOrElse((yield* stored).stopped, () => "")
-      assert.match(reason, /the log witness watching\.example\/w holds covers \d+ stones.*a backup was restored/u)
-      // Other stones took their places: it is the fork that the witness was there for.
-      yield* Effect.provide(
-        Effect.flatMap(LogStore, (store) => store.resume),
-        server(256),
+      const witness = yield* strangeWitness(
+        "asked.example/w",
+        (_, response, { method }) => void (method === "GET" ? response.end(held) : response.writeHead(404).end()),
       )
-      const forked = yield* withWitnesses([witness], Effect.flip(Effect.andThen(grow(20), published)))
-      assert.strictEqual(forked._tag, "LogStopped")
-      assert.match(
-        Option.getOrElse((yield* stored).stopped, () => ""),
-        /are not those that the checkpoint that the log witness/u,
+      yield* withWitnesses(
+        [witness],
+        Effect.gen(function* () {
+          yield* integrateAll
+          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
+          assert.match(
+            yield* stopReason,
+            new RegExp(
+              `witness asked\\.example/w holds covers ${size} stones, .* has ${left} .*a backup was restored`,
+              "u",
+            ),
+          )
+          // Other stones took their places: it is the fork that the witness was there for.
+          yield* resume
+          yield* grow(20)
+          const fork = /are not those that the checkpoint that the log witness asked\.example\/w holds/u
+          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
+          assert.match(yield* stopReason, fork)
+          yield* resume
+          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
+        }),
+        "all",
+        undefined,
+        LastSigned.none,
       )
+      const client = yield* SqlClient.SqlClient
+      const signed = yield* client`SELECT size FROM log_checkpoints`
+      assert.deepStrictEqual([witness.asked.times, signed], [0, []], "no fork was signed and shown to anybody")
       yield* forget
     }),
-  )
-
-  it.effect(
-    "are asked what they hold before a server that remembers nothing signs, and again when they were away",
-    () =>
-      Effect.gen(function* () {
-        const client = yield* SqlClient.SqlClient
-        const { note: held, size } = yield* withWitnesses([], Effect.andThen(grow(5), published), "none")
-        const before = size - 3
-        yield* client`DELETE FROM witness_stones WHERE sequence > ${before}::bigint`
-        yield* client`UPDATE witness_head SET sequence = ${before}::bigint, chain_hash =
-        (SELECT chain_hash FROM witness_stones WHERE sequence = ${before}::bigint)`
-        yield* forget
-        let isAway = false
-        const witness = yield* strangeWitness("asked.example/w", (_, response, { method }) => {
-          if (isAway) return void response.writeHead(503).end()
-          return method === "GET" ? void response.end(held) : void response.writeHead(404).end()
-        })
-        const resume = Effect.flatMap(LogStore, (store) => store.resume)
-        const stopped = Effect.map(stored, (log) => Option.getOrElse(log.stopped, () => ""))
-        const forks = Effect.map(client`SELECT size FROM log_checkpoints`, (rows) => rows.length)
-        yield* withWitnesses(
-          [witness],
-          Effect.gen(function* () {
-            yield* grow(20)
-            assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
-            assert.match(
-              yield* stopped,
-              /are not those that the checkpoint that the log witness asked\.example\/w holds/u,
-            )
-            yield* resume
-            assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
-          }),
-          ...forgetful,
-        )
-        assert.deepStrictEqual([witness.asked.times, yield* forks], [0, 0], "no fork was signed and shown to anybody")
-        isAway = true
-        yield* withWitnesses(
-          [witness],
-          Effect.gen(function* () {
-            yield* resume
-            assert.isFalse(yield* publish, "a log that may have been signed waits for those who know")
-            assert.strictEqual(yield* forks, 0)
-            const confirmation = yield* Confirmation
-            assert.deepStrictEqual(yield* confirmation.waitsFor, Option.some("a log witness to say what it holds"))
-            isAway = false
-            const { times } = witness.asked
-            yield* Effect.sleep("1100 millis")
-            assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
-            assert.match(yield* stopped, /the log witness asked\.example\/w holds/u)
-            assert.strictEqual(witness.asked.times, times)
-          }),
-          ...forgetful,
-        )
-        yield* forget
-      }),
   )
 
   it.effect("whose signature was changed in the database are not served", () =>

@@ -34,7 +34,6 @@ export const apart: ReadonlyArray<Apart> = [
     files: [
       "test/browser/artwork.test.ts",
       "test/cli/usage.test.ts",
-      "test/audit/rooms.test.ts",
       "test/campaign/fire/members.test.ts",
       "test/campaign/fire/reorganisations.test.ts",
       "test/campaign/hostile/slow.test.ts",

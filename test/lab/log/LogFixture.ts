@@ -105,6 +105,14 @@ export const integrateAll = Effect.gen(function* () {
 
 export const publish = Effect.flatMap(Publisher, (publisher) => publisher.publish)
 
+/** Lays stones and integrates them. */
+export const grow = (count: number) => Effect.andThen(settle(count), integrateAll)
+
+export const resume = Effect.flatMap(LogStore, (store) => store.resume)
+
+/** The newest checkpoint that was published. */
+export const newest = Effect.flatMap(LogStore, (store) => Effect.flatMap(store.newest, Effect.fromOption))
+
 /** What the database has of the log, as text. */
 export const stored = Effect.gen(function* () {
   const client = yield* SqlClient.SqlClient
@@ -120,6 +128,28 @@ export const stored = Effect.gen(function* () {
     tiles: Object.fromEntries(tiles.map(({ hashes, place }) => [place, hex(hashes)])),
   }
 })
+
+/** Why the log stopped; empty where it has not. */
+export const stopReason = Effect.suspend(() => Effect.map(stored, ({ stopped }) => Option.getOrElse(stopped, () => "")))
+
+/** Takes the newest stones away, as a backup does that has not got them; how many are left. */
+export const takeAway = Effect.fnUntraced(function* (count: number) {
+  const client = yield* SqlClient.SqlClient
+  const [head] = yield* client<{ left: number }>`
+    UPDATE witness_head SET sequence = sequence - ${count}::bigint,
+      chain_hash = (SELECT chain_hash FROM witness_stones s WHERE s.sequence = witness_head.sequence - ${count}::bigint)
+    RETURNING sequence::int AS left`
+  yield* client`DELETE FROM witness_stones WHERE sequence > (SELECT sequence FROM witness_head)`
+  return head?.left ?? 0
+})
+
+/** Changes a byte of a hash in a tile, and back again. */
+export const flipTile = (level: number, index: number) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (client) => client`UPDATE log_tiles SET hashes = set_byte(hashes, 7, 255 - get_byte(hashes, 7))
+      WHERE level = ${level}::smallint AND index = ${index}::bigint`,
+  )
 
 /** What it should have: the same leaves, one by one, in memory. */
 export const expected = Effect.gen(function* () {

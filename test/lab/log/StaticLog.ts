@@ -1,6 +1,5 @@
 /** A log of stones that nobody sold, as files in memory behind a socket: as long as a test wants it. */
 import { createHash } from "node:crypto"
-import { createServer } from "node:http"
 import { Effect } from "effect"
 import { genesisHash } from "../../../schema/altar/ChainLink.ts"
 import { Malformed } from "../../../schema/log/Bytes.ts"
@@ -9,6 +8,7 @@ import { bundleBytes, fullWidth, parsePath } from "../../../schema/log/Tile.ts"
 import { leafOf } from "../../../src/log/Tree.ts"
 import { MemoryLog } from "./MemoryLog.ts"
 import { origin, signer } from "./LogFixture.ts"
+import { listening } from "../Socket.ts"
 
 const sha256 = (text: string | Uint8Array) => createHash("sha256").update(text).digest("hex")
 
@@ -75,18 +75,9 @@ export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Ar
     const from = resource.index * fullWidth
     return state.refuse(resource.index) ? undefined : bundleBytes(state.entries.slice(from, from + resource.width))
   }
-  const server = yield* Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof createServer>>((resume) => {
-      const made = createServer((request, response) => {
-        const answer = answerOf(request.url ?? "")
-        response.writeHead(answer === undefined ? 404 : 200).end(answer)
-      })
-      made.listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
-    }),
-    (made) => Effect.sync(() => made.close().closeAllConnections()),
-  )
-  const address = server.address()
-  return Object.assign(state, {
-    base: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
+  const base = yield* listening((_, response, { url = "" }) => {
+    const answer = answerOf(url)
+    response.writeHead(answer === undefined ? 404 : 200).end(answer)
   })
+  return Object.assign(state, { base })
 })

@@ -1,5 +1,4 @@
 /** Witnesses of a log on real sockets: our own, and such as nobody should have. */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -18,6 +17,7 @@ import { Witnesses } from "../../../src/log/Witnesses.ts"
 import * as Listener from "../../../src/http/Listener.ts"
 import { signer } from "./LogFixture.ts"
 import { patience } from "../Patience.ts"
+import { type Answering, listening } from "../Socket.ts"
 
 /** A new key under a name. */
 export const cosignerOf = (name: string) => Result.getOrThrow(cosignerFrom(Result.getOrThrow(generate(name))))
@@ -56,27 +56,15 @@ export const ownWitness = Effect.fnUntraced(function* (
 /** A socket that answers whatever it likes; how often it was asked for a signature. */
 export const strangeWitness = Effect.fnUntraced(function* (
   name: string,
-  answer: (body: string, response: ServerResponse, request: IncomingMessage) => void,
+  answer: Answering,
   cosigner = cosignerOf(name),
 ) {
   const asked = { times: 0 }
-  const server = yield* Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof createServer>>((resume) => {
-      const made = createServer((request, response) => {
-        let body = ""
-        request.on("data", (bytes: Buffer) => (body += bytes.toString()))
-        request.on("end", () => {
-          if (request.method === "POST") asked.times += 1
-          answer(body, response, request)
-        })
-      })
-      made.listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
-    }),
-    (made) => Effect.sync(() => made.close().closeAllConnections()),
-  )
-  const address = server.address()
-  const port = typeof address === "object" && address !== null ? address.port : 0
-  return { name, cosigner, vkey: cosigner.vkey, url: `http://127.0.0.1:${port}`, asked }
+  const url = yield* listening((body, response, request) => {
+    if (request.method === "POST") asked.times += 1
+    answer(body, response, request)
+  })
+  return { name, cosigner, vkey: cosigner.vkey, url, asked }
 })
 
 interface Named {

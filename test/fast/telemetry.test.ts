@@ -1,21 +1,22 @@
-/** Probes that arrive together share one look at the parts: whoever asks much costs the database little. */
+/** Probes that arrive together share one inquiry, and the trace id alone decides what is sampled. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Statement } from "effect/sql"
-import { genesis } from "../../schema/altar/ChainCheck.ts"
 import { ServiceGroup } from "../../schema/Health.ts"
+import { genesis } from "../../schema/altar/ChainCheck.ts"
 import { Reveals } from "../../src/altar/Reveals.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
-import * as HealthHttp from "../../src/server/HealthHttp.ts"
 import { Confirmation } from "../../src/log/Confirmation.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
-import { Lookup } from "../../src/payments/ledger/Lookup.ts"
-import { PaymentTerms } from "../../src/payments/PaymentTerms.ts"
 import { Availability } from "../../src/payments/Availability.ts"
+import { PaymentTerms } from "../../src/payments/PaymentTerms.ts"
+import { Lookup } from "../../src/payments/ledger/Lookup.ts"
 import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import * as RoomRequests from "../../src/room/Requests.ts"
+import * as HealthHttp from "../../src/server/HealthHttp.ts"
+import { isIn } from "../../src/telemetry/Tracing.ts"
 
 /** How often the database is asked by 50 probes that arrive while it looks for the first. */
 const looks = Effect.fnUntraced(function* (path: string) {
@@ -71,4 +72,22 @@ describe("probes that arrive together", () => {
       assert.deepStrictEqual([asked, statuses], [2, new Set([200])])
     }),
   )
+})
+
+const first = "0".repeat(32)
+const last = "f".repeat(32)
+const middle = `${"a".repeat(18)}80000000000000`
+
+describe("a sampled trace", () => {
+  it.each([
+    [1, [first, middle, last]],
+    [0.5, [middle, last]],
+    [0.01, [last]],
+    [0, []],
+  ] as const)("is in a share of %d by its id alone", (share, kept) => {
+    assert.deepStrictEqual(
+      [first, middle, last].filter((id) => isIn(share, id)),
+      [...kept],
+    )
+  })
 })

@@ -1,47 +1,153 @@
-/** Signatures that wait together are checked in a thread; whatever becomes of the thread, each gets its own verdict. */
-import { randomBytes } from "node:crypto"
+/** Our reading of a signature is viem's, and a thread that checks many gives each its own verdict. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { TestClock } from "effect/testing"
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import type { Hex } from "viem"
+import { privateKeyToAccount } from "viem/accounts"
+import { hashTypedData, recoverAddress } from "viem/utils"
+import { newHex } from "../lab/TransferLogs.ts"
 import { transferTypes } from "../../schema/payments/TransferTypes.ts"
 import { baseSepolia, usdc } from "../../schema/payments/Usdc.ts"
 import { inLowerCase } from "../../src/payments/Hex.ts"
+import type { SignedAuthorization } from "../../src/payments/x402/verification/Eip3009.ts"
 import * as KeyChecks from "../../src/payments/x402/verification/KeyChecks.ts"
-import * as Thread from "../../src/platform/Thread.ts"
 import { signings } from "../../src/payments/x402/verification/Signing.ts"
-import { signingLength } from "../../src/payments/x402/verification/SigningKey.ts"
+import { digestOf, makeIsSigned, makeRecover, signingLength } from "../../src/payments/x402/verification/SigningKey.ts"
+import * as Thread from "../../src/platform/Thread.ts"
 
+const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const domain = { ...usdc[baseSepolia], network: baseSepolia } as const
-const { asset, assetName, assetVersion } = domain
-const signer = privateKeyToAccount(generatePrivateKey())
+const word = (value: bigint) => value.toString(16).padStart(64, "0")
+
+const authorizationOf = (changes: Partial<SignedAuthorization> = {}): SignedAuthorization => ({
+  asset: domain.asset,
+  from: newHex(20),
+  to: newHex(20),
+  value: BigInt(newHex(8)),
+  validAfter: 0n,
+  validBefore: BigInt(newHex(4)),
+  nonce: newHex(32),
+  signature: `0x${"11".repeat(64)}1b`,
+  ...changes,
+})
+
 const signingOf = signings()
 
-/** One that its payer signed, or one whose payer is somebody else. */
-const newSigning = (isOwn: boolean) =>
-  Effect.gen(function* () {
-    const message = {
-      from: inLowerCase(signer.address),
-      to: inLowerCase(`0x${randomBytes(20).toString("hex")}`),
-      value: 10_000n,
-      validAfter: 0n,
-      validBefore: 2_000_000_000n,
-      nonce: inLowerCase(`0x${randomBytes(32).toString("hex")}`),
-    }
-    const signature = yield* Effect.promise(() =>
-      signer.signTypedData({
-        domain: { name: assetName, version: assetVersion, chainId: 84_532, verifyingContract: asset },
-        types: transferTypes,
-        primaryType: "TransferWithAuthorization",
-        message,
-      }),
-    )
-    const from = isOwn ? message.from : inLowerCase(`0x${randomBytes(20).toString("hex")}`)
-    return signingOf({ asset, ...message, from, signature }, domain) ?? new Uint8Array()
+const hexOf = (bytes: Uint8Array | undefined) => bytes && `0x${Buffer.from(bytes).toString("hex")}`
+
+const signingIn = (authorization: SignedAuthorization) => {
+  const signing = signingOf(authorization, domain)
+  assert.isDefined(signing)
+  return signing ?? new Uint8Array()
+}
+
+const viemDigestOf = ({ asset, signature: _, ...message }: SignedAuthorization) =>
+  hashTypedData({
+    domain: { name: domain.assetName, version: domain.assetVersion, chainId: 84_532, verifyingContract: asset },
+    types: transferTypes,
+    primaryType: "TransferWithAuthorization",
+    message,
   })
+
+/** Each of these replaces r, s or v of a good signature. */
+const forms = (signature: Hex): ReadonlyArray<Hex> => {
+  const [r, s, v] = [signature.slice(2, 66), signature.slice(66, 130), signature.slice(130)]
+  const highS = word(order - BigInt(`0x${s}`))
+  const flipped = v === "1b" ? "1c" : "1b"
+  return [
+    ...["00", "01", "1b", "1c", "02", "03", "1a", "1d", "1e", "25", "ff"].map((one): Hex => `0x${r}${s}${one}`),
+    `0x${r}${highS}${v}`,
+    `0x${r}${highS}${flipped}`,
+    ...[0n, 1n, order - 1n, order, order + 1n, 2n ** 256n - 1n].flatMap((odd): ReadonlyArray<Hex> => [
+      `0x${word(odd)}${s}${v}`,
+      `0x${r}${word(odd)}${v}`,
+    ]),
+    `0x${r}${s}`,
+    `0x${r}${s}${v}00`,
+    `0x${r}${s.slice(2)}${v}`,
+    newHex(65),
+    `0x${r}${newHex(32).slice(2)}${v}`,
+    `0x${newHex(32).slice(2)}${s}${v}`,
+    "0x",
+    "0x00",
+  ]
+}
+
+describe("the key behind a signature", () => {
+  it("is asked about the digest that viem makes, for every number that fits its type", () => {
+    const most = 2n ** 256n - 1n
+    const some = Array.from({ length: 20 }, () => authorizationOf())
+    for (const one of [...some, authorizationOf({ value: most, validAfter: most, validBefore: most })]) {
+      assert.strictEqual(hexOf(digestOf(signingIn(one))), viemDigestOf(one))
+    }
+    for (const name of ["value", "validAfter", "validBefore"]) {
+      const beyond = authorizationOf({ [name]: most + 1n })
+      assert.strictEqual(signingOf(beyond, domain), undefined)
+      assert.throws(() => viemDigestOf(beyond))
+    }
+  })
+
+  it("differs from one token to another", () => {
+    const one = authorizationOf()
+    assert.isDefined(signingOf(one, domain))
+    assert.notDeepEqual(signingOf(one, domain), signingOf(one, { ...domain, assetVersion: "3" }))
+    assert.notDeepEqual(signingOf(one, domain), signingOf({ ...one, asset: newHex(20) }, domain))
+  })
+
+  it.effect("is the one that viem recovers, or none where viem finds none", () =>
+    Effect.gen(function* () {
+      const recover = yield* Effect.promise(makeRecover)
+      for (let round = 0; round < 8; round++) {
+        const signer = privateKeyToAccount(newHex(32))
+        const authorization = authorizationOf({ from: inLowerCase(signer.address) })
+        const hash = viemDigestOf(authorization)
+        const signature = yield* Effect.promise(() => signer.sign({ hash }))
+        const recovered = (form: Hex) => {
+          const signing = signingOf({ ...authorization, signature: form }, domain)
+          return signing && hexOf(recover(signing))
+        }
+        assert.strictEqual(recovered(signature), inLowerCase(signer.address))
+        for (const form of forms(signature)) {
+          const theirs = yield* Effect.option(Effect.tryPromise(() => recoverAddress({ hash, signature: form })))
+          assert.strictEqual(recovered(form), theirs._tag === "Some" ? inLowerCase(theirs.value) : undefined, form)
+        }
+      }
+    }),
+  )
+
+  it.effect("is judged: the payer's own, and nobody else's", () =>
+    Effect.gen(function* () {
+      const isSigned = yield* Effect.promise(makeIsSigned)
+      const signer = privateKeyToAccount(newHex(32))
+      const own = authorizationOf({ from: inLowerCase(signer.address) })
+      const signature = yield* Effect.promise(() => signer.sign({ hash: viemDigestOf(own) }))
+      const signed = { ...own, signature }
+      const unrecoverable: Hex = `0x${"00".repeat(64)}1b`
+      const many = [
+        signed,
+        { ...signed, from: newHex(20) },
+        { ...signed, nonce: newHex(32) },
+        { ...signed, from: `0x${"00".repeat(20)}`, signature: unrecoverable } as const,
+        signed,
+      ].map(signingIn)
+      assert.isTrue(many.every(({ byteLength }) => byteLength === signingLength))
+      assert.deepStrictEqual(many.map(isSigned), [true, false, false, false, true])
+    }),
+  )
+})
+
+const signer = privateKeyToAccount(newHex(32))
+
+/** One that its payer signed, or one whose payer is somebody else. */
+const newSigning = (isOwn: boolean) => {
+  const own = authorizationOf({ from: inLowerCase(signer.address) })
+  const signature = Effect.promise(() => signer.sign({ hash: viemDigestOf(own) }))
+  const { from } = isOwn ? own : authorizationOf()
+  return Effect.map(signature, (signed) => signingIn({ ...own, from, signature: signed }))
+}
 
 const own = Array.from({ length: 12 }, (_, index) => index % 3 !== 0)
 

@@ -1,18 +1,23 @@
-/** What is remembered of payments to save work has an end: the oldest goes, and is worked out again in the same words. */
+/** Bounds of what is kept to save work: the oldest goes, and is worked out again in the same words. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { numberToHex } from "viem"
 import { setWitnessStone } from "../../schema/altar/Witness.ts"
+import { Acts } from "../../src/altar/Acts.ts"
+import { Pictures } from "../../src/pages/sharing/Pictures.ts"
+import { Renderer } from "../../src/pages/sharing/Renderer.ts"
 import * as Challenges from "../../src/payments/Challenges.ts"
-import { UnclaimedPayments } from "../../src/payments/ledger/UnclaimedPayments.ts"
 import type { PaidRequest } from "../../src/payments/PaidRequest.ts"
-import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import { PaymentRejected } from "../../src/payments/PaymentRejected.ts"
 import { PaymentTerms, type Terms } from "../../src/payments/PaymentTerms.ts"
+import { UnclaimedPayments } from "../../src/payments/ledger/UnclaimedPayments.ts"
+import { UsedAuthorizations } from "../../src/payments/x402/evidence/UsedAuthorizations.ts"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { alreadyUsed, type SignedAuthorization } from "../../src/payments/x402/verification/Eip3009.ts"
 import { Signatures } from "../../src/payments/x402/verification/Signatures.ts"
-import { UsedAuthorizations } from "../../src/payments/x402/evidence/UsedAuthorizations.ts"
+import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
+import * as Lines from "../../src/telemetry/Lines.ts"
 import { patience } from "../lab/Patience.ts"
 
 const address = (index: number) => numberToHex(index, { size: 20 })
@@ -123,4 +128,89 @@ describe("beyond what is remembered of payments", { timeout: patience(30) }, () 
       ),
     )
   })
+})
+
+const pictures = 256
+
+const idOf = (index: number) => `3f0c2c1e-5b0a-4c1f-9d51-${index.toString(16).padStart(12, "0")}`
+
+/** A stone as the acts service hands it out. */
+const stoneOf = (id: string) => {
+  const settledAt = "2026-11-22T04:00:00.000Z"
+  return JSON.stringify({
+    id,
+    act: "setWitnessStone",
+    permalink: `https://altar.example/witness/${id}`,
+    agentName: "Wren",
+    priceUsd: "$0.01",
+    settledAt,
+    receipt: {
+      network: null,
+      asset: null,
+      payTo: null,
+      explorerUrl: null,
+      priceUsd: "$0.01",
+      amountAtomic: "10000",
+      settledAt,
+      card: { method: "stripe", reference: "pi_1", currency: "usd", amountCents: "1" },
+      transaction: null,
+      payer: null,
+    },
+    record: { sequence: 1, commitment: "ab".repeat(32), spirit: "moss-hare", agentName: "Wren" },
+    reveal: null,
+  })
+}
+
+it.effect("a picture that nobody asked for since 256 others is drawn again", () => {
+  let drawn = 0
+  return Effect.gen(function* () {
+    const { get, has } = yield* Pictures
+    for (let index = 0; index < pictures; index += 1) yield* get(idOf(index))
+    const first = yield* get(idOf(0))
+    assert.strictEqual(drawn, pictures)
+    yield* get(idOf(pictures))
+    assert.deepStrictEqual([yield* has(idOf(0)), yield* has(idOf(1)), yield* has(idOf(pictures))], [true, false, true])
+    assert.strictEqual(yield* get(idOf(0)), first)
+    assert.strictEqual(drawn, pictures + 1)
+    yield* get(idOf(1))
+    assert.strictEqual(drawn, pictures + 2)
+  }).pipe(
+    Effect.provide(
+      Pictures.layer.pipe(
+        Layer.provide([
+          NodeFileSystem.layer,
+          Layer.mock(Acts, { get: (id) => Effect.succeed(stoneOf(id)) }),
+          Layer.mock(Renderer, { render: () => Effect.sync(() => Uint8Array.of((drawn += 1))) }),
+        ]),
+      ),
+    ),
+  )
+})
+
+it("lines beyond 4 MB that nobody reads are left out and counted", () => {
+  const unread: Array<string> = []
+  let bytes = 0
+  const { say } = Lines.make(
+    { format: "json", level: "Info", readsPerLine: 1 },
+    {
+      write: (text) => {
+        unread.push(text)
+        bytes += text.length
+      },
+      waiting: () => bytes,
+    },
+  )
+  const said = 100
+  for (let index = 0; index < said; index += 1)
+    say(new Date(0), "Info", "request", { index, path: "ab ".repeat(33_000) })
+  const written = unread.length
+  assert.isBelow(written, said)
+  assert.isAtLeast(bytes, 4 * 1_048_576)
+  assert.isBelow(bytes, 4 * 1_048_576 + 200_000)
+  bytes = 0
+  say(new Date(0), "Info", "request", { index: said })
+  const told = unread.slice(written).map((text) => JSON.parse(text))
+  assert.lengthOf(told, 2)
+  assert.deepInclude(told[0], { level: "warn", lines: said - written })
+  assert.deepInclude(told[1], { message: "request", index: said })
 })

@@ -1,0 +1,151 @@
+/** The auditor finds nothing in an altar that is whole, and each fault that is put into what it reads, by the check that is named. */
+import { readFileSync, writeFileSync } from "node:fs"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { newKey, newPayer } from "../lab/Fixture.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import { broadcast } from "../lab/buyer/ThirdParty.ts"
+import { json, serve } from "../lab/proxy/HttpServer.ts"
+import type { AuditReport } from "./Audit.ts"
+import { auditCandles } from "./Candles.ts"
+import { findings } from "./Findings.ts"
+import { Altar, altar, auditOf, putBack, type Sold, statement } from "./fixture/AuditedAltar.ts"
+import { faults } from "./fixture/Faults.ts"
+import { type Books, entries, type Entry, lies, type Lie, readings, type Reading } from "./fixture/Lies.ts"
+import type { GivenAnswer } from "./Given.ts"
+import { readLedger } from "./Ledger.ts"
+import { auditOpenings } from "./Openings.ts"
+
+/** What the auditor finds after a change, which is taken back afterwards. */
+const auditAfter = Effect.fnUntraced(function* (change: string, told: Partial<Sold> = {}) {
+  const sold = yield* Altar
+  yield* Effect.acquireRelease(statement(sold.databaseUrl, change), () => statement(sold.databaseUrl, putBack))
+  return yield* auditOf({ ...sold, ...told })
+}, Effect.scoped)
+
+const unchanged = "SELECT 1"
+
+/** The file of answers in which the first one that fits is told otherwise. */
+const withLie = Effect.fnUntraced(function* ([fits, told]: Lie) {
+  const { answers } = yield* Altar
+  const lines = readFileSync(answers, "utf8").trim().split("\n")
+  const all = lines.map((line): GivenAnswer => JSON.parse(line))
+  const first = all.find(fits)
+  if (first === undefined) return assert.fail("nothing was told that could be told otherwise")
+  const file = `${answers}.${newKey()}`
+  const lie = { ...first, ...(typeof told === "function" ? told(first) : told) }
+  writeFileSync(file, all.map((answer) => JSON.stringify(answer === first ? lie : answer)).join("\n"))
+  return file
+})
+
+/** What is found when the charge that was made stands otherwise in the processor's books. */
+const auditBooks = Effect.fnUntraced(function* (entry: Entry) {
+  const { cards } = yield* Altar
+  const url = yield* serve(async (path, _, { headers }) => {
+    const { authorization = "", "stripe-version": version } = headers
+    const answer = await fetch(cards.url + path, { headers: { authorization, "stripe-version": String(version) } })
+    const { data } = (await answer.json()) as Books
+    const taken = data.find(({ status }) => status === "succeeded")
+    return json({ object: "list", data: taken === undefined ? [] : entry(taken), has_more: false })
+  })
+  return yield* auditAfter(unchanged, { cards: { ...cards, url } })
+})
+
+/** What is found of lights and openings where a server reads so. */
+const auditReading = Effect.fnUntraced(function* ([path, from, to]: Reading) {
+  const { databaseUrl, server } = yield* Altar
+  const url = yield* serve(async (asked, body, { method = "GET" }) => {
+    const sent = body === "" ? {} : { headers: { "content-type": "application/json" }, body }
+    const answer = await fetch(server + asked, { method, ...sent })
+    const text = await answer.text()
+    const about = new Set(["connection", "content-encoding", "content-length"])
+    const headers = Object.fromEntries([...answer.headers].filter(([name]) => !about.has(name)))
+    return { status: answer.status, headers, body: asked.includes(path) ? text.replace(from, to) : text }
+  })
+  return yield* Effect.promise(async () => {
+    const found = findings()
+    const ledger = await readLedger(databaseUrl)
+    await auditOpenings(await auditCandles([url], null, ledger, found), null, ledger, found)
+    return found.report()
+  })
+}, Effect.scoped)
+
+const broken = ({ violations }: AuditReport) => [...new Set(violations.map(({ check }) => check))]
+const examined = ({ checks }: AuditReport) => new Map(checks.map((check) => [check.name, check.examined]))
+
+/** Each entry of a table, with the check it stands under. */
+const rowsOf = <A>(table: Readonly<Record<string, Readonly<Record<string, A>>>>) =>
+  Object.entries(table).flatMap(([check, rows]) => Object.entries(rows).map(([name, row]) => ({ check, name, row })))
+
+layer(altar, { excludeTestServices: true })("the auditor", (it) => {
+  it.effect("finds nothing in an altar that is whole, and looks at all of it", () =>
+    Effect.gen(function* () {
+      const report = yield* auditAfter(unchanged)
+      assert.deepStrictEqual(report.violations, [])
+      for (const { check } of [faults, lies, readings, entries].flatMap((table) => rowsOf<unknown>(table))) {
+        // Nothing was lost or pending here that could be looked at.
+        if (/lost act|said to be pending/u.test(check)) continue
+        assert.isAbove(examined(report).get(check) ?? 0, 0, check)
+      }
+    }),
+  )
+
+  it.effect.each(rowsOf(faults))("finds $name", ({ check, row }) =>
+    Effect.gen(function* () {
+      const report = yield* auditAfter(row)
+      assert.include(broken(report), check, JSON.stringify(report.violations, null, 1))
+    }),
+  )
+
+  it.effect.each(rowsOf(lies))("finds $name among the answers, by that check alone", ({ check, row }) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(broken(yield* auditAfter(unchanged, { answers: yield* withLie(row) })), [check])
+    }),
+  )
+
+  it.effect("finds nothing where a server reads what is there, and where the processor's books are as they are", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(broken(yield* auditReading(["/nowhere", /x/u, ""])), [])
+      assert.deepStrictEqual(broken(yield* auditBooks((one) => [one])), [])
+    }),
+  )
+
+  it.effect.each(rowsOf(readings))("finds $name in what a server reads, by that check alone", ({ check, row }) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(broken(yield* auditReading(row)), [check])
+    }),
+  )
+
+  it.effect.each(rowsOf(entries))("finds $name in the processor's books", ({ check, row }) =>
+    Effect.gen(function* () {
+      const report = yield* auditBooks(row)
+      assert.include(broken(report), check, JSON.stringify(report.violations, null, 1))
+    }),
+  )
+
+  // The last one: what it brings to the chain stays there.
+  it.effect("takes no gift for a purchase, nor what an outsider brought before anybody showed it here", () =>
+    Effect.gen(function* () {
+      const { server } = yield* Altar
+      const giver = yield* newPayer(10_000n)
+      yield* Purchase.onChain(async (client, { asset, payTo }) => {
+        await client.impersonateAccount({ address: giver.address })
+        await client.setBalance({ address: giver.address, value: 10n ** 18n })
+        const call = {
+          address: asset,
+          abi: Purchase.token,
+          functionName: "transfer",
+          args: [payTo, 10_000n],
+        } as const
+        const hash = await client.writeContract({ ...call, account: giver.address, chain: null })
+        await client.waitForTransactionReceipt({ hash })
+      })
+      yield* broadcast(yield* Purchase.prepare(server))
+      const report = yield* auditAfter(unchanged)
+      assert.deepStrictEqual(report.violations, [])
+      assert.strictEqual(examined(report).get("a gift buys nothing"), 1)
+      assert.strictEqual(examined(report).get("an outsider brought an authorization that nobody ever showed here"), 1)
+      assert.strictEqual(examined(report).get("a transfer buys one act"), 10)
+    }),
+  )
+})

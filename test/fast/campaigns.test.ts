@@ -1,0 +1,97 @@
+/** What campaigns and their documents list is there: deliberate faults, files apart, installed versions, what the auditor imports. */
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { lines } from "../agents/ConformanceLines.ts"
+import { rfcConsistency, rfcInclusion, rfcRoots } from "../lab/log/Vectors.ts"
+import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
+import { mutants } from "../campaign/mutants/Mutants.ts"
+import { apart, withDatabase } from "../campaign/scale/Apart.ts"
+
+const missing = (files: ReadonlyArray<string>) => files.filter((file) => !existsSync(join(root, file)))
+
+describe("a deliberate fault", () => {
+  it.each(mutants)("$fault: stands in $file exactly once", ({ file, from, tests, to }) => {
+    assert.isNotEmpty(tests)
+    assert.strictEqual(textOf(file).split(from).length - 1, 1)
+    assert.notStrictEqual(from, to)
+    assert.deepStrictEqual(missing(tests), [])
+  })
+
+  it("is one of fifty, each with its own name", () => {
+    assert.isAtLeast(mutants.length, 50)
+    assert.strictEqual(new Set(mutants.map(({ fault }) => fault)).size, mutants.length)
+  })
+})
+
+describe("the auditor", () => {
+  it("imports nothing of what it audits", () => {
+    const own = filesIn(["test/audit"]).filter((file) => !/\.test\.ts$|\/fixture\//u.test(file))
+    const wrong = own.flatMap((file) =>
+      [...textOf(file).matchAll(/from "([^"]+)"/gu)]
+        .map(([, target = ""]) => target)
+        .filter((target) => !/^(?:node:|\.\/|postgres$|viem$)/u.test(target))
+        .map((target) => `${file} → ${target}`),
+    )
+    assert.deepStrictEqual(wrong, [])
+    assert.isAbove(own.length, 5)
+  })
+})
+
+describe("the run through PgBouncer", () => {
+  it("leaves out files that exist, each once and with its reason", () => {
+    const files = apart.flatMap(({ files: named }) => named)
+    assert.deepStrictEqual(missing(files), [])
+    assert.strictEqual(new Set(files).size, files.length)
+    for (const { why } of apart) assert.isNotEmpty(why)
+  })
+
+  it("has the folders with a database, and no fast test", () => {
+    const run = withDatabase()
+    assert.isAbove(run.length, 100)
+    const folders = new Set(run.map((file) => file.split("/")[1]))
+    for (const folder of ["agents", "browser", "buyer", "cli", "contract", "crash", "payments", "room", "telemetry"])
+      assert.isTrue(folders.has(folder), folder)
+    assert.deepStrictEqual(
+      run.filter((file) => /^test\/fast\/|node_modules/u.test(file)),
+      [],
+    )
+  })
+})
+
+describe("the claim of conformance", () => {
+  const claim = textOf("docs/conformance.md")
+  /** The project's own versions, and those of the folders with locks of their own. */
+  const installed = ["", "test/tools/", "test/integrators/"].flatMap((folder) =>
+    Object.entries<string>(jsonOf(`${folder}package.json`).devDependencies).map((entry) =>
+      entry.join(" ").replace(/^\S+ npm:(\S+)@/u, "$1 "),
+    ),
+  )
+  const rows = [...claim.matchAll(/^\| (`.*?) \| (\d[^|]*) \|/gmu)].map(([, names = "", versions = ""]) => ({
+    names: [...names.matchAll(/`([^`]+)`/gu)].map(([, name = ""]) => name),
+    versions: versions.trim().split(", "),
+  }))
+
+  it.each(rows)("names $names in the versions that are installed", ({ names, versions }) => {
+    for (const [index, name] of names.entries()) assert.include(installed, `${name} ${versions[index] ?? versions[0]}`)
+  })
+
+  it("counts what there is", () => {
+    assert.isAtLeast(rows.length, 9)
+    const counted = [...claim.matchAll(/(\d+) server scenarios: (\d+) apply and pass, (\d+) want/gu)].map(
+      ([, ...counts]) => counts.map(Number),
+    )
+    const [old, , current] = lines
+    assert.deepStrictEqual(
+      counted,
+      [old, current].map(({ exceptions, required }) => {
+        const excepted = [...textOf(`test/agents/${exceptions}`).matchAll(/^ {2}- (\S+)/gmu)].map(([, name]) => name)
+        const whole = Object.keys(required).filter((name) => !excepted.includes(name)).length
+        return [excepted.length + whole, whole, excepted.length]
+      }),
+    )
+    const vectors = /(\d+) roots, (\d+) inclusion and (\d+) consistency/u.exec(claim)?.slice(1).map(Number)
+    assert.deepStrictEqual(vectors, [rfcRoots.length, rfcInclusion.length, rfcConsistency.length])
+    assert.include(claim, `makes ${mutants.length} deliberate faults`)
+  })
+})

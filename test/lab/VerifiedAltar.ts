@@ -1,0 +1,110 @@
+/** An altar and a node that say what a test likes, and the command that verifies them. */
+import { createHash } from "node:crypto"
+import { Console, Effect, Option, Result } from "effect"
+import { genesisHash } from "../../schema/altar/ChainLink.ts"
+import { base, usdc } from "../../schema/payments/Usdc.ts"
+import { verifying } from "../../src/cli/verify/Verify.ts"
+import { json, serve } from "./proxy/HttpServer.ts"
+
+export const address = (digit: string) => `0x${digit.repeat(40)}`
+export const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
+
+interface Flags {
+  readonly rpc?: string
+  readonly payTo?: ReadonlyArray<string>
+  readonly vkey?: string
+  readonly seen?: string
+  readonly json?: boolean
+}
+
+/** What the command prints, and what it fails with. */
+export const verify = Effect.fnUntraced(function* (url: string, flags: Flags = {}) {
+  const { json: asJson = false, payTo = [], rpc, seen, vkey } = flags
+  const lines: Array<string> = []
+  const log = (line: string) => void lines.push(line)
+  const command = verifying({
+    url,
+    rpc: Option.fromNullishOr(rpc),
+    payTo,
+    log: vkey !== undefined,
+    vkey: Option.fromNullishOr(vkey),
+    policy: Option.none(),
+    seen: Option.fromNullishOr(seen),
+    json: asJson,
+  })
+  const end = yield* Effect.result(Effect.provideService(command, Console.Console, { ...globalThis.console, log }))
+  const fault = Result.isFailure(end) ? `${end.failure._tag}: ${end.failure.message}` : "none"
+  return { fault, said: lines.join("\n"), lines }
+})
+
+export interface Receipt {
+  readonly asset: string
+  readonly payTo: string
+  readonly amountAtomic?: string
+  readonly finality?: string
+  readonly currentTransaction?: string
+}
+
+const payer = address("1")
+export const transactionOf = (sequence: number) => `0x${sha256(`transaction ${sequence}`)}`
+
+/** What it says of a chain with a stone for each of these receipts, and of acts. */
+interface Said {
+  readonly receipts?: ReadonlyArray<Receipt>
+  readonly commitment?: string
+  readonly acts?: ReadonlyArray<object>
+  readonly next?: string
+  readonly sandbox?: string
+}
+
+export const altar = ({ acts = [], commitment, next, receipts = [paid("a")], sandbox }: Said) => {
+  const entries: Array<Readonly<Record<string, string | number>>> = []
+  for (const at of receipts.keys()) {
+    const sequence = at + 1
+    const previousHash = entries.at(-1)?.["chainHash"] ?? genesisHash
+    const [sealed, witnessedAt] = [commitment ?? sha256(`stone ${sequence}`), "2026-11-21T00:00:00.000Z"]
+    const transaction = transactionOf(sequence)
+    const chainHash = sha256([previousHash, sequence, sealed, witnessedAt, transaction].join("\0"))
+    const link = { sequence, id: `stone-${sequence}`, commitment: sealed, witnessedAt, transaction, payer }
+    entries.push({ ...link, previousHash, chainHash })
+  }
+  const head = { sequence: entries.length, chainHash: entries.at(-1)?.["chainHash"] }
+  return serve(async (path) => {
+    if (path.startsWith("/api/acts")) return json({ acts, next: next ?? null })
+    if (path.startsWith("/api/witness/chain")) return json({ entries, head, next: null })
+    if (path === "/sandbox") return sandbox === undefined ? json({}, 404) : json({ rpcUrl: sandbox })
+    const receipt = receipts[Number(path.split("-").at(-1)) - 1]
+    return json({ receipt: { amountAtomic: "10000", ...receipt } })
+  })
+}
+
+export const word = (amount: bigint) => `0x${amount.toString(16).padStart(64, "0")}`
+const topic = (of: string) => `0x${of.slice(2).padStart(64, "0")}`
+const transfer = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+
+interface Node {
+  readonly chainId?: string
+  readonly data?: string
+  readonly gone?: ReadonlyArray<string>
+}
+
+/** A node of a chain on which each transaction but those that are gone moved so much of every token to everybody. */
+export const node = Effect.fnUntraced(function* ({ chainId = "0x2105", data = word(10_000n), gone = [] }: Node = {}) {
+  const asked = { times: 0 }
+  const logs = [usdc[base].asset, address("9")].flatMap((token) =>
+    ["a", "b"].map((to) => ({
+      address: token.toLowerCase(),
+      topics: [transfer, topic(payer), topic(address(to))],
+      data,
+    })),
+  )
+  const url = yield* serve(async (_, body) => {
+    asked.times += 1
+    const { method, params } = JSON.parse(body)
+    if (method === "eth_chainId") return json({ result: chainId })
+    return json({ result: gone.includes(params[0]) ? null : { status: "0x1", logs } })
+  })
+  return { asked, url }
+})
+
+export const paid = (to: string, asset: string = usdc[base].asset): Receipt => ({ asset, payTo: address(to) })
