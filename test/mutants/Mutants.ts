@@ -62,7 +62,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     file: "src/payments/PaymentPipeline.ts",
     from: "const obstacle = isToSettle ? yield* settlement.obstacle : undefined",
     to: "const obstacle = isToSettle ? yield* Effect.as(settlement.obstacle, undefined) : undefined",
-    tests: ["test/payments/facilitator-away.test.ts"],
+    tests: ["test/payments/availability.test.ts"],
   },
   // What is claimed.
   {
@@ -86,7 +86,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     file: "src/payments/ledger/Claim.ts",
     from: "[...claims.slots, claimOf(payment)].sort()",
     to: "[...claims.slots, ...(claimOf(payment) === '' ? [''] : [])].sort()",
-    tests: ["test/payments/conflicts.test.ts", "test/concurrency/stones.test.ts"],
+    tests: ["test/concurrency/claims.test.ts", "test/concurrency/stones.test.ts"],
     stories: "relayer",
   },
   {

@@ -1,37 +1,23 @@
 /** What became of a settled transfer once its block is final: still there, found elsewhere, or gone for good and said so. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Context, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, Schedule } from "effect"
+import { Clock, Context, Duration, Effect, Fiber, Layer, Logger, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
 import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import * as Facilitator from "../../src/payments/x402/settlement/Facilitator.ts"
-import * as Relayer from "../../src/payments/x402/relayer/Relayer.ts"
 import { Finality } from "../../src/payments/Finality.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
-import { Broadcasts } from "../../src/payments/ledger/Broadcasts.ts"
-import { Refusals } from "../../src/payments/ledger/Refusals.ts"
 import { SettledTransfers } from "../../src/payments/ledger/SettledTransfers.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
 import { ask, paymentsOf, World } from "../lab/Fixture.ts"
-
-// Account 0 of the public test mnemonic: anvil signs for it.
-const stranger = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
-
-const mine = (blocks: number) => Purchase.onChain((client) => client.mine({ blocks }))
-
-/** Anyone who saw the authorization on the chain may bring it there again, in a transaction of their own. */
-const replay = ({ nonce, payer, signature, validBefore }: Purchase.Purchase) =>
-  Purchase.onChain(async (client, { asset, payTo }) => {
-    const args = [payer.address, payTo, Purchase.price, 0n, BigInt(validBefore), nonce, signature] as const
-    const call = { address: asset, abi: Purchase.token, functionName: "transferWithAuthorization", args } as const
-    const hash = await client.writeContract({ ...call, account: stranger, chain: null })
-    await client.waitForTransactionReceipt({ hash })
-    return hash
-  })
+import { until } from "../lab/Eventually.ts"
+import { broadcast, empty } from "../lab/buyer/ThirdParty.ts"
+import { heldClock } from "../lab/Clock.ts"
+import { buying, scene } from "../lab/buyer/Scene.ts"
 
 interface Receipt {
   readonly transaction: Hex
@@ -48,8 +34,7 @@ interface Bought {
 }
 
 const buy = Effect.gen(function* () {
-  const { url } = yield* World
-  const purchase = yield* Purchase.prepare(url)
+  const { purchase, url } = yield* buying
   const answer = yield* Purchase.send(url, purchase)
   assert.strictEqual(answer.status, 201, answer.text)
   const { receipt, record } = JSON.parse(answer.text)
@@ -63,18 +48,6 @@ const rawOf = ({ receipt }: Bought) =>
   Purchase.onChain(async ({ request }) => {
     const question = { method: "eth_getRawTransactionByHash" as never, params: [receipt.transaction] as never }
     return (await request(question)) as unknown as Hex
-  })
-
-/** Its wallet holds nothing any more. */
-const spend = ({ payer }: Purchase.Purchase) =>
-  Purchase.onChain(async (client, { asset }) => {
-    const contract = { address: asset, abi: Purchase.token } as const
-    const held = await client.readContract({ ...contract, functionName: "balanceOf", args: [payer.address] })
-    await client.setBalance({ address: payer.address, value: 10n ** 18n })
-    const call = { ...contract, functionName: "transfer", args: [stranger, held] } as const
-    await client.waitForTransactionReceipt({
-      hash: await client.writeContract({ ...call, account: payer, chain: null }),
-    })
   })
 
 const sweeper = proxiedServer("relayer", "5 seconds", "200 millis")
@@ -103,18 +76,9 @@ const neighbour = Effect.fnUntraced(function* (wait = 20) {
 
 /** At this moment, whatever the time is. */
 const at = Effect.fnUntraced(function* <A>(unixSeconds: number, effect: Effect.Effect<A>) {
-  const real = yield* Clock.Clock
-  const millis = unixSeconds * 1000
-  const nanos = BigInt(millis) * 1_000_000n
-  return yield* Effect.provideService(effect, Clock.Clock, {
-    currentTimeMillisUnsafe: () => millis,
-    currentTimeMillis: Effect.succeed(millis),
-    currentTimeNanosUnsafe: () => nanos,
-    currentTimeNanos: Effect.succeed(nanos),
-    monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: real.monotonicTimeNanos,
-    sleep: (duration) => real.sleep(duration),
-  })
+  const { clock, put } = yield* heldClock
+  put(unixSeconds * 1000)
+  return yield* Effect.provideService(effect, Clock.Clock, clock)
 })
 
 /** Nobody who would hand anything in again. */
@@ -132,8 +96,7 @@ const becomes = (
   before: Effect.Effect<unknown, unknown, SqlClient.SqlClient> = Effect.void,
 ) =>
   Effect.andThen(before, readAct(bought)).pipe(
-    Effect.repeat({ until: (receipt) => receipt.finality === finality, schedule: Schedule.spaced("50 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`never became ${finality}`) }),
+    until(`never became ${finality}`, (receipt) => receipt.finality === finality),
   )
 
 /** Whatever became of the block: the same answer, the same record, the same link. */
@@ -158,8 +121,7 @@ const everyBlock = 10n ** 9n
 const looked = Effect.fnUntraced(function* (times: number) {
   const sql = yield* SqlClient.SqlClient
   yield* sql<{ readonly checks: number }>`SELECT checks FROM payment_attempts`.pipe(
-    Effect.repeat({ until: ([row]) => (row?.checks ?? 0) >= times, schedule: Schedule.spaced("50 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("the sweeper never looked") }),
+    until("the sweeper never looked", ([row]) => (row?.checks ?? 0) >= times),
   )
 })
 
@@ -169,8 +131,7 @@ const foundAbove = Effect.fnUntraced(function* (block: bigint) {
   yield* hasten
   const [row] = yield* sql<{ readonly finality: string; readonly settledBlock: bigint }>`
     SELECT finality, settled_block FROM payment_attempts`.pipe(
-    Effect.repeat({ until: ([row]) => (row?.settledBlock ?? 0n) > block, schedule: Schedule.spaced("50 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("it was never found again") }),
+    until("it was never found again", ([row]) => (row?.settledBlock ?? 0n) > block),
   )
   return row?.finality
 })
@@ -182,7 +143,7 @@ const hasten = Effect.flatMap(
 )
 
 /** An empty block stands where the newest one was, so that fees are others: the same transaction is not signed again. */
-const replaced = Effect.andThen(Purchase.takeBack(1), mine(1))
+const replaced = Effect.andThen(Purchase.takeBack(1), Purchase.mine(1))
 
 /** What settled is looked at after ten seconds, though its block is not final. */
 const settledLongAgo = Effect.flatMap(
@@ -193,8 +154,7 @@ const settledLongAgo = Effect.flatMap(
 /** Waits, with one look after the other, until the payer is charged on the chain as it is now. */
 const chargedAgain = ({ purchase }: Bought) =>
   Effect.andThen(hasten, Purchase.charges(purchase)).pipe(
-    Effect.repeat({ until: ({ charged }) => charged === 1, schedule: Schedule.spaced("50 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("it was never charged again") }),
+    until("it was never charged again", ({ charged }) => charged === 1),
   )
 
 const health = Effect.flatMap(World, ({ url }) => ask(`${url}/api/health`))
@@ -206,7 +166,7 @@ describe("a settled transfer", { concurrent: true }, () => {
       const { url } = yield* World
       const bought = yield* buy
       assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      yield* mine(2)
+      yield* Purchase.mine(2)
       const receipt = yield* becomes(bought, "final")
       assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final" })
       const newest = JSON.parse((yield* ask(`${url}/api/acts?limit=1`)).text)
@@ -223,9 +183,9 @@ describe("a settled transfer", { concurrent: true }, () => {
       const { url } = yield* World
       const bought = yield* buy
       yield* Purchase.takeBack(1)
-      const elsewhere = yield* replay(bought.purchase)
+      const elsewhere = yield* broadcast(bought.purchase)
       assert.notStrictEqual(elsewhere, bought.receipt.transaction)
-      yield* mine(2)
+      yield* Purchase.mine(2)
       const receipt = yield* becomes(bought, "final")
       assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final", currentTransaction: elsewhere })
       for (const transaction of [elsewhere, bought.receipt.transaction]) {
@@ -243,13 +203,13 @@ describe("a settled transfer", { concurrent: true }, () => {
     Effect.gen(function* () {
       const bought = yield* buy
       const raw = yield* rawOf(bought)
-      const block = yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
+      const block = yield* Purchase.height
       yield* Purchase.takeBack(1)
-      yield* mine(2)
+      yield* Purchase.mine(2)
       yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw }))
       assert.strictEqual(yield* foundAbove(block), "pending")
       assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      yield* mine(2)
+      yield* Purchase.mine(2)
       yield* hasten
       assert.deepStrictEqual(yield* becomes(bought, "final"), { ...bought.receipt, finality: "final" })
       yield* assertKept(bought)
@@ -265,7 +225,7 @@ describe("a settled transfer", { concurrent: true }, () => {
         const bought = yield* buy
         const refusal = facilitator.arm("refuseBefore")
         yield* Purchase.takeBack(1)
-        yield* mine(4)
+        yield* Purchase.mine(4)
         // It could still be brought back: nothing is lost before its authorization has ended.
         yield* refusal.arrived
         yield* looked(2)
@@ -302,7 +262,7 @@ describe("a settled transfer", { concurrent: true }, () => {
         yield* settledLongAgo
         const { transaction = "0x" } = yield* chargedAgain(bought)
         assert.strictEqual((yield* readAct(bought)).finality, "pending")
-        yield* mine(2)
+        yield* Purchase.mine(2)
         const receipt = yield* becomes(bought, "final", hasten)
         assert.notStrictEqual(transaction, bought.receipt.transaction)
         assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final", currentTransaction: transaction })
@@ -311,32 +271,6 @@ describe("a settled transfer", { concurrent: true }, () => {
         yield* Purchase.audit(url)
         yield* Purchase.assertNextStone(url)
       }).pipe(Effect.provide(proxiedServer(settledBy, "1 second", "200 millis"))),
-  )
-
-  it.live("that is taken back is handed in once, however many servers look", () =>
-    Effect.gen(function* () {
-      const { relayerKey: privateKey } = yield* LocalChain
-      const { rpc } = yield* Proxies
-      const bought = yield* buy
-      yield* replaced
-      yield* settledLongAgo
-      let sent = 0
-      rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
-        if (params.includes(bought.purchase.nonce.slice(2))) sent += 1
-        return false
-      })
-      const timing = { timeout: Duration.seconds(10), stuckAfter: Duration.seconds(30) }
-      const server = Finality.layer({ sweepEvery: Duration.millis(20), patience: Duration.seconds(10) }).pipe(
-        Layer.provide(Relayer.layer({ privateKey, ...timing, groupMost: 50 })),
-        Layer.provide(
-          Chain.layer({ rpcUrl: Redacted.make(rpc.url), finalTag: "finalized", timeout: Duration.seconds(10) }),
-        ),
-        Layer.provide([SettledTransfers.layer, Broadcasts.layer, Refusals.layer, sharedClock]),
-      )
-      for (const _ of [1, 2, 3, 4]) yield* Layer.build(Layer.fresh(server))
-      yield* chargedAgain(bought)
-      assert.strictEqual(sent, 1)
-    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
   )
 
   it.live("that is taken back is handed to a facilitator by one server at a time", () =>
@@ -353,11 +287,7 @@ describe("a settled transfer", { concurrent: true }, () => {
         looks += 1
         return true
       })
-      const looking = (so: number) =>
-        Effect.sync(() => looks).pipe(
-          Effect.repeat({ until: (now) => now >= so, schedule: Schedule.spaced("20 millis") }),
-          Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("nobody looks") }),
-        )
+      const looking = (so: number) => Effect.sync(() => looks).pipe(until("nobody looks", (now) => now >= so))
       yield* hasten
       const first = yield* Effect.forkChild(one.sweep)
       yield* looking(1)
@@ -378,8 +308,7 @@ describe("a settled transfer", { concurrent: true }, () => {
 
   it.live("that is taken back is charged once by a facilitator that lies, sends nothing, or sends too late", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { facilitator } = yield* Proxies
+      const { facilitator, url } = yield* scene
       const { sweep } = yield* neighbour(1)
       const bought = yield* buy
       yield* replaced
@@ -404,7 +333,7 @@ describe("a settled transfer", { concurrent: true }, () => {
       // It settles one after the other: the late one has had its turn.
       yield* Purchase.assertNextStone(url)
       assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 1)
-      yield* mine(2)
+      yield* Purchase.mine(2)
       yield* hasten
       yield* sweep
       assert.strictEqual((yield* readAct(bought)).finality, "final")
@@ -423,17 +352,17 @@ describe("a settled transfer", { concurrent: true }, () => {
         yield* replaced
         yield* settledLongAgo
         const asked = facilitator.asked()
-        yield* Purchase.onChain((client) => client.setAutomine(false))
+        yield* Purchase.automine(false)
         yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw }))
         yield* hasten
         assert.strictEqual(yield* sweep, 1)
         assert.strictEqual(facilitator.asked(), asked, "it waits in the node again")
         yield* Purchase.onChain((client) => client.dropTransaction({ hash: bought.receipt.transaction }))
-        yield* Purchase.onChain((client) => client.setAutomine(true))
+        yield* Purchase.automine(true)
         yield* hasten
         assert.strictEqual(yield* at(Number(bought.purchase.validBefore) - 8, sweep), 1)
         assert.strictEqual(facilitator.asked(), asked, "it is about to end")
-        yield* spend(bought.purchase)
+        yield* empty(bought.purchase.payer)
         yield* hasten
         assert.strictEqual(yield* sweep, 1)
         assert.strictEqual(facilitator.asked(), asked, "its wallet is empty")
@@ -485,10 +414,7 @@ describe("a settled transfer", { concurrent: true }, () => {
       // The server of this test sweeps at its start only; these are its neighbours.
       for (const _ of [1, 2, 3, 4]) yield* Layer.build(Layer.fresh(server))
       yield* becomes(bought, "lost")
-      yield* Effect.sync(() => alarms.length).pipe(
-        Effect.repeat({ until: (rung) => rung > 0, schedule: Schedule.spaced("20 millis") }),
-        Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("no alarm") }),
-      )
+      yield* Effect.sync(() => alarms.length).pipe(until("no alarm", (rung) => rung > 0))
       assert.deepStrictEqual(
         alarms.map((alarm) => alarm.includes(bought.id) && alarm.includes(bought.receipt.transaction)),
         [true],
@@ -505,7 +431,7 @@ describe("a settled transfer", { concurrent: true }, () => {
       yield* sql`UPDATE payment_attempts SET doubted_reason = 'authorization_expired', doubted_at = now()`
       const before = yield* sql`SELECT doubted_at, doubted_reason FROM payment_attempts`
       rpc.arm("eth_getTransactionReceipt", "refusal")
-      yield* mine(2)
+      yield* Purchase.mine(2)
       for (const [index, seconds] of [2, 4, 8].entries()) {
         const [asked] = yield* sql<{ readonly at: Date }>`SELECT now() AS at`
         yield* hasten
@@ -536,22 +462,6 @@ describe("a settled transfer", { concurrent: true }, () => {
         yield* sql`SELECT checks, next_check_at <= now() + interval '1 minute' AS soon FROM payment_attempts`,
         [{ checks: 12, soon: true }],
       )
-    }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
-  )
-
-  it.live("is not handed in again because a node is behind its block", () =>
-    Effect.gen(function* () {
-      const { facilitator, rpc } = yield* Proxies
-      const { sweep } = yield* neighbour()
-      const bought = yield* buy
-      yield* settledLongAgo
-      const newest = yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
-      const asked = facilitator.asked()
-      rpc.behave(() => ({ head: newest - 1n, clamps: true }))
-      yield* hasten
-      assert.strictEqual(yield* sweep, 1)
-      assert.strictEqual(facilitator.asked(), asked)
-      assert.strictEqual((yield* readAct(bought)).finality, "pending")
     }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
   )
 
@@ -626,22 +536,5 @@ describe("a settled transfer", { concurrent: true }, () => {
       yield* transfers.defer(slow, "authorization_expired", 1_000)
       assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
     }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
-  )
-
-  it.live("is not lost to a node that forgets it", () =>
-    Effect.gen(function* () {
-      const { rpc } = yield* Proxies
-      const bought = yield* buy
-      const before = (yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))) - 1n
-      rpc.behave((method) =>
-        method === "eth_getBlockByNumber" ? {} : { head: before, clamps: true, forgets: ["receipts", "logs"] },
-      )
-      yield* Purchase.outlive
-      yield* looked(2)
-      assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      yield* rpc.calm
-      yield* hasten
-      yield* becomes(bought, "final")
-    }).pipe(Effect.provide(sweeper)),
   )
 })
