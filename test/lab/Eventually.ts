@@ -2,13 +2,13 @@
 import { Effect, Schedule } from "effect"
 import { patience } from "./Patience.ts"
 
-/** Repeats an effect until its answer is so; at most these seconds of a quiet machine. */
+/** Repeats an effect until its answer is so; `why` is what a failure says after these seconds of a quiet machine. */
 export const until =
-  <A>(what: string, isSo: (found: A) => boolean, seconds = 30) =>
+  <A>(why: string, isSo: (found: A) => boolean, seconds = 30) =>
   <E, R>(look: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     look.pipe(
       Effect.repeat({ until: isSo, schedule: Schedule.spaced("50 millis") }),
-      Effect.timeoutOrElse({ duration: patience(seconds), orElse: () => Effect.die(`never ${what}`) }),
+      Effect.timeoutOrElse({ duration: patience(seconds), orElse: () => Effect.die(why) }),
     )
 
 /** The same, with the pause that the limit of an address asks for. */
