@@ -14,6 +14,9 @@ const neighbours = Layer.merge(
   Layer.mock(ClientAddress, { of: ({ headers }) => headers["x-forwarded-for"] ?? "" }),
   Layer.mock(RateLimiter, {
     take: ({ windows }) => Effect.succeed(windows.map((window) => ({ window, remaining: 0, resetSeconds: 60 }))),
+    gate: () => {
+      throw new Error("a paid request has no gate")
+    },
   }),
 )
 

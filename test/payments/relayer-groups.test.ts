@@ -4,7 +4,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { parseGwei } from "viem"
 import { multicall3 } from "../../schema/payments/Usdc.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { verifyChain } from "../../src/cli/verify/Chain.ts"
@@ -280,36 +279,6 @@ describe("two stones of one wallet in one transaction", { concurrent: true }, ()
       const found = yield* Effect.flip(verify(liar))
       assert.match(found.message, /BROKEN at stone 4: its transaction 0x[0-9a-f]{64} does not hold the payment/u)
     }).pipe(Effect.provide(patient), Effect.scoped),
-  )
-})
-
-describe("a group that no block takes", { concurrent: true }, () => {
-  it.live("is replaced, and each of its payments is made once", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const [first, ...others] = yield* prepare(url, 6)
-      if (first === undefined) return
-      const caught = yield* catchGroup(others)
-      const crowd = yield* Crowd.gather(url, first, others)
-      yield* crowd.letGo
-      yield* caught.arrived
-      yield* Purchase.automine(false)
-      yield* caught.release
-      for (const answer of yield* crowd.others) assert.strictEqual(answer.status, 202, answer.text)
-      // From now on a block costs more than was offered.
-      yield* Purchase.onChain(async (client) => {
-        await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
-        await client.mine({ blocks: 1 })
-        await client.setAutomine(true)
-      })
-      // No more often than the limit of an address lets five ask for a minute.
-      const looks = Effect.forEach(others, (one) => Purchase.reconcile(url, one), { concurrency: "unbounded" }).pipe(
-        Effect.delay("1500 millis"),
-      )
-      yield* Crowd.eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
-      for (const one of others) yield* Purchase.assertSettled(url, one)
-      yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "3 seconds"))),
   )
 })
 

@@ -1,6 +1,7 @@
-/** A node that refuses what the relayer sends: what it may have taken all the same is not sent again beside it. */
+/** A group that the node refuses or no block takes: what may have been taken all the same is not sent again beside it. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { parseGwei } from "viem"
 import * as Crowd from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
@@ -86,5 +87,35 @@ describe("a group that the node refuses", { concurrent: true }, () => {
       yield* rpc.calm
       yield* settledInTheEnd(url, others)
     }).pipe(Effect.provide(impatient)),
+  )
+})
+
+describe("a group that no block takes", { concurrent: true }, () => {
+  it.live("is replaced, and each of its payments is made once", () =>
+    Effect.gen(function* () {
+      const { rpc, url } = yield* scene
+      const [first, ...others] = yield* prepare(url, 6)
+      if (first === undefined) return
+      const caught = rpc.arm("eth_sendRawTransaction", "holdBefore", isGroupOf(others))
+      const crowd = yield* Crowd.gather(url, first, others)
+      yield* crowd.letGo
+      yield* caught.arrived
+      yield* Purchase.automine(false)
+      yield* caught.release
+      for (const answer of yield* crowd.others) assert.strictEqual(answer.status, 202, answer.text)
+      // From now on a block costs more than was offered.
+      yield* Purchase.onChain(async (client) => {
+        await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
+        await client.mine({ blocks: 1 })
+        await client.setAutomine(true)
+      })
+      // No more often than the limit of an address lets five ask for a minute.
+      const looks = Effect.forEach(others, (one) => Purchase.reconcile(url, one), { concurrency: "unbounded" }).pipe(
+        Effect.delay("1500 millis"),
+      )
+      yield* Crowd.eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
+      for (const one of others) yield* Purchase.assertSettled(url, one)
+      yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(proxiedServer("relayer", "3 seconds"))),
   )
 })
