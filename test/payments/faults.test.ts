@@ -134,14 +134,6 @@ describe("a node that", { concurrent: true }, () => {
     ["fails before there is a transaction", "eth_estimateGas", "status500"],
   ]
   for (const [what, method, fault] of before) {
-    it.live(`${what}, until it is too late`, () =>
-      Effect.gen(function* () {
-        const { rpc } = yield* Proxies
-        rpc.arm(method, fault)
-        yield* openThenFailed
-      }).pipe(Effect.provide(proxiedServer("relayer"))),
-    )
-
     it.live(`${what}, and answers again later`, () =>
       Effect.gen(function* () {
         const { rpc } = yield* Proxies
