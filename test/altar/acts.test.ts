@@ -6,6 +6,7 @@ import { type ActRow, acts } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
 import { ask, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { assertTold } from "../lab/Told.ts"
 
 const table = acts()
 
@@ -77,9 +78,9 @@ layer(world(), { excludeTestServices: true })("every act", (it) => {
       // As it was while the payment was open.
       yield* sql`UPDATE payment_attempts SET state = 'pending' WHERE id = ${id}::uuid`
       const second = yield* ask(`${url}${request.path}`, init(request.body, { "idempotency-key": newKey() }))
-      assert.deepStrictEqual([second.status, second.json["code"]], [409, act.held])
+      assertTold(second, 409, act.held ?? "")
       const open = yield* ask(`${url}${request.path}`, init(request.body, bought.headers))
-      assert.deepStrictEqual([open.status, open.json["code"]], [202, "settlement_pending"])
+      assertTold(open, 202, "settlement_pending")
       assert.match(String(open.json["message"]), /Do not pay again/u)
       assert.strictEqual(open.headers.get("location"), open.json["reconcile"])
       assert.isAbove(Number(open.headers.get("retry-after")), 0)
@@ -142,7 +143,7 @@ layer(world(), { excludeTestServices: true })("every act", (it) => {
       ]
       for (const [path, body, status, code] of expected) {
         const answer = yield* ask(`${url}${path}`, post(body, { "idempotency-key": newKey() }))
-        assert.deepStrictEqual([answer.status, answer.json["code"]], [status, code], `${path} ${answer.text}`)
+        assertTold(answer, status, code, undefined, `${path} ${answer.text}`)
         // Nobody has looked at the payment that such a request may bring.
         assert.notMatch(answer.text, /nothing was charged/iu)
       }

@@ -4,34 +4,16 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ask, layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { heldClock, type HeldClock } from "../lab/Clock.ts"
 
 const dayMillis = 86_400_000
 
-/** The server's clock goes this far ahead; negative when it is late. */
-class Drift extends Context.Service<Drift, { readonly put: (millis: number) => void; readonly clock: Clock.Clock }>()(
-  "test/Drift",
-) {}
-
-const drift = Layer.effect(
-  Drift,
-  Effect.map(Clock.Clock, (real) => {
-    let ahead = 0
-    const clock: Clock.Clock = {
-      currentTimeMillisUnsafe: () => real.currentTimeMillisUnsafe() + ahead,
-      currentTimeMillis: Effect.sync(() => real.currentTimeMillisUnsafe() + ahead),
-      currentTimeNanosUnsafe: () => real.currentTimeNanosUnsafe() + BigInt(ahead) * 1_000_000n,
-      currentTimeNanos: Effect.sync(() => real.currentTimeNanosUnsafe() + BigInt(ahead) * 1_000_000n),
-      monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
-      monotonicTimeNanos: real.monotonicTimeNanos,
-      sleep: (duration) => real.sleep(duration),
-    }
-    return { clock, put: (millis: number) => void (ahead = millis) }
-  }),
-)
+/** The server's clock. */
+class Drift extends Context.Service<Drift, HeldClock>()("test/Drift") {}
 
 const drifting = Layer.unwrap(
   Effect.map(Drift, ({ clock }) => world().pipe(Layer.provide(Layer.succeed(Clock.Clock, clock)))),
-).pipe(Layer.provideMerge(drift))
+).pipe(Layer.provideMerge(Layer.effect(Drift, heldClock)))
 
 interface Told {
   readonly record: Readonly<Record<string, string>> & { readonly sequence: number }
@@ -50,7 +32,7 @@ const buy = Effect.fnUntraced(function* (path: string, body: object, ahead: numb
   const { put } = yield* Drift
   const payer = yield* newPayer()
   const key = newKey()
-  put(ahead)
+  put(Date.now() + ahead)
   const challenge = challengeOf(yield* ask(`${url}${path}`, post(body, { "idempotency-key": key })))
   const validBefore = String(Math.floor(Date.now() / 1000) + 290)
   const payment = yield* sign(payer, challenge.accepts[0], challenge.resource, { validBefore })

@@ -2,20 +2,12 @@
 import { gunzipSync } from "node:zlib"
 import { request } from "node:http"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Ref } from "effect"
+import { Effect, Fiber, Ref } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig } from "../../src/server/config/Config.ts"
 import * as KeptReads from "../../src/platform/KeptReads.ts"
-import * as Server from "../../src/server/Server.ts"
-import { ask, configOf, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
-
-/** A second server on the same database and chain. */
-const secondServer = Effect.gen(function* () {
-  const { url } = yield* World
-  const config = yield* configOf({}, { publicUrl: url })
-  yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-  return `http://127.0.0.1:${config.port}`
-})
+import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
+import { assertTold } from "../lab/Told.ts"
 
 const json = (url: string) => Effect.map(ask(url), ({ text }) => JSON.parse(text))
 
@@ -61,7 +53,7 @@ layer(world(), { excludeTestServices: true })("a kept read", (it) => {
     Effect.gen(function* () {
       const { url } = yield* World
       const sql = yield* SqlClient.SqlClient
-      const servers = [url, yield* secondServer]
+      const servers = [url, yield* anotherServer()]
       const count = (server: string) => Effect.map(json(`${server}/api/field`), ({ acts }): number => acts)
       const first = yield* count(url)
       const done = yield* Ref.make(false)
@@ -85,7 +77,7 @@ layer(world(), { excludeTestServices: true })("a kept read", (it) => {
   it.effect("lists a stone on both servers as soon as it is paid for", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const other = yield* secondServer
+      const other = yield* anotherServer()
       const payer = yield* newPayer()
       for (const _ of [1, 2, 3]) {
         const { answer } = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
@@ -176,7 +168,7 @@ layer(world(), { excludeTestServices: true })("a kept read", (it) => {
           assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).json["code"], "payment_required")
           const headers = { "idempotency-key": "short" }
           const keyed = yield* ask(`${url}/api/witness`, { method: "POST", headers })
-          assert.deepStrictEqual([keyed.status, keyed.json["code"]], [400, "idempotency_key_invalid"])
+          assertTold(keyed, 400, "idempotency_key_invalid")
           const signed = yield* ask(`${url}/api/witness`, { method: "POST", headers: { "payment-signature": "none" } })
           assert.strictEqual(signed.status, 400, signed.text)
           assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)

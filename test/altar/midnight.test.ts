@@ -1,14 +1,14 @@
 /** What happens at UTC midnight, on a clock the test holds still: slots keep their day, ceilings start anew, candles end. */
 import { assert, layer } from "@effect/vitest"
-import { Clock, Context, Duration, Effect, Fiber, Layer, Schedule } from "effect"
+import { Clock, Context, Duration, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { heldClock, type HeldClock } from "../lab/Clock.ts"
 import { patience } from "../lab/Patience.ts"
-import { buyerOf, type Network, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { ask, layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { until } from "../lab/Eventually.ts"
 
 /** The server's clock. */
 class Hands extends Context.Service<Hands, HeldClock>()("test/Hands") {}
@@ -51,8 +51,7 @@ layer(held, { excludeTestServices: true })("at UTC midnight", (it) => {
       const buying = yield* Effect.forkChild(buy("/api/prayers/moss-hare", prayer))
       // The faucet needs a block of its own before the payer can pay.
       yield* Effect.promise(() => chain.getTxpoolStatus()).pipe(
-        Effect.repeat({ until: ({ pending }) => pending > 0, schedule: Schedule.spaced("20 millis") }),
-        Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("the faucet sent nothing") }),
+        until("the faucet sent nothing", ({ pending }) => pending > 0),
       )
       yield* Effect.promise(() => chain.mine({ blocks: 1 }))
       const first = yield* Fiber.join(buying)
@@ -102,38 +101,6 @@ layer(held, { excludeTestServices: true })("at UTC midnight", (it) => {
       assert.strictEqual((yield* buy("/api/prayers/frost-stoat", prayer)).answer.status, 201)
       const late = yield* buy(path, prayer)
       assert.strictEqual(late.answer.json["code"], "prayer_day_not_today")
-    }),
-  )
-
-  it.effect("a buyer that died before its answer learns the next morning that it has its prayer", () =>
-    Effect.gen(function* () {
-      const { put } = yield* Hands
-      // The library signs by the real time.
-      const evening = Date.now()
-      put(evening)
-      const at = yield* stage()
-      const key = newKey()
-      const process = new AbortController()
-      const dies: Network = async (request, forward) => {
-        const answer = await forward(request)
-        if (!request.headers.has("payment-signature")) return answer
-        assert.strictEqual(answer.status, 201)
-        process.abort()
-        return Promise.withResolvers<never>().promise
-      }
-      const order = { words: "Until the morning.", spirit: "kelp-seal", agentName: "Wren", key } as const
-      yield* Effect.promise(async () => {
-        const paid = buyerOf(at, dies).pray({ ...order, day: dayOf(evening) }, { signal: process.signal })
-        await paid.then(
-          () => assert.fail("it was meant to die"),
-          () => {},
-        )
-      })
-      put((Math.floor(evening / dayMillis) + 1) * dayMillis)
-      const resumed = yield* Effect.promise(() => buyerOf(at).reconcile(key))
-      const { record } = JSON.parse(JSON.stringify(resumed))
-      assert.deepInclude(record, { spirit: "kelp-seal", day: dayOf(evening) })
-      assert.strictEqual(at.counted.signatures, 1)
     }),
   )
 

@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { today } from "../lab/Clock.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
+import { assertTold } from "../lab/Told.ts"
 
 const paths = [
   "/api/spirits",
@@ -201,7 +202,7 @@ layer(world(), { excludeTestServices: true })("the free reads", (it) => {
         "/art/%2e%2e/%2e%2e/package.json",
       ]) {
         const missing = yield* ask(`${url}${path}`)
-        assert.deepStrictEqual([missing.status, missing.json["code"]], [404, "not_found"], path)
+        assertTold(missing, 404, "not_found", undefined, path)
       }
     }),
   )

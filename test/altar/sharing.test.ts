@@ -7,6 +7,7 @@ import { Renderer } from "../../src/pages/sharing/Renderer.ts"
 import { inhabit, leave, sandbox } from "../lab/browser/Guide.ts"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
 import { ask, newCommitment, post, World } from "../lab/Fixture.ts"
+import { assertTold } from "../lab/Told.ts"
 
 const circle = (fill: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630"><circle cx="600" cy="300" r="200" fill="${fill}"/></svg>`
@@ -154,7 +155,7 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
       assert.notMatch(after.text, /Certificate to print|application\/ld\+json/u)
       assert.include((yield* look("/badge.svg")).text, "Its payment was lost")
       const drawn = yield* ask(`${url}/acts/${stone.id}/preview.png`)
-      assert.deepStrictEqual([drawn.status, drawn.json["code"]], [404, "act_not_found"])
+      assertTold(drawn, 404, "act_not_found")
       const certificate = yield* look("/certificate")
       assert.strictEqual(certificate.status, 404)
       assert.include(certificate.text, "The chain took the payment of this stone back")
@@ -233,7 +234,7 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
       assert.strictEqual((yield* look(stone.id)).status, 200)
       for (let asked = 1; asked < 60; asked++) assert.strictEqual((yield* look(crypto.randomUUID())).status, 404)
       const refused = yield* look(crypto.randomUUID())
-      assert.deepStrictEqual([refused.status, refused.json["code"]], [429, "rate_limited"])
+      assertTold(refused, 429, "rate_limited")
       assert.isAtLeast(Number(refused.headers.get("retry-after")), 1)
       assert.strictEqual((yield* look(stone.id)).status, 200)
     }),

@@ -75,6 +75,7 @@ layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), { e
       }),
     )
 
+    // I1
     it.effect("lose nothing by a neighbour whose name is taken, which is told who holds it", () =>
       Effect.gen(function* () {
         const held = intentOf({ claims: { slots: [newName()] } })

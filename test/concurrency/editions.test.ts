@@ -1,11 +1,10 @@
 /** 300 buyers race for the last 3 editions on two servers: three get one each, and no answer ever fails to add up. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig } from "../../src/server/config/Config.ts"
-import * as Server from "../../src/server/Server.ts"
-import { ask, configOf, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
 
 interface Item {
   readonly id: string
@@ -23,9 +22,7 @@ layer(world(), { excludeTestServices: true })("the last editions", (it) => {
     Effect.gen(function* () {
       const { url } = yield* World
       const sql = yield* SqlClient.SqlClient
-      const config = yield* configOf({}, { publicUrl: url })
-      yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-      const servers = [url, `http://127.0.0.1:${config.port}`]
+      const servers = [url, yield* anotherServer()]
       const path = "/api/elements/pixel-bit-frog/collect"
       // 125 of 128 are held by attempts of earlier; numbers 7, 50 and 128 are left.
       yield* sql`INSERT INTO payment_pools (name, drawn, highest, released) VALUES ('edition:pixel-bit-frog', 127, 127, ARRAY[7, 50])`

@@ -1,23 +1,14 @@
 /** Many at once: one charge and one row each, gapless, and as much money on the chain as there are rows; on two servers. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseAbiItem } from "viem"
-import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import * as Server from "../../src/server/Server.ts"
-import { ask, configOf, layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { loopback } from "../lab/server/Rooms.ts"
-
-/** A second server on the same database and chain; its public URL is that of the first, as behind a balancer. */
-const secondServer = Effect.gen(function* () {
-  const { url } = yield* World
-  const config = yield* configOf({}, { publicUrl: url, trustedProxies: loopback })
-  yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-  return `http://127.0.0.1:${config.port}`
-})
+import { anotherServer } from "../lab/server/AnotherServer.ts"
 
 const transfers = Effect.gen(function* () {
   const chain = yield* LocalChain
@@ -77,7 +68,7 @@ layer(world({}, undefined, { trustedProxies: loopback }), { excludeTestServices:
   it.effect("200 requests with one key: one charge, one row", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const second = yield* secondServer
+      const second = yield* anotherServer({}, { trustedProxies: loopback })
       const before = yield* conserved
       const key = newKey()
       const body = { commitment: newCommitment() }
@@ -104,7 +95,7 @@ layer(world({}, undefined, { trustedProxies: loopback }), { excludeTestServices:
   it.effect("200 keys with one authorization are charged once, and the others are refused", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const second = yield* secondServer
+      const second = yield* anotherServer({}, { trustedProxies: loopback })
       const before = yield* conserved
       const body = { commitment: newCommitment() }
       const signature = yield* prepare(url, newKey(), body)
@@ -127,40 +118,6 @@ layer(world({}, undefined, { trustedProxies: loopback }), { excludeTestServices:
       assert.strictEqual(ended.get("409 payment_authorization_already_bound")?.length, 199)
       const after = yield* conserved
       assert.strictEqual(after.acts, before.acts + 1n)
-    }),
-  )
-
-  it.effect("50 different stones: 50 charges, 50 rows, gapless", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const second = yield* secondServer
-      const before = yield* conserved
-      const wanted = yield* Effect.forEach(
-        Array.from({ length: 50 }, () => ({ key: newKey(), body: { commitment: newCommitment() } })),
-        (one) => Effect.map(prepare(url, one.key, one.body), (signature) => ({ ...one, signature })),
-        { concurrency: 8 },
-      )
-      const answers = yield* Effect.forEach(
-        wanted,
-        ({ body, key, signature }, index) =>
-          ask(
-            `${index % 2 === 0 ? url : second}/api/witness`,
-            post(body, { "idempotency-key": key, "payment-signature": signature }),
-          ),
-        { concurrency: "unbounded" },
-      )
-      assert.deepStrictEqual(
-        [...new Set(answers.map((answer) => answer.status))],
-        [201],
-        answers.find((a) => a.status !== 201)?.text,
-      )
-      assert.strictEqual((yield* conserved).acts, before.acts + 50n)
-      const chain = yield* ask(`${url}/api/witness/chain?limit=100`)
-      const entries: ReadonlyArray<{ sequence: number }> = JSON.parse(chain.text).entries
-      assert.deepStrictEqual(
-        entries.map((entry) => entry.sequence),
-        entries.map((_, index) => index + 1),
-      )
     }),
   )
 })

@@ -1,13 +1,13 @@
 /** The steps of a paid request between the intent on disk and the answer at the client, and how a test stops at each. */
-import { Deferred, Effect, Schedule } from "effect"
+import { Deferred, Effect } from "effect"
 import type { Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { FacilitatorFault } from "../lab/proxy/Facilitator.ts"
 import type { PostgresFault } from "../lab/proxy/Postgres.ts"
 import type { NodeFault } from "../lab/proxy/Node.ts"
 import { Proxies, type SettledBy, type Stage } from "../lab/server/ProxiedServer.ts"
+import { until } from "../lab/Eventually.ts"
 
 /** A request that has come as far as it is meant to. */
 export interface Stop {
@@ -69,8 +69,7 @@ const chainHead = Effect.gen(function* () {
   const waiting = sql`SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
   const stop: Stop = {
     arrived: waiting.pipe(
-      Effect.repeat({ until: (rows) => rows.length > 0, schedule: Schedule.spaced("20 millis") }),
-      Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("nobody waits for the chain head") }),
+      until("nobody waits for the chain head", (rows) => rows.length > 0),
       Effect.orDie,
       Effect.asVoid,
     ),
@@ -81,24 +80,17 @@ const chainHead = Effect.gen(function* () {
 })
 
 const unmined = Effect.gen(function* () {
-  yield* Purchase.onChain((client) => client.setAutomine(false))
+  yield* Purchase.automine(false)
   return yield* rpc("eth_sendRawTransaction", "holdAfter")
 })
 
-const mined = () =>
-  Purchase.onChain(async (client) => {
-    await client.setAutomine(true)
-    await client.mine({ blocks: 1 })
-  })
+const mined = () => Purchase.mineAll
 
 /** What was held arrives although nobody waits for it any more. */
 const late = (stop: Stop, purchase: Purchase.Purchase) =>
   Effect.andThen(
     stop.late,
-    Purchase.charges(purchase).pipe(
-      Effect.repeat({ until: ({ charged }) => charged > 0, schedule: Schedule.spaced("20 millis") }),
-      Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("what was held never arrived") }),
-    ),
+    Purchase.charges(purchase).pipe(until("what was held never arrived", ({ charged }) => charged > 0)),
   )
 
 const outlived = () => Purchase.outlive
@@ -121,13 +113,6 @@ export const points: ReadonlyArray<Point> = [
     killed: "with the intent on disk, before settlement is asked, which is then asked again",
     reach: intent,
     concludedBy: "client",
-    ...settled,
-  }),
-  relayer({
-    step: "a",
-    killed: "with the intent on disk, before settlement is asked, which is then asked again",
-    reach: intent,
-    concludedBy: "sweeper",
     ...settled,
   }),
   relayer({
@@ -217,29 +202,6 @@ export const points: ReadonlyArray<Point> = [
     killed: "with the facilitator done and its answer kept back",
     reach: facilitator("holdAfter"),
     concludedBy: "start",
-    ...settled,
-  }),
-  hosted({ step: "d", killed: "with the receipt kept back", reach: receipt, concludedBy: "client", ...settled }),
-  hosted({
-    step: "e",
-    killed: "inside the recording transaction, waiting for the head of the chain",
-    reach: chainHead,
-    concludedBy: "client",
-    ...settled,
-  }),
-  hosted({
-    step: "f",
-    killed: "with the COMMIT done and its reply swallowed",
-    reach: database(/^COMMIT$/u, "holdAfter"),
-    concludedBy: "nobody",
-    ...settled,
-  }),
-  hosted({
-    step: "g",
-    killed: "after it finished for a client that was gone",
-    reach: receipt,
-    before: clientLeaves,
-    concludedBy: "nobody",
     ...settled,
   }),
 ]

@@ -1,10 +1,9 @@
 /** One table over all acts: killed with every act in flight, each is charged and recorded once, or failed and free again. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { proxied } from "../lab/server/Environment.ts"
-import { patience } from "../lab/Patience.ts"
 import { type ActRow, acts } from "../lab/ActTable.ts"
 import { aSweepLater, outlive, told } from "../lab/buyer/Purchase.ts"
 import { onChain, token } from "../lab/Chain.ts"
@@ -13,6 +12,8 @@ import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
 import { today } from "../lab/Clock.ts"
 import { ask, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { until } from "../lab/Eventually.ts"
+import { assertTold } from "../lab/Told.ts"
 
 const environment = Effect.gen(function* () {
   return {
@@ -59,8 +60,7 @@ const pendingIs = (count: number) =>
     (sql) => sql<{ n: number }>`SELECT count(*)::int AS n FROM payment_attempts WHERE state = 'pending'`,
   ).pipe(
     Effect.orDie,
-    Effect.repeat({ until: ([row]) => row?.n === count, schedule: Schedule.spaced("20 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`never were ${count} pending`) }),
+    until(`never were ${count} pending`, ([row]) => row?.n === count),
   )
 
 /** Every act asked for at once, caught at one boundary, and the server killed. */
@@ -90,10 +90,7 @@ const prices = acts().reduce((sum, act) => sum + BigInt(act.price), 0n)
 describe("a server killed with every act in flight", () => {
   it.live("and every act paid: each is recorded once and replays", () =>
     Effect.gen(function* () {
-      const paid = earned.pipe(
-        Effect.repeat({ until: (sum) => sum === prices, schedule: Schedule.spaced("20 millis") }),
-        Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("not every act was paid") }),
-      )
+      const paid = earned.pipe(until("not every act was paid", (sum) => sum === prices))
       const { purchases, server } = yield* killed(({ database }) => database.arm(/^COMMIT$/u, "holdBefore"), paid)
       yield* server.start
       for (const one of purchases) {
@@ -121,11 +118,7 @@ describe("a server killed with every act in flight", () => {
       yield* server.start
       for (const one of purchases) {
         const open = yield* send(server.url, one)
-        assert.deepStrictEqual(
-          [open.status, open.json["code"]],
-          [202, "settlement_pending"],
-          `${one.act.name} ${open.text}`,
-        )
+        assertTold(open, 202, "settlement_pending", undefined, `${one.act.name} ${open.text}`)
         if (one.act.held !== undefined) {
           const other = yield* ask(`${server.url}${one.path}`, init(one.body, { "idempotency-key": newKey() }))
           assert.strictEqual(other.json["code"], one.act.held)
@@ -139,10 +132,7 @@ describe("a server killed with every act in flight", () => {
       }
       for (const one of purchases) {
         const ended = yield* told(server.url, one)
-        assert.deepStrictEqual(
-          [ended.status, ended.json["code"], ended.json["reason"]],
-          [402, "payment_failed", "authorization_expired"],
-        )
+        assertTold(ended, 402, "payment_failed", "authorization_expired")
         assert.strictEqual((yield* send(server.url, one)).json["code"], "payment_failed")
         const next = yield* prepare(server.url, { ...one.act, request: () => one })
         const bought = yield* send(server.url, next)

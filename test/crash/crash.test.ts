@@ -1,31 +1,13 @@
 /** Killed without warning between intent and answer, a server charges exactly once or not at all, and says so afterwards. */
-import { afterAll, assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted, Schedule } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { Proxies, type SettledBy, stage } from "../lab/server/ProxiedServer.ts"
+import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
 import { type Point, points, type Stop } from "./CrashPoints.ts"
-
-interface Line {
-  readonly step: string
-  readonly settledBy: SettledBy
-  readonly killed: string
-  readonly chainSaid: string
-  readonly concludedBy: string
-  readonly ended: string
-  readonly charged: number
-  readonly rows: number
-  readonly stones: number
-}
-
-const table: Array<Line> = []
-
-const byStep = (a: Line, b: Line) => `${b.settledBy}`.localeCompare(a.settledBy) || a.step.localeCompare(b.step)
-
-afterAll(() => console.table(table.sort(byStep)))
+import { until } from "../lab/Eventually.ts"
 
 const environment = (point: Point) =>
   Effect.gen(function* () {
@@ -47,13 +29,6 @@ const environment = (point: Point) =>
     return env
   })
 
-const chainSays = Effect.fnUntraced(function* (purchase: Purchase.Purchase) {
-  const { charged, isUsed } = yield* Purchase.charges(purchase)
-  if (isUsed) return charged === 1 ? "paid" : "used"
-  const { pending } = yield* Purchase.onChain((client) => client.getTxpoolStatus())
-  return pending > 0 ? "waiting for a block" : "unused"
-})
-
 /** Waits until the database has noticed the death: a start asks for nothing that the dead server still has locked. */
 const letGo = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT id FROM payment_attempts FOR UPDATE`).pipe(
   Effect.orDie,
@@ -61,10 +36,7 @@ const letGo = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT id FROM pa
 
 /** Waits until somebody looked for evidence and found none. */
 const lookedAt = (purchase: Purchase.Purchase) =>
-  Purchase.attemptOf(purchase).pipe(
-    Effect.repeat({ until: (attempt) => (attempt?.checks ?? 0) > 0, schedule: Schedule.spaced("20 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("the first look never came") }),
-  )
+  Purchase.attemptOf(purchase).pipe(until("the first look never came", (attempt) => (attempt?.checks ?? 0) > 0))
 
 /** Asks until somebody has looked once more, and found it open. */
 const lookedAgain = Effect.fnUntraced(function* (url: string, purchase: Purchase.Purchase) {
@@ -72,8 +44,7 @@ const lookedAgain = Effect.fnUntraced(function* (url: string, purchase: Purchase
   yield* Purchase.reconcile(url, purchase).pipe(
     Effect.tap((answer) => Effect.sync(() => Purchase.assertPending(url, purchase, answer))),
     Effect.andThen(Purchase.attemptOf(purchase)),
-    Effect.repeat({ until: (attempt) => (attempt?.checks ?? 0) > before, schedule: Schedule.spaced("100 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("nobody looked again") }),
+    until("nobody looked again", (attempt) => (attempt?.checks ?? 0) > before),
   )
 })
 
@@ -150,28 +121,16 @@ const survive = (point: Point) =>
     yield* stop.arrived
     if (point.before !== undefined) yield* point.before(stop, purchase, Fiber.interrupt(request))
     yield* server.kill
-    const chainSaid = yield* chainSays(purchase)
     yield* Effect.all([rpc.calm, facilitator.calm, database.calm, stop.after])
     yield* letGo
 
     yield* conclude(point, stop, server, purchase)
 
-    const books =
-      point.ends === "settled"
-        ? yield* Purchase.assertSettled(server.url, purchase)
-        : yield* Purchase.assertFailed(server.url, purchase, "authorization_expired")
-    if (point.ends === "settled") yield* Purchase.assertNextStone(server.url)
-    table.push({
-      step: point.step,
-      settledBy: point.settledBy,
-      killed: point.killed,
-      chainSaid,
-      concludedBy: point.concludedBy,
-      ended: books.state ?? "",
-      charged: books.charged,
-      rows: books.acts,
-      stones: books.stones,
-    })
+    if (point.ends === "failed") yield* Purchase.assertFailed(server.url, purchase, "authorization_expired")
+    else {
+      yield* Purchase.assertSettled(server.url, purchase)
+      yield* Purchase.assertNextStone(server.url)
+    }
   }).pipe(Effect.provide(stage))
 
 const who = {

@@ -1,7 +1,7 @@
 /** The limiter against a model that knows nothing but the rule: no interval of the length holds more than the number. */
 import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, type Duration, Effect, Layer, Result, Schema } from "effect"
+import { Clock, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { type Exceeded, headersOf, type Policy } from "../../src/limits/Policy.ts"
@@ -158,6 +158,18 @@ describe("the limiter in PostgreSQL", () => {
       }),
     )
 
+    it.effect("shows what is left to each key, and takes nothing by that", () =>
+      Effect.gen(function* () {
+        const limiter = yield* RateLimiter
+        const [one, other] = [randomUUID(), randomUUID()]
+        const left = (key: string) => Effect.map(limiter.look(policy, key), (found) => headersOf(found).ratelimit)
+        yield* Effect.flatMap(Clock.currentTimeMillis, setDatabaseTime)
+        for (const _ of [1, 2, 3]) yield* limiter.take(policy, one)
+        for (const _ of [1, 2]) assert.strictEqual(yield* left(one), '"short";r=0;t=10, "long";r=2;t=60')
+        assert.strictEqual(yield* left(other), '"short";r=3;t=0, "long";r=5;t=0')
+      }),
+    )
+
     it.effect("keeps its state out of the log", () =>
       Effect.gen(function* () {
         const db = yield* SqlClient.SqlClient
@@ -182,92 +194,6 @@ describe("the headers", () => {
         ratelimit: '"short";r=2;t=10, "long";r=0;t=60',
         "ratelimit-policy": '"short";q=3;w=10, "long";q=5;w=60',
       },
-    )
-  })
-})
-
-const sendPolicy: Policy = {
-  name: "send",
-  windows: [
-    { name: "minute", quota: 2, seconds: 60, says: "2 sends per minute" },
-    { name: "hour", quota: 3, seconds: 3_600, says: "3 sends per hour" },
-  ],
-}
-
-/** A caller of its own, whose time is moved in the server and in the database. */
-const somebody = Effect.gen(function* () {
-  const limiter = yield* RateLimiter
-  const key = randomUUID()
-  const wait = (duration: Duration.Input) =>
-    Effect.andThen(TestClock.adjust(duration), Effect.flatMap(Clock.currentTimeMillis, setDatabaseTime))
-  const taken = Effect.result(limiter.take(sendPolicy, key))
-  yield* wait(0)
-  return {
-    wait,
-    taken,
-    accepted: Effect.map(taken, Result.isSuccess),
-    retryAfter: Effect.map(
-      taken,
-      Result.match({ onSuccess: () => assert.fail("accepted"), onFailure: (refusal) => refusal.retryAfter }),
-    ),
-    left: Effect.map(limiter.look(sendPolicy, key), (remaining) => headersOf(remaining).ratelimit),
-  }
-})
-
-describe("a limit of two a minute and three an hour", () => {
-  it.layer(postgres)((it) => {
-    it.effect("takes the third request a minute after the first one, and not a millisecond before", () =>
-      Effect.gen(function* () {
-        const { accepted, retryAfter, wait } = yield* somebody
-        assert.isTrue(yield* accepted)
-        yield* wait("20 seconds")
-        assert.isTrue(yield* accepted)
-        yield* wait("39999 millis")
-        assert.strictEqual(yield* retryAfter, 1)
-        yield* wait("1 millis")
-        assert.isTrue(yield* accepted)
-      }),
-    )
-
-    it.effect("says the whole seconds after which the same request is accepted, by the window that takes longest", () =>
-      Effect.gen(function* () {
-        const { accepted, retryAfter, taken, wait } = yield* somebody
-        yield* taken
-        yield* wait("500 millis")
-        yield* taken
-        assert.strictEqual(yield* retryAfter, 60)
-        yield* wait("60 seconds")
-        assert.isTrue(yield* accepted)
-        // Three in this hour: the first one leaves it 3 539.5 seconds from now.
-        assert.strictEqual(yield* retryAfter, 3_540)
-        yield* wait("3539 seconds")
-        assert.strictEqual(yield* retryAfter, 1)
-        yield* wait("1 second")
-        assert.isTrue(yield* accepted)
-      }),
-    )
-
-    it.effect("is not moved by what it refuses", () =>
-      Effect.gen(function* () {
-        const { accepted, retryAfter, taken, wait } = yield* somebody
-        yield* taken
-        yield* taken
-        for (const seconds of [60, 50, 40, 30, 20, 10]) {
-          assert.strictEqual(yield* retryAfter, seconds)
-          yield* wait("10 seconds")
-        }
-        assert.isTrue(yield* accepted)
-      }),
-    )
-
-    it.effect("counts everybody by themselves, and shows what is left without taking it", () =>
-      Effect.gen(function* () {
-        const [{ left, taken }, other] = [yield* somebody, yield* somebody]
-        yield* taken
-        yield* taken
-        assert.strictEqual(yield* left, '"minute";r=0;t=60, "hour";r=1;t=3600')
-        assert.strictEqual(yield* other.left, '"minute";r=2;t=0, "hour";r=3;t=0')
-      }),
     )
   })
 })

@@ -8,41 +8,15 @@ import { answerLimit } from "../../src/platform/Answers.ts"
 import { CardProcessor } from "../../src/payments/card/CardProcessor.ts"
 import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
-import type { SignedAuthorization } from "../../src/payments/x402/verification/Eip3009.ts"
 import * as Facilitator from "../../src/payments/x402/settlement/Facilitator.ts"
 import type { CardPayment } from "../../src/payments/Payment.ts"
-import { requirementsOf, type Terms } from "../../src/payments/PaymentTerms.ts"
+import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
+import { authorization, hash, terms } from "./Samples.ts"
 
 /** What a server may have sent before it learns that nobody reads on: buffers of both sides, generously. */
 const buffered = 64 * answerLimit
-
-const hash = `0x${"1".repeat(64)}` as const
-const address = `0x${"2".repeat(40)}` as const
-
-const authorization: SignedAuthorization = {
-  asset: address,
-  from: address,
-  to: address,
-  value: 10_000n,
-  validAfter: 0n,
-  validBefore: 4_000_000_000n,
-  nonce: hash,
-  signature: `0x${"3".repeat(130)}`,
-}
-
-const terms: Terms = {
-  network: "eip155:84532",
-  asset: address,
-  assetName: "USDC",
-  assetVersion: "2",
-  payTo: address,
-  maxTimeoutSeconds: 300,
-  settledBy: "a facilitator",
-  isCatalogued: false,
-  explorer: "https://explorer.example/{tx}",
-}
 
 /** Starts as an answer that would count, and never ends; says how much of it was taken when the reader has gone. */
 const endless = Effect.fnUntraced(function* (beginning: string) {

@@ -1,8 +1,8 @@
 /** While no payment could be taken nobody is offered anything or blamed, and whoever watches is told why. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { parseAbi } from "viem"
+import { parseAbi, parseEther } from "viem"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { ChainUnavailable } from "../../src/payments/x402/node/Rpc.ts"
 import { TokenWatch } from "../../src/payments/x402/node/TokenWatch.ts"
@@ -10,6 +10,15 @@ import { patience } from "../lab/Patience.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { type Answer, ask, newCommitment, newKey, post, World } from "../lab/Fixture.ts"
+import { until } from "../lab/Eventually.ts"
+import type { NodeFault } from "../lab/proxy/Node.ts"
+import type { SupportFault } from "../lab/proxy/Facilitator.ts"
+import { relayer } from "../lab/buyer/QueuedPayments.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import type { SettledBy, Stage } from "../lab/server/ProxiedServer.ts"
+import type { SqlError } from "effect/sql/SqlError"
+import { buying } from "../lab/buyer/Scene.ts"
+import { assertTold } from "../lab/Told.ts"
 
 const issuer = parseAbi([
   "function pause()",
@@ -29,12 +38,11 @@ const order = ([functionName, ...args]: Order) =>
 
 const becomes = (path: string, status: number) =>
   Effect.flatMap(World, ({ url }) => ask(`${url}${path}`)).pipe(
-    Effect.repeat({ until: (answer) => answer.status === status, schedule: Schedule.spaced("100 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`${path} never answers ${status}`) }),
+    until(`${path} never answers ${status}`, (answer) => answer.status === status),
   )
 
 const assertRefused = (answer: Answer, code: string, wait: string, message: RegExp) => {
-  assert.deepStrictEqual([answer.status, answer.json["code"]], [503, code], answer.text)
+  assertTold(answer, 503, code)
   assert.strictEqual(answer.headers.get("retry-after"), wait)
   assert.match(String(answer.json["message"]), message)
 }
@@ -75,79 +83,112 @@ const sellsAgain = Effect.fnUntraced(function* (purchase: Purchase.Purchase) {
 })
 
 const primed = Effect.gen(function* () {
-  const { url } = yield* World
-  const purchase = yield* Purchase.prepare(url)
+  const { purchase, url } = yield* buying
   // A bare question is remembered, and must notice all the same.
   assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402)
   return { url, purchase }
 })
 
+interface Trouble {
+  readonly what: string
+  readonly settledBy: SettledBy
+  readonly begin: Effect.Effect<unknown, SqlError, Stage>
+  readonly end: Effect.Effect<unknown, SqlError, Stage>
+  readonly message: RegExp
+  /** What a paid request is told; absent where it is told the same. */
+  readonly paid?: RegExp
+  /** Of a refusal, and of the probes; absent where the settlement fails. */
+  readonly refusal?: readonly [code: string, wait: string, payments: "paused"]
+  /** What `/api/health` says of the payments; absent where the obstacle has the message of a refusal. */
+  readonly told?: object
+}
+
+const node = (fault: NodeFault) => ({
+  begin: Effect.map(Proxies, ({ rpc }) => void rpc.arm("*", fault)),
+  end: Effect.flatMap(Proxies, ({ rpc }) => rpc.calm),
+  message: /^The node .* does not answer/u,
+  paid: /^The payment network cannot be asked .* This request charged nothing\.$/u,
+})
+const said = (fault: SupportFault) => ({
+  settledBy: "facilitator" as const,
+  begin: Effect.map(Proxies, ({ facilitator }) => void facilitator.arm(fault)),
+  end: Effect.flatMap(Proxies, ({ facilitator }) => facilitator.calm),
+  message: /^The facilitator .* does not say .* send the same request again later\. This request charged nothing\.$/u,
+  told: { settlement: "failing" },
+})
+const pause = (reason: string | null) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE payment_pause SET reason = ${reason}, since = now()`)
+const gas = (value: bigint) =>
+  Effect.flatMap(relayer, (address) => Purchase.onChain((client) => client.setBalance({ address, value })))
+const receiver = (name: "blacklist" | "unBlacklist") => Effect.flatMap(LocalChain, ({ payTo }) => order([name, payTo]))
+
+const troubles: ReadonlyArray<Trouble> = [
+  { what: "the node fails, with a relayer", settledBy: "relayer", ...node("status500") },
+  { what: "the node answers nothing, with a relayer", settledBy: "relayer", ...node("nothing") },
+  { what: "the node answers nonsense, with a facilitator", settledBy: "facilitator", ...node("nonsense") },
+  {
+    what: "the operator has paused sales",
+    settledBy: "relayer",
+    begin: pause("stock-taking"),
+    end: pause(null),
+    message: /^The operator has paused sales/u,
+    refusal: ["selling_paused", "60", "paused"],
+    told: { settlement: "ok", obstacle: null },
+  },
+  {
+    what: "the token is paused",
+    settledBy: "relayer",
+    begin: order(["pause"]),
+    end: order(["unpause"]),
+    message: /paused all transfers/u,
+  },
+  {
+    what: "the receiving wallet is blocked",
+    settledBy: "relayer",
+    begin: receiver("blacklist"),
+    end: receiver("unBlacklist"),
+    message: /blocked the wallet that receives/u,
+  },
+  {
+    what: "the relayer has no gas",
+    settledBy: "relayer",
+    begin: gas(1n),
+    end: gas(parseEther("1")),
+    message: /This request charged nothing\.$/u,
+    told: { settlement: "failing" },
+  },
+  { what: "the facilitator says nothing at all", ...said("supportedHold") },
+  { what: "the facilitator does not know our key", ...said("supportedUnauthorized") },
+  { what: "the facilitator settles on another network", ...said("supportedElsewhere") },
+  {
+    what: "the facilitator takes no connection",
+    ...said("supportedDrop"),
+    begin: Effect.flatMap(Proxies, ({ facilitator }) => facilitator.leave),
+    end: Effect.flatMap(Proxies, ({ facilitator }) => facilitator.comeBack),
+  },
+]
+
 describe("while every payment would be refused", { timeout: patience(90) }, () => {
-  it.live.each(["relayer", "facilitator"] as const)(
-    "because the node does not answer, unpaid requests are 503 and probes say so: with a %s",
-    (settledBy) =>
+  for (const { begin, end, message, paid, refusal, settledBy, told, what } of troubles) {
+    it.live(`because ${what}, nothing is claimed, probes say why, and the same payment settles afterwards`, () =>
       Effect.gen(function* () {
-        const { purchase, url } = yield* primed
-        const { rpc } = yield* Proxies
-        rpc.arm("*", "status500")
-        const payments = yield* offersNothing(
-          "facilitator_unavailable",
-          "5",
-          /^The node .* does not answer/u,
-          "failing",
-        )
-        assert.match(String(payments["obstacle"]), /^The node /u)
-        assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
-        assert.strictEqual(yield* attempts, 0)
-        yield* rpc.calm
+        const { url } = yield* World
+        const earlier = yield* Purchase.prepare(url)
+        assert.strictEqual((yield* Purchase.send(url, earlier)).status, 201)
+        const { purchase } = yield* primed
+        yield* begin
+        const [code, wait, state] = refusal ?? ["facilitator_unavailable", "5", "failing"]
+        const payments = yield* offersNothing(code, wait, message, state)
+        if (told === undefined) assert.match(String(payments["obstacle"]), message)
+        else assert.deepInclude(payments, told)
+        const refused = yield* Purchase.send(url, purchase)
+        assertRefused(refused, code, wait, paid ?? message)
+        assert.match(refused.text, /This request charged nothing\./u)
+        assert.strictEqual((yield* Purchase.send(url, earlier)).status, 200, "what is settled replays")
+        assert.strictEqual(yield* attempts, 1, "nothing is claimed")
+        yield* end
         yield* sellsAgain(purchase)
-      }).pipe(Effect.provide(proxiedServer(settledBy, "20 seconds"))),
-  )
-
-  it.live("because the operator has paused sales, unpaid requests are 503 and probes say so", () =>
-    Effect.gen(function* () {
-      const { purchase } = yield* primed
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`UPDATE payment_pause SET reason = 'stock-taking', since = now()`
-      const payments = yield* offersNothing("selling_paused", "60", /^The operator has paused sales/u, "paused")
-      assert.deepInclude(payments, { settlement: "ok", obstacle: null })
-      yield* sql`UPDATE payment_pause SET reason = NULL, since = NULL`
-      yield* sellsAgain(purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
-
-  const receiver = Purchase.onChain(async (_, { payTo }) => payTo)
-  const orders = [
-    ["the token is paused", /paused all transfers/u, () => Effect.succeed([["pause"], ["unpause"]] as const)],
-    [
-      "the receiving wallet is blocked",
-      /blocked the wallet that receives/u,
-      () =>
-        Effect.map(
-          receiver,
-          (payTo) =>
-            [
-              ["blacklist", payTo],
-              ["unBlacklist", payTo],
-            ] as const,
-        ),
-    ],
-  ] as const
-  for (const [what, message, ordersOf] of orders) {
-    it.live(`because ${what}, no payer is blamed, and the same payment settles afterwards`, () =>
-      Effect.gen(function* () {
-        const { purchase, url } = yield* primed
-        const [begin, end] = yield* ordersOf()
-        yield* order(begin)
-        // At once, whatever was believed of the token before.
-        assertRefused(yield* Purchase.send(url, purchase), "facilitator_unavailable", "5", message)
-        const payments = yield* offersNothing("facilitator_unavailable", "5", message, "failing")
-        assert.match(String(payments["obstacle"]), message)
-        assertRefused(yield* Purchase.send(url, purchase), "facilitator_unavailable", "5", /charged nothing\.$/u)
-        assert.strictEqual(yield* attempts, 0)
-        yield* order(end)
-        yield* sellsAgain(purchase)
-      }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
+      }).pipe(Effect.provide(proxiedServer(settledBy, "5 seconds"))),
     )
   }
 
@@ -156,7 +197,7 @@ describe("while every payment would be refused", { timeout: patience(90) }, () =
       const { purchase, url } = yield* primed
       yield* order(["blacklist", purchase.payer.address])
       const refused = yield* Purchase.send(url, purchase)
-      assert.deepStrictEqual([refused.status, refused.json["code"]], [402, "payment_invalid"], refused.text)
+      assertTold(refused, 402, "payment_invalid")
       assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url))).status, 201)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )

@@ -1,17 +1,17 @@
 /** Whatever the card processor says or keeps to itself, a request is answered 202 until there is evidence, and charged once. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Layer, Schedule } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig } from "../../src/server/config/Config.ts"
-import * as Server from "../../src/server/Server.ts"
-import { patience } from "../lab/Patience.ts"
 import type { CardFault } from "../lab/proxy/CardProcessor.ts"
 import { books, carded, type CardPurchase, cardsOf, prepare, Processor, reconcile, send } from "../lab/buyer/Cards.ts"
 import { aSweepLater, told } from "../lab/buyer/Purchase.ts"
-import { type Answer, configOf, World } from "../lab/Fixture.ts"
+import { type Answer, World } from "../lab/Fixture.ts"
+import { until } from "../lab/Eventually.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
+import { assertTold } from "../lab/Told.ts"
 
 const assertPending = ({ key, url }: CardPurchase, answer: Answer) => {
-  assert.deepStrictEqual([answer.status, answer.json["code"]], [202, "settlement_pending"], answer.text)
+  assertTold(answer, 202, "settlement_pending")
   assert.strictEqual(answer.headers.get("location"), `${new URL(url).origin}/api/reconcile/${key}`)
   assert.match(String(answer.json["message"]), /Do not pay again/u)
   assert.deepInclude(answer.json["attempt"], { network: null, validBefore: null, amountAtomic: "3000000" })
@@ -32,7 +32,7 @@ const assertFailed = Effect.fnUntraced(function* (purchase: CardPurchase, reason
   const bank = yield* Processor
   assert.deepInclude(yield* books(purchase), { state: "failed", reason, taken: 0, acts: 0, candles: 0, claims: 0 })
   for (const answer of [yield* send(purchase), yield* reconcile(purchase)]) {
-    assert.deepStrictEqual([answer.status, answer.json["code"], answer.json["reason"]], [402, "payment_failed", reason])
+    assertTold(answer, 402, "payment_failed", reason)
   }
   assert.deepStrictEqual(bank.taken(), [])
 })
@@ -49,10 +49,7 @@ const hoursPass = Effect.fnUntraced(function* ({ key }: CardPurchase, hours: num
 
 /** Waits until the processor took money. */
 const taking = Effect.flatMap(Processor, (bank) =>
-  Effect.sync(bank.taken).pipe(
-    Effect.repeat({ until: (taken) => taken.length > 0, schedule: Schedule.spaced("20 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("nothing was ever taken") }),
-  ),
+  Effect.sync(bank.taken).pipe(until("nothing was ever taken", (taken) => taken.length > 0)),
 )
 
 const suffer = Effect.fnUntraced(function* (fault: CardFault, paymentMethod?: string) {
@@ -263,12 +260,8 @@ describe("a request that fails validation, whose key the processor does not keep
   it.live("and passes for one server while another one gives up, is charged, and the operator is told of it once", () =>
     Effect.gen(function* () {
       const { bank, purchase, url } = yield* refused
-      const config = yield* configOf(
-        { cards: cardsOf(bank), patience: Duration.seconds(20), sweepEvery: Duration.hours(1) },
-        { publicUrl: url },
-      )
-      yield* Layer.build(Layer.fresh(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config)))))
-      const there = { ...purchase, url: purchase.url.replace(url, `http://127.0.0.1:${config.port}`) }
+      const cards = { cards: cardsOf(bank), patience: Duration.seconds(20), sweepEvery: Duration.hours(1) }
+      const there = { ...purchase, url: purchase.url.replace(url, yield* anotherServer(cards)) }
 
       yield* aSweepLater(purchase)
       const refusal = bank.arm("invalidBefore")
@@ -281,7 +274,7 @@ describe("a request that fails validation, whose key the processor does not keep
       assert.strictEqual((yield* Fiber.join(one)).json["reason"], "shared_payment_token_in_use")
       yield* charge.release
       const told = yield* Fiber.join(other)
-      assert.deepStrictEqual([told.status, told.json["code"]], [402, "payment_failed"], told.text)
+      assertTold(told, 402, "payment_failed")
       assert.match(
         String(told.json["message"]),
         /^This card was charged after .* payment intent pi_\S+ .* Do not pay again/u,
@@ -292,27 +285,6 @@ describe("a request that fails validation, whose key the processor does not keep
       const strays = sql`SELECT network, amount_atomic::text AS amount, transaction LIKE 'pi\_%' AS "isIntent"
         FROM payment_strays`
       assert.deepStrictEqual(yield* strays, [{ network: "card", amount: "3000000", isIntent: true }])
-    }).pipe(Effect.provide(carded("20 seconds"))),
-  )
-})
-
-describe("a client that leaves", { concurrent: true }, () => {
-  it.live("changes nothing about its charge", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const bank = yield* Processor
-      const purchase = yield* prepare(url)
-      const trap = bank.arm("holdBefore")
-      const request = yield* Effect.forkScoped(Effect.exit(send(purchase)))
-      yield* trap.arrived
-      yield* Fiber.interrupt(request)
-      yield* trap.release
-      yield* books(purchase).pipe(
-        Effect.repeat({ until: (row) => row?.state === "settled", schedule: Schedule.spaced("20 millis") }),
-        Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("it was never settled") }),
-      )
-      yield* bank.calm
-      yield* assertSettled(purchase)
     }).pipe(Effect.provide(carded("20 seconds"))),
   )
 })

@@ -1,16 +1,14 @@
 /** Cards on servers that are processes of their own: killed at any point, or two at once, one charge; half configured, none. */
-import { execFile } from "node:child_process"
-import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { proxied } from "../lab/server/Environment.ts"
-import { patience, patientSeconds } from "../lab/Patience.ts"
+import { patientSeconds } from "../lab/Patience.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import { books, challengeSecret, prepare, processor, Processor, reconcile, send } from "../lab/buyer/Cards.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
-import { ask } from "../lab/Fixture.ts"
+import { until } from "../lab/Eventually.ts"
 
 const cards = (url: string) => ({
   CARD_PROFILE_ID: CardProcessor.profile,
@@ -33,10 +31,7 @@ const environment = Effect.gen(function* () {
 const place = Layer.merge(stage, processor)
 
 const settledBy = Effect.fnUntraced(function* (purchase: Effect.Success<ReturnType<typeof prepare>>) {
-  yield* books(purchase).pipe(
-    Effect.repeat({ until: (row) => row?.state === "settled", schedule: Schedule.spaced("50 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("it was never settled") }),
-  )
+  yield* books(purchase).pipe(until("it was never settled", (row) => row?.state === "settled"))
   assert.deepInclude(yield* books(purchase), { taken: 1, acts: 1, candles: 1 })
   assert.deepStrictEqual((yield* Processor).taken().length, 1)
   const again = yield* send(purchase)
@@ -130,33 +125,6 @@ describe("another account", () => {
       yield* two.kill
       yield* one.start
       yield* settledBy(purchase)
-    }).pipe(Effect.provide(place)),
-  )
-})
-
-describe("the configuration", () => {
-  it.live("by half is one clear error, and nothing starts", () =>
-    Effect.gen(function* () {
-      const { CARD_SECRET_KEY: _, ...half } = yield* environment
-      const failure = yield* Effect.promise(() =>
-        promisify(execFile)(process.execPath, ["src/start.js", "serve"], { env: half, timeout: patience(30) }).then(
-          () => "it started",
-          (error: { readonly stderr: string; readonly stdout: string }) => `${error.stdout}${error.stderr}`,
-        ),
-      )
-      assert.include(failure, "Cards are configured by half: set CARD_SECRET_KEY as well, or none of them.")
-      assert.notInclude(failure, challengeSecret)
-    }).pipe(Effect.provide(place)),
-  )
-
-  it.live("without cards takes none", () =>
-    Effect.gen(function* () {
-      const env = yield* environment
-      const bare = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("CARD_")))
-      const server = yield* ServerProcess.make(bare)
-      yield* server.start
-      const probe = yield* ask(`${server.url}/api/candles/week/moss-hare`, { method: "POST" })
-      assert.deepStrictEqual([probe.status, probe.headers.get("www-authenticate")], [402, null])
     }).pipe(Effect.provide(place)),
   )
 })

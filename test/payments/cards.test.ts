@@ -22,6 +22,7 @@ import {
   written,
 } from "../lab/buyer/Cards.ts"
 import { ask, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { assertTold } from "../lab/Told.ts"
 
 const week = "/api/candles/week/moss-hare"
 
@@ -52,10 +53,7 @@ layer(world(), { excludeTestServices: true })("a server without cards", (it) => 
         const authorization = Credential.serialize({ challenge: elsewhere, payload: { spt: "spt_1" } })
         const body = path === week ? dedication : { commitment: "ab".repeat(32) }
         const answer = yield* ask(`${url}${path}`, post(body, { "idempotency-key": newKey(), authorization }))
-        assert.deepStrictEqual(
-          [answer.status, answer.json["code"], answer.json["reason"]],
-          [402, "payment_invalid", "card_not_accepted"],
-        )
+        assertTold(answer, 402, "payment_invalid", "card_not_accepted")
         assert.match(String(answer.json["message"]), /^Cards are not taken.*This request charged nothing\.$/u)
         assert.isNull(answer.headers.get("www-authenticate"))
       }
@@ -231,10 +229,7 @@ layer(carded("20 seconds"), { excludeTestServices: true })("a server that takes 
       const { url } = yield* World
       const purchase = yield* prepare(url, "pm_card_authenticationRequired")
       const answer = yield* send(purchase)
-      assert.deepStrictEqual(
-        [answer.status, answer.json["code"], answer.json["reason"]],
-        [402, "payment_failed", "card_requires_action"],
-      )
+      assertTold(answer, 402, "payment_failed", "card_requires_action")
       yield* (yield* Processor).finish
       assert.deepInclude(yield* books(purchase), { state: "failed", claims: 0, taken: 0 })
     }),

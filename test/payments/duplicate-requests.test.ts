@@ -2,18 +2,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
-import { World } from "../lab/Fixture.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { buying } from "../lab/buyer/Scene.ts"
+import { assertTold } from "../lab/Told.ts"
 
 describe("a payment that is verified while a duplicate of its request settles", { concurrent: true }, () => {
   it.live("is answered with what the duplicate bought", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, url } = yield* buying
       const trap = rpc.arm("eth_call", "holdBefore")
-      const slower = yield* Effect.forkScoped(Purchase.send(url, purchase))
-      yield* trap.arrived
+      const slower = yield* Purchase.sendInto(trap, url, purchase)
       yield* rpc.calm
       const faster = yield* Purchase.send(url, purchase)
       assert.strictEqual(faster.status, 201, faster.text)
@@ -27,18 +25,15 @@ describe("a payment that is verified while a duplicate of its request settles", 
 
   it.live("under another body is a conflict, and not an invalid payment", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, url } = yield* buying
       const trap = rpc.arm("eth_call", "holdBefore")
       const other = { ...purchase, body: { commitment: "ab".repeat(32) } }
-      const slower = yield* Effect.forkScoped(Purchase.send(url, other))
-      yield* trap.arrived
+      const slower = yield* Purchase.sendInto(trap, url, other)
       yield* rpc.calm
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* trap.release
       const answer = yield* Fiber.join(slower)
-      assert.deepStrictEqual([answer.status, answer.json["code"]], [409, "idempotency_conflict"], answer.text)
+      assertTold(answer, 409, "idempotency_conflict")
       yield* Purchase.assertSettled(url, purchase)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )

@@ -63,8 +63,7 @@ const attack = Effect.fnUntraced(function* (url: string, spirits: ReadonlyArray<
   const before = yield* counted
   const busy = yield* Purchase.prepare(url)
   const first = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => params.includes(busy.nonce.slice(2)))
-  const other = yield* Effect.forkScoped(Purchase.send(url, busy))
-  yield* first.arrived
+  const other = yield* Purchase.sendInto(first, url, busy)
   const group = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) =>
     wanted.some(({ nonce }) => params.includes(nonce.slice(2))),
   )
@@ -97,7 +96,7 @@ const attack = Effect.fnUntraced(function* (url: string, spirits: ReadonlyArray<
   return { payer, wanted, answers, inFlight }
 })
 
-const finalNow = Purchase.onChain((client) => client.mine({ blocks: 3 }))
+const finalNow = Purchase.mine(3)
 
 describe("one new wallet that buys 24 keepers with 24 cents and empties itself", { concurrent: true }, () => {
   it.live("has five in flight, costs their gas once, holds them until that is final, and stops nobody else", () =>
@@ -156,30 +155,30 @@ describe("one new wallet that buys 24 keepers with 24 cents and empties itself",
     }).pipe(Effect.provide(patient), Effect.scoped),
   )
 
-  it.live("is followed by wallets that have fewer in flight while much gas is lost, and none while too much is", () =>
+  it.live("is followed by new wallets that have one in flight while much gas is lost, and none while too much is", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const sql = yield* SqlClient.SqlClient
-      const known = yield* newPayer()
-      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, known))).status, 201)
-      const first = yield* attack(url, spiritIds.slice(0, 6))
-      yield* Effect.forEach(first.wanted, (one) => Purchase.reconcile(url, one))
-      const { lost } = yield* counted
-      assert.isAbove(lost, 0)
-      const loseUpTo = (gas: number) => sql`
-        UPDATE payment_payers SET lost_gas = ${gas} WHERE name = ${first.payer.address.toLowerCase()}`
-
-      yield* loseUpTo(5_000_000)
-      const second = yield* attack(url, spiritIds.slice(6, 12))
-      assert.strictEqual(second.inFlight, 1)
+      const lose = (gas: number) => sql`
+        INSERT INTO payment_payers AS p (name, refused_until, refusal, lost_gas)
+        VALUES ('0x0', now() + interval '1 hour', 'wallet_did_not_pay', ${gas}::bigint)
+        ON CONFLICT (name) DO UPDATE SET lost_gas = excluded.lost_gas`
+      yield* lose(5_000_000)
+      const payer = yield* newPayer()
+      const [one, other] = [
+        yield* Purchase.prepare(url, undefined, payer),
+        yield* Purchase.prepare(url, undefined, payer),
+      ]
+      yield* Purchase.automine(false)
+      const open = yield* Effect.forkScoped(Purchase.send(url, one))
+      yield* Crowd.eventually("claimed", counted, ({ pending }) => pending === 1)
       assert.match(
-        String(second.answers.find(({ status }) => status === 409)?.json["message"]),
+        String((yield* Purchase.send(url, other)).json["message"]),
         /or, where it has never paid, while such payments cost this server much gas: this one may have 1 /u,
       )
-      yield* Effect.forEach(second.wanted, (one) => Purchase.reconcile(url, one))
-      assert.strictEqual((yield* counted).lost, 5_000_000 + (yield* Crowd.gasOf(second.wanted)))
-
-      yield* loseUpTo(15_000_000)
+      yield* Purchase.mineAll
+      assert.strictEqual((yield* Fiber.join(open)).status, 201)
+      yield* lose(15_000_000)
       const stranger = yield* Purchase.prepare(url)
       const refused = yield* Purchase.send(url, stranger)
       assert.strictEqual(codeOf(refused), "402 wallet_never_paid", refused.text)
@@ -188,9 +187,7 @@ describe("one new wallet that buys 24 keepers with 24 cents and empties itself",
         /only from a wallet that has paid here before .* This request charged/u,
       )
       assert.isUndefined(yield* Purchase.attemptOf(stranger), "nothing is claimed")
-      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, known))).status, 201)
-      yield* sql`UPDATE payment_payers SET refused_until = now() WHERE refused_until IS NOT NULL`
-      assert.strictEqual((yield* Purchase.send(url, stranger)).status, 201, "an hour later it is taken")
+      assert.strictEqual((yield* Purchase.send(url, other)).status, 201, "a wallet that has paid is taken")
     }).pipe(Effect.provide(patient), Effect.scoped),
   )
 })

@@ -6,42 +6,32 @@ import type { PrivateKeyAccount } from "viem/accounts"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import type { SignedAuthorization } from "../../src/payments/x402/verification/Eip3009.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { chain, network, onChain, token } from "../lab/Chain.ts"
-import { outlive, price, takeBack } from "../lab/buyer/Purchase.ts"
+import { chain, network, onChain, stranger, token } from "../lab/Chain.ts"
+import { height, mine, outlive, price, takeBack } from "../lab/buyer/Purchase.ts"
 import * as RpcProxy from "../lab/proxy/Node.ts"
 import type { View } from "../lab/proxy/NodeViews.ts"
 import { newPayer } from "../lab/Fixture.ts"
-import { sign } from "../lab/buyer/Payment.ts"
-
-// Account 0 of the public test mnemonic: anvil signs for it.
-const stranger = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
+import { sign, signCancel } from "../lab/buyer/Payment.ts"
+import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 
 const here: View = {}
 const expired = { _tag: "Void", reason: "authorization_expired" } as const
 const elsewhere = { _tag: "Void", reason: "authorization_spent_elsewhere" } as const
 const canceled = { _tag: "Void", reason: "authorization_canceled" } as const
 
-const signed = Effect.fnUntraced(function* (
-  account: PrivateKeyAccount,
-  change: Partial<Record<"to" | "nonce", `0x${string}`>>,
-) {
+const signed = Effect.fnUntraced(function* (account: PrivateKeyAccount) {
   const { asset, payTo } = yield* LocalChain
   const block = yield* onChain((client) => client.getBlock())
   const extra = { name: "USDC", version: "2" }
   const offer = { scheme: "exact", network, amount: String(price), asset, payTo, maxTimeoutSeconds: 300, extra }
-  const { payload } = yield* sign(
-    account,
-    offer,
-    { url: "" },
-    { validBefore: String(block.timestamp + 150n), ...change },
-  )
+  const { payload } = yield* sign(account, offer, { url: "" }, { validBefore: String(block.timestamp + 150n) })
   const { authorization, signature } = payload
   const one: SignedAuthorization = {
     asset,
     from: account.address.toLowerCase() as `0x${string}`,
     to: authorization.to,
     value: BigInt(authorization.value),
-    validAfter: BigInt(authorization.validAfter),
+    validAfter: 0n,
     validBefore: BigInt(authorization.validBefore),
     nonce: authorization.nonce,
     signature,
@@ -49,14 +39,15 @@ const signed = Effect.fnUntraced(function* (
   return one
 })
 
-const broadcast = ({ from, nonce, signature, to, validAfter, validBefore, value }: SignedAuthorization) =>
-  onChain(async (client, { asset }) => {
-    const args = [from, to, value, validAfter, validBefore, nonce, signature] as const
-    const call = { address: asset, abi: token, functionName: "transferWithAuthorization", args } as const
-    const hash = await client.writeContract({ ...call, account: stranger, chain: null })
-    await client.waitForTransactionReceipt({ hash })
-    return hash
-  })
+/** As somebody else sees it, who brings it to the chain. */
+const seen = ({ from, nonce, signature, validBefore }: SignedAuthorization) => ({
+  payer: { address: from },
+  nonce,
+  signature,
+  validBefore: String(validBefore),
+})
+
+const broadcast = (one: SignedAuthorization) => ThirdParty.broadcast(seen(one))
 
 /** Hands its calldata on to the token, and then logs 600,000 bytes. */
 const loud = "0x00000000000000000000000000000000000010ad"
@@ -65,16 +56,7 @@ const loudly = (asset: `0x${string}`) =>
 
 const cancel = (payer: PrivateKeyAccount, nonce: `0x${string}`, isLoud: boolean) =>
   onChain(async (client, { asset, chainId }) => {
-    const fields = [
-      { name: "authorizer", type: "address" },
-      { name: "nonce", type: "bytes32" },
-    ]
-    const signature = await payer.signTypedData({
-      domain: { name: "USDC", version: "2", chainId, verifyingContract: asset },
-      types: { CancelAuthorization: fields },
-      primaryType: "CancelAuthorization",
-      message: { authorizer: payer.address, nonce },
-    })
+    const signature = await signCancel(payer, nonce, { asset, chainId })
     const args = [payer.address, nonce, signature] as const
     if (isLoud) await client.setCode({ address: loud, bytecode: loudly(asset) })
     const data = encodeFunctionData({ abi: token, functionName: "cancelAuthorization", args })
@@ -82,9 +64,6 @@ const cancel = (payer: PrivateKeyAccount, nonce: `0x${string}`, isLoud: boolean)
     const hash = await client.sendTransaction({ to, data, gas: 8_000_000n, account: stranger, chain: null })
     assert.strictEqual((await client.waitForTransactionReceipt({ hash })).status, "success")
   })
-
-const mine = (blocks: number) => onChain((client) => client.mine({ blocks }))
-const height = onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
 
 /** An authorization, the head before anything happened to it, and the evidence as nodes of these views give it. */
 const scene = Effect.gen(function* () {
@@ -95,15 +74,15 @@ const scene = Effect.gen(function* () {
   const asked = yield* Effect.provide(Chain, services)
   const payer = yield* newPayer()
   yield* mine(3)
-  const authorization = yield* signed(payer, {})
+  const authorization = yield* signed(payer)
   const before = yield* height
   const look = (transaction: Option.Option<`0x${string}`> = Option.none()) =>
     asked.evidence({ authorization, fromBlock: before - 2n, transaction, patience: Duration.zero })
-  const seen = (pick: (method: string, before: number) => View) => {
+  const seenBy = (pick: (method: string, before: number) => View) => {
     proxy.behave(pick)
     return look()
   }
-  return { asked, authorization, before, look, payer, proxy, seen }
+  return { asked, authorization, before, look, payer, proxy, seenBy }
 })
 
 const onItsOwn = <A, E>(test: Effect.Effect<A, E, LocalChain | Scope.Scope>) =>
@@ -113,13 +92,13 @@ describe("a transfer that paid", { concurrent: true }, () => {
   // I17
   it.live("is proven or left open, and never called unpaid, whichever node forgets what", () =>
     Effect.gen(function* () {
-      const { authorization, before, look, seen } = yield* scene
+      const { authorization, before, look, seenBy } = yield* scene
       const transaction = yield* broadcast(authorization)
       const behind: View = { head: before }
       const open = { _tag: "Open", unused: false, reverts: false } as const
       // The state is asked first and the dry run second; each is answered by another node.
       for (const parity of [0, 1]) {
-        const torn = seen((method, nth) =>
+        const torn = seenBy((method, nth) =>
           method === "eth_call" && nth % 2 === parity ? { ...behind, clamps: true } : here,
         )
         assert.deepStrictEqual(yield* torn, open, `call ${parity} by a node that is behind`)
@@ -149,9 +128,9 @@ describe("a transfer that paid", { concurrent: true }, () => {
           open,
         ],
       ]
-      for (const [what, pick, evidence] of views) assert.deepInclude(yield* seen(pick), evidence, what)
+      for (const [what, pick, evidence] of views) assert.deepInclude(yield* seenBy(pick), evidence, what)
       // A node that says it does not know the block proves nothing, either.
-      const unavailable = yield* Effect.flip(seen((method) => (method === "eth_call" ? behind : here)))
+      const unavailable = yield* Effect.flip(seenBy((method) => (method === "eth_call" ? behind : here)))
       assert.strictEqual(unavailable._tag, "ChainUnavailable")
       assert.deepInclude(yield* look(Option.some(transaction)), { _tag: "Paid", transaction })
     }).pipe(onItsOwn),
@@ -192,16 +171,16 @@ describe("an authorization that was used otherwise", { concurrent: true }, () =>
     // I17, I18
     it.live(`${what} is void once that is final, and by a receipt only`, () =>
       Effect.gen(function* () {
-        const { asked, authorization, payer, seen } = yield* scene
+        const { asked, authorization, payer, seenBy } = yield* scene
         if (reason === canceled) yield* cancel(payer, authorization.nonce, what.includes("longer"))
-        else yield* broadcast(yield* signed(payer, { to: stranger, nonce: authorization.nonce }))
+        else yield* ThirdParty.spendElsewhere({ ...seen(authorization), payer })
         const { transactions } = yield* onChain((client) => client.getBlock())
-        assert.deepInclude(yield* seen(() => here), { _tag: "Open", unused: false })
+        assert.deepInclude(yield* seenBy(() => here), { _tag: "Open", unused: false })
         yield* mine(4)
         for (const forgets of ["receipts", "logs"] as const)
-          assert.deepInclude(yield* seen(() => ({ forgets: [forgets] })), { _tag: "Open", unused: false }, forgets)
+          assert.deepInclude(yield* seenBy(() => ({ forgets: [forgets] })), { _tag: "Open", unused: false }, forgets)
         const ended = { ...reason, transaction: transactions[0] ?? "0x" }
-        assert.deepStrictEqual(yield* seen(() => here), ended)
+        assert.deepStrictEqual(yield* seenBy(() => here), ended)
         assert.deepStrictEqual(yield* asked.usedBy(authorization), ended)
       }).pipe(onItsOwn),
     )
@@ -226,9 +205,9 @@ describe("an authorization that was never used", { concurrent: true }, () => {
 
   it.live("is void after its end, also for nodes that keep one state, take short ranges and no hashes", () =>
     Effect.gen(function* () {
-      const { before, proxy, seen } = yield* scene
+      const { before, proxy, seenBy } = yield* scene
       yield* mine(60)
-      assert.deepStrictEqual(yield* seen(() => here), { _tag: "Open", unused: true, reverts: false })
+      assert.deepStrictEqual(yield* seenBy(() => here), { _tag: "Open", unused: true, reverts: false })
       yield* outlive
       const views: ReadonlyArray<View> = [
         here,
@@ -236,11 +215,11 @@ describe("an authorization that was never used", { concurrent: true }, () => {
         { logRange: 3 },
         { keepsStates: 1, logRange: 1, numbersOnly: true },
       ]
-      for (const view of views) assert.deepStrictEqual(yield* seen(() => view), expired, JSON.stringify(view))
-      assert.deepInclude(yield* seen(() => ({ head: before })), { _tag: "Open", unused: true })
+      for (const view of views) assert.deepStrictEqual(yield* seenBy(() => view), expired, JSON.stringify(view))
+      assert.deepInclude(yield* seenBy(() => ({ head: before })), { _tag: "Open", unused: true })
       // What a provider takes is remembered, and tried a little more now and then: few questions are refused.
-      yield* seen(() => ({ logRange: 5 }))
-      assert.deepStrictEqual(yield* seen(() => ({ logRange: 5 })), expired)
+      yield* seenBy(() => ({ logRange: 5 }))
+      assert.deepStrictEqual(yield* seenBy(() => ({ logRange: 5 })), expired)
       const spans = proxy
         .heard()
         .filter(({ method }) => method === "eth_getLogs")

@@ -1,6 +1,6 @@
 /** Whatever settlement says or keeps to itself, a payment is answered 202 until evidence ends it, and then rightly. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted, Schedule } from "effect"
+import { Effect, Redacted } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
@@ -8,12 +8,13 @@ import type { FacilitatorFault } from "../lab/proxy/Facilitator.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeFault } from "../lab/proxy/Node.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
-import { World } from "../lab/Fixture.ts"
+import { until } from "../lab/Eventually.ts"
+import { buying, scene } from "../lab/buyer/Scene.ts"
 
 const expired = "authorization_expired"
 
 const automine = (enabled: boolean) => Purchase.onChain((client) => client.setAutomine(enabled))
-const mine = Purchase.onChain((client) => client.mine({ blocks: 1 }))
+const mine = Purchase.mine(1)
 
 /** The server waits one second for a settlement and one for its receipt; the machine may be busy. */
 const inTime = <A, R>(request: Effect.Effect<A, never, R>) =>
@@ -21,9 +22,7 @@ const inTime = <A, R>(request: Effect.Effect<A, never, R>) =>
 
 /** The request is answered 202, the transaction is mined only then, and the same key finds its stone. */
 const openThenPaid = Effect.gen(function* () {
-  const { url } = yield* World
-  const { facilitator, rpc } = yield* Proxies
-  const purchase = yield* Purchase.prepare(url)
+  const { facilitator, purchase, rpc, url } = yield* buying
   yield* automine(false)
   Purchase.assertPending(url, purchase, yield* inTime(Purchase.send(url, purchase)))
   Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
@@ -31,21 +30,17 @@ const openThenPaid = Effect.gen(function* () {
   yield* automine(true)
   yield* mine
   yield* rpc.calm
-  const answer = yield* Purchase.reconcile(url, purchase)
-  assert.strictEqual(answer.status, 200, answer.text)
   yield* facilitator.calm
-  yield* Purchase.assertSettled(url, purchase)
+  yield* Purchase.settlesNow(url, purchase)
   yield* Purchase.assertNextStone(url)
 })
 
 /** The request is answered 202 for as long as the authorization could still be used, and 402 from then on. */
 const openThenFailed = Effect.gen(function* () {
-  const { url } = yield* World
-  const { facilitator, rpc } = yield* Proxies
-  const purchase = yield* Purchase.prepare(url)
+  const { facilitator, purchase, rpc, url } = yield* buying
   Purchase.assertPending(url, purchase, yield* inTime(Purchase.send(url, purchase)))
   yield* facilitator.calm
-  yield* Purchase.onChain((client) => client.mine({ blocks: 4 }))
+  yield* Purchase.mine(4)
   Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
   yield* Purchase.outlive
   yield* rpc.calm
@@ -58,24 +53,17 @@ const openThenFailed = Effect.gen(function* () {
 
 /** What never left is brought to the chain once the node takes it, by whoever looks for it, and once. */
 const openThenBrought = Effect.gen(function* () {
-  const { url } = yield* World
-  const { rpc } = yield* Proxies
-  const purchase = yield* Purchase.prepare(url)
+  const { purchase, rpc, url } = yield* buying
   Purchase.assertPending(url, purchase, yield* inTime(Purchase.send(url, purchase)))
   yield* rpc.calm
-  yield* Purchase.reconcile(url, purchase).pipe(
-    Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("100 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("never brought to the chain") }),
-  )
+  yield* Purchase.reconcile(url, purchase).pipe(until("never brought to the chain", ({ status }) => status === 200))
   yield* Purchase.assertSettled(url, purchase)
   yield* Purchase.assertNextStone(url)
 })
 
 /** What was said is of no account when the transfer is already there. */
 const paidAtOnce = Effect.gen(function* () {
-  const { url } = yield* World
-  const { facilitator } = yield* Proxies
-  const purchase = yield* Purchase.prepare(url)
+  const { facilitator, purchase, url } = yield* buying
   const answer = yield* Purchase.send(url, purchase)
   assert.strictEqual(answer.status, 201, answer.text)
   yield* facilitator.calm
@@ -122,21 +110,6 @@ describe("a facilitator that has not broadcast", { concurrent: true }, () => {
       }).pipe(Effect.provide(proxiedServer("facilitator"))),
     )
   }
-
-  it.live("in time is not asked a second time, and what it broadcasts later still counts", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const { facilitator } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
-      const trap = facilitator.arm("holdBefore")
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      yield* trap.release
-      yield* Purchase.charges(purchase).pipe(Effect.repeat({ until: ({ charged }) => charged > 0 }))
-      const answer = yield* Purchase.reconcile(url, purchase)
-      assert.strictEqual(answer.status, 200, answer.text)
-      yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("facilitator"))),
-  )
 })
 
 describe("a node that", { concurrent: true }, () => {
@@ -161,14 +134,6 @@ describe("a node that", { concurrent: true }, () => {
     ["fails before there is a transaction", "eth_estimateGas", "status500"],
   ]
   for (const [what, method, fault] of before) {
-    it.live(`${what}, until it is too late`, () =>
-      Effect.gen(function* () {
-        const { rpc } = yield* Proxies
-        rpc.arm(method, fault)
-        yield* openThenFailed
-      }).pipe(Effect.provide(proxiedServer("relayer"))),
-    )
-
     it.live(`${what}, and answers again later`, () =>
       Effect.gen(function* () {
         const { rpc } = yield* Proxies
@@ -180,8 +145,7 @@ describe("a node that", { concurrent: true }, () => {
 
   it.live("took the transaction and hung up is not sent that transaction a second time", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* scene
       const { relayerKey } = yield* LocalChain
       const { address } = privateKeyToAccount(Redacted.value(relayerKey))
       const purchase = yield* Purchase.prepare(url)
@@ -196,8 +160,7 @@ describe("a node that", { concurrent: true }, () => {
 
   it.live("once did not say which chain it is does not stop the relayer for good", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* scene
       rpc.arm("eth_chainId", "status500")
       yield* Purchase.send(url, yield* Purchase.prepare(url))
       yield* rpc.calm
@@ -207,35 +170,13 @@ describe("a node that", { concurrent: true }, () => {
 
   it.live("dropped a transaction delays other payments by seconds only", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, url } = yield* buying
       rpc.arm("eth_sendRawTransaction", "swallow")
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
       yield* rpc.calm
       yield* Effect.sleep("2500 millis")
       yield* Purchase.assertNextStone(url)
       yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
-
-  it.live("falls silent after the broadcast leaves the payment pending until it answers", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
-      const trap = rpc.arm("eth_sendRawTransaction", "holdAfter")
-      const request = yield* Effect.forkScoped(Purchase.send(url, purchase))
-      yield* trap.arrived
-      yield* rpc.calm
-      rpc.arm("*", "status500")
-      yield* trap.release
-      Purchase.assertPending(url, purchase, yield* Fiber.join(request))
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      yield* rpc.calm
-      const answer = yield* Purchase.reconcile(url, purchase)
-      assert.strictEqual(answer.status, 200, answer.text)
-      yield* Purchase.assertSettled(url, purchase)
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

@@ -1,203 +1,36 @@
 /** What became of a settled transfer once its block is final: still there, found elsewhere, or gone for good and said so. */
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Context, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, Schedule } from "effect"
+import { Context, Duration, Effect, Layer, Logger, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Hex } from "viem"
-import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
-import * as Facilitator from "../../src/payments/x402/settlement/Facilitator.ts"
-import * as Relayer from "../../src/payments/x402/relayer/Relayer.ts"
 import { Finality } from "../../src/payments/Finality.ts"
-import { Settlement } from "../../src/payments/Settlement.ts"
-import { Broadcasts } from "../../src/payments/ledger/Broadcasts.ts"
-import { Refusals } from "../../src/payments/ledger/Refusals.ts"
 import { SettledTransfers } from "../../src/payments/ledger/SettledTransfers.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
-import { ask, paymentsOf, World } from "../lab/Fixture.ts"
+import { ask, World } from "../lab/Fixture.ts"
+import { until } from "../lab/Eventually.ts"
+import { broadcast } from "../lab/buyer/ThirdParty.ts"
 
-// Account 0 of the public test mnemonic: anvil signs for it.
-const stranger = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
-
-const mine = (blocks: number) => Purchase.onChain((client) => client.mine({ blocks }))
-
-/** Anyone who saw the authorization on the chain may bring it there again, in a transaction of their own. */
-const replay = ({ nonce, payer, signature, validBefore }: Purchase.Purchase) =>
-  Purchase.onChain(async (client, { asset, payTo }) => {
-    const args = [payer.address, payTo, Purchase.price, 0n, BigInt(validBefore), nonce, signature] as const
-    const call = { address: asset, abi: Purchase.token, functionName: "transferWithAuthorization", args } as const
-    const hash = await client.writeContract({ ...call, account: stranger, chain: null })
-    await client.waitForTransactionReceipt({ hash })
-    return hash
-  })
-
-interface Receipt {
-  readonly transaction: Hex
-  readonly finality?: string
-  readonly currentTransaction?: Hex
-}
-
-interface Bought {
-  readonly purchase: Purchase.Purchase
-  readonly text: string
-  readonly id: string
-  readonly receipt: Receipt
-  readonly chainHash: string
-}
-
-const buy = Effect.gen(function* () {
-  const { url } = yield* World
-  const purchase = yield* Purchase.prepare(url)
-  const answer = yield* Purchase.send(url, purchase)
-  assert.strictEqual(answer.status, 201, answer.text)
-  const { receipt, record } = JSON.parse(answer.text)
-  assert.notProperty(receipt, "finality", "the first answer does not say it: its replays are the same bytes")
-  const bought: Bought = { purchase, text: answer.text, id: record.id, receipt, chainHash: record.chainHash }
-  return bought
-})
-
-/** The transaction that paid it, as it was sent. */
-const rawOf = ({ receipt }: Bought) =>
-  Purchase.onChain(async ({ request }) => {
-    const question = { method: "eth_getRawTransactionByHash" as never, params: [receipt.transaction] as never }
-    return (await request(question)) as unknown as Hex
-  })
-
-/** Its wallet holds nothing any more. */
-const spend = ({ payer }: Purchase.Purchase) =>
-  Purchase.onChain(async (client, { asset }) => {
-    const contract = { address: asset, abi: Purchase.token } as const
-    const held = await client.readContract({ ...contract, functionName: "balanceOf", args: [payer.address] })
-    await client.setBalance({ address: payer.address, value: 10n ** 18n })
-    const call = { ...contract, functionName: "transfer", args: [stranger, held] } as const
-    await client.waitForTransactionReceipt({
-      hash: await client.writeContract({ ...call, account: payer, chain: null }),
-    })
-  })
-
-const sweeper = proxiedServer("relayer", "5 seconds", "200 millis")
-
-const sweeperOfFacilitator = proxiedServer("facilitator", "5 seconds", "200 millis")
-
-/** A database whose clock is that of the test. */
-const sharedClock = Layer.succeed(DatabaseClock, {
-  now: Effect.map(Clock.currentTimeMillis, (millis) => ({ millis, aheadMillis: 0 })),
-})
-
-/** Another server, whose facilitator may take so many seconds; it looks when it is told to. */
-const neighbour = Effect.fnUntraced(function* (wait = 20) {
-  const { terms } = paymentsOf(yield* LocalChain)
-  const { facilitator, rpc } = yield* Proxies
-  const timeout = Duration.millis(patience(wait))
-  const server = Finality.layer({ sweepEvery: Duration.hours(1), patience: timeout }).pipe(
-    Layer.provide(Facilitator.layer({ url: facilitator.url, key: Option.none(), terms, timeout })),
-    Layer.provide(
-      Chain.layer({ rpcUrl: Redacted.make(rpc.url), finalTag: "finalized", timeout: Duration.seconds(10) }),
-    ),
-    Layer.provide([SettledTransfers.layer, sharedClock]),
-  )
-  return Context.get(yield* Layer.build(Layer.fresh(server)), Finality)
-})
-
-/** At this moment, whatever the time is. */
-const at = Effect.fnUntraced(function* <A>(unixSeconds: number, effect: Effect.Effect<A>) {
-  const real = yield* Clock.Clock
-  const millis = unixSeconds * 1000
-  const nanos = BigInt(millis) * 1_000_000n
-  return yield* Effect.provideService(effect, Clock.Clock, {
-    currentTimeMillisUnsafe: () => millis,
-    currentTimeMillis: Effect.succeed(millis),
-    currentTimeNanosUnsafe: () => nanos,
-    currentTimeNanos: Effect.succeed(nanos),
-    monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: real.monotonicTimeNanos,
-    sleep: (duration) => real.sleep(duration),
-  })
-})
-
-/** Nobody who would hand anything in again. */
-const nobody = Layer.mock(Settlement, { resubmit: () => Effect.succeedNone })
-
-const readAct = ({ id }: Bought) =>
-  Effect.flatMap(World, ({ url }) => ask(`${url}/api/acts/${id}`)).pipe(
-    Effect.map(({ text }): Receipt => JSON.parse(text).act.receipt),
-  )
-
-/** Waits until a read says so, doing something before each; returns the receipt it shows. */
-const becomes = (
-  bought: Bought,
-  finality: string,
-  before: Effect.Effect<unknown, unknown, SqlClient.SqlClient> = Effect.void,
-) =>
-  Effect.andThen(before, readAct(bought)).pipe(
-    Effect.repeat({ until: (receipt) => receipt.finality === finality, schedule: Schedule.spaced("50 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`never became ${finality}`) }),
-  )
-
-/** Whatever became of the block: the same answer, the same record, the same link. */
-const assertKept = Effect.fnUntraced(function* ({ chainHash, id, purchase, text }: Bought) {
-  const { url } = yield* World
-  const again = yield* Purchase.send(url, purchase)
-  assert.deepStrictEqual([again.status, again.text], [200, text.replace(/false\}$/u, "true}")])
-  assert.strictEqual((yield* Purchase.reconcile(url, purchase)).text, again.text)
-  const { stone } = JSON.parse((yield* ask(`${url}/api/witness/${id}`)).text)
-  assert.strictEqual(stone.chainHash, chainHash)
-  const { entries } = JSON.parse((yield* ask(`${url}/api/witness/chain`)).text)
-  assert.include(
-    entries.map((entry: { readonly chainHash: string }) => entry.chainHash),
-    chainHash,
-  )
-})
-
-/** As a final block, one that no transfer is above. */
-const everyBlock = 10n ** 9n
-
-/** Waits until the sweeper has looked so often and could not tell. */
-const looked = Effect.fnUntraced(function* (times: number) {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql<{ readonly checks: number }>`SELECT checks FROM payment_attempts`.pipe(
-    Effect.repeat({ until: ([row]) => (row?.checks ?? 0) >= times, schedule: Schedule.spaced("50 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("the sweeper never looked") }),
-  )
-})
-
-/** Waits until a look has found the transfer in a block above this one; what that look said of it. */
-const foundAbove = Effect.fnUntraced(function* (block: bigint) {
-  const sql = yield* SqlClient.SqlClient
-  yield* hasten
-  const [row] = yield* sql<{ readonly finality: string; readonly settledBlock: bigint }>`
-    SELECT finality, settled_block FROM payment_attempts`.pipe(
-    Effect.repeat({ until: ([row]) => (row?.settledBlock ?? 0n) > block, schedule: Schedule.spaced("50 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("it was never found again") }),
-  )
-  return row?.finality
-})
-
-/** The next look takes its time after one that could not tell; the column rounds to milliseconds, which is not to be later. */
-const hasten = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) => sql`UPDATE payment_attempts SET next_check_at = now() - interval '1 second'`,
-)
-
-/** An empty block stands where the newest one was, so that fees are others: the same transaction is not signed again. */
-const replaced = Effect.andThen(Purchase.takeBack(1), mine(1))
-
-/** What settled is looked at after ten seconds, though its block is not final. */
-const settledLongAgo = Effect.flatMap(
-  SqlClient.SqlClient,
-  (sql) => sql`UPDATE payment_attempts SET ended_at = ended_at - interval '20 seconds'`,
-)
-
-/** Waits, with one look after the other, until the payer is charged on the chain as it is now. */
-const chargedAgain = ({ purchase }: Bought) =>
-  Effect.andThen(hasten, Purchase.charges(purchase)).pipe(
-    Effect.repeat({ until: ({ charged }) => charged === 1, schedule: Schedule.spaced("50 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("it was never charged again") }),
-  )
-
-const health = Effect.flatMap(World, ({ url }) => ask(`${url}/api/health`))
+import {
+  buy,
+  rawOf,
+  sweeper,
+  sweeperOfFacilitator,
+  neighbour,
+  at,
+  nobody,
+  readAct,
+  becomes,
+  assertKept,
+  everyBlock,
+  looked,
+  foundAbove,
+  hasten,
+  settledLongAgo,
+  health,
+} from "./Settled.ts"
 
 describe("a settled transfer", { concurrent: true }, () => {
   // I14
@@ -206,7 +39,7 @@ describe("a settled transfer", { concurrent: true }, () => {
       const { url } = yield* World
       const bought = yield* buy
       assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      yield* mine(2)
+      yield* Purchase.mine(2)
       const receipt = yield* becomes(bought, "final")
       assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final" })
       const newest = JSON.parse((yield* ask(`${url}/api/acts?limit=1`)).text)
@@ -223,9 +56,9 @@ describe("a settled transfer", { concurrent: true }, () => {
       const { url } = yield* World
       const bought = yield* buy
       yield* Purchase.takeBack(1)
-      const elsewhere = yield* replay(bought.purchase)
+      const elsewhere = yield* broadcast(bought.purchase)
       assert.notStrictEqual(elsewhere, bought.receipt.transaction)
-      yield* mine(2)
+      yield* Purchase.mine(2)
       const receipt = yield* becomes(bought, "final")
       assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final", currentTransaction: elsewhere })
       for (const transaction of [elsewhere, bought.receipt.transaction]) {
@@ -243,13 +76,13 @@ describe("a settled transfer", { concurrent: true }, () => {
     Effect.gen(function* () {
       const bought = yield* buy
       const raw = yield* rawOf(bought)
-      const block = yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
+      const block = yield* Purchase.height
       yield* Purchase.takeBack(1)
-      yield* mine(2)
+      yield* Purchase.mine(2)
       yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw }))
       assert.strictEqual(yield* foundAbove(block), "pending")
       assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      yield* mine(2)
+      yield* Purchase.mine(2)
       yield* hasten
       assert.deepStrictEqual(yield* becomes(bought, "final"), { ...bought.receipt, finality: "final" })
       yield* assertKept(bought)
@@ -265,7 +98,7 @@ describe("a settled transfer", { concurrent: true }, () => {
         const bought = yield* buy
         const refusal = facilitator.arm("refuseBefore")
         yield* Purchase.takeBack(1)
-        yield* mine(4)
+        yield* Purchase.mine(4)
         // It could still be brought back: nothing is lost before its authorization has ended.
         yield* refusal.arrived
         yield* looked(2)
@@ -289,155 +122,6 @@ describe("a settled transfer", { concurrent: true }, () => {
         assert.strictEqual((yield* health).status, 200)
         assert.strictEqual((yield* readAct(bought)).finality, "lost")
       }).pipe(Effect.provide(sweeperOfFacilitator)),
-  )
-
-  it.live.each(["relayer", "facilitator"] as const)(
-    "that is taken back is brought to the chain again before its block is final, while it can be paid: by the %s",
-    (settledBy) =>
-      Effect.gen(function* () {
-        const { url } = yield* World
-        const bought = yield* buy
-        yield* replaced
-        assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
-        yield* settledLongAgo
-        const { transaction = "0x" } = yield* chargedAgain(bought)
-        assert.strictEqual((yield* readAct(bought)).finality, "pending")
-        yield* mine(2)
-        const receipt = yield* becomes(bought, "final", hasten)
-        assert.notStrictEqual(transaction, bought.receipt.transaction)
-        assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final", currentTransaction: transaction })
-        assert.strictEqual((yield* health).status, 200)
-        yield* assertKept(bought)
-        yield* Purchase.audit(url)
-        yield* Purchase.assertNextStone(url)
-      }).pipe(Effect.provide(proxiedServer(settledBy, "1 second", "200 millis"))),
-  )
-
-  it.live("that is taken back is handed in once, however many servers look", () =>
-    Effect.gen(function* () {
-      const { relayerKey: privateKey } = yield* LocalChain
-      const { rpc } = yield* Proxies
-      const bought = yield* buy
-      yield* replaced
-      yield* settledLongAgo
-      let sent = 0
-      rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
-        if (params.includes(bought.purchase.nonce.slice(2))) sent += 1
-        return false
-      })
-      const timing = { timeout: Duration.seconds(10), stuckAfter: Duration.seconds(30) }
-      const server = Finality.layer({ sweepEvery: Duration.millis(20), patience: Duration.seconds(10) }).pipe(
-        Layer.provide(Relayer.layer({ privateKey, ...timing, groupMost: 50 })),
-        Layer.provide(
-          Chain.layer({ rpcUrl: Redacted.make(rpc.url), finalTag: "finalized", timeout: Duration.seconds(10) }),
-        ),
-        Layer.provide([SettledTransfers.layer, Broadcasts.layer, Refusals.layer, sharedClock]),
-      )
-      for (const _ of [1, 2, 3, 4]) yield* Layer.build(Layer.fresh(server))
-      yield* chargedAgain(bought)
-      assert.strictEqual(sent, 1)
-    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
-  )
-
-  it.live("that is taken back is handed to a facilitator by one server at a time", () =>
-    Effect.gen(function* () {
-      const { facilitator, rpc } = yield* Proxies
-      const [one, other, third] = yield* Effect.all([neighbour(), neighbour(), neighbour()])
-      const bought = yield* buy
-      yield* replaced
-      yield* settledLongAgo
-      const asked = facilitator.asked()
-      const settlement = facilitator.arm("holdBefore")
-      let looks = 0
-      const look = rpc.arm("eth_getTransactionReceipt", "holdBefore", () => {
-        looks += 1
-        return true
-      })
-      const looking = (so: number) =>
-        Effect.sync(() => looks).pipe(
-          Effect.repeat({ until: (now) => now >= so, schedule: Schedule.spaced("20 millis") }),
-          Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("nobody looks") }),
-        )
-      yield* hasten
-      const first = yield* Effect.forkChild(one.sweep)
-      yield* looking(1)
-      // It is slow to look: what it has taken falls due again.
-      yield* hasten
-      const second = yield* Effect.forkChild(other.sweep)
-      yield* looking(2)
-      yield* look.release
-      yield* settlement.arrived
-      assert.strictEqual(yield* third.sweep, 0, "it is kept from others as long as it is handed in")
-      yield* facilitator.calm
-      yield* settlement.release
-      yield* Effect.all([Fiber.join(first), Fiber.join(second)])
-      assert.strictEqual(facilitator.asked(), asked + 1)
-      assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 1)
-    }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
-  )
-
-  it.live("that is taken back is charged once by a facilitator that lies, sends nothing, or sends too late", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const { facilitator } = yield* Proxies
-      const { sweep } = yield* neighbour(1)
-      const bought = yield* buy
-      yield* replaced
-      yield* settledLongAgo
-      for (const lie of ["imagineBefore", "nonsenseBefore", "refuseBefore"] as const) {
-        const told = facilitator.arm(lie)
-        yield* hasten
-        assert.strictEqual(yield* sweep, 1)
-        yield* told.arrived
-        assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
-        assert.deepStrictEqual(yield* readAct(bought), { ...bought.receipt, finality: "pending" })
-      }
-      const late = facilitator.arm("holdBefore")
-      yield* hasten
-      assert.strictEqual(yield* sweep, 1, "whoever does not answer is not waited for")
-      yield* late.arrived
-      yield* facilitator.calm
-      yield* hasten
-      assert.strictEqual(yield* sweep, 1)
-      yield* chargedAgain(bought)
-      yield* late.release
-      // It settles one after the other: the late one has had its turn.
-      yield* Purchase.assertNextStone(url)
-      assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 1)
-      yield* mine(2)
-      yield* hasten
-      yield* sweep
-      assert.strictEqual((yield* readAct(bought)).finality, "final")
-      yield* assertKept(bought)
-    }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
-  )
-
-  it.live(
-    "that is taken back is not handed to a facilitator while it is on its way, about to end, or its wallet empty",
-    () =>
-      Effect.gen(function* () {
-        const { facilitator } = yield* Proxies
-        const { sweep } = yield* neighbour()
-        const bought = yield* buy
-        const raw = yield* rawOf(bought)
-        yield* replaced
-        yield* settledLongAgo
-        const asked = facilitator.asked()
-        yield* Purchase.onChain((client) => client.setAutomine(false))
-        yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw }))
-        yield* hasten
-        assert.strictEqual(yield* sweep, 1)
-        assert.strictEqual(facilitator.asked(), asked, "it waits in the node again")
-        yield* Purchase.onChain((client) => client.dropTransaction({ hash: bought.receipt.transaction }))
-        yield* Purchase.onChain((client) => client.setAutomine(true))
-        yield* hasten
-        assert.strictEqual(yield* at(Number(bought.purchase.validBefore) - 8, sweep), 1)
-        assert.strictEqual(facilitator.asked(), asked, "it is about to end")
-        yield* spend(bought.purchase)
-        yield* hasten
-        assert.strictEqual(yield* sweep, 1)
-        assert.strictEqual(facilitator.asked(), asked, "its wallet is empty")
-      }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
   )
 
   // I15
@@ -485,10 +169,7 @@ describe("a settled transfer", { concurrent: true }, () => {
       // The server of this test sweeps at its start only; these are its neighbours.
       for (const _ of [1, 2, 3, 4]) yield* Layer.build(Layer.fresh(server))
       yield* becomes(bought, "lost")
-      yield* Effect.sync(() => alarms.length).pipe(
-        Effect.repeat({ until: (rung) => rung > 0, schedule: Schedule.spaced("20 millis") }),
-        Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die("no alarm") }),
-      )
+      yield* Effect.sync(() => alarms.length).pipe(until("no alarm", (rung) => rung > 0))
       assert.deepStrictEqual(
         alarms.map((alarm) => alarm.includes(bought.id) && alarm.includes(bought.receipt.transaction)),
         [true],
@@ -505,7 +186,7 @@ describe("a settled transfer", { concurrent: true }, () => {
       yield* sql`UPDATE payment_attempts SET doubted_reason = 'authorization_expired', doubted_at = now()`
       const before = yield* sql`SELECT doubted_at, doubted_reason FROM payment_attempts`
       rpc.arm("eth_getTransactionReceipt", "refusal")
-      yield* mine(2)
+      yield* Purchase.mine(2)
       for (const [index, seconds] of [2, 4, 8].entries()) {
         const [asked] = yield* sql<{ readonly at: Date }>`SELECT now() AS at`
         yield* hasten
@@ -536,22 +217,6 @@ describe("a settled transfer", { concurrent: true }, () => {
         yield* sql`SELECT checks, next_check_at <= now() + interval '1 minute' AS soon FROM payment_attempts`,
         [{ checks: 12, soon: true }],
       )
-    }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
-  )
-
-  it.live("is not handed in again because a node is behind its block", () =>
-    Effect.gen(function* () {
-      const { facilitator, rpc } = yield* Proxies
-      const { sweep } = yield* neighbour()
-      const bought = yield* buy
-      yield* settledLongAgo
-      const newest = yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
-      const asked = facilitator.asked()
-      rpc.behave(() => ({ head: newest - 1n, clamps: true }))
-      yield* hasten
-      assert.strictEqual(yield* sweep, 1)
-      assert.strictEqual(facilitator.asked(), asked)
-      assert.strictEqual((yield* readAct(bought)).finality, "pending")
     }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
   )
 
@@ -626,22 +291,5 @@ describe("a settled transfer", { concurrent: true }, () => {
       yield* transfers.defer(slow, "authorization_expired", 1_000)
       assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
     }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
-  )
-
-  it.live("is not lost to a node that forgets it", () =>
-    Effect.gen(function* () {
-      const { rpc } = yield* Proxies
-      const bought = yield* buy
-      const before = (yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))) - 1n
-      rpc.behave((method) =>
-        method === "eth_getBlockByNumber" ? {} : { head: before, clamps: true, forgets: ["receipts", "logs"] },
-      )
-      yield* Purchase.outlive
-      yield* looked(2)
-      assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      yield* rpc.calm
-      yield* hasten
-      yield* becomes(bought, "final")
-    }).pipe(Effect.provide(sweeper)),
   )
 })

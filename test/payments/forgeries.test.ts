@@ -3,9 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
-import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
-import { ask, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { ask, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { scene } from "../lab/buyer/Scene.ts"
 
 /** Every method that the node is asked for from now on. */
 const overhear = (rpc: NodeProxy, methods: ReadonlyArray<string>) => {
@@ -30,8 +31,7 @@ const methods = [
 describe("a forged payment", { concurrent: true }, () => {
   it.live("in the name of one wallet asks the node whether it has code, once, and nothing else", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* scene
       const victim = yield* newPayer()
       const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
       const forge = Effect.gen(function* () {

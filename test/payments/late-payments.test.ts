@@ -5,9 +5,10 @@ import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Crowd from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
-import { broadcast, empty, leave } from "../lab/buyer/ThirdParty.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { broadcast, empty } from "../lab/buyer/ThirdParty.ts"
 import { type Answer, newKey, World } from "../lab/Fixture.ts"
+import { buying, scene } from "../lab/buyer/Scene.ts"
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
 const still = proxiedServer("relayer", "20 seconds")
@@ -17,16 +18,11 @@ const reasonIn = ({ json, status }: Answer) => [status, json["code"], json["reas
 const fund = ({ payer }: Purchase.Purchase) =>
   Effect.flatMap(LocalChain, (chain) => chain.fund(payer.address, 10n * Purchase.price))
 
-const mine = (blocks: number) => Purchase.onChain((client) => client.mine({ blocks }))
-
 /** A payment whose broadcast is in a block, after all of its wallet's money has left. */
 const emptied = Effect.gen(function* () {
-  const { url } = yield* World
-  const { rpc } = yield* Proxies
-  const purchase = yield* Purchase.prepare(url)
+  const { purchase, rpc, url } = yield* buying
   const trap = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => params.includes(purchase.nonce.slice(2)))
-  const bought = yield* Effect.forkChild(Purchase.send(url, purchase))
-  yield* trap.arrived
+  const bought = yield* Purchase.sendInto(trap, url, purchase)
   yield* empty(purchase.payer)
   yield* trap.release
   Purchase.assertPending(url, purchase, yield* Fiber.join(bought))
@@ -47,7 +43,7 @@ const due = Effect.flatMap(
 const failed = Effect.gen(function* () {
   const { url } = yield* World
   const purchase = yield* emptied
-  yield* mine(3)
+  yield* Purchase.mine(3)
   assert.deepStrictEqual(reasonIn(yield* Purchase.told(url, purchase)), [402, "payment_failed", "wallet_could_not_pay"])
   return purchase
 })
@@ -71,7 +67,7 @@ describe("what pays late for an attempt that failed", { concurrent: true }, () =
         (rows) => rows.length > 0,
       )
       assert.isDefined(looked)
-      yield* mine(3)
+      yield* Purchase.mine(3)
       yield* due
       yield* Crowd.eventually("noted", strays, (rows) => rows.length > 0)
       assert.deepStrictEqual(yield* strays, [{ transaction }])
@@ -120,7 +116,7 @@ describe("an attempt whose wallet was emptied", { concurrent: true }, () => {
         Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
         const sql = yield* SqlClient.SqlClient
         assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
-        yield* mine(1)
+        yield* Purchase.mine(1)
       }
       assert.strictEqual((yield* Purchase.secondLook(url, purchase)).status, 402)
     }).pipe(Effect.provide(still)),
@@ -130,14 +126,13 @@ describe("an attempt whose wallet was emptied", { concurrent: true }, () => {
     Effect.gen(function* () {
       const { url } = yield* World
       const purchase = yield* emptied
-      yield* mine(3)
+      yield* Purchase.mine(3)
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
       yield* Purchase.aSweepLater(purchase)
       yield* fund(purchase)
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
       yield* broadcast(purchase)
-      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
-      yield* Purchase.assertSettled(url, purchase)
+      yield* Purchase.settlesNow(url, purchase)
     }).pipe(Effect.provide(still)),
   )
 
@@ -146,7 +141,7 @@ describe("an attempt whose wallet was emptied", { concurrent: true }, () => {
       const { url } = yield* World
       const sql = yield* SqlClient.SqlClient
       const purchase = yield* emptied
-      yield* mine(3)
+      yield* Purchase.mine(3)
       yield* sql`UPDATE relayer_broadcasts SET hash = ${`0x${"12".repeat(32)}`}`
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
       assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
@@ -155,10 +150,9 @@ describe("an attempt whose wallet was emptied", { concurrent: true }, () => {
 
   it.live("waits for its end where the node keeps no state of the final block", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* scene
       const purchase = yield* emptied
-      yield* mine(3)
+      yield* Purchase.mine(3)
       rpc.behave(() => ({ keepsStates: 1 }))
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
@@ -167,39 +161,5 @@ describe("an attempt whose wallet was emptied", { concurrent: true }, () => {
       yield* Purchase.secondLook(url, purchase)
       yield* Purchase.assertFailed(url, purchase, "authorization_expired")
     }).pipe(Effect.provide(still)),
-  )
-})
-
-describe("a group whose members can no longer pay", { concurrent: true }, () => {
-  it.live("is sent without the one whose money is about to leave, as the pending state says", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const [first, poor, ...others] = yield* Effect.forEach([1, 2, 3, 4, 5], () => Purchase.prepare(url))
-      if (first === undefined || poor === undefined) return assert.fail()
-      const crowd = yield* Crowd.gather(url, first, [poor, ...others])
-      yield* Purchase.onChain((client) => client.setAutomine(false))
-      yield* leave(poor.payer)
-      yield* crowd.letGo
-      yield* Crowd.eventually(
-        "noted",
-        Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1 FROM relayer_broadcasts`),
-        (rows) => rows.length === 4,
-      )
-      yield* Purchase.onChain(async (client) => {
-        await client.setAutomine(true)
-        await client.mine({ blocks: 1 })
-      })
-      const [refused, ...settled] = yield* crowd.others
-      assert.deepStrictEqual(
-        settled.map(({ status }) => status),
-        [201, 201, 201],
-      )
-      assert.deepStrictEqual(refused && reasonIn(refused), [
-        402,
-        "payment_failed",
-        "invalid_exact_evm_insufficient_balance",
-      ])
-      assert.strictEqual((yield* Crowd.sentFor([poor])).filter(({ payments }) => payments > 0).length, 0)
-    }).pipe(Effect.provide(still), Effect.scoped),
   )
 })

@@ -1,24 +1,71 @@
-/** The state table of a paid request, row by row, against a real chain and a real database. */
+/** A paid request settles once; a replay has its bytes and headers, and no cache may keep either. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, World } from "../lab/Fixture.ts"
 import { challengeOf } from "../lab/buyer/Payment.ts"
 
-layer(world(), { excludeTestServices: true })("a paid request", (it) => {
+const acts: ReadonlyArray<readonly [path: string, body: () => object]> = [
+  ["/api/witness", () => ({ commitment: newCommitment() })],
+  ["/api/prayers/moss-hare", () => ({ agentName: "Wren", intentionCommitment: newCommitment() })],
+  ["/api/acquire/moss-hare", () => ({})],
+  ["/api/elements/beeswax/collect?spirit=moss-hare", () => ({ reason: "June" })],
+  ["/api/candles/day/moss-hare", () => ({ dedication: "For the bees" })],
+]
+
+/** What belongs to one answer and not to the act (RFC 9110, the status line's own length, and the id of the request). */
+const ofOneAnswer = new Set(["date", "content-length", "connection", "keep-alive", "x-request-id"])
+
+const kept = (headers: Headers) => new Map([...headers].filter(([name]) => !ofOneAnswer.has(name)))
+
+layer(world(), { excludeTestServices: true })("paid answers", (it) => {
   // I12
-  it.effect("settles once and replays the same bytes", () =>
+  it.effect.each(acts)(
+    "%s: every byte and header of the first answer is in its replays, which add their own mark alone",
+    ([path, body]) =>
+      Effect.gen(function* () {
+        const { url } = yield* World
+        const sent = body()
+        const { answer, headers, key } = yield* pay(yield* newPayer(), `${url}${path}`, sent)
+        assert.strictEqual(answer.status, 201, answer.text)
+        const first = kept(answer.headers)
+        assert.strictEqual(first.get("cache-control"), "no-store")
+        assert.isDefined(first.get("payment-response"))
+        for (const replay of [
+          yield* ask(`${url}${path}`, post(sent, headers)),
+          yield* ask(`${url}${path}`, post(sent, { "idempotency-key": key })),
+          yield* ask(`${url}/api/reconcile/${key}`, { method: "POST" }),
+        ]) {
+          assert.strictEqual(replay.status, 200, replay.text)
+          const again = kept(replay.headers)
+          assert.strictEqual(again.get("idempotent-replayed"), "true")
+          again.delete("idempotent-replayed")
+          assert.deepStrictEqual([...again], [...first])
+          assert.strictEqual(replay.text, answer.text.replace(/"replayed":false\}$/u, '"replayed":true}'))
+        }
+      }),
+  )
+
+  it.effect.each(acts)("%s: no refusal may be kept either", ([path, body]) =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const payer = yield* newPayer()
-      const body = { commitment: newCommitment() }
-      const { answer, headers } = yield* pay(payer, `${url}/api/witness`, body)
-      assert.strictEqual(answer.status, 201, answer.text)
-      const again = yield* ask(`${url}/api/witness`, post(body, headers))
-      assert.strictEqual(again.status, 200)
-      assert.strictEqual(again.text, answer.text.replace(/"replayed":false\}$/u, '"replayed":true}'))
-      assert.strictEqual(again.headers.get("payment-response"), answer.headers.get("payment-response"))
-      assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
+      const key = { "idempotency-key": newKey() }
+      for (const init of [
+        { method: "POST" },
+        post(body()),
+        post(body(), { "idempotency-key": "short" }),
+        post(body(), key),
+        post(body(), { ...key, "payment-signature": "" }),
+        post(body(), { ...key, "payment-signature": "nonsense" }),
+        post({ unknown: 1 }, key),
+        post("{", key),
+      ]) {
+        const answer = yield* ask(`${url}${path}`, init)
+        assert.isAtLeast(answer.status, 400, answer.text)
+        assert.strictEqual(answer.headers.get("cache-control"), "no-store", `${answer.status} ${answer.text}`)
+      }
+      const nobody = yield* ask(`${url}/api/reconcile/${newKey()}`, { method: "POST" })
+      assert.deepStrictEqual([nobody.status, nobody.headers.get("cache-control")], [404, "no-store"])
     }),
   )
 

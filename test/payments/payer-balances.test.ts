@@ -1,16 +1,16 @@
 /** What a wallet claims it can pay: nobody holds stock with money that is not there, and nobody's own money is counted twice. */
 import { assert, describe, it } from "@effect/vitest"
-import { type Duration, Effect, Fiber, Redacted } from "effect"
+import { type Duration, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { toFunctionSelector } from "viem"
-import { privateKeyToAccount } from "viem/accounts"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { View } from "../lab/proxy/NodeViews.ts"
 import { loopback } from "../lab/server/Rooms.ts"
-import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { type Answer, ask, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { relayed } from "../lab/buyer/QueuedPayments.ts"
+import { scene } from "../lab/buyer/Scene.ts"
 
 const edition = "/api/elements/pixel-bit-frog/collect"
 const stone = "/api/witness"
@@ -55,24 +55,12 @@ const attempts = Effect.flatMap(
     FROM payment_attempts`,
 ).pipe(Effect.map((rows) => rows[0] ?? { pending: 0, settled: 0, failed: 0, claims: 0 }))
 
-/** Transactions of the relayer that are mined. */
-const relayed = Effect.gen(function* () {
-  const { relayerKey } = yield* LocalChain
-  const { address } = privateKeyToAccount(Redacted.value(relayerKey))
-  return yield* Purchase.onChain((client) => client.getTransactionCount({ address }))
-})
-
-const mineAll = Purchase.onChain(async (client) => {
-  await client.setAutomine(true)
-  await client.mine({ blocks: 1 })
-})
-
 describe("a wallet with one cent and 140 purchases of one edition", { concurrent: true }, () => {
   it.live("holds one of them while it is on its way, and costs us one transaction", () =>
     Effect.gen(function* () {
       const { url } = yield* World
       const purchases = yield* prepare(url, edition, 140, Purchase.price)
-      yield* Purchase.onChain((client) => client.setAutomine(false))
+      yield* Purchase.automine(false)
       const answers = yield* Effect.forEach(purchases, ({ send }) => send, { concurrency: "unbounded" })
       assert.deepStrictEqual(codesOf(answers), [
         ["202 settlement_pending", 1],
@@ -86,51 +74,18 @@ describe("a wallet with one cent and 140 purchases of one edition", { concurrent
       assert.deepInclude(yield* attempts, { pending: 1, failed: 0 })
       const pixels = JSON.parse((yield* ask(`${url}/api/pixels`)).text).pixels
       assert.strictEqual(pixels.find(({ id }: { id: string }) => id === "pixel-bit-frog").reserved, 1)
-      yield* mineAll
+      yield* Purchase.mineAll
       const held = purchases.find((_, index) => answers[index]?.status === 202)
       assert.strictEqual((yield* ask(`${url}/api/reconcile/${held?.key}`, { method: "POST" })).status, 200)
       assert.strictEqual(yield* relayed, 1)
     }).pipe(Effect.provide(behindProxy("2 seconds"))),
   )
-
-  it.live("buys one of them when it settles at once, never holds two, and costs us one transaction", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const purchases = yield* prepare(url, edition, 140, Purchase.price)
-      let most = 0
-      const watcher = yield* Effect.forkChild(
-        Effect.forever(
-          Effect.map(attempts, ({ pending, settled }) => {
-            most = Math.max(most, pending + settled)
-          }),
-        ),
-      )
-      const answers = yield* Effect.forEach(purchases, ({ send }) => send, { concurrency: "unbounded" })
-      yield* Fiber.interrupt(watcher)
-      assert.strictEqual(answers.filter(({ status }) => status === 201).length, 1)
-      assert.strictEqual(answers.filter(({ status }) => status === 402).length, 139, JSON.stringify(codesOf(answers)))
-      assert.strictEqual(most, 1)
-      assert.deepInclude(yield* attempts, { pending: 0, settled: 1 })
-      assert.strictEqual(yield* relayed, 1)
-    }).pipe(Effect.provide(behindProxy("20 seconds"))),
-  )
 })
 
 describe("a wallet with exactly enough", { concurrent: true }, () => {
-  it.live("buys all of it at once", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const purchases = yield* prepare(url, stone, 5, 5n * Purchase.price)
-      const answers = yield* Effect.forEach(purchases, ({ send }) => send, { concurrency: "unbounded" })
-      assert.deepStrictEqual(codesOf(answers), [["201 ", 5]])
-      yield* Purchase.audit(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
-
   it.live("is not overdrawn by a payment that has left its balance and is not recorded yet", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* scene
       const [first, second] = yield* prepare(url, stone, 2, 2n * Purchase.price)
       if (first === undefined || second === undefined) return assert.fail()
       let hash: string | undefined
@@ -147,15 +102,14 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
 
   it.live("buys once while one node behind a balancer knows its payment and another one does not", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* scene
       const [first, second] = yield* prepare(url, edition, 2, Purchase.price)
       if (first === undefined || second === undefined) return assert.fail()
       let hash: string | undefined
       const trap = rpc.arm("eth_getTransactionReceipt", "holdBefore", (params) => params === (hash ??= params))
       const slow = yield* Effect.forkScoped(first.send)
       yield* trap.arrived
-      const paid = yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
+      const paid = yield* Purchase.height
       const behind: View = { head: paid - 1n, clamps: true }
       // Only the node that has the payment is asked whether its authorization is used.
       rpc.behave((method, _, params) => (method === "eth_call" && !params.includes(authorizationState) ? behind : {}))
@@ -170,9 +124,7 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
 
   it.live("buys nothing with what a payment in flight takes, while an older payment becomes a minute old", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
-      const sql = yield* SqlClient.SqlClient
+      const { rpc, sql, url } = yield* scene
       // Two prices: the first purchase spends one, and the other one is promised twice.
       const [older, pending, late] = yield* prepare(url, edition, 3, 2n * Purchase.price)
       if (older === undefined || pending === undefined || late === undefined) return assert.fail()
@@ -198,8 +150,7 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
 
   it.live("can spend its balance again when its payment has failed", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* scene
       const [first, second] = yield* prepare(url, stone, 2, Purchase.price)
       if (first === undefined || second === undefined) return assert.fail()
       rpc.arm("eth_sendRawTransaction", "dropBefore")
@@ -213,48 +164,6 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
       yield* rpc.calm
       assert.strictEqual((yield* Purchase.secondLook(url, first)).status, 402)
       assert.deepInclude(yield* attempts, { pending: 0, failed: 1, claims: 0 })
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
-})
-
-describe("a wallet with funds for many purchases", { concurrent: true }, () => {
-  it.live("has 5 open payments at first, later 64 at most, and the next one is refused until one ends", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const all = yield* prepare(url, edition, 82, 100n * Purchase.price)
-      const [fresh, purchases] = [all.slice(0, 12), all.slice(12)]
-      const together = (some: typeof all) => Effect.forEach(some, ({ send }) => send, { concurrency: "unbounded" })
-      yield* Purchase.onChain((client) => client.setAutomine(false))
-      const begun = yield* together(fresh)
-      assert.deepStrictEqual(codesOf(begun), [
-        ["202 settlement_pending", 5],
-        ["409 reconcile_required", 7],
-      ])
-      yield* mineAll
-      const open = fresh.filter((_, index) => begun[index]?.status === 202)
-      for (const { key } of open) {
-        assert.strictEqual((yield* ask(`${url}/api/reconcile/${key}`, { method: "POST" })).status, 200)
-      }
-      assert.deepStrictEqual(codesOf(yield* together(fresh.filter((one) => !open.includes(one)))), [["201 ", 7]])
-      yield* Purchase.onChain((client) => client.setAutomine(false))
-      const answers = yield* Effect.forEach(purchases, ({ send }) => send, { concurrency: "unbounded" })
-      assert.deepStrictEqual(codesOf(answers), [
-        ["202 settlement_pending", 64],
-        ["409 reconcile_required", 6],
-      ])
-      const refused = answers.filter(({ status }) => status === 409)
-      for (const answer of refused) {
-        assert.match(
-          String(answer.json["message"]),
-          /64 at most.* may have 64 .*POST \/api\/reconcile\/\{Idempotency-Key\} .* This request charged nothing\.$/u,
-        )
-      }
-      assert.deepInclude(yield* attempts, { pending: 64, settled: 12, failed: 0 })
-      yield* mineAll
-      const key = purchases.find((_, index) => answers[index]?.status === 202)?.key
-      assert.strictEqual((yield* ask(`${url}/api/reconcile/${key}`, { method: "POST" })).status, 200)
-      const next = purchases.find((_, index) => answers[index]?.status === 409)
-      assert.strictEqual((yield* next?.send ?? Effect.die("none was refused")).status, 201)
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

@@ -2,11 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../lab/Patience.ts"
-import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { loopback } from "../lab/server/Rooms.ts"
 import { ask, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { scene } from "../lab/buyer/Scene.ts"
+import { assertTold } from "../lab/Told.ts"
 
 const from = (address: string) => ({ "x-forwarded-for": address })
 
@@ -32,8 +34,7 @@ const server = proxiedServer("relayer", "10 seconds", "1 hour", 50, {}, { truste
 describe("refused payments of one address", { timeout: patience(60) }, () => {
   it.live("are 402 sixty times a minute, then 429 without a question to the node", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* scene
       const honest = yield* Purchase.prepare(url)
       const settled = yield* Purchase.prepare(url)
       const sent = yield* ask(`${url}/api/witness`, post(settled.body, { ...settled.headers, ...from("198.51.100.7") }))
@@ -44,12 +45,11 @@ describe("refused payments of one address", { timeout: patience(60) }, () => {
       const isAskedAbout = (wallet: string) => heard.some((params) => params.includes(wallet))
       const first = yield* refusedBy("198.51.100.7", 60, 8)
       assert.isTrue(first.wallets.every(isAskedAbout))
-      for (const one of first.answers)
-        assert.deepStrictEqual([one.status, one.json["code"]], [402, "payment_invalid"], one.text)
+      for (const one of first.answers) assertTold(one, 402, "payment_invalid")
 
       const more = yield* refusedBy("198.51.100.7", 20, 8)
       for (const one of more.answers) {
-        assert.deepStrictEqual([one.status, one.json["code"]], [429, "rate_limited"], one.text)
+        assertTold(one, 429, "rate_limited")
         const wait = Number(one.headers.get("retry-after"))
         assert.isTrue(wait >= 1 && wait <= 60, String(wait))
         assert.strictEqual(one.json["retryAfter"], wait)

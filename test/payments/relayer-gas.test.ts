@@ -1,28 +1,18 @@
 /** Wallets that would have the relayer pay gas for nothing: each can do it once, and all servers know it. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Latch, Layer, Redacted } from "effect"
+import { Effect, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
-import { AppConfig } from "../../src/server/config/Config.ts"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import * as Server from "../../src/server/Server.ts"
 import * as Crowd from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
-import { broadcast, cancel } from "../lab/buyer/ThirdParty.ts"
-import { type Answer, configOf, newPayer, World } from "../lab/Fixture.ts"
-
-/** The code of a wallet that agrees to every signature. */
-const agrees = "631626ba7e60e01b60005260206000f3"
-const agreeing: Hex = `0x${agrees}`
-
-/** Turns until its gas is gone. */
-const burning: Hex = "0x5b600056"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { agreeing, agrees, broadcast, burning, cancel, giveCode } from "../lab/buyer/ThirdParty.ts"
+import { type Answer, newPayer, World } from "../lab/Fixture.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
+import { buying, scene } from "../lab/buyer/Scene.ts"
 
 /** Agrees while gas has no price, and otherwise turns until its gas is gone. */
 const burningAtAPrice: Hex = `0x3a156009575b6005565b${agrees}`
-
-const giveCode = (address: Hex, bytecode: Hex) => Purchase.onChain((client) => client.setCode({ address, bytecode }))
 
 const reasonIn = ({ json, status }: Answer) => [status, json["code"], json["reason"]]
 
@@ -39,11 +29,9 @@ const lostGas = Effect.flatMap(
 
 /** Buys, and does something on the chain between the rehearsal of that payment and its block. */
 const buyAnd = Effect.fnUntraced(function* <E, R>(purchase: Purchase.Purchase, between: Effect.Effect<unknown, E, R>) {
-  const { url } = yield* World
-  const { rpc } = yield* Proxies
+  const { rpc, url } = yield* scene
   const trap = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => params.includes(purchase.nonce.slice(2)))
-  const bought = yield* Effect.forkChild(Purchase.send(url, purchase))
-  yield* trap.arrived
+  const bought = yield* Purchase.sendInto(trap, url, purchase)
   yield* between
   yield* trap.release
   return yield* Fiber.join(bought)
@@ -68,16 +56,6 @@ const nextAfterLook = Effect.fnUntraced(function* (purchase: Purchase.Purchase) 
   return reasonIn(yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, purchase.payer)))
 })
 
-/** Another server over the same database, chain and relayer. */
-const another = Effect.gen(function* () {
-  const { url } = yield* World
-  const { relayerKey } = yield* LocalChain
-  const settlement = { _tag: "Relayer", privateKey: Redacted.make(Redacted.value(relayerKey)) } as const
-  const config = yield* configOf({ settlement }, { publicUrl: url })
-  yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-  return `http://127.0.0.1:${config.port}`
-})
-
 describe("a wallet that agrees in a rehearsal and burns its gas in a block", { concurrent: true }, () => {
   it.live("cannot tell them apart by the price of gas", () =>
     Effect.gen(function* () {
@@ -98,9 +76,8 @@ describe("a wallet that agrees in a rehearsal and burns its gas in a block", { c
 
   it.live("has one payment open until one is paid, and is refused at once by every server when it reverts", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
-      const other = yield* another
+      const { rpc, url } = yield* scene
+      const other = yield* anotherServer()
       const payer = yield* newPayer(64n * Purchase.price)
       const purchases = yield* Effect.forEach([1, 2, 3, 4, 5, 6], () => Purchase.prepare(url, undefined, payer))
       yield* giveCode(payer.address, agreeing)
@@ -179,8 +156,7 @@ describe("a payment that was in a block and did not pay", { concurrent: true }, 
 
   it.live("is the fault of a wallet without code that cancelled it on its way", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, url } = yield* buying
       Purchase.assertPending(url, purchase, yield* buyAnd(purchase, cancel(purchase)))
       assert.deepStrictEqual(yield* nextAfterLook(purchase), [402, "payment_invalid", "wallet_did_not_pay"])
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
@@ -188,8 +164,7 @@ describe("a payment that was in a block and did not pay", { concurrent: true }, 
 
   it.live("is nobody's fault where its block came after its end", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, url } = yield* buying
       const late = Purchase.onChain((client) => client.increaseTime({ seconds: 200 }))
       Purchase.assertPending(url, purchase, yield* buyAnd(purchase, late))
       assert.strictEqual(yield* Crowd.relayed, 1)
@@ -201,8 +176,7 @@ describe("a payment that was in a block and did not pay", { concurrent: true }, 
 
   it.live("is nobody's fault where somebody else was faster and it paid", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, url } = yield* buying
       yield* buyAnd(purchase, broadcast(purchase))
       assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
       const answer = yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, purchase.payer))
@@ -212,52 +186,10 @@ describe("a payment that was in a block and did not pay", { concurrent: true }, 
   )
 })
 
-describe("several wallets that burn the gas of one group", { concurrent: true }, () => {
-  it.live("share what it cost, are all refused, and their victim is not", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
-      const [first, ...others] = yield* Effect.forEach(Array.from({ length: 9 }), () => Purchase.prepare(url))
-      if (first === undefined) return assert.fail()
-      const caught = rpc.arm(
-        "eth_sendRawTransaction",
-        "holdBefore",
-        (params) => others.filter(({ nonce }) => params.includes(nonce.slice(2))).length > 1,
-      )
-      const crowd = yield* Crowd.gather(url, first, others)
-      yield* crowd.letGo
-      yield* caught.arrived
-      const [victim, ...burners] = others
-      if (victim === undefined) return assert.fail()
-      for (const { payer } of burners) yield* giveCode(payer.address, burning)
-      yield* caught.release
-      yield* crowd.others
-      yield* Crowd.eventually("settled", Purchase.reconcile(url, victim), ({ status }) => status === 200)
-      const used = yield* Crowd.gasOf(burners)
-      assert.isAbove(used, 500_000)
-      for (const one of burners) Purchase.assertPending(url, one, yield* Purchase.reconcile(url, one))
-      assert.strictEqual(yield* lostGas, used)
-      const sql = yield* SqlClient.SqlClient
-      const shares = yield* sql<{ gas: number }>`
-        SELECT lost_gas::int AS gas FROM payment_payers WHERE refused_until > now()`
-      assert.lengthOf(shares, 7)
-      const [least, most] = [Math.min, Math.max].map((pick) => pick(...shares.map(({ gas }) => gas)))
-      assert.isAtMost((most ?? 0) - (least ?? 0), 1)
-      // So an honest new wallet with code is still taken.
-      const honest = yield* newPayer()
-      const purchase = yield* Purchase.prepare(url, undefined, honest)
-      yield* giveCode(honest.address, agreeing)
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-      yield* Purchase.audit(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds")), Effect.scoped),
-  )
-})
-
 describe("payments of a wallet without code that could not be sent", { concurrent: true }, () => {
   it.live("are not sent later where it has code by then, and are where it has none", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* scene
       const payer = yield* newPayer(3n * Purchase.price)
       const changing = yield* Effect.forEach([1, 2, 3], () => Purchase.prepare(url, undefined, payer))
       const honest = yield* Purchase.prepare(url)

@@ -1,21 +1,19 @@
 /** Payments that travel in one transaction: each ends by its own evidence, and what one does costs its neighbours nothing. */
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { Effect, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { type Hex, parseEther, parseGwei } from "viem"
 import { multicall3 } from "../../schema/payments/Usdc.ts"
-import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { verifyChain } from "../../src/cli/verify/Chain.ts"
-import * as Server from "../../src/server/Server.ts"
 import * as Crowd from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
-import { stranger } from "../lab/Chain.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
-import { type Answer, ask, configOf, newCommitment, newPayer, World } from "../lab/Fixture.ts"
+import { type Answer, ask, newCommitment, newPayer, World } from "../lab/Fixture.ts"
+import { agreeing, burning, empty, giveCode } from "../lab/buyer/ThirdParty.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
 
 const prepare = (url: string, count: number) =>
   Effect.forEach(Array.from({ length: count }), () => Purchase.prepare(url, Purchase.price), { concurrency: 5 })
@@ -23,30 +21,6 @@ const prepare = (url: string, count: number) =>
 const statuses = (answers: ReadonlyArray<Answer>) => answers.map(({ status }) => status)
 
 const reasonIn = ({ json, status }: Answer) => [status, json["code"], json["reason"]]
-
-/** Its whole price goes elsewhere. */
-const empty = ({ payer }: Purchase.Purchase) =>
-  Purchase.onChain(async (client, { asset }) => {
-    await client.setBalance({ address: payer.address, value: parseEther("1") })
-    const call = {
-      address: asset,
-      abi: Purchase.token,
-      functionName: "transfer",
-      args: [stranger, Purchase.price],
-    } as const
-    await client.waitForTransactionReceipt({
-      hash: await client.writeContract({ ...call, account: payer, chain: null, maxPriorityFeePerGas: parseGwei("50") }),
-    })
-  })
-
-const giveCode = ({ payer }: Purchase.Purchase, bytecode: Hex) =>
-  Purchase.onChain((client) => client.setCode({ address: payer.address, bytecode }))
-
-/** Agrees to every signature. */
-const agreeing: Hex = "0x631626ba7e60e01b60005260206000f3"
-
-/** Turns until its gas is gone. */
-const burning: Hex = "0x5b600056"
 
 /** Catches the broadcast of the group that these payments travel in; `order` is theirs in it. */
 const catchGroup = (purchases: ReadonlyArray<Purchase.Purchase>) =>
@@ -93,7 +67,7 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       const [first, poor, ...others] = yield* prepare(url, 6)
       if (first === undefined || poor === undefined) return
       const crowd = yield* Crowd.gather(url, first, [poor, ...others])
-      yield* empty(poor)
+      yield* empty(poor.payer)
       yield* crowd.letGo
       const [refused, ...settled] = yield* crowd.others
       assert.deepStrictEqual(statuses(settled), Array(4).fill(201))
@@ -121,7 +95,7 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       const crowd = yield* Crowd.gather(url, first, [poor, ...others])
       yield* crowd.letGo
       yield* caught.arrived
-      yield* empty(poor)
+      yield* empty(poor.payer)
       yield* caught.release
       const [open, ...settled] = yield* crowd.others
       assert.deepStrictEqual(statuses(settled), Array(4).fill(201))
@@ -163,7 +137,7 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       // Whoever comes first in the transaction, all behind it are left without gas.
       const [burner, ...honest] = caught.order()
       if (burner === undefined) return
-      yield* giveCode(burner, burning)
+      yield* giveCode(burner.payer.address, burning)
       yield* caught.release
       yield* crowd.others
       for (const one of honest) {
@@ -175,7 +149,7 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       yield* Purchase.reconcile(url, burner)
       yield* Effect.flatMap(LocalChain, ({ fund }) => fund(burner.payer.address, 2n * Purchase.price))
       const again = yield* Purchase.prepare(url, Purchase.price, burner.payer)
-      yield* giveCode(burner, agreeing)
+      yield* giveCode(burner.payer.address, agreeing)
       const refused = yield* Purchase.send(url, again)
       assert.deepStrictEqual(reasonIn(refused), [402, "payment_invalid", "wallet_reverted_settlement"])
       assert.match(
@@ -197,7 +171,7 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       const { url } = yield* World
       const [first, smart, ...others] = yield* prepare(url, 5)
       if (first === undefined || smart === undefined) return
-      yield* giveCode(smart, agreeing)
+      yield* giveCode(smart.payer.address, agreeing)
       const crowd = yield* Crowd.gather(url, first, [smart, ...others])
       yield* crowd.letGo
       assert.deepStrictEqual(statuses(yield* crowd.others), Array(4).fill(201))
@@ -222,7 +196,7 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       const payer = yield* newPayer(5n * Purchase.price)
       const changing = yield* Effect.forEach([1, 2, 3, 4, 5], () => Purchase.prepare(url, undefined, payer))
       const crowd = yield* Crowd.gather(url, first, [...changing, ...others])
-      yield* Purchase.onChain((client) => client.setCode({ address: payer.address, bytecode: agreeing }))
+      yield* giveCode(payer.address, agreeing)
       yield* crowd.letGo
       const answers = yield* crowd.others
       assert.deepStrictEqual(statuses(answers.slice(5)), Array(3).fill(201))
@@ -254,7 +228,7 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       const { url } = yield* World
       const [first, ...others] = yield* prepare(url, 4)
       if (first === undefined) return
-      yield* Purchase.onChain((client) => client.setCode({ address: multicall3, bytecode: "0x" }))
+      yield* giveCode(multicall3, "0x")
       const crowd = yield* Crowd.gather(url, first, others)
       yield* crowd.letGo
       assert.deepStrictEqual(statuses(yield* crowd.others), Array(3).fill(201))
@@ -308,45 +282,11 @@ describe("two stones of one wallet in one transaction", { concurrent: true }, ()
   )
 })
 
-describe("a group that no block takes", { concurrent: true }, () => {
-  it.live("is replaced, and each of its payments is made once", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const [first, ...others] = yield* prepare(url, 6)
-      if (first === undefined) return
-      const caught = yield* catchGroup(others)
-      const crowd = yield* Crowd.gather(url, first, others)
-      yield* crowd.letGo
-      yield* caught.arrived
-      yield* Purchase.onChain((client) => client.setAutomine(false))
-      yield* caught.release
-      for (const answer of yield* crowd.others) assert.strictEqual(answer.status, 202, answer.text)
-      // From now on a block costs more than was offered.
-      yield* Purchase.onChain(async (client) => {
-        await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
-        await client.mine({ blocks: 1 })
-        await client.setAutomine(true)
-      })
-      // No more often than the limit of an address lets five ask for a minute.
-      const looks = Effect.forEach(others, (one) => Purchase.reconcile(url, one), { concurrency: "unbounded" }).pipe(
-        Effect.delay("1500 millis"),
-      )
-      yield* Crowd.eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
-      for (const one of others) yield* Purchase.assertSettled(url, one)
-      yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "3 seconds"))),
-  )
-})
-
 describe("two servers with one relayer key", { concurrent: true }, () => {
   it.live("settle each of many payments once, in groups", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const { relayerKey } = yield* LocalChain
-      const settlement = { _tag: "Relayer", privateKey: Redacted.make(Redacted.value(relayerKey)) } as const
-      const config = yield* configOf({ settlement }, { publicUrl: url })
-      yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-      const servers = [url, `http://127.0.0.1:${config.port}`]
+      const servers = [url, yield* anotherServer()]
       const purchases = yield* prepare(url, 40)
       // Each is sent to both at once, as an impatient client does.
       const answers = yield* Effect.forEach(

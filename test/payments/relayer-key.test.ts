@@ -1,15 +1,14 @@
 /** A change of the relayer's key: what the old one sent is followed and replaced by it alone, and the new one sends the rest. */
 import { assert, layer } from "@effect/vitest"
-import { Duration, Effect, Layer, Redacted, Schedule } from "effect"
+import { Duration, Effect, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseEther } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
-import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import * as Server from "../../src/server/Server.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { configOf, layer as world, World } from "../lab/Fixture.ts"
+import { layer as world, World } from "../lab/Fixture.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
 
 const waits = Duration.millis(patience(1))
 
@@ -26,20 +25,15 @@ layer(world({ patience: waits }), { excludeTestServices: true, timeout: patience
         yield* Purchase.onChain((client) => client.setBalance({ address: now, value: parseEther("1") }))
 
         const purchase = yield* Purchase.prepare(url)
-        yield* Purchase.onChain((client) => client.setAutomine(false))
+        yield* Purchase.automine(false)
         Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
         const before = yield* sentBy(old)
 
         // The next server has the new key, and knows the old one.
-        const config = yield* configOf(
-          {
-            patience: waits,
-            settlement: { _tag: "Relayer", privateKey: Redacted.make(key), previousKey: relayerKey },
-          },
-          { publicUrl: url },
-        )
-        yield* Layer.build(Layer.fresh(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config)))))
-        const second = `http://127.0.0.1:${config.port}`
+        const second = yield* anotherServer({
+          patience: waits,
+          settlement: { _tag: "Relayer", privateKey: Redacted.make(key), previousKey: relayerKey },
+        })
         const sql = yield* SqlClient.SqlClient
         const broadcast = Effect.map(sql`SELECT hash, nonce FROM relayer_broadcasts`, ([row]) => Object(row))
         const first = yield* broadcast

@@ -1,13 +1,11 @@
-/** A node that refuses what the relayer sends: what it may have taken all the same is not sent again beside it. */
+/** A group that the node refuses or no block takes: what may have been taken all the same is not sent again beside it. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
-import { parseEther } from "viem"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { Effect } from "effect"
+import { parseGwei } from "viem"
 import * as Crowd from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
-import { stranger } from "../lab/Chain.ts"
-import { World } from "../lab/Fixture.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { scene } from "../lab/buyer/Scene.ts"
 
 const prepare = (url: string, count: number) =>
   Effect.forEach(Array.from({ length: count }), () => Purchase.prepare(url, Purchase.price), { concurrency: 5 })
@@ -30,8 +28,7 @@ const settledInTheEnd = Effect.fnUntraced(function* (url: string, purchases: Rea
 describe("a group that the node refuses", { concurrent: true }, () => {
   it.live("and has taken is not sent again", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* scene
       const [first, ...others] = yield* prepare(url, 5)
       if (first === undefined) return
       rpc.arm("eth_sendRawTransaction", "deny", isGroupOf(others))
@@ -48,8 +45,7 @@ describe("a group that the node refuses", { concurrent: true }, () => {
 
   it.live("for a reason that may pass ends open as a whole, and is not sent one by one beside it", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* scene
       const [first, ...others] = yield* prepare(url, 5)
       if (first === undefined) return
       let singles = 0
@@ -72,8 +68,7 @@ describe("a group that the node refuses", { concurrent: true }, () => {
 
   it.live("to rehearse just now waits as a whole, and is tried together again", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* scene
       const [first, ...others] = yield* prepare(url, 5)
       if (first === undefined) return
       const crowd = yield* Crowd.gather(url, first, others)
@@ -95,43 +90,32 @@ describe("a group that the node refuses", { concurrent: true }, () => {
   )
 })
 
-describe("a wallet that is emptied behind the rehearsal of its transfer", { concurrent: true }, () => {
-  it.live("makes us pay once, and is refused from then on", () =>
+describe("a group that no block takes", { concurrent: true }, () => {
+  it.live("is replaced, and each of its payments is made once", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url, Purchase.price)
-      const { payer } = purchase
-      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-      const request = yield* Effect.forkScoped(Purchase.send(url, purchase))
-      yield* trap.arrived
-      yield* rpc.calm
-      yield* Purchase.onChain(async (client, { asset }) => {
-        await client.setBalance({ address: payer.address, value: parseEther("1") })
-        await client.waitForTransactionReceipt({
-          hash: await client.writeContract({
-            address: asset,
-            abi: Purchase.token,
-            functionName: "transfer",
-            args: [stranger, Purchase.price],
-            account: payer,
-            chain: null,
-          }),
-        })
+      const { rpc, url } = yield* scene
+      const [first, ...others] = yield* prepare(url, 6)
+      if (first === undefined) return
+      const caught = rpc.arm("eth_sendRawTransaction", "holdBefore", isGroupOf(others))
+      const crowd = yield* Crowd.gather(url, first, others)
+      yield* crowd.letGo
+      yield* caught.arrived
+      yield* Purchase.automine(false)
+      yield* caught.release
+      for (const answer of yield* crowd.others) assert.strictEqual(answer.status, 202, answer.text)
+      // From now on a block costs more than was offered.
+      yield* Purchase.onChain(async (client) => {
+        await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
+        await client.mine({ blocks: 1 })
+        await client.setAutomine(true)
       })
-      yield* trap.release
-      Purchase.assertPending(url, purchase, yield* Fiber.join(request))
-      yield* Effect.flatMap(LocalChain, ({ fund }) => fund(payer.address, 60n * Purchase.price))
-      const next = Effect.gen(function* () {
-        yield* Purchase.reconcile(url, purchase)
-        return yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, payer))
-      })
-      const refused = yield* Crowd.eventually("refused", next, ({ status }) => status === 402)
-      assert.deepStrictEqual([refused.json["code"], refused.json["reason"]], ["payment_invalid", "wallet_did_not_pay"])
-      assert.match(
-        String(refused.json["message"]),
-        /for an hour .* This request charged nothing; until its validBefore .* Pay from another wallet/u,
+      // No more often than the limit of an address lets five ask for a minute.
+      const looks = Effect.forEach(others, (one) => Purchase.reconcile(url, one), { concurrency: "unbounded" }).pipe(
+        Effect.delay("1500 millis"),
       )
-    }).pipe(Effect.provide(impatient)),
+      yield* Crowd.eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
+      for (const one of others) yield* Purchase.assertSettled(url, one)
+      yield* Purchase.assertNextStone(url)
+    }).pipe(Effect.provide(proxiedServer("relayer", "3 seconds"))),
   )
 })

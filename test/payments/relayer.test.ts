@@ -1,23 +1,17 @@
 /** The relayer's own purse and its own transactions: without gas nothing is sold, and nothing that never left stays behind. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted, Schedule } from "effect"
+import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Hex, keccak256, parseEther, parseGwei, parseTransaction } from "viem"
-import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
+import { type Hex, keccak256, parseGwei, parseTransaction } from "viem"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
-import { cancel } from "../lab/buyer/ThirdParty.ts"
-import { stranger } from "../lab/Chain.ts"
-import { neighbours, proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
-import { ask, newCommitment, newKey, post, World } from "../lab/Fixture.ts"
-
-const relayer = Effect.map(LocalChain, ({ relayerKey }) => privateKeyToAccount(Redacted.value(relayerKey)).address)
-
-const relayed = Effect.flatMap(relayer, (address) =>
-  Purchase.onChain((client) => client.getTransactionCount({ address })),
-)
+import { agrees, cancel, empty, giveCode, leave } from "../lab/buyer/ThirdParty.ts"
+import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { World } from "../lab/Fixture.ts"
+import { eventually, relayed } from "../lab/buyer/QueuedPayments.ts"
+import { buying, scene } from "../lab/buyer/Scene.ts"
+import { assertTold } from "../lab/Told.ts"
 
 /** Every transaction that is sent to the node from now on. */
 const overhear = (rpc: NodeProxy) => {
@@ -30,73 +24,19 @@ const overhear = (rpc: NodeProxy) => {
   return sent
 }
 
-const eventually = <A, E, R>(what: string, look: Effect.Effect<A, E, R>, until: (found: A) => boolean) =>
-  look.pipe(
-    Effect.repeat({ until, schedule: Schedule.spaced("200 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`never ${what}`) }),
-  )
-
 const untilSettled = (url: string, purchase: Purchase.Purchase) =>
   eventually("settled", Purchase.reconcile(url, purchase), ({ status }) => status === 200)
-
-/** Its whole price goes elsewhere. */
-const move = (payer: PrivateKeyAccount, to: Hex) =>
-  Purchase.onChain(async (client, { asset }) => {
-    await client.setBalance({ address: payer.address, value: parseEther("1") })
-    const call = { address: asset, abi: Purchase.token, functionName: "transfer", args: [to, Purchase.price] } as const
-    await client.waitForTransactionReceipt({
-      hash: await client.writeContract({ ...call, account: payer, chain: null }),
-    })
-  })
 
 const attempts = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql<{ n: number }>`SELECT count(*)::int AS n FROM payment_attempts`,
 ).pipe(Effect.map((rows) => rows[0]?.n))
 
-describe("a relayer without gas", { concurrent: true }, () => {
-  it.live("sells nothing, says so, and sells again once it has some", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const address = yield* relayer
-      const earlier = yield* Purchase.prepare(url)
-      assert.strictEqual((yield* Purchase.send(url, earlier)).status, 201)
-      const purchase = yield* Purchase.prepare(url)
-      const health = ask(`${url}/api/health`)
-      assert.deepInclude((yield* health).json["payments"], { state: "ready", settlement: "ok" })
-
-      yield* Purchase.onChain((client) => client.setBalance({ address, value: 1n }))
-      const ill = yield* eventually("noticed", health, ({ status }) => status === 503)
-      assert.deepInclude(ill.json, { ok: false, database: "ok" })
-      assert.deepInclude(ill.json["payments"], { settlement: "failing" })
-      const unpaid = post({ commitment: newCommitment() }, { "idempotency-key": newKey() })
-      for (const [answer, charged] of [
-        [yield* Purchase.send(url, purchase), /This request charged nothing\.$/u],
-        [yield* ask(`${url}/api/witness`, unpaid), /This request charged nothing\.$/u],
-      ] as const) {
-        assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "facilitator_unavailable"], answer.text)
-        assert.match(String(answer.json["message"]), charged)
-      }
-      assert.strictEqual(yield* attempts, 1, "nothing is claimed")
-      const bare = yield* ask(`${url}/api/witness`, { method: "POST" })
-      assert.deepStrictEqual([bare.status, bare.headers.get("retry-after")], [503, "5"], bare.text)
-      assert.strictEqual((yield* Purchase.send(url, earlier)).status, 200, "what is settled replays")
-
-      yield* Purchase.onChain((client) => client.setBalance({ address, value: parseEther("1") }))
-      yield* eventually("recovered", health, ({ status }) => status === 200)
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-      yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
-})
-
 describe("a payment that its own request did not broadcast", { concurrent: true }, () => {
   // I8
   it.live("is broadcast once by a reconciliation, however many there are", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { database, rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { database, purchase, rpc, url } = yield* buying
       database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
       yield* database.calm
@@ -114,50 +54,31 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
 
   it.live("costs us nothing where the pending state empties its wallet", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* scene
       const purchase = yield* Purchase.prepare(url, Purchase.price)
       const { payer } = purchase
-      yield* Purchase.onChain((client) => client.setBalance({ address: payer.address, value: parseEther("1") }))
       const trap = rpc.arm("eth_estimateGas", "holdAfter")
-      const request = yield* Effect.forkScoped(Purchase.send(url, purchase))
-      yield* trap.arrived
+      const request = yield* Purchase.sendInto(trap, url, purchase)
       yield* rpc.calm
       const sent = overhear(rpc)
-      yield* Purchase.onChain(async (client, { asset }) => {
-        await client.setAutomine(false)
-        await client.writeContract({
-          address: asset,
-          abi: Purchase.token,
-          functionName: "transfer",
-          args: [stranger, Purchase.price],
-          account: payer,
-          chain: null,
-          gas: 100_000n,
-          maxFeePerGas: parseGwei("100"),
-          maxPriorityFeePerGas: parseGwei("90"),
-        })
-      })
+      yield* Purchase.automine(false)
+      yield* leave(payer)
       yield* trap.release
       // The newest block has not seen it yet, but what was never sent needs no second look.
       const answer = yield* Fiber.join(request)
-      assert.deepStrictEqual(
-        [answer.status, answer.json["code"], answer.json["reason"]],
-        [402, "payment_failed", "invalid_exact_evm_insufficient_balance"],
-      )
+      assertTold(answer, 402, "payment_failed", "invalid_exact_evm_insufficient_balance")
       // Its signature is good until its end: with money again, whoever holds it may bring it.
       assert.match(String(answer.json["message"]), /This request charged nothing; until its validBefore/u)
       assert.notMatch(String(answer.json["message"]), /nothing was charged|never/iu)
       assert.strictEqual(sent.length, 0)
       assert.strictEqual(yield* relayed, 0)
-      yield* Purchase.onChain((client) => client.setAutomine(true))
+      yield* Purchase.automine(true)
     }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
 
   it.live("is not called unpaid where a reconciliation broadcast it meanwhile", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* scene
       const purchase = yield* Purchase.prepare(url, Purchase.price)
       const sent: Array<Hex> = []
       rpc.arm("eth_sendRawTransaction", "swallow", (params) => {
@@ -167,11 +88,10 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
       })
       let estimates = 0
       const trap = rpc.arm("eth_estimateGas", "holdBefore", () => estimates++ === 0)
-      const request = yield* Effect.forkScoped(Purchase.send(url, purchase))
-      yield* trap.arrived
+      const request = yield* Purchase.sendInto(trap, url, purchase)
       const looks = Effect.map(Purchase.reconcile(url, purchase), () => sent.length)
       yield* eventually("sent", looks, (count) => count > 0)
-      yield* move(purchase.payer, stranger)
+      yield* empty(purchase.payer)
       yield* trap.release
       Purchase.assertPending(url, purchase, yield* Fiber.join(request))
       // It arrives after all, and its wallet has money again.
@@ -185,20 +105,15 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
 
   it.live("is broadcast by a reconciliation that does not wait for a block", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { database, rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { database, purchase, rpc, url } = yield* buying
       database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
       yield* database.calm
-      yield* Purchase.onChain((client) => client.setAutomine(false))
+      yield* Purchase.automine(false)
       const sent = overhear(rpc)
       yield* eventually("sent", Purchase.reconcile(url, purchase), () => sent.length > 0)
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      yield* Purchase.onChain(async (client) => {
-        await client.setAutomine(true)
-        await client.mine({ blocks: 1 })
-      })
+      yield* Purchase.mineAll
       yield* untilSettled(url, purchase)
     }).pipe(Effect.provide(proxiedServer("relayer", "1 hour"))),
   )
@@ -207,9 +122,7 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
 describe("a node without a pending state", { concurrent: true }, () => {
   it.live("is asked about its newest block instead", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, url } = yield* buying
       rpc.arm("eth_estimateGas", "refusal", (params) => params.includes("pending"))
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* Purchase.assertSettled(url, purchase)
@@ -220,11 +133,9 @@ describe("a node without a pending state", { concurrent: true }, () => {
 describe("a transaction that no block takes", { concurrent: true }, () => {
   it.live("is replaced at a higher fee, in its own place", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, url } = yield* buying
       const sent = overhear(rpc)
-      yield* Purchase.onChain((client) => client.setAutomine(false))
+      yield* Purchase.automine(false)
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
       // From now on a block costs more than was offered.
       yield* Purchase.onChain(async (client) => {
@@ -251,15 +162,14 @@ describe("a transaction that no block takes", { concurrent: true }, () => {
  * the node for its place.
  */
 const gap = Effect.gen(function* () {
-  const { url } = yield* World
-  const { rpc } = yield* Proxies
+  const { rpc, url } = yield* scene
   const [lost, waiting] = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
   const sent: Array<Hex> = []
   rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
     sent.push(...(JSON.parse(params) as ReadonlyArray<Hex>))
     return false
   })
-  yield* Purchase.onChain((client) => client.setAutomine(false))
+  yield* Purchase.automine(false)
   for (const purchase of [lost, waiting]) Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
   assert.deepStrictEqual(
     sent.map((raw) => parseTransaction(raw).nonce ?? 0),
@@ -319,11 +229,9 @@ describe("a place that a lost transaction leaves free", { concurrent: true }, ()
 describe("a transaction that no block takes before its authorization ends", { concurrent: true }, () => {
   it.live("leaves its place to those that wait behind it", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, rpc, url } = yield* buying
       const sent = overhear(rpc)
-      yield* Purchase.onChain((client) => client.setAutomine(false))
+      yield* Purchase.automine(false)
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
       // There is no room for it in these blocks.
       const room = (gasLimit: bigint) => Purchase.onChain((client) => client.setBlockGasLimit({ gasLimit }))
@@ -345,45 +253,29 @@ describe("a transaction that no block takes before its authorization ends", { co
   )
 })
 
-/** The code of a wallet that agrees to every signature, after what is put before it. */
-const agrees = "631626ba7e60e01b60005260206000f3"
-
 /** Agrees only while this opcode answers nothing. */
 const onlyWithout = (opcode: string): Hex => `0x${opcode}15600a5760006000fd5b${agrees}`
 
 /** Turns a hundred thousand rounds before it agrees. */
 const slow: Hex = `0x620186a05b60019003806004576000${agrees}`
 
-const contract = (purchase: Purchase.Purchase, bytecode: Hex) =>
-  Purchase.onChain((client) => client.setCode({ address: purchase.payer.address, bytecode }))
-
 describe("a wallet whose contract answers the relayer otherwise", { concurrent: true }, () => {
   it.live("is simulated with the relayer as its caller, before anything is claimed", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const purchase = yield* Purchase.prepare(url)
-      yield* contract(purchase, onlyWithout("32"))
+      const { purchase, url } = yield* buying
+      yield* giveCode(purchase.payer.address, onlyWithout("32"))
       const answer = yield* Purchase.send(url, purchase)
-      assert.deepStrictEqual(
-        [answer.status, answer.json["code"], answer.json["reason"]],
-        [402, "payment_invalid", "invalid_exact_evm_signature"],
-        answer.text,
-      )
+      assertTold(answer, 402, "payment_invalid", "invalid_exact_evm_signature")
       assert.strictEqual(yield* attempts, 0)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("does not make the relayer pay for more gas than a settlement takes", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const purchase = yield* Purchase.prepare(url)
-      yield* contract(purchase, slow)
+      const { purchase, url } = yield* buying
+      yield* giveCode(purchase.payer.address, slow)
       const answer = yield* Purchase.send(url, purchase)
-      assert.deepStrictEqual(
-        [answer.status, answer.json["code"], answer.json["reason"]],
-        [402, "payment_failed", "gas_too_high"],
-        answer.text,
-      )
+      assertTold(answer, 402, "payment_failed", "gas_too_high")
       assert.match(
         String(answer.json["message"]),
         /more gas .* This request charged nothing; until its validBefore .* Pay from another wallet/u,

@@ -3,21 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { neighbours, proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
-import { World } from "../lab/Fixture.ts"
-
-// Account 0 of the public test mnemonic: anvil signs for it.
-const stranger = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
-
-const mine = (blocks: number) => Purchase.onChain((client) => client.mine({ blocks }))
-const height = Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
+import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { buying } from "../lab/buyer/Scene.ts"
 
 /** A purchase whose transaction never reaches the node. */
 const unsent = Effect.gen(function* () {
-  const { url } = yield* World
-  const { rpc } = yield* Proxies
-  const purchase = yield* Purchase.prepare(url)
-  yield* mine(3)
+  const { purchase, rpc, url } = yield* buying
+  yield* Purchase.mine(3)
   rpc.arm("eth_sendRawTransaction", "dropBefore")
   Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
   yield* rpc.calm
@@ -42,75 +34,21 @@ describe("a paid attempt", { concurrent: true }, () => {
   for (const forgets of [["receipts"], ["logs", "receipts"]] as const) {
     it.live(`stays open while the node has lost its ${forgets.join(" and ")}, and is settled when it finds them`, () =>
       Effect.gen(function* () {
-        const { url } = yield* World
-        const { rpc } = yield* Proxies
-        const purchase = yield* Purchase.prepare(url)
+        const { purchase, rpc, url } = yield* buying
         rpc.behave(() => ({ forgets }))
         Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
         // Final, and past its end: the answers are still missing, and still prove nothing.
-        yield* mine(4)
+        yield* Purchase.mine(4)
         Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
         yield* Purchase.outlive
         yield* staysOpen(url, purchase)
         yield* rpc.calm
-        const answer = yield* Purchase.reconcile(url, purchase)
-        assert.strictEqual(answer.status, 200, answer.text)
-        yield* Purchase.assertSettled(url, purchase)
+        yield* Purchase.settlesNow(url, purchase)
         // How long it was open says nothing of how soon its block has to be looked at.
         assert.deepInclude(yield* Purchase.attemptOf(purchase), { checks: 0 })
       }).pipe(Effect.provide(sending)),
     )
   }
-
-  it.live("stays open while its state comes from a node that is behind, however often that is asked", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
-      const before = yield* height
-      const behind = { head: before, clamps: true }
-      rpc.behave((method) => (method === "eth_getBlockByNumber" ? {} : behind))
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      yield* Purchase.outlive
-      yield* staysOpen(url, purchase)
-      yield* rpc.calm
-      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
-      yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(sending)),
-  )
-
-  it.live("is found in a block below the head that was seen when it was claimed", () =>
-    Effect.gen(function* () {
-      const { purchase, url } = yield* unsent
-      const { nonce, payer, signature, validBefore } = purchase
-      const head = yield* height
-      yield* Purchase.takeBack(2)
-      yield* Purchase.onChain(async (client, { asset, payTo }) => {
-        const args = [payer.address, payTo, Purchase.price, 0n, BigInt(validBefore), nonce, signature] as const
-        const call = { address: asset, abi: Purchase.token, functionName: "transferWithAuthorization", args } as const
-        const hash = await client.writeContract({ ...call, account: stranger, chain: null })
-        const receipt = await client.waitForTransactionReceipt({ hash })
-        assert.isBelow(Number(receipt.blockNumber), Number(head))
-      })
-      const answer = yield* Purchase.reconcile(url, purchase)
-      assert.strictEqual(answer.status, 200, answer.text)
-      yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
-})
-
-describe("an attempt that a facilitator refused", { concurrent: true }, () => {
-  it.live("is doubted by no look while its wallet can pay, for whoever refuses that may have sent it", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const { facilitator } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
-      facilitator.arm("refuseBefore")
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      yield* facilitator.calm
-      yield* staysOpen(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("facilitator"))),
-  )
 })
 
 describe("an attempt that was never paid", { concurrent: true }, () => {
@@ -133,7 +71,7 @@ describe("an attempt that was never paid", { concurrent: true }, () => {
   it.live("does not fail when an inquiry between two verdicts found it open", () =>
     Effect.gen(function* () {
       const { purchase, rpc, url } = yield* unsent
-      const before = yield* height
+      const before = yield* Purchase.height
       yield* Purchase.outlive
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
       yield* Purchase.aSweepLater(purchase)
@@ -141,9 +79,7 @@ describe("an attempt that was never paid", { concurrent: true }, () => {
       rpc.behave(() => ({ head: before }))
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
       yield* rpc.calm
-      const answer = yield* Purchase.secondLook(url, purchase)
-      assert.strictEqual(answer.status, 402, answer.text)
-      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+      yield* Purchase.failsNow(url, purchase, "authorization_expired")
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 

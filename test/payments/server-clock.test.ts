@@ -2,22 +2,15 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
+import { heldClock } from "../lab/Clock.ts"
 
-/** A clock that is ahead of the machine's by so many seconds. */
+/** A clock that stands so many seconds ahead of the machine's. */
 const ahead = (seconds: number) =>
   Layer.effect(
     Clock.Clock,
-    Effect.map(Clock.Clock, (real): Clock.Clock => {
-      const millis = () => real.currentTimeMillisUnsafe() + seconds * 1000
-      return {
-        currentTimeMillisUnsafe: millis,
-        currentTimeMillis: Effect.sync(millis),
-        currentTimeNanosUnsafe: () => BigInt(millis()) * 1_000_000n,
-        currentTimeNanos: Effect.sync(() => BigInt(millis()) * 1_000_000n),
-        monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
-        monotonicTimeNanos: real.monotonicTimeNanos,
-        sleep: (duration) => real.sleep(duration),
-      }
+    Effect.map(heldClock, ({ clock, put }) => {
+      put(Date.now() + seconds * 1000)
+      return clock
     }),
   )
 

@@ -14,6 +14,7 @@ import { ask, configOf, newCommitment, newKey, post } from "../lab/Fixture.ts"
 import { chain, chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import WalletFactory from "../contracts/WalletFactory.json" with { type: "json" }
+import { assertTold } from "../lab/Told.ts"
 
 const magic: Hex = `0x${"6492".repeat(16)}`
 
@@ -191,7 +192,7 @@ layer(factory, { excludeTestServices: true })("a smart wallet", (it) => {
       const wallet = yield* newWallet
       const stranger = { ...wallet, owner: privateKeyToAccount(generatePrivateKey()) }
       const answer = yield* setStone(url, stranger, wrapped(address, wallet.data))
-      assert.deepStrictEqual([answer.status, answer.json["code"]], [402, "payment_invalid"])
+      assertTold(answer, 402, "payment_invalid")
     }),
   )
 })

@@ -3,7 +3,7 @@ import { createServer } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted, Result } from "effect"
 import * as Posting from "../../src/http/Posting.ts"
-import { requirementsOf, type Terms } from "../../src/payments/PaymentTerms.ts"
+import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
@@ -11,24 +11,11 @@ import * as Facilitator from "../../src/payments/x402/settlement/Facilitator.ts"
 import * as Supported from "../../src/payments/x402/settlement/Supported.ts"
 import { json, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { freePort } from "../lab/Ports.ts"
+import { authorization, terms } from "./Samples.ts"
 
-const network = "eip155:84532"
+const { network } = terms
 const kind = { x402Version: 2, scheme: "exact", network }
 const listing = (...kinds: ReadonlyArray<unknown>) => json({ kinds, extensions: [], signers: {} })
-
-const address = `0x${"2".repeat(40)}` as const
-
-const terms: Terms = {
-  network,
-  asset: address,
-  assetName: "USDC",
-  assetVersion: "2",
-  payTo: address,
-  maxTimeoutSeconds: 300,
-  settledBy: "a facilitator",
-  isCatalogued: false,
-  explorer: "https://explorer.example/{tx}",
-}
 
 // 64 bytes of Ed25519: nobody's key.
 const key = { id: "a-key", secret: Redacted.make(Buffer.alloc(64, 7).toString("base64")) }
@@ -67,8 +54,9 @@ describe("what a facilitator says that it settles", { concurrent: true }, () => 
 })
 
 /** Settles at this address; nothing here asks its node. */
-const settling = (url: string, settledWithin = Duration.minutes(1)) =>
-  Facilitator.layer({ url, key: Option.none(), terms, timeout: settledWithin }).pipe(
+const settledWithin = Duration.minutes(1)
+const settling = (url: string, by: Option.Option<typeof key> = Option.none()) =>
+  Facilitator.layer({ url, key: by, terms, timeout: settledWithin }).pipe(
     Layer.provide(
       Chain.layer({ rpcUrl: Redacted.make("http://127.0.0.1:9"), finalTag: "finalized", timeout: settledWithin }),
     ),
@@ -110,19 +98,9 @@ describe("whether a facilitator settles", { concurrent: true }, () => {
     Effect.gen(function* () {
       const url = yield* serve(async () => listing(kind))
       const broken = { id: "a-key", secret: Redacted.make("-----BEGIN nonsense") }
-      const layer = Facilitator.layer({ url, key: Option.some(broken), terms, timeout: Duration.minutes(1) }).pipe(
-        Layer.provide(
-          Chain.layer({
-            rpcUrl: Redacted.make("http://127.0.0.1:9"),
-            finalTag: "finalized",
-            timeout: Duration.minutes(1),
-          }),
-        ),
-        Layer.provide(Layer.mock(DatabaseClock, {})),
-      )
       yield* Effect.gen(function* () {
         assert.strictEqual(yield* (yield* Settlement).funds, "failing")
-      }).pipe(Effect.provide(layer))
+      }).pipe(Effect.provide(settling(url, Option.some(broken))))
     }).pipe(Effect.scoped),
   )
 })
@@ -148,16 +126,7 @@ const submit = (url: string) =>
   Effect.flatMap(Settlement, ({ submit: handIn }) =>
     handIn({
       attempt: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
-      authorization: {
-        asset: address,
-        from: address,
-        to: address,
-        value: 10_000n,
-        validAfter: 0n,
-        validBefore: 4_000_000_000n,
-        nonce: `0x${"1".repeat(64)}`,
-        signature: `0x${"3".repeat(130)}`,
-      },
+      authorization,
       requirements: requirementsOf(terms, 10_000n),
       payload: "{}",
     }),

@@ -1,16 +1,17 @@
 /** An authorization that is on the chain already: whose it is, whom it paid, and what is said of it. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { privateKeyToAccount } from "viem/accounts"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patientSeconds } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
-import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { type Answer, ask, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { relayed } from "../lab/buyer/QueuedPayments.ts"
+import { buying, scene } from "../lab/buyer/Scene.ts"
+import { assertTold } from "../lab/Told.ts"
 
 /** A signed stone whose authorization ends at a given second of this machine's clock. */
 const prepareUntil = Effect.fnUntraced(function* (url: string, validBefore: string) {
@@ -41,16 +42,11 @@ const otherwise = (purchase: Purchase.Purchase): Purchase.Purchase => {
   }
 }
 
-const assertBound = (answer: Answer) =>
-  assert.deepStrictEqual(
-    [answer.status, answer.json["code"]],
-    [409, "payment_authorization_already_bound"],
-    answer.text,
-  )
+const assertBound = (answer: Answer) => assertTold(answer, 409, "payment_authorization_already_bound")
 
 /** Refused without a word that nothing was charged, in a sentence that says what happened instead. */
 const assertInvalid = (answer: Answer, words: RegExp) => {
-  assert.deepStrictEqual([answer.status, answer.json["code"]], [402, "payment_invalid"], answer.text)
+  assertTold(answer, 402, "payment_invalid")
   assert.match(String(answer.json["message"]), words)
 }
 
@@ -61,20 +57,12 @@ const written = Effect.flatMap(
       (SELECT count(*)::int FROM payment_strays) AS strays`,
 ).pipe(Effect.map((rows) => rows[0]))
 
-const relayed = Effect.gen(function* () {
-  const { relayerKey } = yield* LocalChain
-  const { address } = privateKeyToAccount(Redacted.value(relayerKey))
-  return yield* Purchase.onChain((client) => client.getTransactionCount({ address }))
-})
-
 const untilOver = (validBefore: number) =>
   Effect.suspend(() => Effect.sleep(Math.max(0, validBefore * 1000 - Date.now() + 1000)))
 
-const mine = (blocks: number) => Purchase.onChain((client) => client.mine({ blocks }))
-
 /** Neither yes nor no: asked again later, and not paid for again. */
 const assertUntold = (answer: Answer) => {
-  assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "facilitator_unavailable"], answer.text)
+  assertTold(answer, 503, "facilitator_unavailable")
   assert.match(String(answer.json["message"]), /do not sign another payment before\. This request charged nothing\.$/u)
   assert.isAtLeast(Number(answer.headers.get("retry-after")), 1)
 }
@@ -85,47 +73,31 @@ const seconds = () => Math.floor(Date.now() / 1000)
 const soon = () => seconds() + Number(patientSeconds(20))
 
 describe("an authorization that another attempt holds", { concurrent: true }, () => {
-  it.live("belongs to that attempt after it settled, whatever else it is presented for", () =>
+  // I1
+  it.live("belongs to that attempt after it settled, while the node cannot be asked, and after its end", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const purchase = yield* Purchase.prepare(url)
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-      assertBound(yield* Purchase.send(url, otherwise(purchase)))
-      const { body: _, headers } = otherwise(purchase)
-      assertBound(yield* ask(`${url}/api/acquire/moss-hare`, post({}, headers)))
-      yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
-
-  it.live("belongs to that attempt after the authorization has expired", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
+      const { rpc, url } = yield* scene
       const end = soon()
       const purchase = yield* prepareUntil(url, String(end))
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+      assertBound(yield* Purchase.send(url, otherwise(purchase)))
+      const { headers } = otherwise(purchase)
+      assertBound(yield* ask(`${url}/api/acquire/moss-hare`, post({}, headers)))
+      rpc.arm("*", "status500")
+      assertBound(yield* Purchase.send(url, otherwise(purchase)))
+      yield* rpc.calm
       yield* untilOver(end)
       assertBound(yield* Purchase.send(url, otherwise(purchase)))
       yield* Purchase.assertSettled(url, purchase)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
-
-  it.live("belongs to that attempt while the node cannot be asked", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-      rpc.arm("*", "status500")
-      assertBound(yield* Purchase.send(url, otherwise(purchase)))
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
 })
 
 describe("an authorization that paid us and belongs to nobody", { concurrent: true }, () => {
-  it.live("is claimed by who presents it in time, and costs us no gas", () =>
+  it.live("is claimed by who presents it in time, with a wallet that is empty by then, and costs us no gas", () =>
     Effect.gen(function* () {
       const { url } = yield* World
-      const purchase = yield* Purchase.prepare(url)
+      const purchase = yield* Purchase.prepare(url, Purchase.price)
       const transaction = yield* ThirdParty.broadcast(purchase)
       const answer = yield* Purchase.send(url, purchase)
       assert.strictEqual(answer.status, 201, answer.text)
@@ -137,18 +109,15 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
 
   it.live("is claimed with its transaction, from a block that stays", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
-      const sql = yield* SqlClient.SqlClient
-      yield* mine(3)
+      const { rpc, sql, url } = yield* scene
+      yield* Purchase.mine(3)
       const purchase = yield* Purchase.prepare(url)
       const transaction = yield* ThirdParty.broadcast(purchase)
-      const head = yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
+      const head = yield* Purchase.height
       // The second question for the receipt is that of the claimed attempt.
       let receipts = 0
       const looks = rpc.arm("eth_getTransactionReceipt", "holdBefore", () => ++receipts > 1)
-      const answer = yield* Effect.forkChild(Purchase.send(url, purchase))
-      yield* looks.arrived
+      const answer = yield* Purchase.sendInto(looks, url, purchase)
       const claimed = yield* sql<{ state: string; transaction: string; fromBlock: bigint }>`
         SELECT state, transaction, from_block FROM payment_attempts`
       assert.deepStrictEqual(claimed, [{ state: "pending", transaction, fromBlock: head - 2n }])
@@ -160,10 +129,8 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
 
   it.live("is not called unpaid by two nodes of which one is behind", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
-      const head = yield* Purchase.onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
+      const { purchase, rpc, url } = yield* buying
+      const head = yield* Purchase.height
       yield* ThirdParty.broadcast(purchase)
       // The dry run and the balance come from the node itself.
       rpc.behave((method, before) => (method === "eth_call" && before < 2 ? {} : { head }))
@@ -176,8 +143,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
 
   it.live("is searched for by at most four requests at once", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* scene
       const purchases = yield* Effect.forEach(Array.from({ length: 8 }), () => Purchase.prepare(url))
       for (const purchase of purchases) yield* ThirdParty.broadcast(purchase)
       let searches = 0
@@ -200,23 +166,6 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
-  it.live("is claimed once by twenty at a time, with a wallet that is empty by now", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const purchase = yield* Purchase.prepare(url, Purchase.price)
-      yield* ThirdParty.broadcast(purchase)
-      const answers = yield* Effect.forEach(Array.from({ length: 20 }), () => Purchase.send(url, otherwise(purchase)), {
-        concurrency: "unbounded",
-      })
-      const codes = answers.map(({ json, status }) => `${status} ${String(json["code"] ?? "")}`).sort()
-      assert.deepStrictEqual(codes, [
-        "201 ",
-        ...Array.from({ length: 19 }, () => "409 payment_authorization_already_bound"),
-      ])
-      yield* Purchase.audit(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
-
   const late: ReadonlyArray<readonly [what: string, end: () => number, isAwaited: boolean]> = [
     ["after its time", soon, true],
     ["within a time longer than was asked for", () => seconds() + 3600, false],
@@ -224,9 +173,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
   for (const [what, end, isAwaited] of late) {
     it.live(`is refused as paid when it is presented ${what}, and is noted once for the operator`, () =>
       Effect.gen(function* () {
-        const { url } = yield* World
-        const { rpc } = yield* Proxies
-        const sql = yield* SqlClient.SqlClient
+        const { rpc, sql, url } = yield* scene
         const validBefore = end()
         const purchase = yield* prepareUntil(url, String(validBefore))
         const transaction = yield* ThirdParty.broadcast(purchase)
@@ -234,7 +181,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
         // What is taken back has not paid: nothing is noted before that is impossible.
         assertUntold(yield* Purchase.send(url, purchase))
         assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
-        yield* mine(4)
+        yield* Purchase.mine(4)
         for (const one of [purchase, otherwise(purchase)]) {
           const answer = yield* Purchase.send(url, one)
           assertInvalid(answer, /paid us in transaction .* belongs to no purchase we know\. Do not sign again/u)
@@ -253,28 +200,11 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
       }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
     )
   }
-
-  it.live("is not judged by a node that shows the log and not the receipt", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
-      const purchase = yield* Purchase.prepare(url)
-      yield* ThirdParty.broadcast(purchase)
-      rpc.arm("eth_getTransactionReceipt", "nothing")
-      assertUntold(yield* Purchase.send(url, purchase))
-      assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
-      yield* rpc.calm
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-      yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
 })
 
 describe("an authorization that paid us for an attempt which had failed", { concurrent: true }, () => {
   const deliver = Effect.fnUntraced(function* (isTakenBack: boolean) {
-    const { url } = yield* World
-    const { facilitator, rpc } = yield* Proxies
-    const sql = yield* SqlClient.SqlClient
+    const { facilitator, rpc, sql, url } = yield* scene
     const { fail } = yield* Fail
     const purchase = yield* Purchase.prepare(url)
     facilitator.arm("nonsenseBefore")
@@ -288,7 +218,7 @@ describe("an authorization that paid us for an attempt which had failed", { conc
     yield* fail(row?.id ?? assert.fail(), "insufficient_funds")
     yield* search.release
     for (const told of [yield* Fiber.join(look), yield* Purchase.send(url, purchase)]) {
-      assert.deepStrictEqual([told.status, told.json["code"]], [402, "payment_failed"], told.text)
+      assertTold(told, 402, "payment_failed")
       assert.match(
         String(told.json["message"]),
         new RegExp(`transaction ${transaction} paid us .* Do not sign again: .* new Idempotency-Key`, "u"),
@@ -318,11 +248,10 @@ describe("an authorization that paid us for an attempt which had failed", { conc
 describe("an authorization that did not pay us", { concurrent: true }, () => {
   it.live("is refused as cancelled where its wallet cancelled it", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const purchase = yield* Purchase.prepare(url)
+      const { purchase, url } = yield* buying
       const transaction = yield* ThirdParty.cancel(purchase)
       assertUntold(yield* Purchase.send(url, purchase))
-      yield* mine(4)
+      yield* Purchase.mine(4)
       const answer = yield* Purchase.send(url, purchase)
       assertInvalid(answer, /cancelled this authorization .* Nothing was charged; sign a new one\.$/u)
       assert.include(answer.text, transaction)
@@ -332,12 +261,10 @@ describe("an authorization that did not pay us", { concurrent: true }, () => {
 
   it.live("is refused as used elsewhere where its nonce paid somebody else", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const purchase = yield* Purchase.prepare(url)
-      const { rpc } = yield* Proxies
+      const { purchase, rpc, url } = yield* buying
       const transaction = yield* ThirdParty.spendElsewhere(purchase)
       assertUntold(yield* Purchase.send(url, purchase))
-      yield* mine(4)
+      yield* Purchase.mine(4)
       const answer = yield* Purchase.send(url, purchase)
       assertInvalid(answer, /which did not pay us its amount\. This request charged nothing; sign a new one\.$/u)
       assert.include(answer.text, transaction)
@@ -350,8 +277,7 @@ describe("an authorization that did not pay us", { concurrent: true }, () => {
 
   it.live("is refused as over where it was never used, without reading a log", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { rpc } = yield* Proxies
+      const { rpc, url } = yield* scene
       const purchase = yield* prepareUntil(url, String(seconds() - 5))
       const said = /expires too soon; sign a new one\. This request charged nothing\.$/u
       rpc.behave(() => ({}))

@@ -1,18 +1,26 @@
 /** One stone being bought, and what it cost and what it brought: counted on the chain and in the database, not in answers. */
 import { createHash } from "node:crypto"
 import { assert } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Hex, parseAbiItem } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { onChain, token } from "../Chain.ts"
-import { patience } from "../Patience.ts"
 import { type Answer, ask, newCommitment, newKey, newPayer, post } from "../Fixture.ts"
 import { challengeOf, encode, sign } from "./Payment.ts"
+import { until } from "../Eventually.ts"
+import type { Trap } from "../proxy/Faults.ts"
 
 export { onChain, token } from "../Chain.ts"
 
 export const price = 10_000n
+
+export const mine = (blocks: number) => onChain((client) => client.mine({ blocks }))
+export const automine = (enabled: boolean) => onChain((client) => client.setAutomine(enabled))
+export const height = onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
+
+/** What waits in the node gets its block, and so does everything from then on. */
+export const mineAll = Effect.andThen(automine(true), mine(1))
 
 export interface Purchase {
   readonly key: string
@@ -29,10 +37,7 @@ const moved = parseAbiItem("event Transfer(address indexed from, address indexed
 
 /** The offer of a stone; a node or facilitator that is slow under load stops it for a second. */
 const offered = (url: string) =>
-  ask(`${url}/api/witness`, { method: "POST" }).pipe(
-    Effect.repeat({ until: ({ status }) => status !== 503, schedule: Schedule.spaced("200 millis") }),
-    Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it never offers a stone") }),
-  )
+  ask(`${url}/api/witness`, { method: "POST" }).pipe(until("it never offers a stone", ({ status }) => status !== 503))
 
 /** A signed stone, ready to be sent; its authorization lives for 150 seconds of the chain's own time. */
 export const prepare = Effect.fnUntraced(function* (
@@ -70,10 +75,7 @@ export const reconcile = (url: string, { key }: Pick<Purchase, "key">) =>
 
 /** How it ended, asked of a server that rests between looks. */
 export const told = (url: string, purchase: Pick<Purchase, "key">) =>
-  reconcile(url, purchase).pipe(
-    Effect.repeat({ until: ({ status }) => status !== 202, schedule: Schedule.spaced("100 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`${purchase.key} stays open`) }),
-  )
+  reconcile(url, purchase).pipe(until(`${purchase.key} stays open`, ({ status }) => status !== 202))
 
 /** Past the end of every authorization signed so far, on a block that is final; once, or new ones would live too long. */
 export const outlive = onChain(async (client) => {
@@ -96,8 +98,7 @@ export const doubted = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key
   const sql = yield* SqlClient.SqlClient
   yield* sql`SELECT id FROM payment_attempts WHERE idempotency_key = ${key} AND doubted_at IS NOT NULL`.pipe(
     Effect.orDie,
-    Effect.repeat({ until: (rows) => rows.length > 0, schedule: Schedule.spaced("20 millis") }),
-    Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die(`no look found that ${key} fails`) }),
+    until(`no look found that ${key} fails`, (rows) => rows.length > 0),
   )
 })
 
@@ -248,6 +249,27 @@ export const assertFailed = Effect.fnUntraced(function* (url: string, purchase: 
   return found
 })
 
+/** Its client asks, and has its stone. */
+export const settlesNow = Effect.fnUntraced(function* (url: string, purchase: Purchase) {
+  const answer = yield* reconcile(url, purchase)
+  assert.strictEqual(answer.status, 200, answer.text)
+  return yield* assertSettled(url, purchase)
+})
+
+/** Two looks, a sweep apart, agree that it was never paid. */
+export const failsNow = Effect.fnUntraced(function* (url: string, purchase: Purchase, reason: string) {
+  const answer = yield* secondLook(url, purchase)
+  assert.strictEqual(answer.status, 402, answer.text)
+  return yield* assertFailed(url, purchase, reason)
+})
+
+/** Sends it until it is caught; the request goes on beside the test. */
+export const sendInto = Effect.fnUntraced(function* (trap: Trap, url: string, purchase: Purchase) {
+  const request = yield* Effect.forkScoped(send(url, purchase))
+  yield* trap.arrived
+  return request
+})
+
 /** Another stone can be bought at once. */
 export const assertNextStone = Effect.fnUntraced(function* (url: string) {
   const next = yield* prepare(url)
@@ -261,6 +283,5 @@ export const assertNextStone = Effect.fnUntraced(function* (url: string) {
 export const ended = (purchase: Purchase) =>
   attemptOf(purchase).pipe(
     Effect.map((attempt) => attempt?.state),
-    Effect.repeat({ until: (state) => state !== "pending", schedule: Schedule.spaced("50 millis") }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`${purchase.key} stays pending`) }),
+    until(`${purchase.key} stays pending`, (state) => state !== "pending"),
   )

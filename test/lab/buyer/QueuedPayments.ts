@@ -1,21 +1,21 @@
 /** Payments that come while the relayer is busy, so that they travel together once it is free. */
-import { Effect, Fiber, Redacted, Schedule } from "effect"
+import { Effect, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { privateKeyToAccount } from "viem/accounts"
 import { multicall3 } from "../../../schema/payments/Usdc.ts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
-import { patience } from "../Patience.ts"
+import { eventually } from "../Eventually.ts"
 import * as Purchase from "./Purchase.ts"
 import { Proxies } from "../server/ProxiedServer.ts"
 import { ask } from "../Fixture.ts"
 
-export const eventually = <A, E, R>(what: string, look: Effect.Effect<A, E, R>, until: (found: A) => boolean) =>
-  look.pipe(
-    Effect.repeat({ until, schedule: Schedule.spaced("100 millis") }),
-    Effect.timeoutOrElse({ duration: patience(40), orElse: () => Effect.die(`never ${what}`) }),
-  )
+export { eventually } from "../Eventually.ts"
 
-const relayer = Effect.map(LocalChain, ({ relayerKey }) => privateKeyToAccount(Redacted.value(relayerKey)).address)
+/** Its address. */
+export const relayer = Effect.map(
+  LocalChain,
+  ({ relayerKey }) => privateKeyToAccount(Redacted.value(relayerKey)).address,
+)
 
 /** How many transactions of the relayer are in blocks. */
 export const relayed = Effect.flatMap(relayer, (address) =>

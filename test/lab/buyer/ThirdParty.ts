@@ -44,7 +44,7 @@ export const cancel = ({ nonce, payer }: Purchase) =>
   })
 
 /** The payer uses the same nonce to pay somebody else. */
-export const spendElsewhere = ({ nonce, payer, validBefore }: Purchase) =>
+export const spendElsewhere = ({ nonce, payer, validBefore }: Pick<Purchase, "nonce" | "payer" | "validBefore">) =>
   onChain(async (_, { asset, network }) => {
     const offer: Offer = {
       scheme: "exact",
@@ -77,3 +77,12 @@ export const leave = (payer: PrivateKeyAccount) =>
 
 export const empty = (payer: PrivateKeyAccount) =>
   Effect.flatMap(leave(payer), (hash) => onChain((client) => client.waitForTransactionReceipt({ hash })))
+
+/** The code of a wallet that agrees to every signature. */
+export const agrees = "631626ba7e60e01b60005260206000f3"
+export const agreeing: Hex = `0x${agrees}`
+
+/** Turns until its gas is gone. */
+export const burning: Hex = "0x5b600056"
+
+export const giveCode = (address: Hex, bytecode: Hex) => onChain((client) => client.setCode({ address, bytecode }))

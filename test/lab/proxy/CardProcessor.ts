@@ -1,42 +1,13 @@
 /** The card processor's API as its documents describe it: granted tokens, payment intents, idempotency; and every lie we know. */
-import { randomBytes } from "node:crypto"
 import type { IncomingMessage } from "node:http"
 import { setTimeout } from "node:timers/promises"
 import { Effect } from "effect"
 import type { Random } from "../Random.ts"
 import { faults, type Trap } from "./Faults.ts"
 import { type Reply, serve } from "./HttpServer.ts"
+import { after, apiVersion, before, type CardFault, error, id, reply, type Result } from "./CardFaults.ts"
 
-/** Lies of the wire before it. `Before`: it has not heard of the request. `After`: it has done it. */
-export const lies = [
-  "dropBefore",
-  "status503Before",
-  "rateLimitBefore",
-  "unauthorizedBefore",
-  "redirectBefore",
-  "nonsenseBefore",
-  "delayAfter",
-  "status500After",
-  "dropAfter",
-  "nonsenseAfter",
-  "hugeAfter",
-  "neighbourAfter",
-  "nothingFound",
-] as const
-
-/**
- * What else happens to a charge. `During`: it is being worked on, and its key is in use. `mistakeBefore` and `mistakeAfter` are
- * the processor's own: it keeps them under the idempotency key as it does every result.
- */
-export type CardFault =
-  | (typeof lies)[number]
-  | "holdBefore"
-  | "invalidBefore"
-  | "holdDuring"
-  | "mistakeBefore"
-  | "mistakeAfter"
-  | "holdAfter"
-  | "foreignAfter"
+export { apiVersion, type CardFault, lies } from "./CardFaults.ts"
 
 /** What a fault is for: charges under a key that is new, or all that is asked. */
 type Asked = "new charges" | "everything"
@@ -44,7 +15,6 @@ type Asked = "new charges" | "everything"
 /** Milliseconds by which an answer is late: longer than a server waits. */
 const late = 12_000
 
-export const apiVersion = "2026-07-29.preview"
 export const secretKey = "sk_test_stand_in"
 export const profile = "profile_test_spirit_altar"
 
@@ -68,11 +38,6 @@ interface Intent {
   readonly metadata: Record<string, string>
   status: string
   last_payment_error: object | null
-}
-
-interface Result {
-  readonly status: number
-  readonly body: object
 }
 
 interface Saved {
@@ -103,17 +68,6 @@ export interface CardProcessor {
   readonly forget: Effect.Effect<void>
   readonly elsewhere: () => number
 }
-
-const id = (prefix: string) => `${prefix}_${randomBytes(12).toString("hex")}`
-const error = (status: number, type: string, more: object = {}): Result => ({
-  status,
-  body: { error: { type, message: "See the code.", ...more } },
-})
-const reply = ({ body, status }: Result, headers: Record<string, string> = {}): Reply => ({
-  status,
-  body: JSON.stringify(body),
-  headers: { "request-id": id("req"), "stripe-version": apiVersion, ...headers },
-})
 
 const isAllowed = ({ headers }: IncomingMessage) =>
   headers.authorization === `Basic ${Buffer.from(`${secretKey}:`).toString("base64")}`
@@ -178,57 +132,6 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
     else intent.amount_received = amount
     token.used += amount
     return mistake ? error(500, "api_error") : { status: 200, body: intent }
-  }
-
-  /** What is answered instead of an answer; nothing where the processor hears of it. */
-  const before = (fault: CardFault | undefined): Reply | undefined => {
-    switch (fault) {
-      case "dropBefore":
-        return "drop"
-      case "status503Before":
-        return { status: 503, body: "upstream unavailable", type: "text/plain" }
-      case "nonsenseBefore":
-        return { status: 200, body: "<html>so sorry</html>", type: "text/html" }
-      case "redirectBefore":
-        return { status: 307, body: "", headers: { location: elsewhereUrl } }
-      case "unauthorizedBefore":
-        return reply(error(401, "invalid_request_error", { code: "api_key_expired" }))
-      case "rateLimitBefore":
-        return reply(error(429, "invalid_request_error", { code: "rate_limit" }))
-      case "invalidBefore":
-        // What fails validation began nothing, and nothing is kept of it.
-        return reply(error(400, "invalid_request_error", { code: "shared_payment_token_in_use" }))
-      case "nothingFound":
-        // A search is behind what has just been charged.
-        return reply({ status: 200, body: { object: "search_result", data: [], has_more: false } })
-      default:
-        return undefined
-    }
-  }
-
-  /** What is answered instead of the truth, once it is done. */
-  const after = (fault: CardFault | undefined, truth: Reply, neighbour: Reply | undefined): Reply => {
-    switch (fault) {
-      case "status500After":
-        return reply(error(500, "api_error"))
-      case "dropAfter":
-        return "drop"
-      case "nonsenseAfter":
-        return { status: 200, body: JSON.stringify({ object: "payment_intent" }) }
-      case "hugeAfter":
-        return { status: 200, body: JSON.stringify({ filler: "x".repeat(2_000_000) }) }
-      case "neighbourAfter":
-        return neighbour ?? "drop"
-      case "foreignAfter": {
-        if (truth === "drop") return truth
-        return {
-          ...truth,
-          body: JSON.stringify({ ...JSON.parse(truth.body), id: id("pi"), metadata: { attempt: "another" } }),
-        }
-      }
-      default:
-        return truth
-    }
   }
 
   /** One result for a key, saved once the endpoint began; another form under the key is an error. */
@@ -326,7 +229,7 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
     const fault = struck?.fault
     const isHeld = fault === "holdBefore" || fault === "invalidBefore"
     if (isHeld && (await struck?.caught()) === "discard") return "drop"
-    const refused = before(fault)
+    const refused = before(fault, elsewhereUrl)
     if (refused !== undefined) {
       void struck?.caught()
       return refused
