@@ -1,86 +1,11 @@
 /** A chain may be forged so that every hash fits: what the page shows and what this browser saw still give it away. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Page } from "playwright-core"
-import { chainHash } from "../../src/altar/Hashes.ts"
 import { isAccessible, picture, steps, visit } from "../lab/browser/Browser.ts"
-import { guide, leave } from "../lab/browser/Guide.ts"
-import { ask, newCommitment, World } from "../lab/Fixture.ts"
-
-interface Point {
-  readonly sequence: number
-  readonly chainHash: string
-}
-
-interface Entry extends Point {
-  readonly id: string
-  readonly commitment: string
-  readonly previousHash: string
-  readonly witnessedAt: string
-  readonly transaction: string
-  readonly payer: string
-}
-
-interface Segment {
-  readonly anchor: Point
-  readonly entries: ReadonlyArray<Entry>
-  readonly head: Point
-  readonly next: number | null
-}
-
-const genesis: Point = { sequence: 0, chainHash: "0".repeat(64) }
-
-/** The whole chain with some links changed, and every hash computed again so that it fits. */
-const forge = (entries: ReadonlyArray<Entry>, change: (entry: Entry) => Partial<Entry>) => {
-  let before = genesis
-  return entries.map((entry): Entry => {
-    const link = { ...entry, ...change(entry), previousHash: before.chainHash }
-    const forged = { ...link, chainHash: chainHash(link) }
-    before = forged
-    return forged
-  })
-}
-
-const pointOf = (entry: Entry | undefined): Point =>
-  entry === undefined ? genesis : { sequence: entry.sequence, chainHash: entry.chainHash }
-
-/** Answers of the chain API as a server would give them that holds these links. */
-const serve = (page: Page, chain: ReadonlyArray<Entry>) =>
-  page.route("**/api/witness/chain?*", async (route) => {
-    const response = await route.fetch()
-    const query = new URL(route.request().url()).searchParams
-    const [from, limit] = [Number(query.get("from")), Number(query.get("limit"))]
-    const entries = chain.slice(from - 1, from - 1 + limit)
-    const json: Segment & { readonly ok: true } = {
-      ok: true,
-      anchor: pointOf(chain[from - 2]),
-      entries,
-      head: pointOf(chain.at(-1)),
-      next: from - 1 + limit < chain.length ? from + limit : null,
-    }
-    await route.fulfill({ response, json })
-  })
-
-const hex = (text: string) => text.replace(/\s+/gu, " ")
-
-const said = (page: Page) => page.locator("[data-verify-status]")
-const ended = (page: Page) => said(page).locator(".verdict--holds, .verdict--broken").first().waitFor()
-const check = (page: Page) =>
-  page
-    .getByRole("button", { name: /^Check stones? \d/u })
-    .first()
-    .click()
-
-/** At least so many stones, as the server tells them. */
-const stones = Effect.fnUntraced(function* (atLeast: number) {
-  const { url } = yield* World
-  const read = Effect.map(ask(`${url}/api/witness/chain?from=1&limit=100`), ({ text }): Segment => JSON.parse(text))
-  const { entries } = yield* read
-  for (let set = entries.length; set < atLeast; set++) {
-    yield* leave("/api/witness", { commitment: newCommitment() })
-  }
-  return (yield* read).entries
-})
+import { answerOn, check, ended, forge, remember, said, serve, stones } from "../lab/browser/ChainPage.ts"
+import { guide } from "../lab/browser/Guide.ts"
+import { forbidStorage } from "../lab/browser/GuidePage.ts"
+import { ask } from "../lab/Fixture.ts"
 
 guide("a forged chain", (it) => {
   it.effect(
@@ -105,7 +30,7 @@ guide("a forged chain", (it) => {
             "rgb(59, 43, 32)",
           )
           const report = page.locator(".checks__item").first()
-          const words = hex(await report.innerText())
+          const words = (await report.innerText()).replace(/\s+/gu, " ")
           assert.match(words, /Stone 1 differs: commitment, chain hash/u)
           assert.include(words, first?.commitment ?? "none")
           assert.include(words, "a".repeat(64))
@@ -230,15 +155,7 @@ guide("a forged chain", (it) => {
       const forged = forge(honest, ({ sequence }) => (sequence === 2 ? { commitment: "d".repeat(64) } : {}))
       const { complaints, page } = yield* visit("/v2/witness")
       yield* steps(async () => {
-        await page.addInitScript(() => {
-          for (const name of ["localStorage", "sessionStorage"]) {
-            Object.defineProperty(globalThis, name, {
-              get: () => {
-                throw new DOMException("Access is denied for this document.", "SecurityError")
-              },
-            })
-          }
-        })
+        await forbidStorage(page)
         await page.reload()
         await check(page)
         await said(page).getByText("This browser keeps nothing, so there is nothing from before").waitFor()
@@ -251,22 +168,6 @@ guide("a forged chain", (it) => {
     }),
   )
 })
-
-/** The chain as an answer that no server of ours gives: such a page is not judged by the document. */
-const answerOn = async (page: Page, url: string, change: (segment: Segment, from: number) => object) => {
-  const stranger = await page.context().newPage()
-  await stranger.route("**/api/witness/chain?*", async (route) => {
-    const response = await route.fetch()
-    const from = Number(new URL(route.request().url()).searchParams.get("from"))
-    await route.fulfill({ response, json: change(await response.json(), from) })
-  })
-  await stranger.goto(url)
-  return stranger
-}
-
-/** What the browser remembers of the chain, as the page writes it. */
-const remember = (page: Page, points: ReadonlyArray<readonly [number, string, number]>) =>
-  page.evaluate((text) => localStorage.setItem("altar:seen", text), JSON.stringify(points))
 
 guide("a chain that is answered in part", (it) => {
   it.effect("is not checked when its head is no number, or no hash", () =>

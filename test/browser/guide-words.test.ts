@@ -6,20 +6,16 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Download, Page, Request } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
-import { isAccessible, looksOf, looksWell, picture, steps, visit } from "../lab/browser/Browser.ts"
+import { isAccessible, type Look, looksOf, looksWell, picture, steps, visit } from "../lab/browser/Browser.ts"
 import { fill, guide, leave, settled, signed } from "../lab/browser/Guide.ts"
+import { forbidStorage, take } from "../lab/browser/GuidePage.ts"
+import { watch } from "../lab/browser/PrayerPage.ts"
 import { patience } from "../lab/Patience.ts"
 
 interface Kept {
   readonly salt: string
   readonly words: string
   readonly commitment: string
-}
-
-const watch = (page: Page) => {
-  const requests: Array<Request> = []
-  page.on("request", (request) => requests.push(request))
-  return requests
 }
 
 /** Everything that a server could have learned from these requests. */
@@ -34,11 +30,14 @@ const held = (page: Page): Promise<ReadonlyArray<Kept>> =>
       .map((slot) => JSON.parse(localStorage.getItem(slot) ?? "null")),
   )
 
-const setStone = async (page: Page, words: string) => {
-  await page.getByRole("form", { name: "Set the stone" }).getByRole("button", { name: "Make a play wallet" }).click()
-  await page.getByText("Play wallet with").first().waitFor()
+const layStone = async (page: Page, words: string) => {
   await page.locator("#stone-words").fill(words)
   await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
+}
+
+const setStone = async (page: Page, words: string) => {
+  await take(page, "Set the stone")
+  await layStone(page, words)
 }
 
 const keepsakeOf = async (page: Page): Promise<Kept> => JSON.parse(await page.locator(".keepsake code").innerText())
@@ -65,17 +64,6 @@ const file = (kept: object) => ({
   mimeType: "application/json",
   buffer: Buffer.from(JSON.stringify(kept)),
 })
-
-const forbidStorage = (page: Page) =>
-  page.addInitScript(() => {
-    for (const name of ["localStorage", "sessionStorage"]) {
-      Object.defineProperty(globalThis, name, {
-        get: () => {
-          throw new DOMException("Access is denied for this document.", "SecurityError")
-        },
-      })
-    }
-  })
 
 guide("sealed words", (it) => {
   it.effect("of a stone are kept before anything is sent, shown first, and filled in on its page", () =>
@@ -146,7 +134,7 @@ guide("sealed words", (it) => {
 
   it.effect("of a candle are filled in on its page and unsealed", () =>
     Effect.gen(function* () {
-      const { page } = yield* visit("/v2/spirits/kelp-seal")
+      const { complaints, page } = yield* visit("/v2/spirits/kelp-seal")
       yield* steps(async () => {
         await page.getByText("Light a candle here").click()
         const form = page.getByRole("form", { name: "Light the candle" })
@@ -161,9 +149,11 @@ guide("sealed words", (it) => {
         await page.locator("#check").getByText("Filled in.").first().waitFor()
         await page.getByText("Reveal these words to everyone").click()
         await page.getByRole("button", { name: "Check, then reveal" }).click()
+        await page.locator("blockquote", { hasText: "Thank you for the bees." }).waitFor()
         await page.getByRole("link", { name: "See the words" }).click()
         await page.locator("q").filter({ hasText: "Thank you for the bees." }).waitFor()
       })
+      assert.deepStrictEqual(complaints, [])
     }),
   )
 
@@ -307,8 +297,7 @@ guide("my acts", (it) => {
           if (words.startsWith("The first")) await setStone(page, words)
           else {
             await page.getByText("Play wallet with").first().waitFor()
-            await page.locator("#stone-words").fill(words)
-            await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
+            await layStone(page, words)
           }
           await settled(page).waitFor()
         }
@@ -386,11 +375,7 @@ guide("my acts", (it) => {
         await page.getByRole("button", { name: "Ask my wallet" }).click()
         await page.getByText("No wallet was found in this browser.").waitFor()
         await page.goto(`${url}/v2/witness`)
-        await page
-          .getByRole("form", { name: "Set the stone" })
-          .getByRole("button", { name: "Make a play wallet" })
-          .click()
-        await page.getByText("Play wallet with").first().waitFor()
+        await take(page, "Set the stone")
         await page.goto(`${url}/v2/mine`)
         await page.getByRole("button", { name: "Ask my wallet" }).click()
         await page.getByText("Nothing here was paid by").waitFor()
@@ -424,9 +409,12 @@ guide("my acts", (it) => {
     }),
   )
 
-  it.effect("look well 360 and 1280 pixels wide, light and dark", () =>
+  it.effect("look well 360 and 1280 pixels wide, light and dark, and in forced colours", () =>
     Effect.gen(function* () {
-      const looks = looksOf(360, 1280)
+      const looks: ReadonlyArray<Look> = [
+        ...looksOf(360, 1280),
+        { width: 720, colorScheme: "light", forcedColors: "active" },
+      ]
       const { page, url } = yield* visit("/v2/witness", { bypassCSP: true, reducedMotion: "reduce" })
       yield* steps(async () => {
         await setStone(page, "Seen on a phone and on a desk, by day and by night: the heron will be back by May.")
