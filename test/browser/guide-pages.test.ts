@@ -30,7 +30,7 @@ const still = [
 /** Pages without a budget. */
 const beside = ["/v2/log", "/v2/nowhere", "/terms", "/privacy", "/for-agents", "/signals/"]
 
-const looks: ReadonlyArray<Look> = [...looksOf(320, 1440), { width: 720, colorScheme: "light", forcedColors: "active" }]
+const forced: Look = { width: 720, colorScheme: "light", forcedColors: "active" }
 
 interface Listed {
   readonly act: string
@@ -70,10 +70,13 @@ guide("the field guide", (it) => {
         const all = yield* paths
         const { page, url } = yield* visit("/v2/", { bypassCSP: true, reducedMotion: "reduce" })
         yield* steps(async () => {
-          for (const path of [...all, ...beside]) {
+          for (const [path, ...widths] of [
+            ...all.map((one) => [one, 320, 1440] as const),
+            ...beside.map((one) => [one, 320] as const),
+          ]) {
             await page.goto(`${url}${path}`)
             await unfold(page)
-            await looksWell(page, looks, path, nameOf(path))
+            await looksWell(page, [...looksOf(...widths), forced], path, nameOf(path))
           }
         })
       }),
