@@ -1,8 +1,8 @@
-/** What every page owes whoever opens it first: few bytes, nothing that moves, and nothing that only some can use. */
+/** What every page owes whoever opens it first: few bytes, and nothing that moves. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { type Look, looksOf, looksWell, steps, visit } from "../lab/browser/Browser.ts"
+import { steps, visit } from "../lab/browser/Browser.ts"
 import { guide, inhabit, leave } from "../lab/browser/Guide.ts"
 import { patience } from "../lab/Patience.ts"
 import { ask, World } from "../lab/Fixture.ts"
@@ -25,9 +25,6 @@ const kinds = [
   "/docs",
   "/signals/",
 ]
-
-/** Pages that the tests of the guide do not look at. */
-const beside = new Set(["/v2/log", "/terms", "/privacy", "/for-agents", "/signals/"])
 
 interface Listed {
   readonly act: string
@@ -138,25 +135,6 @@ guide("the first view", (it) => {
         }
       }).pipe(Effect.scoped),
     patience(240),
-  )
-
-  it.effect(
-    "of every kind of page suits a screen reader in forced colours, and of those beside the guide by day and by night",
-    () =>
-      Effect.gen(function* () {
-        const all = yield* paths
-        const { page, url } = yield* visit("/v2/", { bypassCSP: true, reducedMotion: "reduce" })
-        const forced: Look = { width: 720, colorScheme: "light", forcedColors: "active" }
-        // The reference has a test of its own, and is longer than all others together.
-        for (const path of all.filter((one) => one !== "/docs"))
-          yield* steps(async () => {
-            await page.goto(`${url}${path}`)
-            await page.locator("details").evaluateAll((folds) => folds.forEach((fold) => fold.setAttribute("open", "")))
-            const looks = beside.has(path) ? [...looksOf(320), forced] : [forced]
-            await looksWell(page, looks, path, `first${path.replace(/[^a-z0-9]+/gu, "-").slice(0, 40)}`)
-          })
-      }),
-    patience(180),
   )
 
   it.effect("is set in our own typeface, in two weights, with hashes in a monospaced one", () =>

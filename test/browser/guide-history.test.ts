@@ -1,86 +1,10 @@
 /** A chain may be forged so that every hash fits: what the page shows and what this browser saw still give it away. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Page } from "playwright-core"
-import { chainHash } from "../../src/altar/Hashes.ts"
 import { isAccessible, picture, steps, visit } from "../lab/browser/Browser.ts"
-import { guide, leave } from "../lab/browser/Guide.ts"
-import { ask, newCommitment, World } from "../lab/Fixture.ts"
-
-interface Point {
-  readonly sequence: number
-  readonly chainHash: string
-}
-
-interface Entry extends Point {
-  readonly id: string
-  readonly commitment: string
-  readonly previousHash: string
-  readonly witnessedAt: string
-  readonly transaction: string
-  readonly payer: string
-}
-
-interface Segment {
-  readonly anchor: Point
-  readonly entries: ReadonlyArray<Entry>
-  readonly head: Point
-  readonly next: number | null
-}
-
-const genesis: Point = { sequence: 0, chainHash: "0".repeat(64) }
-
-/** The whole chain with some links changed, and every hash computed again so that it fits. */
-const forge = (entries: ReadonlyArray<Entry>, change: (entry: Entry) => Partial<Entry>) => {
-  let before = genesis
-  return entries.map((entry): Entry => {
-    const link = { ...entry, ...change(entry), previousHash: before.chainHash }
-    const forged = { ...link, chainHash: chainHash(link) }
-    before = forged
-    return forged
-  })
-}
-
-const pointOf = (entry: Entry | undefined): Point =>
-  entry === undefined ? genesis : { sequence: entry.sequence, chainHash: entry.chainHash }
-
-/** Answers of the chain API as a server would give them that holds these links. */
-const serve = (page: Page, chain: ReadonlyArray<Entry>) =>
-  page.route("**/api/witness/chain?*", async (route) => {
-    const response = await route.fetch()
-    const query = new URL(route.request().url()).searchParams
-    const [from, limit] = [Number(query.get("from")), Number(query.get("limit"))]
-    const entries = chain.slice(from - 1, from - 1 + limit)
-    const json: Segment & { readonly ok: true } = {
-      ok: true,
-      anchor: pointOf(chain[from - 2]),
-      entries,
-      head: pointOf(chain.at(-1)),
-      next: from - 1 + limit < chain.length ? from + limit : null,
-    }
-    await route.fulfill({ response, json })
-  })
-
-const hex = (text: string) => text.replace(/\s+/gu, " ")
-
-const said = (page: Page) => page.locator("[data-verify-status]")
-const ended = (page: Page) => said(page).locator(".verdict--holds, .verdict--broken").first().waitFor()
-const check = (page: Page) =>
-  page
-    .getByRole("button", { name: /^Check stones? \d/u })
-    .first()
-    .click()
-
-/** At least so many stones, as the server tells them. */
-const stones = Effect.fnUntraced(function* (atLeast: number) {
-  const { url } = yield* World
-  const read = Effect.map(ask(`${url}/api/witness/chain?from=1&limit=100`), ({ text }): Segment => JSON.parse(text))
-  const { entries } = yield* read
-  for (let set = entries.length; set < atLeast; set++) {
-    yield* leave("/api/witness", { commitment: newCommitment() })
-  }
-  return (yield* read).entries
-})
+import { check, ended, forge, said, serve, stones } from "../lab/browser/ChainPage.ts"
+import { guide } from "../lab/browser/Guide.ts"
+import { forbidStorage } from "../lab/browser/GuidePage.ts"
 
 guide("a forged chain", (it) => {
   it.effect(
@@ -105,7 +29,7 @@ guide("a forged chain", (it) => {
             "rgb(59, 43, 32)",
           )
           const report = page.locator(".checks__item").first()
-          const words = hex(await report.innerText())
+          const words = (await report.innerText()).replace(/\s+/gu, " ")
           assert.match(words, /Stone 1 differs: commitment, chain hash/u)
           assert.include(words, first?.commitment ?? "none")
           assert.include(words, "a".repeat(64))
@@ -230,15 +154,7 @@ guide("a forged chain", (it) => {
       const forged = forge(honest, ({ sequence }) => (sequence === 2 ? { commitment: "d".repeat(64) } : {}))
       const { complaints, page } = yield* visit("/v2/witness")
       yield* steps(async () => {
-        await page.addInitScript(() => {
-          for (const name of ["localStorage", "sessionStorage"]) {
-            Object.defineProperty(globalThis, name, {
-              get: () => {
-                throw new DOMException("Access is denied for this document.", "SecurityError")
-              },
-            })
-          }
-        })
+        await forbidStorage(page)
         await page.reload()
         await check(page)
         await said(page).getByText("This browser keeps nothing, so there is nothing from before").waitFor()
@@ -246,177 +162,6 @@ guide("a forged chain", (it) => {
         await check(page)
         await said(page).getByText("The chain differs from this page.").waitFor()
         assert.match(await page.locator(".checks__item").first().innerText(), /Stone 2 differs: commitment/u)
-      })
-      assert.deepStrictEqual(complaints, [])
-    }),
-  )
-})
-
-/** The chain as an answer that no server of ours gives: such a page is not judged by the document. */
-const answerOn = async (page: Page, url: string, change: (segment: Segment, from: number) => object) => {
-  const stranger = await page.context().newPage()
-  await stranger.route("**/api/witness/chain?*", async (route) => {
-    const response = await route.fetch()
-    const from = Number(new URL(route.request().url()).searchParams.get("from"))
-    await route.fulfill({ response, json: change(await response.json(), from) })
-  })
-  await stranger.goto(url)
-  return stranger
-}
-
-/** What the browser remembers of the chain, as the page writes it. */
-const remember = (page: Page, points: ReadonlyArray<readonly [number, string, number]>) =>
-  page.evaluate((text) => localStorage.setItem("altar:seen", text), JSON.stringify(points))
-
-guide("a chain that is answered in part", (it) => {
-  it.effect("is not checked when its head is no number, or no hash", () =>
-    Effect.gen(function* () {
-      yield* stones(3)
-      const { page, url } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        for (const head of [
-          { sequence: "x", chainHash: "e".repeat(64) },
-          { sequence: -1, chainHash: "e".repeat(64) },
-          { sequence: 3, chainHash: "E" },
-        ]) {
-          const stranger = await answerOn(page, `${url}/v2/witness`, (segment) => ({
-            ...segment,
-            entries: segment.entries.slice(0, 2),
-            head,
-          }))
-          await check(stranger)
-          await ended(stranger)
-          assert.match(await said(stranger).innerText(), /^✗\s*Not checked\./u)
-          await stranger.close()
-        }
-      })
-    }),
-  )
-
-  it.effect("without a link this browser saw misses it, and a head of another hash differs", () =>
-    Effect.gen(function* () {
-      yield* stones(3)
-      const { page, url } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        // Too far from what the page shows to be walked to.
-        await remember(page, [[2000, "e".repeat(64), Date.now()]])
-        for (const [chainHash, word] of [
-          ["e".repeat(64), /^✗\s*Links are missing\./u],
-          ["f".repeat(64), /^✗\s*History differs from what this browser saw on/u],
-        ] as const) {
-          const stranger = await answerOn(page, `${url}/v2/witness`, (segment, from) => ({
-            ...segment,
-            entries: from === 2000 ? [] : segment.entries,
-            head: { sequence: 2000, chainHash },
-          }))
-          await ended(stranger)
-          assert.match(await said(stranger).innerText(), word)
-          await stranger.close()
-        }
-      })
-    }),
-  )
-
-  it.effect("is compared with what a clock that ran fast remembered", () =>
-    Effect.gen(function* () {
-      yield* stones(3)
-      const { page } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        await remember(page, [[1, "c".repeat(64), Date.now() + 86_400_000]])
-        await page.reload()
-        await ended(page)
-        assert.match(await said(page).innerText(), /^✗\s*History differs from what this browser saw on/u)
-        await page.getByRole("button", { name: "Forget what this browser saw" }).click()
-        await said(page).getByText("links hold.").waitFor()
-        await check(page)
-        await said(page).getByText("links hold.").waitFor()
-      })
-    }),
-  )
-})
-
-guide("a chain that a partial check walks", (it) => {
-  it.effect("is compared with what was seen beyond it, also where the newest that was seen fits", () =>
-    Effect.gen(function* () {
-      const honest = yield* stones(3)
-      const newest = honest[2]
-      const { page } = yield* visit(`/witness/${newest?.id}`)
-      yield* steps(async () => {
-        await remember(page, [
-          [1, "c".repeat(64), Date.now()],
-          [3, newest?.chainHash ?? "none", Date.now()],
-        ])
-        await page.reload()
-        await check(page)
-        await ended(page)
-        assert.match(await said(page).innerText(), /^✗\s*History differs from what this browser saw on/u)
-      })
-    }),
-  )
-})
-
-guide("an emptied chain", (it) => {
-  it.effect("is no empty chain to a browser that saw its stones", () =>
-    Effect.gen(function* () {
-      const { complaints, page, url } = yield* visit("/v2/witness", { bypassCSP: true })
-      const empty = yield* ask(`${url}/v2/witness`)
-      yield* steps(async () => {
-        await page.getByRole("button", { name: "Check the empty chain" }).click()
-        await said(page).getByText("The chain is empty.").waitFor()
-        await isAccessible(page, "an empty chain")
-      })
-      yield* stones(3)
-      yield* steps(async () => {
-        await page.getByRole("button", { name: "Check the empty chain" }).click()
-        await said(page).getByText("The chain has grown.").waitFor()
-        await page.goto(`${url}/v2/witness?before=1`)
-        await check(page)
-        await said(page).getByText("Stone 3 holds.").waitFor()
-        await serve(page, [])
-        await page.route("**/v2/witness", (route) =>
-          route.fulfill({ contentType: "text/html; charset=utf-8", body: empty.text }),
-        )
-        await page.goto(`${url}/v2/witness`)
-        await ended(page)
-        const words = await said(page).innerText()
-        assert.match(words, /^✗\s*History differs from what this browser saw on/u)
-        assert.include(words, "ends before its first stone, but this browser saw stone 3 on")
-      })
-      assert.deepStrictEqual(complaints, [])
-    }),
-  )
-})
-
-guide("an honest chain", (it) => {
-  it.effect("that grows stays green, also from the page of one stone to a head this browser saw", () =>
-    Effect.gen(function* () {
-      const before = yield* stones(2)
-      const { complaints, page, url } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        await check(page)
-        await said(page).getByText("All 2 links hold.").waitFor()
-        await said(page).getByText("This browser sees this chain for the first time").waitFor()
-      })
-      const after = yield* stones(5)
-      yield* steps(async () => {
-        // A page that is older than the chain contradicts nothing.
-        await check(page)
-        await said(page).getByText("All 2 links hold.").waitFor()
-        await page.reload()
-        await check(page)
-        await said(page).getByText("All 5 links hold.").waitFor()
-        assert.match(
-          await said(page).innerText(),
-          /It fits what this browser saw on [^,]+, \d\d:\d\d UTC, up to stone 2\./u,
-        )
-        assert.deepStrictEqual(await page.locator("[data-verdict]").allInnerTexts(), Array(5).fill("✓ holds"))
-        await page.goto(`${url}/witness/${before[1]?.id}`)
-        await check(page)
-        await said(page).getByText("Stone 2 holds.").waitFor()
-        assert.match(await said(page).innerText(), /Links 2 to 5 were walked[^]*up to stone 5\./u)
-        await page.goto(`${url}/witness/${after[4]?.id}`)
-        await check(page)
-        await said(page).getByText("Stone 5 holds.").waitFor()
       })
       assert.deepStrictEqual(complaints, [])
     }),

@@ -1,11 +1,25 @@
 /** What others do is seen while somebody looks: nothing moves, nothing is taken, and an address that fails is asked less. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Request } from "playwright-core"
+import type { Page, Request } from "playwright-core"
 import { steps, visit } from "../lab/browser/Browser.ts"
 import { guide, leave } from "../lab/browser/Guide.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 import { shifted, take, watchShifts } from "../lab/browser/GuidePage.ts"
+
+/** Both addresses tell of something new until the page shows it. */
+const renewUntil = async (page: Page, words: string) => {
+  for (const path of ["altars", "field"])
+    await page.route(`**/api/${path}`, (route) =>
+      route.fulfill({ status: 200, headers: { etag: `"${Math.random()}"` } }),
+    )
+  const renewed = page.getByText(words).first()
+  for (let beat = 0; beat < 4 && !(await renewed.isVisible()); beat++) {
+    await page.clock.runFor(10_000)
+    await page.waitForLoadState("networkidle")
+  }
+  await renewed.waitFor()
+}
 
 guide("the field", (it) => {
   it.effect("renews its notes and slots while it is looked at, and neither focus nor text moves", () =>
@@ -133,16 +147,7 @@ guide("the field", (it) => {
           const header = Buffer.from(JSON.stringify(dearer)).toString("base64")
           await route.fulfill({ response, headers: { ...response.headers(), "payment-required": header } })
         })
-        for (const path of ["altars", "field"])
-          await page.route(`**/api/${path}`, (route) =>
-            route.fulfill({ status: 200, headers: { etag: `"${Math.random()}"` } }),
-          )
-        const renewed = page.getByText("The price changed").first()
-        for (let beat = 0; beat < 4 && !(await renewed.isVisible()); beat++) {
-          await page.clock.runFor(10_000)
-          await page.waitForLoadState("networkidle")
-        }
-        await renewed.waitFor()
+        await renewUntil(page, "The price changed")
         await form.getByRole("button", { name: "Lay the prayer for $0.01" }).click()
         await page
           .getByText("The altar asks for 20000 atomic USDC, but this page listed 10000. Nothing was signed.")
@@ -200,16 +205,7 @@ guide("the field", (it) => {
           const body = text.replace('id="prayer"', 'class="other" id="prayer"').replace("None lit", "Laid out anew")
           await route.fulfill({ response, body })
         })
-        for (const path of ["altars", "field"])
-          await page.route(`**/api/${path}`, (route) =>
-            route.fulfill({ status: 200, headers: { etag: `"${Math.random()}"` } }),
-          )
-        const renewed = page.getByText("Laid out anew").first()
-        for (let beat = 0; beat < 4 && !(await renewed.isVisible()); beat++) {
-          await page.clock.runFor(10_000)
-          await page.waitForLoadState("networkidle")
-        }
-        await renewed.waitFor()
+        await renewUntil(page, "Laid out anew")
         assert.isTrue(await name.evaluate((field) => field === document.activeElement))
         assert.strictEqual(await name.inputValue(), "Wren")
       })

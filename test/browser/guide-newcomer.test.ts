@@ -5,6 +5,7 @@ import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible, steps, visit } from "../lab/browser/Browser.ts"
 import { guide, leave, settled } from "../lab/browser/Guide.ts"
+import { shifted, take, watchShifts } from "../lab/browser/GuidePage.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 
 /** What browsers and libraries say of their own errors. */
@@ -58,8 +59,7 @@ guide("a newcomer", (it) => {
       const promised = /reveal|unseal|until you/iu
       yield* steps(async () => {
         assert.notMatch(await page.locator("#prayer").innerText(), promised)
-        await page.locator("#prayer").getByRole("button", { name: "Make a play wallet" }).click()
-        await page.getByText("Play wallet with").first().waitFor()
+        await take(page, "Lay the prayer")
         await page.getByRole("button", { name: "Lay the prayer for" }).click()
         await settled(page).waitFor()
         assert.notMatch(await page.locator("#prayer").innerText(), promised)
@@ -146,8 +146,7 @@ guide("a newcomer", (it) => {
       const { page } = yield* visit("/v2/spirits/midnight-otter")
       yield* steps(async () => {
         const form = page.getByRole("form", { name: "Lay the prayer" })
-        await form.getByRole("button", { name: "Make a play wallet" }).click()
-        await form.getByText("Play wallet with").waitFor()
+        await take(page, "Lay the prayer")
         await page.route("**/*.js", (route) => route.fulfill({ status: 404 }))
         await form.getByRole("button", { name: "Lay the prayer for" }).click()
         await form.getByText("The site was renewed; load the page again. Nothing was signed.").waitFor()
@@ -220,13 +219,7 @@ guide("a newcomer", (it) => {
         })
         const { page, url } = yield* visit("/api/health", { timezoneId, locale })
         yield* steps(async () => {
-          await page.addInitScript(() => {
-            Object.assign(window, { shifted: 0 })
-            new PerformanceObserver((list) => {
-              for (const entry of list.getEntries())
-                Object.assign(window, { shifted: Reflect.get(window, "shifted") + Reflect.get(entry, "value") })
-            }).observe({ type: "layout-shift", buffered: true })
-          })
+          await watchShifts(page)
           // Script comes long after the page was painted.
           let release = () => {}
           const painted = new Promise<void>((resolve) => {
@@ -267,7 +260,7 @@ guide("a newcomer", (it) => {
           assert.strictEqual(await over.locator(".local").getAttribute("lang"), locale)
           assert.isAbove(await page.locator("dd .local").filter({ hasText: clock }).count(), 0)
           assert.deepStrictEqual(await tops(), before)
-          assert.strictEqual(await page.evaluate(() => Reflect.get(window, "shifted")), 0)
+          assert.strictEqual(await shifted(page), 0)
         })
       }),
     )

@@ -4,8 +4,9 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { spirits } from "../../src/altar/Spirits.ts"
-import { isAccessible, looksOf, looksWell, picture, steps, visit } from "../lab/browser/Browser.ts"
-import { crowd, guide, inhabit, leave, settled } from "../lab/browser/Guide.ts"
+import { isAccessible, type Look, looksOf, looksWell, picture, steps, visit } from "../lab/browser/Browser.ts"
+import { crowd, guide, inhabit, leave } from "../lab/browser/Guide.ts"
+import { shifted, watchShifts } from "../lab/browser/GuidePage.ts"
 import { patience } from "../lab/Patience.ts"
 import { ask, newCommitment, World } from "../lab/Fixture.ts"
 
@@ -25,6 +26,11 @@ const still = [
   "/acts/lost",
   "/v2/spirits/unicorn",
 ]
+
+/** Pages without a budget. */
+const beside = ["/v2/log", "/v2/nowhere", "/terms", "/privacy", "/for-agents", "/signals/"]
+
+const forced: Look = { width: 720, colorScheme: "light", forcedColors: "active" }
 
 interface Listed {
   readonly act: string
@@ -58,41 +64,23 @@ const unfold = (page: Page) =>
 
 guide("the field guide", (it) => {
   it.effect(
-    "is accessible and no wider than the window on every page, 320 and 1440 pixels wide, light and dark",
+    "is accessible and no wider than the window on every page, 320 and 1440 pixels wide, light and dark, and in forced colours",
     () =>
       Effect.gen(function* () {
         const all = yield* paths
         const { page, url } = yield* visit("/v2/", { bypassCSP: true, reducedMotion: "reduce" })
         yield* steps(async () => {
-          for (const path of all) {
+          for (const [path, ...widths] of [
+            ...all.map((one) => [one, 320, 1440] as const),
+            ...beside.map((one) => [one, 320] as const),
+          ]) {
             await page.goto(`${url}${path}`)
             await unfold(page)
-            await looksWell(page, looksOf(320, 1440), path, nameOf(path))
+            await looksWell(page, [...looksOf(...widths), forced], path, nameOf(path))
           }
         })
       }),
     patience(180),
-  )
-
-  it.effect("is accessible in forced colours and while it checks, pays and refuses", () =>
-    Effect.gen(function* () {
-      yield* paths
-      const { page, url } = yield* visit("/v2/witness", { bypassCSP: true, forcedColors: "active" })
-      yield* steps(async () => {
-        await page
-          .getByRole("button", { name: /^Check stone/u })
-          .first()
-          .click()
-        await page.locator("[data-verify-status] .verdict--holds").waitFor()
-        await isAccessible(page, "checked")
-        await page.goto(`${url}/v2/spirits/frost-stoat`)
-        await page.locator("#prayer").getByRole("button", { name: "Make a play wallet" }).click()
-        await page.getByText("Play wallet with").first().waitFor()
-        await page.getByRole("button", { name: "Lay the prayer for" }).click()
-        await settled(page).waitFor()
-        await isAccessible(page, "settled")
-      })
-    }),
   )
 
   it.effect(
@@ -102,14 +90,7 @@ guide("the field guide", (it) => {
         const all = yield* paths
         const { complaints, page, url } = yield* visit("/api/health")
         yield* steps(async () => {
-          await page.addInitScript(() => {
-            Object.assign(window, { shifted: 0 })
-            new PerformanceObserver((list) => {
-              for (const entry of list.getEntries()) {
-                Object.assign(window, { shifted: Reflect.get(window, "shifted") + Reflect.get(entry, "value") })
-              }
-            }).observe({ type: "layout-shift", buffered: true })
-          })
+          await watchShifts(page)
           const network = await page.context().newCDPSession(page)
           await network.send("Network.enable")
           // Each page is a first view.
@@ -142,7 +123,7 @@ guide("the field guide", (it) => {
             assert.isAtMost(sum("Document"), budget.page, `document of ${path}`)
             assert.isAtMost(total, budget.all, `all of ${path}`)
             assert.isAtMost(types.size, budget.requests, `requests of ${path}`)
-            assert.isAtMost(await page.evaluate(() => Reflect.get(window, "shifted")), 0.01, `${path} shifts`)
+            assert.isAtMost(await shifted(page), 0.01, `${path} shifts`)
           }
         })
         assert.deepStrictEqual(complaints, [])
@@ -248,22 +229,6 @@ guide("the field guide", (it) => {
         await page.getByLabel("Altar").selectOption("dew-spider")
         await page.getByRole("button", { name: "Show" }).click()
         await page.getByText("The shelf is empty.").waitFor()
-      })
-    }),
-  )
-
-  it.effect("says when it is offline, and that nothing was signed then", () =>
-    Effect.gen(function* () {
-      const { page } = yield* visit("/v2/spirits/cloud-tapir")
-      yield* steps(async () => {
-        await page.locator("#prayer").getByRole("button", { name: "Make a play wallet" }).click()
-        await page.getByText("Play wallet with").first().waitFor()
-        await page.context().setOffline(true)
-        await page.getByText("You are offline. What you see").waitFor()
-        await page.getByRole("button", { name: "Lay the prayer for" }).click()
-        await page.getByText("You are offline. Nothing was signed.").waitFor()
-        await page.context().setOffline(false)
-        await page.getByText("You are offline. What you see").waitFor({ state: "hidden" })
       })
     }),
   )

@@ -3,7 +3,8 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { steps, visit } from "../lab/browser/Browser.ts"
 import { fill, guide, settled, signed } from "../lab/browser/Guide.ts"
-import { attemptsAt, cutOff, kept, lay, wallet, watch } from "../lab/browser/PrayerPage.ts"
+import { forbidStorage } from "../lab/browser/GuidePage.ts"
+import { cutOff, fund, fundAndLay, kept, lay, statesAt, watch } from "../lab/browser/PrayerPage.ts"
 
 guide("a prayer", (it) => {
   it.effect("whose tab is closed is finished by the next one, and its words are not lost", () =>
@@ -14,8 +15,7 @@ guide("a prayer", (it) => {
         const next = await page.context().newPage()
         const second = watch(next)
         await cutOff(page)
-        await wallet(page).click()
-        await page.getByText("Play wallet with").first().waitFor()
+        await fund(page)
         await page.getByLabel("Your words").first().fill("The tab was closed.")
         await lay(page).click()
         await page.getByText("not paying again").waitFor()
@@ -29,10 +29,7 @@ guide("a prayer", (it) => {
         assert.isAtLeast(handed.length, 2)
         assert.strictEqual(new Set(handed.map(({ key, payment }) => `${key} ${payment}`)).size, 1)
       })
-      assert.deepStrictEqual(
-        (yield* attemptsAt("brass-cicada")).map(({ state }) => state),
-        ["settled"],
-      )
+      assert.deepStrictEqual(yield* statesAt("brass-cicada"), ["settled"])
     }),
   )
 
@@ -44,9 +41,7 @@ guide("a prayer", (it) => {
         // Room for the words, and none for what is signed.
         await fill(page, 700)
         await cutOff(page)
-        await wallet(page).click()
-        await page.getByText("Play wallet with").first().waitFor()
-        await lay(page).click()
+        await fundAndLay(page)
         await page.getByText("Stay on this page until it is settled.").waitFor()
         await page.getByText("not paying again").waitFor()
         const asked = page.waitForEvent("dialog")
@@ -75,9 +70,7 @@ guide("a prayer", (it) => {
           }).observe(document, { childList: true, subtree: true })
         })
         await page.reload()
-        await wallet(page).click()
-        await page.getByText("Play wallet with").first().waitFor()
-        await lay(page).click()
+        await fundAndLay(page)
         await settled(page).waitFor()
       })
       assert.strictEqual(complaints.length, 1)
@@ -90,20 +83,10 @@ guide("a prayer", (it) => {
       const { complaints, page } = yield* visit("/v2/spirits/ribbon-eel")
       const requests = watch(page)
       yield* steps(async () => {
-        await page.addInitScript(() => {
-          for (const name of ["localStorage", "sessionStorage"]) {
-            Object.defineProperty(globalThis, name, {
-              get: () => {
-                throw new DOMException("Access is denied for this document.", "SecurityError")
-              },
-            })
-          }
-        })
+        await forbidStorage(page)
         await page.reload()
         await cutOff(page)
-        await wallet(page).click()
-        await page.getByText("Play wallet with").first().waitFor()
-        await lay(page).click()
+        await fundAndLay(page)
         await page.getByText("Stay on this page until it is settled.").waitFor()
         await page.getByText("not paying again").waitFor()
         const asked = page.waitForEvent("dialog")
@@ -115,10 +98,7 @@ guide("a prayer", (it) => {
         await settled(page).waitFor()
       })
       assert.strictEqual(new Set(signed(requests).map(({ payment }) => payment)).size, 1)
-      assert.deepStrictEqual(
-        (yield* attemptsAt("ribbon-eel")).map(({ state }) => state),
-        ["settled"],
-      )
+      assert.deepStrictEqual(yield* statesAt("ribbon-eel"), ["settled"])
       assert.deepStrictEqual(complaints, [])
     }),
   )

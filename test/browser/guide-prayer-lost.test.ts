@@ -5,41 +5,26 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { isAccessible, picture, steps, visit } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
 import { chainClient } from "../lab/Chain.ts"
-import { attempts, attemptsAt, cutOff, kept, lay, paidPath, wallet, watch } from "../lab/browser/PrayerPage.ts"
+import {
+  attempts,
+  attemptsAt,
+  cutOff,
+  fund,
+  fundAndLay,
+  lay,
+  paidPath,
+  statesAt,
+  watch,
+} from "../lab/browser/PrayerPage.ts"
 
 guide("a prayer", (it) => {
-  it.effect("whose answer is lost is asked for, not paid again", () =>
-    Effect.gen(function* () {
-      const { page } = yield* visit("/v2/spirits/rain-crow")
-      const requests = watch(page)
-      yield* steps(async () => {
-        await page.route(paidPath, async (route) => {
-          if (route.request().headers()["payment-signature"] === undefined) return route.continue()
-          await route.fetch()
-          await route.abort("connectionreset")
-        })
-        await wallet(page).click()
-        await page.getByText("Play wallet with").first().waitFor()
-        await lay(page).click()
-        await settled(page).waitFor()
-      })
-      assert.strictEqual(signed(requests).length, 1)
-      assert.deepStrictEqual(
-        (yield* attemptsAt("rain-crow")).map(({ state }) => state),
-        ["settled"],
-      )
-    }),
-  )
-
   it.effect("that never arrived is handed in again after a reload, with the one signature it has", () =>
     Effect.gen(function* () {
       const { page } = yield* visit("/v2/spirits/library-moth")
       const requests = watch(page)
       yield* steps(async () => {
         await cutOff(page)
-        await wallet(page).click()
-        await page.getByText("Play wallet with").first().waitFor()
-        await lay(page).click()
+        await fundAndLay(page)
         await page.getByText("not paying again").waitFor()
         await page.unrouteAll({ behavior: "ignoreErrors" })
         await page.reload()
@@ -49,10 +34,7 @@ guide("a prayer", (it) => {
       assert.isAtLeast(handed.length, 2)
       assert.strictEqual(new Set(handed.map(({ payment }) => payment)).size, 1)
       assert.strictEqual(new Set(handed.map(({ key }) => key)).size, 1)
-      assert.deepStrictEqual(
-        (yield* attemptsAt("library-moth")).map(({ state }) => state),
-        ["settled"],
-      )
+      assert.deepStrictEqual(yield* statesAt("library-moth"), ["settled"])
     }),
   )
 
@@ -62,8 +44,7 @@ guide("a prayer", (it) => {
       const requests = watch(page)
       yield* steps(async () => {
         await cutOff(page)
-        await wallet(page).click()
-        await page.getByText("Play wallet with").first().waitFor()
+        await fund(page)
         await page.getByLabel("Your words").first().fill("The tab came back.")
         await lay(page).click()
         await page.getByText("not paying again").waitFor()
@@ -80,48 +61,9 @@ guide("a prayer", (it) => {
         assert.include(await page.locator(".keepsake").innerText(), "The tab came back.")
       })
       assert.strictEqual(new Set(signed(requests).map(({ key, payment }) => `${key} ${payment}`)).size, 1)
-      assert.deepStrictEqual(
-        (yield* attemptsAt("atlas-sandpiper")).map(({ state }) => state),
-        ["settled"],
-      )
+      assert.deepStrictEqual(yield* statesAt("atlas-sandpiper"), ["settled"])
     }),
   )
-
-  for (const [spirit, what, status] of [
-    ["compass-beetle", "a proxy refuses", 403],
-    ["ink-cuttlefish", "a portal claims to be", 200],
-  ] as const) {
-    it.effect(`that ${what} is not over: only the altar ends it`, () =>
-      Effect.gen(function* () {
-        const { page, url } = yield* visit("/v2/")
-        // What is answered here is not the altar's, and no page of ours is judged by it.
-        const next = yield* Effect.promise(() => page.context().newPage())
-        const requests = watch(next)
-        yield* steps(async () => {
-          await next.goto(`${url}/v2/spirits/${spirit}`)
-          await next.route(
-            (to) => paidPath(to) || to.pathname.startsWith("/api/reconcile/"),
-            (route) =>
-              route.request().headers()["payment-signature"] === undefined && paidPath(new URL(route.request().url()))
-                ? route.continue()
-                : route.fulfill({ status, contentType: "text/html", body: "<h1>Not so fast</h1>" }),
-          )
-          await wallet(next).click()
-          await next.getByText("Play wallet with").first().waitFor()
-          await lay(next).click()
-          await next.getByText("No answer. Asking again, not paying again.").waitFor()
-          assert.strictEqual(await next.getByText(/nothing was charged/iu).count(), 0)
-          await next.unrouteAll({ behavior: "ignoreErrors" })
-          await settled(next).waitFor()
-        })
-        assert.strictEqual(new Set(signed(requests).map(({ key, payment }) => `${key} ${payment}`)).size, 1)
-        assert.deepStrictEqual(
-          (yield* attemptsAt(spirit)).map(({ state }) => state),
-          ["settled"],
-        )
-      }),
-    )
-  }
 
   for (const [what, status, says] of [
     ["whose price a proxy answers is refused with the status that came", 502, "The altar answered 502."],
@@ -140,9 +82,7 @@ guide("a prayer", (it) => {
               ? route.fulfill({ status, contentType: "text/html", body: "<h1>Bad gateway</h1>" })
               : route.fulfill({ status, json: { ok: false, code: "payment_required", message: "Pay." } }),
           )
-          await wallet(next).click()
-          await next.getByText("Play wallet with").first().waitFor()
-          await lay(next).click()
+          await fundAndLay(next)
           await next.getByText(`${says} Nothing was signed.`).waitFor()
           const steps = await next.locator("#prayer .steps").innerText()
           assert.strictEqual(/Stopped:\s*Not what this page listed\./u.test(steps), status === 402, steps)
@@ -151,62 +91,6 @@ guide("a prayer", (it) => {
       }),
     )
   }
-
-  it.effect("whose outcome is not known yet is asked for at once, and only then after a while", () =>
-    Effect.gen(function* () {
-      const { page, url } = yield* visit("/v2/")
-      // What is answered here is not the altar's, and no page of ours is judged by it.
-      const next = yield* Effect.promise(() => page.context().newPage())
-      yield* steps(async () => {
-        await next.goto(`${url}/v2/spirits/cloud-tapir`)
-        let answered = 0
-        let asked = 0
-        await next.route(
-          (to) => paidPath(to) || to.pathname.startsWith("/api/reconcile/"),
-          async (route) => {
-            if (route.request().url().includes("/api/reconcile/")) {
-              asked ||= Date.now()
-              return route.continue()
-            }
-            if (route.request().headers()["payment-signature"] === undefined) return route.continue()
-            const response = await route.fetch()
-            const pending = { ok: true, code: "settlement_pending" }
-            await route.fulfill({ response, status: 202, headers: { "retry-after": "10" }, json: pending })
-            answered = Date.now()
-          },
-        )
-        await wallet(next).click()
-        await next.getByText("Play wallet with").first().waitFor()
-        await lay(next).click()
-        await settled(next).waitFor()
-        assert.isAbove(asked, 0)
-        assert.isBelow(asked - answered, 9_000)
-      })
-    }),
-  )
-
-  it.effect("that the altar refuses is said to have cost nothing only where the altar says so", () =>
-    Effect.gen(function* () {
-      const { page } = yield* visit("/v2/spirits/dune-pangolin")
-      yield* steps(async () => {
-        await page.route(paidPath, (route) =>
-          route.request().headers()["payment-signature"] === undefined
-            ? route.continue()
-            : route.fulfill({
-                status: 409,
-                headers: { "access-control-allow-origin": "*" },
-                json: { ok: false, code: "idempotency_conflict", message: "This key names another purchase." },
-              }),
-        )
-        await wallet(page).click()
-        await page.getByText("Play wallet with").first().waitFor()
-        await lay(page).click()
-        await page.getByText("This key names another purchase.").waitFor()
-        assert.strictEqual(await page.getByText(/nothing was charged/iu).count(), 0)
-        assert.strictEqual((await kept(page)).filter((slot) => slot.startsWith("altar:words:")).length, 1)
-      })
-    }),
-  )
 
   it.effect("that cannot be settled now is kept, and no other is signed beside it", () =>
     Effect.gen(function* () {
@@ -222,9 +106,7 @@ guide("a prayer", (it) => {
                 json: { ok: false, code: "facilitator_unavailable", message: "Not now." },
               }),
         )
-        await wallet(page).click()
-        await page.getByText("Play wallet with").first().waitFor()
-        await lay(page).click()
+        await fundAndLay(page)
         await page.getByText("What you signed is kept in this browser.").waitFor()
         await page.unrouteAll()
         await lay(page).click()
@@ -247,8 +129,7 @@ guide(
         const requests = watch(page)
         const open = page.getByText("Not known yet. Asking again, not paying again.")
         yield* steps(async () => {
-          await wallet(page).click()
-          await page.getByText("Play wallet with").first().waitFor()
+          await fund(page)
           await anvil.setAutomine(false)
           await lay(page).click()
           await open.waitFor()

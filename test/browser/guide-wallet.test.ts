@@ -6,6 +6,7 @@ import type { Locator, Page, Request } from "playwright-core"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { steps, visit, type Visitor } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
+import { kept } from "../lab/browser/PrayerPage.ts"
 import { ask } from "../lab/Fixture.ts"
 
 interface Call {
@@ -79,6 +80,24 @@ const funded = Effect.gen(function* () {
   return account
 })
 
+/** What the page says of a wallet that answers so. */
+const unwilling: ReadonlyArray<readonly [words: string, answers: Readonly<Record<string, unknown>>]> = [
+  ["You said no in the wallet.", { eth_signTypedData_v4: refuse(4001, "User rejected.") }],
+  ["The wallet gave no signature.", { eth_signTypedData_v4: refuse(-32_603, "Internal error") }],
+  [
+    "The wallet did not change to Base Sepolia (chain 84532).",
+    { eth_chainId: "0x1", wallet_switchEthereumChain: refuse(-32_603, "No.") },
+  ],
+  [
+    "The wallet does not know the network. Add it there, then try again.",
+    { eth_chainId: "0x1", wallet_switchEthereumChain: refuse(4902, "Unrecognized chain") },
+  ],
+  [
+    "The wallet is already asking you something. Open it and answer there, then try again.",
+    { eth_signTypedData_v4: refuse(-32_002, "Request already pending") },
+  ],
+]
+
 guide("a wallet of the browser", (it) => {
   it.effect("signs a candle of three dollars after its owner chose the week", () =>
     Effect.gen(function* () {
@@ -121,57 +140,33 @@ guide("a wallet of the browser", (it) => {
     }),
   )
 
-  for (const [what, words, refusals] of [
-    ["whose owner says no", "You said no in the wallet.", { eth_signTypedData_v4: refuse(4001, "User rejected.") }],
-    ["that fails", "The wallet gave no signature.", { eth_signTypedData_v4: refuse(-32_603, "Internal error") }],
-    [
-      "on another network that stays there",
-      "The wallet did not change to Base Sepolia (chain 84532).",
-      { eth_chainId: "0x1", wallet_switchEthereumChain: refuse(-32_603, "No.") },
-    ],
-    [
-      "that does not know the network",
-      "The wallet does not know the network. Add it there, then try again.",
-      { eth_chainId: "0x1", wallet_switchEthereumChain: refuse(4902, "Unrecognized chain") },
-    ],
-    [
-      "that is busy",
-      "The wallet is already asking you something. Open it and answer there, then try again.",
-      { eth_signTypedData_v4: refuse(-32_002, "Request already pending") },
-    ],
-  ] as const) {
-    it.effect(`${what} leaves nothing behind, and may be asked anew`, () =>
-      Effect.gen(function* () {
-        const account = yield* funded
-        const visitor = yield* visit("/v2/spirits/slate-lynx")
-        const { page } = visitor
-        const answers: Readonly<Record<string, unknown>> = {
-          eth_requestAccounts: [account.address],
-          eth_chainId: "0x14a34",
-          ...refusals,
+  it.effect("that does not sign leaves nothing behind, says why, and may be asked anew", () =>
+    Effect.gen(function* () {
+      const account = yield* funded
+      const visitor = yield* visit("/v2/spirits/slate-lynx")
+      const { page } = visitor
+      let refusals: Readonly<Record<string, unknown>> = {}
+      yield* install(visitor, async ({ method }) =>
+        method === "eth_requestAccounts" ? [account.address] : { eth_chainId: "0x14a34", ...refusals }[method],
+      )
+      const { handed, keys } = purchases(page)
+      yield* steps(async () => {
+        const form = page.getByRole("form", { name: "Lay the prayer" })
+        await take(form)
+        for (const [index, [words, answers]] of unwilling.entries()) {
+          refusals = answers
+          const priced = page.waitForRequest("**/api/prayers/**")
+          await form.getByRole("button", { name: "Lay the prayer for" }).click()
+          await priced
+          await form.locator(".verdict", { hasText: `${words} Nothing was charged.` }).waitFor()
+          await form.getByText("Waiting for the signature").waitFor({ state: "hidden" })
+          assert.strictEqual(keys.size, index + 1, words)
+          assert.deepStrictEqual(handed, [], words)
+          assert.deepStrictEqual(await kept(page), [], words)
         }
-        yield* install(visitor, async ({ method }) => answers[method])
-        const { handed, keys } = purchases(page)
-        yield* steps(async () => {
-          const form = page.getByRole("form", { name: "Lay the prayer" })
-          await take(form)
-          for (const round of [1, 2]) {
-            const priced = page.waitForRequest("**/api/prayers/**")
-            await form.getByRole("button", { name: "Lay the prayer for" }).click()
-            await priced
-            await form.locator(".verdict", { hasText: `${words} Nothing was charged.` }).waitFor()
-            await form.getByText("Waiting for the signature").waitFor({ state: "hidden" })
-            assert.strictEqual(keys.size, round)
-          }
-          assert.deepStrictEqual(handed, [])
-          assert.deepStrictEqual(
-            await page.evaluate(() => [sessionStorage, localStorage].flatMap((store) => Object.keys(store))),
-            [],
-          )
-        })
-      }),
-    )
-  }
+      })
+    }),
+  )
 
   it.effect("that gives no account can be chosen again", () =>
     Effect.gen(function* () {
@@ -212,9 +207,9 @@ guide("a wallet of the browser", (it) => {
         )
         assert.notInclude(said, "Nothing was charged.")
         // What was signed may pay yet, whoever funds the wallet: only its words stay, so that they can be revealed.
-        const kept = await page.evaluate(() => [sessionStorage, localStorage].flatMap((store) => Object.keys(store)))
+        const slots = await kept(page)
         assert.deepStrictEqual(
-          kept.map((key) => key.replace(/:[^:]*$/u, "")),
+          slots.map((key) => key.replace(/:[^:]*$/u, "")),
           ["altar:words"],
         )
       })

@@ -108,25 +108,6 @@ browser("the signal room", (it) => {
     }).pipe(Effect.scoped),
   )
 
-  it.effect("comes back by itself after the network was away", () =>
-    Effect.gen(function* () {
-      const { url } = yield* World
-      const guest = yield* newRoom(url)
-      const { page } = yield* visit(inviteOf(guest))
-      yield* steps(async () => {
-        await page.getByText("No signals yet.").waitFor()
-        await page.context().setOffline(true)
-        await page.locator("#state", { hasText: "No connection to the room. Trying again in" }).waitFor()
-      })
-      yield* send(guest, { text: "Still here?" })
-      yield* steps(async () => {
-        await page.context().setOffline(false)
-        await page.getByRole("log").getByText("Still here?").waitFor()
-        await page.getByText("Listening, every 3 seconds.").waitFor()
-      })
-    }).pipe(Effect.scoped),
-  )
-
   it.effect("waits in its own words for a server that is away or wants fewer requests", () =>
     Effect.gen(function* () {
       const { url } = yield* World

@@ -128,17 +128,4 @@ browser("the signal room", (it) => {
       })
     }).pipe(Effect.scoped),
   )
-
-  it.effect("and the pages beside it break none of their own rules", () =>
-    Effect.gen(function* () {
-      for (const path of ["/v2/", "/signals/", "/docs"]) {
-        const { complaints, page } = yield* visit(path)
-        yield* steps(async () => {
-          await page.getByRole("heading", { level: 1 }).first().waitFor()
-          await page.waitForLoadState("networkidle")
-        })
-        assert.deepStrictEqual(complaints, [], path)
-      }
-    }).pipe(Effect.scoped),
-  )
 })

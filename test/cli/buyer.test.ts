@@ -116,16 +116,14 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
     bound,
   )
 
-  it.effect.each([
-    ["a key", ""],
-    ["a key that begins with a dash and the letters of help and version", "-hv"],
-  ] as const)(
-    "stopped with Ctrl-C under %s, it says how to go on, and that way ends the purchase",
-    ([, begins]) =>
+  it.effect(
+    "stopped with Ctrl-C under a key that begins with a dash, it says how to go on, and that way ends the purchase",
+    () =>
       Effect.gen(function* () {
         const at = yield* terminal
-        const key = `${begins}${newKey()}`
-        const stopped = at.start(["witness", "--text", `${begins}${words}`, "--key", key], holding(at))
+        // The dash and the letters of help and version.
+        const key = `-hv${newKey()}`
+        const stopped = at.start(["witness", "--text", `-hv${words}`, "--key", key], holding(at))
         yield* Effect.promise(() => stopped.says("HELD"))
         stopped.child.kill("SIGINT")
         const { stderr } = yield* Effect.promise(() => stopped.ended)
@@ -136,23 +134,6 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
         assert.strictEqual(ended.code, 0, ended.stderr)
         const again = yield* json(at, "reconcile", key)
         assert.strictEqual(again.record.sequence > 0, true)
-        assert.strictEqual(yield* spent(at), 1)
-      }),
-    bound,
-  )
-
-  it.effect(
-    "run three times at once under one key: one authorization is used, and all say the same",
-    () =>
-      Effect.gen(function* () {
-        const at = yield* terminal
-        const order = ["witness", "--text", words, "--key", newKey(), "--json"]
-        const ended = yield* Effect.all([at.run(order), at.run(order), at.run(order)], { concurrency: "unbounded" })
-        const ids = ended.map(({ code, stderr, stdout }) => {
-          assert.strictEqual(code, 0, stderr)
-          return JSON.parse(stdout).record.id
-        })
-        assert.strictEqual(new Set(ids).size, 1)
         assert.strictEqual(yield* spent(at), 1)
       }),
     bound,

@@ -24,3 +24,15 @@ export const watchShifts = (page: Page) =>
   })
 
 export const shifted = (page: Page) => page.evaluate<number>(() => Reflect.get(window, "shifted"))
+
+/** From the next load on the browser keeps nothing for the page. */
+export const forbidStorage = (page: Page) =>
+  page.addInitScript(() => {
+    for (const name of ["localStorage", "sessionStorage"]) {
+      Object.defineProperty(globalThis, name, {
+        get: () => {
+          throw new DOMException("Access is denied for this document.", "SecurityError")
+        },
+      })
+    }
+  })

@@ -21,8 +21,24 @@ export const attempts = Effect.gen(function* () {
 export const attemptsAt = (spirit: string) =>
   Effect.map(attempts, (all) => all.filter(({ url }) => url.endsWith(`/${spirit}`)))
 
+/** The states of what happened on the altar of a spirit. */
+export const statesAt = (spirit: string) => Effect.map(attemptsAt(spirit), (all) => all.map(({ state }) => state))
+
 export const wallet = (page: Page) => page.locator("#prayer").getByRole("button", { name: "Make a play wallet" })
 export const lay = (page: Page) => page.getByRole("button", { name: "Lay the prayer for $0.01" })
+
+/** Takes a play wallet. */
+export const fund = async (page: Page) => {
+  await wallet(page).click()
+  await page.getByText("Play wallet with").first().waitFor()
+}
+
+/** Takes a play wallet and pays from it. */
+export const fundAndLay = async (page: Page) => {
+  await fund(page)
+  await lay(page).click()
+}
+
 export const paidPath = (url: URL) => url.pathname.startsWith("/api/prayers/")
 
 /** What the browser keeps for the page. */

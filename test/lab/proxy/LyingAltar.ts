@@ -73,6 +73,13 @@ export const lies: ReadonlyArray<readonly [what: string, field: string, lie: Lie
   ],
 ]
 
+/** One field of each part of an answer, for buyers whose comparison is the library's. */
+export const forgedFields = ["kind", "priceUsd", "PAYMENT-RESPONSE transaction", "permalink"] as const
+
+export const forgeFields: Lie = (answered) => {
+  for (const [, field, lie] of lies) if (forgedFields.some((one) => one === field)) lie(answered)
+}
+
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64")
 
 const forge = (lie: Lie, answer: Buffer, header: string): { readonly body: string; readonly header: string } => {

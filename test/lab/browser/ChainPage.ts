@@ -1,0 +1,95 @@
+/** The witness chain as pages check it, as the server tells it, and as somebody on the way may tell it. */
+import { Effect } from "effect"
+import type { Page } from "playwright-core"
+import { chainHash } from "../../../src/altar/Hashes.ts"
+import { ask, newCommitment, World } from "../Fixture.ts"
+import { leave } from "./Guide.ts"
+
+interface Point {
+  readonly sequence: number
+  readonly chainHash: string
+}
+
+export interface Entry extends Point {
+  readonly id: string
+  readonly commitment: string
+  readonly previousHash: string
+  readonly witnessedAt: string
+  readonly transaction: string
+  readonly payer: string
+}
+
+export interface Segment {
+  readonly anchor: Point
+  readonly entries: ReadonlyArray<Entry>
+  readonly head: Point
+  readonly next: number | null
+}
+
+const genesis: Point = { sequence: 0, chainHash: "0".repeat(64) }
+
+/** The whole chain with some links changed, and every hash computed again so that it fits. */
+export const forge = (entries: ReadonlyArray<Entry>, change: (entry: Entry) => Partial<Entry>) => {
+  let before = genesis
+  return entries.map((entry): Entry => {
+    const link = { ...entry, ...change(entry), previousHash: before.chainHash }
+    const forged = { ...link, chainHash: chainHash(link) }
+    before = forged
+    return forged
+  })
+}
+
+const pointOf = (entry: Entry | undefined): Point =>
+  entry === undefined ? genesis : { sequence: entry.sequence, chainHash: entry.chainHash }
+
+/** Answers of the chain API as a server would give them that holds these links. */
+export const serve = (page: Page, chain: ReadonlyArray<Entry>) =>
+  page.route("**/api/witness/chain?*", async (route) => {
+    const response = await route.fetch()
+    const query = new URL(route.request().url()).searchParams
+    const [from, limit] = [Number(query.get("from")), Number(query.get("limit"))]
+    const entries = chain.slice(from - 1, from - 1 + limit)
+    const json: Segment & { readonly ok: true } = {
+      ok: true,
+      anchor: pointOf(chain[from - 2]),
+      entries,
+      head: pointOf(chain.at(-1)),
+      next: from - 1 + limit < chain.length ? from + limit : null,
+    }
+    await route.fulfill({ response, json })
+  })
+
+export const said = (page: Page) => page.locator("[data-verify-status]")
+export const ended = (page: Page) => said(page).locator(".verdict--holds, .verdict--broken").first().waitFor()
+export const check = (page: Page) =>
+  page
+    .getByRole("button", { name: /^Check stones? \d/u })
+    .first()
+    .click()
+
+/** At least so many stones, as the server tells them. */
+export const stones = Effect.fnUntraced(function* (atLeast: number) {
+  const { url } = yield* World
+  const read = Effect.map(ask(`${url}/api/witness/chain?from=1&limit=100`), ({ text }): Segment => JSON.parse(text))
+  const { entries } = yield* read
+  for (let set = entries.length; set < atLeast; set++) {
+    yield* leave("/api/witness", { commitment: newCommitment() })
+  }
+  return (yield* read).entries
+})
+
+/** The chain as an answer that no server of ours gives: such a page is not judged by the document. */
+export const answerOn = async (page: Page, url: string, change: (segment: Segment, from: number) => object) => {
+  const stranger = await page.context().newPage()
+  await stranger.route("**/api/witness/chain?*", async (route) => {
+    const response = await route.fetch()
+    const from = Number(new URL(route.request().url()).searchParams.get("from"))
+    await route.fulfill({ response, json: change(await response.json(), from) })
+  })
+  await stranger.goto(url)
+  return stranger
+}
+
+/** What the browser remembers of the chain, as the page writes it. */
+export const remember = (page: Page, points: ReadonlyArray<readonly [number, string, number]>) =>
+  page.evaluate((text) => localStorage.setItem("altar:seen", text), JSON.stringify(points))

@@ -1,0 +1,50 @@
+/** A page with sealed words: what it shows, what this browser keeps, and the files they leave in. */
+import { mkdtemp } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Download, Page, Request } from "playwright-core"
+import { take } from "./GuidePage.ts"
+
+export interface Kept {
+  readonly salt: string
+  readonly words: string
+  readonly commitment: string
+}
+
+/** Everything that a server could have learned from these requests. */
+export const sentBy = (requests: ReadonlyArray<Request>) =>
+  requests.map((request) => `${request.url()} ${request.postData() ?? ""}`).join("\n")
+
+/** The words this browser keeps. */
+export const held = (page: Page): Promise<ReadonlyArray<Kept>> =>
+  page.evaluate(() =>
+    Object.keys(localStorage)
+      .filter((slot) => slot.startsWith("altar:words:"))
+      .map((slot) => JSON.parse(localStorage.getItem(slot) ?? "null")),
+  )
+
+export const layStone = async (page: Page, words: string) => {
+  await page.locator("#stone-words").fill(words)
+  await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
+}
+
+export const setStone = async (page: Page, words: string) => {
+  await take(page, "Set the stone")
+  await layStone(page, words)
+}
+
+export const keepsakeOf = async (page: Page): Promise<Kept> =>
+  JSON.parse(await page.locator(".keepsake code").innerText())
+
+/** The browser may run apart from the test: what it saved is copied over. */
+export const keep = async (download: Download) => {
+  const path = join(await mkdtemp(join(tmpdir(), "altar-words-")), "words.json")
+  await download.saveAs(path)
+  return path
+}
+
+export const file = (kept: object) => ({
+  name: "stone.json",
+  mimeType: "application/json",
+  buffer: Buffer.from(JSON.stringify(kept)),
+})
