@@ -25,21 +25,29 @@ browser("a page of another origin", (it) => {
       const tools = `${url}/mcp`
       const answers = yield* Effect.promise(() =>
         page.evaluate(async (address) => {
-          const send = async (method: string, params: object) => {
+          const send = async (method: string, params: object, more: Record<string, string> = {}) => {
             const response = await fetch(address, {
               method: "POST",
               headers: {
                 "content-type": "application/json",
                 accept: "application/json, text/event-stream",
                 "mcp-protocol-version": "2025-06-18",
+                ...more,
               },
               body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
             })
             const { result } = await response.json()
             return result
           }
+          const version = "2026-07-28"
+          const meta = {
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": {},
+          }
+          const now = { "mcp-protocol-version": version, "mcp-method": "tools/call", "mcp-name": "field" }
           return {
             from: location.origin,
+            calledNow: await send("tools/call", { name: "field", arguments: {}, _meta: meta }, now),
             begun: await send("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: {} }),
             listed: await send("tools/list", {}),
             called: await send("tools/call", { name: "field", arguments: {} }),
@@ -50,6 +58,8 @@ browser("a page of another origin", (it) => {
       assert.strictEqual(answers.begun.serverInfo.name, "spirit-altar")
       assert.lengthOf(answers.listed.tools, 5)
       assert.isTrue(answers.called.structuredContent.ok)
+      assert.strictEqual(answers.calledNow.resultType, "complete")
+      assert.deepEqual(answers.calledNow.structuredContent, answers.called.structuredContent)
     }),
   )
 })
