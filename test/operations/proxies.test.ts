@@ -66,7 +66,7 @@ const start = (program: Program, args: ReadonlyArray<string>, ready: RegExp, ide
 
 const nginx = Effect.fnUntraced(function* (port: number, servers: readonly [number, number]) {
   const at = yield* folder
-  const server = replaced(blocksOf("In front of it", "nginx")[0] ?? "", [
+  const server = replaced(blocksOf("Run behind a proxy", "nginx")[0] ?? "", [
     ["127.0.0.1:3000", `127.0.0.1:${servers[0]}`],
     ["127.0.0.1:3001", `127.0.0.1:${servers[1]}`],
     ["listen 443 ssl http2", `listen 127.0.0.1:${port}`],
@@ -86,7 +86,7 @@ ${server} }`,
 })
 
 const caddy = Effect.fnUntraced(function* (port: number, servers: readonly [number, number]) {
-  const site = replaced(blocksOf("In front of it", "caddyfile")[0] ?? "", [
+  const site = replaced(blocksOf("Run behind a proxy", "caddyfile")[0] ?? "", [
     ["127.0.0.1:3000", `127.0.0.1:${servers[0]}`],
     ["127.0.0.1:3001", `127.0.0.1:${servers[1]}`],
     ["altar.example", `http://127.0.0.1:${port}`],
