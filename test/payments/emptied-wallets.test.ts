@@ -143,7 +143,7 @@ describe("one new wallet that buys 24 keepers with 24 cents and empties itself",
         assert.strictEqual(codeOf(failed), "402 wallet_could_not_pay")
         assert.match(
           String(failed.json["message"]),
-          /held less USDC than the price\..* noted for the operator, .* This request charged nothing; until its validBefore/u,
+          /held less USDC than the price\..* recorded for the operator\. .* This request charged nothing; until its validBefore/u,
         )
       }
       const now = yield* Purchase.onChain((client) => client.getBlock())
@@ -184,7 +184,7 @@ describe("one new wallet that buys 24 keepers with 24 cents and empties itself",
       assert.strictEqual(codeOf(refused), "402 wallet_never_paid", refused.text)
       assert.match(
         String(refused.json["message"]),
-        /only from a wallet that has paid here before .* This request charged/u,
+        /only from wallets that have paid here before .* This request charged/u,
       )
       assert.isUndefined(yield* Purchase.attemptOf(stranger), "nothing is claimed")
       assert.strictEqual((yield* Purchase.send(url, other)).status, 201, "a wallet that has paid is taken")
