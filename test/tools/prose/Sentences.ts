@@ -19,6 +19,8 @@ const vocabulary: ReadonlyArray<readonly [found: RegExp, better: string]> = [
 export interface Fault {
   readonly sentence: string
   readonly message: string
+  /** Whether it is a subject clause, which a heading may be. */
+  readonly isClause: boolean
 }
 
 /** Text without what is not prose: code, links, addresses, tags. */
@@ -39,13 +41,15 @@ export const sentencesOf = (text: string): ReadonlyArray<string> =>
     .map((sentence) => sentence.replaceAll(/\s+/gu, " ").trim())
     .filter((sentence) => sentence !== "")
 
+const clause = "starts with a subject clause: name the subject"
+
 const faultOf = (sentence: string): ReadonlyArray<string> => {
   const words = sentence.split(" ").filter((word) => /[\p{L}\d]/u.test(word)).length
   const isClause =
     /^["“*_]*(?:who|whoever|what|whatever)\b(?!['’]s\b)/iu.test(sentence) && !/\?["”*_]*$/u.test(sentence)
   return [
     ...(words > longest ? [`has ${words} words, ${longest} at most`] : []),
-    ...(isClause ? ["starts with a subject clause: name the subject"] : []),
+    ...(isClause ? [clause] : []),
     ...vocabulary.flatMap(([found, better]) => {
       const [word] = found.exec(sentence) ?? []
       return word === undefined ? [] : [`says “${word}”: ${better}`]
@@ -54,4 +58,6 @@ const faultOf = (sentence: string): ReadonlyArray<string> => {
 }
 
 export const faultsOf = (text: string): ReadonlyArray<Fault> =>
-  sentencesOf(text).flatMap((sentence) => faultOf(sentence).map((message) => ({ sentence, message })))
+  sentencesOf(text).flatMap((sentence) =>
+    faultOf(sentence).map((message) => ({ sentence, message, isClause: message === clause })),
+  )
