@@ -4,8 +4,13 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 /** By the time they took on two quiet cores, longest first; what is not named is short. */
 const long = [
-  "test/pack/pack",
+  "test/audit/auditor",
   "test/browser/guide-pages",
+  "test/pack/pack",
+  "test/browser/first-view",
+  "test/campaign/fire",
+  "test/campaign/model",
+  "test/payments/availability",
   "test/integrators",
   "test/browser/appearance",
   "test/pack",
@@ -15,6 +20,8 @@ const long = [
   "test/crash",
   "test/nix",
   "test/cli",
+  "test/admin",
+  "test/telemetry",
   "test/contract/stopping",
   "test/payments/cards-processes",
   "test/payments/faults",
