@@ -14,8 +14,9 @@ const journeys = [
 export const deep = [
   "test/{admin,audit,campaign,cli,integrators,nix,operations,pack,sandbox,telemetry}/**/*.test.ts",
   `test/browser/!(${journeys.map((file) => file.slice("test/browser/".length, -".test.ts".length)).join("|")}).test.ts`,
+  "test/agents/conformance.test.ts",
   "test/contract/{stopping,unreachable}.test.ts",
   "test/crash/{crash,relayer}.test.ts",
-  "test/log/{end-to-end,proofs,shell,walk}.test.ts",
-  "test/payments/{cards-processes,facilitator-away}.test.ts",
+  "test/log/{end-to-end,killed,proofs,shell,walk}.test.ts",
+  "test/payments/{cards-processes,facilitator-away,availability}.test.ts",
 ]
