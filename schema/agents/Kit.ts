@@ -91,7 +91,7 @@ export const Kit = Schema.Struct({
     description: "The PAYMENT-REQUIRED content of the unpaid request. Sign `accepts[0]` for exactly `resource.url`.",
   }),
   sign: Schema.Struct({ how: Schema.String, typedData: Members }).annotate({
-    description: "EIP-712 typed data, complete where `payer` was given. Numbers are decimal strings.",
+    description: "EIP-712 typed data, complete where `payer` was given. Numbers of the message are decimal strings.",
   }),
   payment: Members.annotate({
     description: "Put your signature into `payload.signature`; PAYMENT-SIGNATURE is the Base64 of this JSON.",

@@ -55,7 +55,7 @@ const unkept = {
 
 export const paymentResponse = {
   "payment-response": base64(
-    "Base64 of the JSON x402 v2 settlement: success, transaction, network, payer.",
+    "Base64 of the JSON x402 v2 settlement: success, transaction, network, payer, and extensions with a signed receipt where the server has a receipt key.",
     examples.response,
   ),
 }

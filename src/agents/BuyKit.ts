@@ -1,5 +1,6 @@
 /** `buy_kit`: everything a paying client needs for one purchase; it signs, pays and reserves nothing. */
 import { Clock, Effect, Schema } from "effect"
+import { isAddress } from "viem"
 import { recipe } from "../../schema/altar/Commitment.ts"
 import { candleActs } from "../../schema/altar/Candle.ts"
 import { unsealCandle } from "../../schema/altar/CandleApi.ts"
@@ -125,6 +126,10 @@ export const buyKit = Effect.gen(function* () {
       return yield* refuse("payments_unavailable", "Payments are not configured on this server; nothing can be bought.")
     }
     yield* Effect.catch(availability.toOffer, refusalOf)
+    if (query.payer !== undefined && !isAddress(query.payer)) {
+      const wrong = { path: "payer", message: "The checksum of the address is wrong: look for a typing error" }
+      return yield* refuse("bad_arguments", `${wrong.message}.`, [wrong])
+    }
     const offer = yield* choose(offers, query)
     const values = spelled(offer, query)
     const issues = misfits(offer, values)

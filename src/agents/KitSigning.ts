@@ -13,7 +13,8 @@ export const toSign = (
   payer: string | undefined,
   nowMs: number,
 ): Pick<Kit, "sign" | "payment"> => {
-  const { accepts, resource } = challenge
+  const { accepts, extensions, resource } = challenge
+  const { bazaar } = extensions
   const [offer] = accepts
   const authorization = {
     from: payer ?? anyPayer,
@@ -25,7 +26,7 @@ export const toSign = (
   }
   return {
     sign: {
-      how: `Sign with EIP-712 (eth_signTypedData_v4) as \`from\`, within ${offer.maxTimeoutSeconds} seconds and once. Signing alone charges nothing.`,
+      how: `Sign with EIP-712 (eth_signTypedData_v4) as \`from\`, within ${offer.maxTimeoutSeconds} seconds. Signing alone charges nothing. Keep payment and key, and resend them after a lost answer: a second kit is a second payment.`,
       typedData: {
         domain: {
           name: offer.extra.name,
@@ -38,6 +39,12 @@ export const toSign = (
         message: authorization,
       },
     },
-    payment: { x402Version: 2, resource, accepted: offer, payload: { signature: "<signature>", authorization } },
+    payment: {
+      x402Version: 2,
+      resource,
+      accepted: offer,
+      payload: { signature: "<signature>", authorization },
+      ...(bazaar === undefined ? {} : { extensions: { bazaar } }),
+    },
   }
 }

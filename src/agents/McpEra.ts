@@ -1,5 +1,6 @@
 /** The revision of MCP that a message speaks, and the envelope that 2026-07-28 demands of a request. */
 import { Option, Schema } from "effect"
+import { Base64 } from "effect/encoding"
 import { codes, type Id, type Request, type RpcError } from "./JsonRpc.ts"
 
 /** Begins with a handshake. */
@@ -48,7 +49,11 @@ const Meta = Schema.Struct({
 const isMeta = Schema.is(Meta)
 
 /** Methods whose subject `Mcp-Name` repeats, with the member of `params` that names it. */
-const named: Readonly<Record<string, string>> = { "tools/call": "name", "prompts/get": "name", "resources/read": "uri" }
+const named = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+])
 
 const decodeBase64 = Schema.decodeOption(Schema.StringFromBase64)
 
@@ -57,7 +62,8 @@ const encoded = /^=\?base64\?(.*)\?=$/u
 /** The value of `Mcp-Name`; none where its Base64 is malformed. */
 const nameOf = (header: string): Option.Option<string> => {
   const [, base64] = encoded.exec(header) ?? []
-  return base64 === undefined ? Option.some(header) : decodeBase64(base64)
+  if (base64 === undefined) return Option.some(header)
+  return Option.filter(decodeBase64(base64), (name) => Base64.encode(name) === base64)
 }
 
 const refused = (code: number, message: string, data?: object): RpcError => ({
@@ -96,7 +102,7 @@ export const envelopeFault = ({ method, params = {} }: Request, headers: Headers
   }
   if (version === undefined) return missing("MCP-Protocol-Version")
   if (called === undefined) return missing("Mcp-Method")
-  const member = named[method]
+  const member = named.get(method)
   if (member === undefined || typeof params[member] !== "string") return undefined
   if (subject === undefined) return missing("Mcp-Name")
   return Option.contains(nameOf(subject), params[member]) ? undefined : mismatch("Mcp-Name", `params.${member}`)

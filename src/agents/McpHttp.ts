@@ -35,6 +35,14 @@ const unread = { too_large: 413, unsupported_media_type: 415, bad_request: 400 }
  */
 const isFree = (method: string | undefined) => method === "server/discover" || method === "tools/list"
 
+/** Bytes of a request that is read before the limiter is asked. Longer bodies cost too much to be free. */
+const freeBytes = 4096
+
+const mayBeFree = (headers: Headers) =>
+  eraOfHeaders(headers) === stateless &&
+  headers["transfer-encoding"] === undefined &&
+  Number(headers["content-length"]) <= freeBytes
+
 type Headers = HttpServerRequest.HttpServerRequest["headers"]
 
 /** Refuses a message whose id could not be read: 2025-06-18 says null, 2026-07-28 says nothing. */
@@ -83,38 +91,43 @@ export const layer = Layer.unwrap(
       return answer(reply, reply.error?.code === codes.method ? 404 : 200)
     })
 
+    /** Nothing while the caller is within its limit, else the 429. */
+    const limited = (http: HttpServerRequest.HttpServerRequest, request?: Request) =>
+      limiter.take(requests, addresses.of(http)).pipe(
+        Effect.as(undefined),
+        Effect.catchTag("Exceeded", ({ remaining, retryAfter, window }) => {
+          const message = `The limit of ${window.says} is reached; try again in ${retryAfter} s`
+          const headers = { "retry-after": String(retryAfter), ...headersOf(remaining) }
+          return Effect.succeed(
+            request === undefined
+              ? refuse(http.headers, 429, message, codes.request, headers)
+              : answer(failed(request.id, codes.request, message), 429, headers),
+          )
+        }),
+      )
+
     const post = Effect.fn("Mcp.post")(
       function* (http: HttpServerRequest.HttpServerRequest) {
         const { headers } = http
         if (!mayUseTools(headers["origin"])) {
           return refuse(headers, 403, "Only pages of this machine may call a server of this machine")
         }
-        // Clients list text/event-stream too, as they must; no answer here is a stream, so JSON is what counts.
+        const isReadFirst = mayBeFree(headers)
+        const first = isReadFirst ? undefined : yield* limited(http)
+        if (first !== undefined) return first
+        // Clients must list text/event-stream, too. No answer here is a stream, so only JSON counts.
         if (preferred(headers["accept"], ["application/json"]) === undefined) {
           const expected = "Answers are application/json; accept it, and text/event-stream, as the protocol says"
           return refuse(headers, 406, expected)
         }
         const message = Option.getOrUndefined(parse(yield* body.text(http)))
         const request = isRequest(message) ? message : undefined
-        if (!isFree(request?.method)) yield* limiter.take(requests, addresses.of(http))
+        const second = isReadFirst && !isFree(request?.method) ? yield* limited(http, request) : undefined
+        if (second !== undefined) return second
         return request === undefined ? heard(headers, message) : yield* answered(headers, request)
       },
       (effect, { headers }) =>
-        effect.pipe(
-          Effect.catchTags({
-            Exceeded: ({ remaining, retryAfter, window }) =>
-              Effect.succeed(
-                refuse(
-                  headers,
-                  429,
-                  `The limit of ${window.says} is reached; try again in ${retryAfter} s`,
-                  codes.request,
-                  { "retry-after": String(retryAfter), ...headersOf(remaining) },
-                ),
-              ),
-          }),
-          Effect.catch(({ code, message }) => Effect.succeed(refuse(headers, unread[code], message))),
-        ),
+        Effect.catch(effect, ({ code, message }) => Effect.succeed(refuse(headers, unread[code], message))),
     )
 
     return Layer.merge(Routes.post(paths[0], post), Routes.post(paths[1], post))

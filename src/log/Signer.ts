@@ -12,6 +12,7 @@ import {
   parseSignerKey,
   signatureLine,
   signerKeyText,
+  type VerifierKey,
   verifierKeyText,
 } from "../../schema/log/Note.ts"
 import { sha256 } from "./Tree.ts"
@@ -74,6 +75,9 @@ export const fromText = (text: Redacted.Redacted<string>): Result.Result<Signer,
       return noteText({ text: signed, signatures: [{ name, id, bytes }] })
     },
   }))
+
+/** Whether the id of a verifier key is that of its name and bytes. */
+export const isVerifierKey = (key: VerifierKey) => keyIdOf(sha256(keyIdInput(key))) === key.id
 
 /** A key of the same text form that signs other things than checkpoints: its name, its 32 public bytes, and how it signs. */
 export const plainFrom = (text: Redacted.Redacted<string>) =>

@@ -150,6 +150,11 @@ layer(world(), { excludeTestServices: true })("buy_kit", (it) => {
         ],
         [{ action: "setWitnessStone", commitment: "0".repeat(64) }, "commitment_refused", /./u],
         [{ action: "steal" }, "bad_arguments", /action: /u],
+        [
+          { action: "takeIn", spirit: "moss-hare", payer: "0x70997970c51812dc3A010C7d01b50e0d17dc79C8" },
+          "bad_arguments",
+          /checksum/u,
+        ],
       ]
       for (const [args, code, says] of refused) {
         const { isError, text } = yield* call(connected, "buy_kit", args)

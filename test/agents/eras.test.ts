@@ -137,6 +137,13 @@ layer(aServer, { excludeTestServices: true })("one URL for both eras", (it) => {
     ["another Mcp-Method", { method: "tools/list", headers: { "mcp-method": "Tools/List" } }, 400, -32020],
     ["no Mcp-Name", { ...call, headers: { "mcp-name": undefined } }, 400, -32020],
     ["another Mcp-Name", { ...call, headers: { "mcp-name": "altar" } }, 400, -32020],
+    [
+      "Mcp-Name in another spelling of its Base64",
+      { ...call, headers: { "mcp-name": "=?base64?ZmllbGR=?=" } },
+      400,
+      -32020,
+    ],
+    ["a method named like a prototype", { method: "__proto__" }, 404, -32601],
     ["Mcp-Name in broken Base64", { ...call, headers: { "mcp-name": "=?base64?!?=" } }, 400, -32020],
     ["Mcp-Name in Base64", { ...call, headers: { "mcp-name": encoded("field") } }, 200, undefined],
     ["Mcp-Name between blanks", { ...call, headers: { "mcp-name": "  field " } }, 200, undefined],
@@ -346,7 +353,9 @@ layer(aServer, { excludeTestServices: true })("a client of both eras", (it) => {
       )
       const limited = calls.filter(({ status }) => status === 429)
       assert.lengthOf(limited, 1)
-      assert.strictEqual(limited[0]?.reply.error?.code, -32600)
+      assert.deepStrictEqual([limited[0]?.reply.error?.code, limited[0]?.reply.id], [-32600, 1])
+      const long = yield* send({ url, headers, method: "tools/list", params: { filler: "x".repeat(4_096) } })
+      assert.strictEqual(long.status, 429, "a long body is not read for nothing")
       proxy.refuse(true)
       proxy.cutAll()
       const { client, transport } = yield* Effect.orDie(New.connect(`${url}/mcp`, "auto"))

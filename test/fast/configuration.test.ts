@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Exit, Redacted, Result } from "effect"
 import { oneLine } from "../../src/cli/Trouble.ts"
-import { generate } from "../../src/log/Signer.ts"
+import { fromText, generate } from "../../src/log/Signer.ts"
 import { adviceFor } from "../../src/server/config/Advice.ts"
 import { production } from "../../src/server/config/Config.ts"
 
@@ -144,6 +144,43 @@ describe("the log's configuration", () => {
         assert.notInclude(said, key.slice(-30))
         assert.notInclude(said, "\n")
       }
+    }),
+  )
+})
+
+describe("the keys of receipts", () => {
+  const text = (name: string) => Redacted.value(Result.getOrThrow(generate(name)))
+  const vkey = (privateText: string) => Result.getOrThrow(fromText(Redacted.make(privateText))).vkey
+  const [current, old] = [text("receipts-2"), text("receipts-1")]
+
+  it.effect("are absent, signing, or retired alone", () =>
+    Effect.gen(function* () {
+      assert.isUndefined((yield* read({})).receipts)
+      const both = (yield* read({ RECEIPT_KEY: current, RECEIPT_KEYS_RETIRED: vkey(old) })).receipts
+      assert.deepStrictEqual(
+        [both?.current?.name, both?.retired.map(({ name }) => name)],
+        ["receipts-2", ["receipts-1"]],
+      )
+      const stopped = (yield* read({ RECEIPT_KEYS_RETIRED: vkey(old) })).receipts
+      assert.deepStrictEqual([stopped?.current, stopped?.retired.length], [undefined, 1])
+    }),
+  )
+
+  it.effect.each<readonly [what: string, env: Record<string, string>]>([
+    ["the key of the log", { RECEIPT_KEY: text("altar.example"), LOG_KEY: "same", LOG_ORIGIN: "altar.example" }],
+    ["a public URL with a path", { RECEIPT_KEY: current, PUBLIC_URL: "https://altar.example/here" }],
+    ["a public URL without TLS", { RECEIPT_KEY: current, PUBLIC_URL: "http://altar.example" }],
+    ["the current key as a retired one", { RECEIPT_KEY: current, RECEIPT_KEYS_RETIRED: vkey(current) }],
+    [
+      "a retired key with another id",
+      { RECEIPT_KEY: current, RECEIPT_KEYS_RETIRED: vkey(old).replace(/[0-9a-f]{8}/u, "deadbeef") },
+    ],
+    ["a name that is no fragment", { RECEIPT_KEY: text("receipts/2") }],
+  ])("refuse %s, and quote none", ([, env]) =>
+    Effect.gen(function* () {
+      const said = yield* refusal(env["LOG_KEY"] === "same" ? { ...env, LOG_KEY: env["RECEIPT_KEY"] ?? "" } : env)
+      assert.match(said, /RECEIPT_KEY/u)
+      assert.notMatch(said, /PRIVATE\+KEY|[A-Za-z0-9+/]{40}/u)
     }),
   )
 })

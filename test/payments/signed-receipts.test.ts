@@ -84,6 +84,19 @@ layer(world({}, undefined, { receipts: { current: first, retired: [] } }), { exc
       }),
     )
 
+    it.effect("of every kind has a receipt of its own record", () =>
+      Effect.gen(function* () {
+        const { url } = yield* World
+        const { answer } = yield* pay(yield* newPayer(), `${url}/api/acquire/dew-spider`, {})
+        const { delivered, resourceUrl }: { delivered: object; resourceUrl: string } = JSON.parse(
+          JSON.stringify(yield* Effect.promise(() => verifyReceiptSignatureJWS(signedIn(answer)))),
+        )
+        assert.strictEqual(resourceUrl, `${url}/api/acquire/dew-spider`)
+        assert.hasAllKeys(delivered, ["amount", "asset", "payTo", "nonce", "record"])
+        assert.propertyVal(delivered, "record", sha256(canonicalJson(JSON.parse(answer.text).record)))
+      }),
+    )
+
     it.effect("keeps its receipt valid after a rotation, and a forged one is refused", () =>
       Effect.gen(function* () {
         const { url } = yield* World

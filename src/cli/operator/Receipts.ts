@@ -1,6 +1,6 @@
 /** `receipts`: makes the key that signs receipts. */
 import { Console, Effect, Redacted, Result } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { fromText, generate } from "../../log/Signer.ts"
 import { command, text } from "../Define.ts"
 import { Trouble } from "../Trouble.ts"
@@ -8,14 +8,9 @@ import { Trouble } from "../Trouble.ts"
 const key = command("key", {
   says: "Make a new key for receipts, at random, and print it with its verifier key. Nothing is kept. After a rotation, list the old verifier key in RECEIPT_KEYS_RETIRED, so that old receipts stay valid",
   brief: "Make a key for receipts, and its verifier key",
-  examples: [
-    ["spirit-altar receipts key >> .env", "A first key"],
-    ["spirit-altar receipts key --name receipts-2", "The key after it"],
-  ],
+  examples: [["spirit-altar receipts key --name receipts-2026-11 >> .env", "A first key"]],
   flags: {
-    name: text("name", "Name of the key in /.well-known/did.json, never used before").pipe(
-      Flag.withDefault("receipts-1"),
-    ),
+    name: text("name", "Name of the key in /.well-known/did.json, never used before, such as receipts-2026-11"),
   },
   run: Effect.fnUntraced(function* ({ name }) {
     const made = generate(name)

@@ -54,7 +54,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
       const permalink = `${publicUrl}${recorded.path}`
       const { extra, record } = recorded
       const extensions =
-        keys === undefined || proof.rail === "card"
+        keys?.current === undefined || proof.rail === "card"
           ? undefined
           : receiptExtension(publicUrl, keys.current, attempt, proof, recorded)
       return {

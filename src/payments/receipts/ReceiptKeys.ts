@@ -13,7 +13,8 @@ export interface ReceiptKey extends PublishedKey {
 }
 
 export interface ReceiptKeysConfig {
-  readonly current: ReceiptKey
+  /** Absent where a server stopped signing. */
+  readonly current?: ReceiptKey | undefined
   /** Keys whose receipts stay valid. They sign no more. */
   readonly retired: ReadonlyArray<PublishedKey>
 }
@@ -31,15 +32,16 @@ export const keyId = (publicUrl: string, { name }: PublishedKey) => `${didOf(pub
 /** Served at `/.well-known/did.json`. A retired key stays a verification method and asserts nothing new. */
 export const didDocument = (publicUrl: string, { current, retired }: ReceiptKeysConfig) => {
   const did = didOf(publicUrl)
+  const signing = current === undefined ? [] : [current]
   return {
     "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/suites/jws-2020/v1"],
     id: did,
-    verificationMethod: [current, ...retired].map((key) => ({
+    verificationMethod: [...signing, ...retired].map((key) => ({
       id: keyId(publicUrl, key),
       type: "JsonWebKey2020",
       controller: did,
       publicKeyJwk: { kty: "OKP", crv: "Ed25519", x: Buffer.from(key.publicKey).toString("base64url") },
     })),
-    assertionMethod: [keyId(publicUrl, current)],
+    assertionMethod: signing.map((key) => keyId(publicUrl, key)),
   }
 }

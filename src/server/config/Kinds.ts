@@ -4,6 +4,7 @@ import { secondsMaximum } from "../../../schema/payments/Usdc.ts"
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { keyTypes, parseVerifierKey } from "../../../schema/log/Note.ts"
 import { network } from "../../limits/Address.ts"
+import { isVerifierKey } from "../../log/Signer.ts"
 
 export interface Kind<A> {
   readonly expected: string
@@ -108,7 +109,7 @@ export const addresses = listOf("addresses, separated by commas", (part) => (isA
 /** Keys of type Ed25519 alone. */
 export const verifierKeys = listOf("verifier keys, name+hash+base64, separated by commas", (part) => {
   const key = parseVerifierKey(part)
-  return key instanceof Malformed || key.type !== keyTypes.ed25519 ? [] : [key]
+  return key instanceof Malformed || key.type !== keyTypes.ed25519 || !isVerifierKey(key) ? [] : [key]
 })
 export const address: Kind<`0x${string}`> = {
   expected: "an address: 0x and 40 hexadecimal digits",

@@ -1,26 +1,49 @@
 /** The keys of signed receipts, out of the environment. */
-import { Config, Option, Result } from "effect"
+import { Config, Option, Redacted, Result } from "effect"
+import { isLoopback } from "../../http/Origins.ts"
 import { plainFrom } from "../../log/Signer.ts"
-import type { ReceiptKeysConfig } from "../../payments/receipts/ReceiptKeys.ts"
+import type { PublishedKey, ReceiptKey, ReceiptKeysConfig } from "../../payments/receipts/ReceiptKeys.ts"
 import { refused } from "./Kinds.ts"
 import * as Table from "./Table.ts"
 
 /** A key's name is the fragment of a DID URL. */
 const isName = (name: string) => /^[A-Za-z0-9._-]{1,64}$/u.test(name)
 
+/** did:web reads `/.well-known/did.json` of a host, by HTTPS; a server of one machine may use HTTP. */
+const isHost = (publicUrl: string) => {
+  const { origin, protocol } = new URL(publicUrl)
+  return origin === publicUrl && (protocol === "https:" || isLoopback(publicUrl))
+}
+
+const areDistinct = (keys: ReadonlyArray<PublishedKey>) =>
+  [keys.map(({ name }) => name), keys.map(({ publicKey }) => String(publicKey))].every(
+    (all) => new Set(all).size === all.length,
+  )
+
+const checked = (current: ReceiptKey | undefined, retired: ReadonlyArray<PublishedKey>) => {
+  const keys = [...(current === undefined ? [] : [current]), ...retired]
+  if (!keys.every(({ name }) => isName(name))) {
+    return refused("RECEIPT_KEY is wrong: expected a key whose name has 1 to 64 of A-Z a-z 0-9 . _ -")
+  }
+  return areDistinct(keys)
+    ? Config.succeed({ current, retired })
+    : refused("RECEIPT_KEYS_RETIRED is wrong: expected other keys than RECEIPT_KEY under other names, each once.")
+}
+
 export const receipts: Config.Config<ReceiptKeysConfig | undefined> = Config.flatMap(
-  Config.all(Table.receipts),
-  ({ key, retired }) => {
-    if (Option.isNone(key)) return Config.succeed(undefined)
-    const current = plainFrom(key.value)
-    if (Result.isFailure(current)) return refused(`RECEIPT_KEY is wrong: ${current.failure.message}`)
-    const names = [current.success, ...retired].map(({ name }) => name)
-    if (!names.every(isName)) {
-      return refused("RECEIPT_KEY is wrong: the name of a key has 1 to 64 of A-Z a-z 0-9 . _ -")
+  Config.all({ ...Table.receipts, logKey: Table.log.key, publicUrl: Table.sufficient.publicUrl }),
+  ({ key, logKey, publicUrl, retired }): Config.Config<ReceiptKeysConfig | undefined> => {
+    if (Option.isNone(key) && retired.length === 0) return Config.succeed(undefined)
+    if (Option.isNone(publicUrl) || !isHost(publicUrl.value)) {
+      return refused("RECEIPT_KEY needs PUBLIC_URL: an https URL of a host without a path, where did.json is read.")
     }
-    if (new Set(names).size < names.length) {
-      return refused("RECEIPT_KEYS_RETIRED is wrong: expected other names than that of RECEIPT_KEY, each once.")
+    if (Option.isNone(key)) return checked(undefined, retired)
+    if (Option.isSome(logKey) && Redacted.value(logKey.value) === Redacted.value(key.value)) {
+      return refused("RECEIPT_KEY is wrong: expected another key than LOG_KEY, which signs checkpoints alone.")
     }
-    return Config.succeed({ current: current.success, retired })
+    return Result.match(plainFrom(key.value), {
+      onSuccess: (current) => checked(current, retired),
+      onFailure: ({ message }) => refused(`RECEIPT_KEY is wrong: ${message}`),
+    })
   },
 )
