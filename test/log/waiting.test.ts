@@ -80,7 +80,10 @@ layer(Layer.orDie(Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)), {
             const asked = yield* at.run(["log", "confirm"], env)
             assert.strictEqual(asked.code, 1)
             assert.include(asked.stderr, `covers 1 stones and has the root ${root}`)
-            const mistaken = yield* at.run(["log", "confirm", "--root", `A${root.slice(1)}`], env)
+            const mistaken = yield* at.run(
+              ["log", "confirm", "--root", `${root.startsWith("A") ? "B" : "A"}${root.slice(1)}`],
+              env,
+            )
             assert.strictEqual(mistaken.code, 1)
             assert.isFalse(existsSync(file))
             const confirmed = yield* at.run(["log", "confirm", "--root", root], env)
