@@ -32,15 +32,20 @@ const logOf = (publicUrl: string, log: LogIdentity) => ({
 /** The media type of a server card (SEP-2127). */
 export const cardType = "application/mcp-server-card+json"
 
-/** MCP server card (SEP-2127): where the tools are; the tools themselves are asked for there. */
-export const serverCard = (publicUrl: string, log?: LogIdentity) => ({
-  $schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
+/** The members that name this server, alike in its card and in the registry. */
+const identityOf = (publicUrl: string) => ({
   name: `${namespace(publicUrl)}/spirit-altar`,
   title: Words.name,
   description: Words.description,
   version: interfaceVersion,
   websiteUrl: `${publicUrl}/for-agents`,
   ...icons(publicUrl),
+})
+
+/** MCP server card (SEP-2127): the address of the tools, which clients list there. */
+export const serverCard = (publicUrl: string, log?: LogIdentity) => ({
+  $schema: "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
+  ...identityOf(publicUrl),
   remotes: paths.map((path) => ({
     type: "streamable-http",
     url: `${publicUrl}${path}`,
@@ -64,12 +69,7 @@ export const aiCatalog = (publicUrl: string) => ({
 /** The entry that an operator publishes to MCP's registry, which proves the domain of the name by DNS. */
 export const registryEntry = (publicUrl: string) => ({
   $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
-  name: `${namespace(publicUrl)}/spirit-altar`,
-  title: Words.name,
-  description: Words.description,
-  version: interfaceVersion,
-  websiteUrl: `${publicUrl}/for-agents`,
-  ...icons(publicUrl),
+  ...identityOf(publicUrl),
   remotes: [{ type: "streamable-http", url: `${publicUrl}${paths[0]}` }],
 })
 

@@ -37,7 +37,7 @@ export interface ReadAnswer extends GivenAnswer {
   readonly sent: unknown
   /** Whether something was done or shown. */
   readonly isGood: boolean
-  /** What a finding begins with. */
+  /** The beginning of a finding. */
   readonly where: string
 }
 

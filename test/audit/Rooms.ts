@@ -1,4 +1,4 @@
-/** What the rooms hold now: every signal that members were told of, in order, for whoever has the invite. */
+/** Checks the rooms: each holds every signal that its members were told of, in order, for the holder of its invite. */
 import { hash } from "node:crypto"
 import { hear, type Json, parsed } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
