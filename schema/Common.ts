@@ -1,6 +1,6 @@
 /** The small values that the altar's bodies share. */
 import { Schema } from "effect"
-import { shaped, whole } from "./Bounds.ts"
+import { shaped, whole } from "./Fields.ts"
 
 const described = (identifier: string, description: string, ...examples: ReadonlyArray<string>) => ({
   identifier,

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "./Group.ts"
-import { Count, waitSeconds, listOf, sentence, shaped } from "./Bounds.ts"
+import { Count, waitSeconds, listOf, sentence, shaped } from "./Fields.ts"
 import { ChainHead } from "./altar/Witness.ts"
 import { RoomRequests } from "./room/Api.ts"
 import { Mode, modes } from "./room/Message.ts"

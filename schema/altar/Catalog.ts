@@ -1,6 +1,6 @@
 /** The catalogs of collectibles, and the chain of publications and acquisitions. */
 import { Schema } from "effect"
-import { Count, listOf, path, Position, sentence, shaped, upTo } from "../Bounds.ts"
+import { Count, listOf, path, Position, sentence, shaped, upTo } from "../Fields.ts"
 import {
   Address,
   AgentName,

@@ -1,7 +1,7 @@
 /** Collectibles: numbered editions, each with its own keeper record and its own entry in the publication chain. */
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { Position, sentence, shaped } from "../Bounds.ts"
+import { Position, sentence, shaped } from "../Fields.ts"
 import { settledAct } from "../payments/Act.ts"
 import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
 import { paid } from "../payments/Sale.ts"

@@ -1,7 +1,7 @@
 /** Prayers: one sealed intention for each spirit and UTC day, answered with a short line. */
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { sentence, shaped } from "../Bounds.ts"
+import { sentence, shaped } from "../Fields.ts"
 import { Address, AgentName, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
 import { Commitment, CommitmentRefused } from "./Commitment.ts"
 import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"

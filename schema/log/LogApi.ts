@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "../Group.ts"
-import { Count, header, sentence, shaped, waitSeconds } from "../Bounds.ts"
+import { Count, header, sentence, shaped, waitSeconds } from "../Fields.ts"
 import { Timestamp, Url, Uuid } from "../Common.ts"
 import { NotFound } from "../Errors.ts"
 import { at, envelope } from "../Refusal.ts"

@@ -1,6 +1,6 @@
 /** The answers that all paid acts share: settled, replayed or pending. */
 import { Schema } from "effect"
-import { sentence, shaped } from "../Bounds.ts"
+import { sentence, shaped } from "../Fields.ts"
 import { AtomicAmount, Network, Timestamp, Url, Uuid } from "../Common.ts"
 import { AnyReceipt, IdempotencyKey, Receipt } from "./Payment.ts"
 import { at, envelope } from "../Refusal.ts"

@@ -1,6 +1,6 @@
 /** The x402 v2 messages around a paid act: challenge, signed payment, settlement, receipt. */
 import { Schema } from "effect"
-import { path, sentence, shaped, upTo } from "../Bounds.ts"
+import { path, sentence, shaped, upTo } from "../Fields.ts"
 import { Address, AtomicAmount, Network, PriceUsd, Timestamp, TransactionHash, Url } from "../Common.ts"
 import * as example from "./Examples.ts"
 import { secondsMaximum, usdc } from "./Usdc.ts"

@@ -1,6 +1,6 @@
 /** A short signal between people and agents, as sent and as stored. */
 import { Effect, Schema, SchemaTransformation } from "effect"
-import { anyText, Count, sentence, shaped } from "../Bounds.ts"
+import { anyText, Count, sentence, shaped } from "../Fields.ts"
 import { senderMaximum, textMaximum } from "./Limits.ts"
 
 /** No control characters, line separators, bidirectional embeddings, overrides or isolates, lone surrogates. */

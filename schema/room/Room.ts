@@ -1,6 +1,6 @@
 /** A temporary room that its invite token opens, for seven days. */
 import { Effect, Schema } from "effect"
-import { listOf, sentence, shaped } from "../Bounds.ts"
+import { listOf, sentence, shaped } from "../Fields.ts"
 import { nameMaximum, retained } from "./Limits.ts"
 import { Instant, lineOf, Message, plain, Sequence } from "./Message.ts"
 

@@ -3,7 +3,7 @@ import { Effect, Schema, SchemaAST } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BrokenChain, brokenAt } from "../../schema/altar/BrokenChain.ts"
 import { issuesOf } from "../platform/Issues.ts"
-import { written, writtenOnce } from "../http/Written.ts"
+import { written, writtenOnce } from "../http/CachedResponse.ts"
 import type { ChainBroken } from "./HashChain.ts"
 
 type Request = HttpServerRequest.HttpServerRequest

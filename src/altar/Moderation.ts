@@ -10,7 +10,7 @@ import { rowsOf } from "../platform/Rows.ts"
 import { literal } from "../platform/SqlPart.ts"
 import { Tellings } from "./Acts.ts"
 import * as HiddenTexts from "./HiddenTexts.ts"
-import type { Hideable } from "./Telling.ts"
+import type { Hideable } from "./ActText.ts"
 
 /** Nothing was changed; the message says why. */
 export class NothingToHide extends Schema.TaggedError<NothingToHide>()("NothingToHide", { message: Schema.String }) {}

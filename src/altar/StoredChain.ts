@@ -1,7 +1,7 @@
 /** A hash chain in the database: appended under its locked head, re-hashed when it is read. */
 import { Effect, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import * as KeptReads from "../platform/KeptReads.ts"
+import * as KeptReads from "../platform/CachedReads.ts"
 import { Moment, rowsOf, Whole } from "../platform/Rows.ts"
 import { atMost, bounded } from "../platform/Sql.ts"
 import * as HashChain from "./HashChain.ts"

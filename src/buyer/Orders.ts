@@ -1,6 +1,6 @@
 /** A method for each act: seals here, buys under one key, and reveals later from the journal. */
 import { Effect, Option, Schedule, Schema } from "effect"
-import { oneOf } from "../../schema/Bounds.ts"
+import { oneOf } from "../../schema/Fields.ts"
 import { candleDays } from "../../schema/altar/Candle.ts"
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import { IdempotencyKey } from "../../schema/payments/Payment.ts"
@@ -10,7 +10,7 @@ import { randomHex } from "./core/Digest.ts"
 import type * as Order from "./OrderTypes.ts"
 import { refuse, type Unsettled } from "./PurchaseError.ts"
 import { seal } from "./Seal.ts"
-import { isAsSealed, isShownAs } from "./Shown.ts"
+import { isAsSealed, isShownAs } from "./RevealCheck.ts"
 
 /** Omits undefined members, as JSON does. */
 const present = <A extends object>(members: A) => {

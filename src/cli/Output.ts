@@ -2,7 +2,7 @@
 import { Config, Console, Effect, Option } from "effect"
 import type { Unsettled } from "../buyer/PurchaseError.ts"
 import { buyer } from "../server/config/Table.ts"
-import { Trouble } from "./Trouble.ts"
+import { Trouble } from "./CommandFailure.ts"
 
 /** Answers are untrusted text: control characters must not reach the terminal. */
 export const plain = (text: string) => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ")

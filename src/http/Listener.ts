@@ -4,7 +4,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer } from "effect"
 import type { IdentifiedResponse } from "./IdentifiedResponse.ts"
 import { Observer, requestIdHeader } from "./Observer.ts"
-import { PipelineBound } from "./PipelineBound.ts"
+import { PipelineBound } from "./PipelineLimit.ts"
 import { securityHeaders } from "./SecurityHeaders.ts"
 
 /** How long requests in flight may take after the server is told to stop. */

@@ -2,7 +2,7 @@
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BadRequest, TooLarge, UnsupportedMediaType } from "../../schema/Errors.ts"
 import * as Body from "./Body.ts"
-import { type How, written } from "./Written.ts"
+import { type How, written } from "./CachedResponse.ts"
 
 interface Refusal {
   readonly code: string

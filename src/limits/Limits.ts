@@ -1,7 +1,7 @@
 /** The limiter and the client address of requests. */
 import { Layer } from "effect"
 import { ClientAddress, type ClientAddressConfig } from "./ClientAddress.ts"
-import * as Loose from "./Loose.ts"
+import * as Loose from "./LimitFactor.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 
 export const layer = (config: ClientAddressConfig) =>

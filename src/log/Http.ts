@@ -3,7 +3,7 @@ import { Cache, Duration, Effect, Exit, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePath } from "../../schema/log/Tile.ts"
-import { written } from "../http/Written.ts"
+import { written } from "../http/CachedResponse.ts"
 import { PublishedLog } from "./PublishedLog.ts"
 
 /** The log's path below the public URL. */

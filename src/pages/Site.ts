@@ -16,7 +16,7 @@ import * as Permalinks from "./Permalinks.ts"
 import * as Reference from "./reference/Http.ts"
 import * as Certificates from "./sharing/Certificates.ts"
 import * as Sharing from "./sharing/Http.ts"
-import * as Standing from "./Standing.ts"
+import * as Standing from "./StaticPages.ts"
 
 /** The output of `src/web/build.ts`. */
 const root = fileURLToPath(new URL("dist/web/", packageRoot))

@@ -7,7 +7,7 @@ import { AttemptNotFound, PaymentFailed, PaymentInvalid, PaymentRequired } from 
 import { reconcilePath } from "../../schema/payments/Endpoint.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
 import { body, jsonText, refusalOf } from "../http/Responses.ts"
-import { written, writtenOnce } from "../http/Written.ts"
+import { written, writtenOnce } from "../http/CachedResponse.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { timestampOf } from "../platform/Time.ts"

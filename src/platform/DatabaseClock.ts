@@ -1,7 +1,7 @@
 /** The database's clock, shared by all servers. It judges payment windows; no server's own clock does. */
 import { Clock, Context, Duration, Effect, Layer, Ref, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Gather from "./Gather.ts"
+import * as Gather from "./Batcher.ts"
 import { rowsOf } from "./Rows.ts"
 import { bounded } from "./Sql.ts"
 

@@ -14,7 +14,7 @@ import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { Availability } from "../payments/Availability.ts"
 import type { Funds } from "../payments/Settlement.ts"
 import { DatabaseClock, isFarOff, type Reading } from "../platform/DatabaseClock.ts"
-import * as Gather from "../platform/Gather.ts"
+import * as Gather from "../platform/Batcher.ts"
 import { commit, version } from "../platform/Software.ts"
 
 /** A 503 with `Retry-After`. */

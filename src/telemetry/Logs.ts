@@ -2,7 +2,7 @@
 import { Cause, Context, Layer, Logger, References } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { requestIdHeader } from "../http/Observer.ts"
-import { type Fields, Lines, type LinesConfig, make } from "./Lines.ts"
+import { type Fields, Lines, type LinesConfig, make } from "./LogLines.ts"
 
 const isPlain = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { Clock, Effect, Layer, type LogLevel, Metric } from "effect"
 import { Observer, requestIdHeader } from "../http/Observer.ts"
 import { clientOf } from "./Clients.ts"
-import { Lines } from "./Lines.ts"
+import { Lines } from "./LogLines.ts"
 import type { RouteName } from "./RouteNames.ts"
 
 /** Seconds: the boundaries of the OpenTelemetry conventions, and two below them for cached responses. */

@@ -1,6 +1,6 @@
 /** The configuration of log lines, metrics on a port of their own, and OTLP. */
 import type { Duration, Redacted } from "effect"
-import type { LinesConfig } from "./Lines.ts"
+import type { LinesConfig } from "./LogLines.ts"
 
 export interface MetricsPort {
   readonly host: string

@@ -6,7 +6,7 @@ import { type ActRow, acts } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
 import { ask, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 const table = acts()
 

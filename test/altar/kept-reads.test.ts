@@ -4,10 +4,10 @@ import { request } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Ref } from "effect"
 import { SqlClient } from "effect/sql"
-import * as KeptReads from "../../src/platform/KeptReads.ts"
+import * as KeptReads from "../../src/platform/CachedReads.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 const json = (url: string) => Effect.map(ask(url), ({ text }) => JSON.parse(text))
 

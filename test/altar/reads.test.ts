@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { today } from "../lab/Clock.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 const paths = [
   "/api/spirits",

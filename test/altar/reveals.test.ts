@@ -12,7 +12,7 @@ import { serve } from "../lab/proxy/HttpServer.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { ask, layer as world, newPayer, pay, post, World } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 const salt = "5c1fd1e6a0bb4e7f9c2d"
 

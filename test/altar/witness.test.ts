@@ -6,7 +6,7 @@ import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, World } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 const recordOf = (
   text: string,

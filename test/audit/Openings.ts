@@ -3,7 +3,7 @@ import { hash } from "node:crypto"
 import type { ShownCandle } from "./Candles.ts"
 import { each, hear, isObject, type Json, pagesOf, parsed, textAt } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
-import { answersOf, type GivenAnswer, type ReadAnswer } from "./Given.ts"
+import { answersOf, type GivenAnswer, type ReadAnswer } from "./RecordedAnswers.ts"
 import type { Ledger, OpeningRow } from "./Ledger.ts"
 
 const checks = {

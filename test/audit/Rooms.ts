@@ -3,7 +3,7 @@ import { hash } from "node:crypto"
 import { hear, type Json, parsed } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
 import type { Ledger, RoomRow, SignalRow } from "./Ledger.ts"
-import { checks, contentOf, isRow, kept, lifetime, readAnswers, type Signal, signalsIn, type Told } from "./Told.ts"
+import { checks, contentOf, isRow, kept, lifetime, readAnswers, type Signal, signalsIn, type Told } from "./RoomAnswers.ts"
 
 /** More rooms than members told of are asked for without an invite, the newest: reads are limited. */
 const asked = 20

@@ -12,7 +12,7 @@ import { findings } from "./Findings.ts"
 import { Altar, altar, auditOf, putBack, type Sold, statement } from "./fixture/AuditedAltar.ts"
 import { faults } from "./fixture/Faults.ts"
 import { type Books, entries, type Entry, lies, type Lie, readings, type Reading } from "./fixture/Lies.ts"
-import type { GivenAnswer } from "./Given.ts"
+import type { GivenAnswer } from "./RecordedAnswers.ts"
 import { readLedger } from "./Ledger.ts"
 import { auditOpenings } from "./Openings.ts"
 

@@ -122,7 +122,7 @@ const failover = campaign(
 const bouncer = campaign(
   "bouncer",
   {
-    says: "All tests with a database through PgBouncer in transaction mode; every statement they send is checked. test/campaign/scale/Apart.ts says which are left out and why. Needs PgBouncer 1.21 or newer in the PATH or as PGBOUNCER.",
+    says: "All tests with a database through PgBouncer in transaction mode; every statement they send is checked. test/campaign/scale/DirectTests.ts says which are left out and why. Needs PgBouncer 1.21 or newer in the PATH or as PGBOUNCER.",
     examples: [
       ["scale bouncer", "All of them: half an hour or more"],
       ["scale bouncer test/room/room.test.ts", "One file"],
@@ -132,7 +132,7 @@ const bouncer = campaign(
     minutes: "every test file runs",
     leavesLogs: true,
     flags: { files: Argument.String("files").pipe(Argument.withDescription("Test files"), Argument.variadic()) },
-    run: async (run, { files }) => (await import("./scale/Bouncer.ts")).bouncer(run, files),
+    run: async (run, { files }) => (await import("./scale/PgBouncer.ts")).bouncer(run, files),
   },
   "scale ",
 )

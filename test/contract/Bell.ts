@@ -11,7 +11,7 @@ import { paidErrors, paidHeaders, settled } from "../../schema/payments/Endpoint
 import { paid } from "../../schema/payments/Sale.ts"
 import { at, envelope, nothingNow } from "../../schema/Refusal.ts"
 import { paidActs, Tellings } from "../../src/altar/Acts.ts"
-import { telling } from "../../src/altar/Telling.ts"
+import { telling } from "../../src/altar/ActText.ts"
 import * as PaidRoutes from "../../src/altar/PaidRoutes.ts"
 import * as Middleware from "../../src/server/Middleware.ts"
 import { actsByName, paidAct, PaidActs } from "../../src/payments/PaidAct.ts"

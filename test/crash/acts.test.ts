@@ -13,7 +13,7 @@ import { today } from "../lab/Clock.ts"
 import { ask, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { until } from "../lab/Eventually.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 const environment = Effect.gen(function* () {
   return {

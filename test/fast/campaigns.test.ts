@@ -6,7 +6,7 @@ import { lines } from "../agents/ConformanceLines.ts"
 import { rfcConsistency, rfcInclusion, rfcRoots } from "../lab/log/Vectors.ts"
 import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
 import { mutants } from "../campaign/mutants/Mutants.ts"
-import { apart, withDatabase } from "../campaign/scale/Apart.ts"
+import { apart, withDatabase } from "../campaign/scale/DirectTests.ts"
 
 const missing = (files: ReadonlyArray<string>) => files.filter((file) => !existsSync(join(root, file)))
 

@@ -18,7 +18,7 @@ const imported: Readonly<Record<string, string>> = {
     schema/altar schema/openapi schema/payments schema/room/Instructions`,
   altar: `payments limits http platform schema/Api.ts schema/Common.ts schema/Errors.ts schema/altar schema/payments`,
   build: "platform server web",
-  buyer: "schema/Api.ts schema/Bounds.ts schema/altar schema/log schema/payments",
+  buyer: "schema/Api.ts schema/Fields.ts schema/altar schema/log schema/payments",
   cli: `admin altar buyer http log payments platform sandbox server telemetry schema/Api.ts schema/Common.ts schema/altar schema/log
     schema/payments schema/room`,
   http: "platform schema/Errors.ts",

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Result, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
-import * as Gather from "../../src/platform/Gather.ts"
+import * as Gather from "../../src/platform/Batcher.ts"
 import { bounded, isAway, isRefused } from "../../src/platform/Sql.ts"
 
 const coded = (code: string) => ({ cause: Object.assign(new Error(code), { code }), operation: "query" })

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint } from "effect/http-api"
-import { known, KnownUrls, most } from "../../src/http/KnownUrls.ts"
+import { known, KnownUrls, most } from "../../src/http/UrlCache.ts"
 
 const request = (path: string, init: RequestInit = {}) =>
   HttpServerRequest.fromWeb(new Request(`http://altar.example${path}`, init))

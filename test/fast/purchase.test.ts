@@ -4,7 +4,7 @@ import { paymentHeaderOf, toBase64, typedDataOf } from "../../src/buyer/core/Aut
 import { readChallenge } from "../../src/buyer/core/Challenge.ts"
 import { type Expectation, mismatchOf } from "../../src/buyer/core/Expectation.ts"
 import { nextStep, readOutcome } from "../../src/buyer/core/Outcome.ts"
-import { moveAfter, type Standing, unattended, watched } from "../../src/buyer/core/Pursuit.ts"
+import { moveAfter, type Standing, unattended, watched } from "../../src/buyer/core/RetryPolicy.ts"
 import { type Exchange, reconcile, send } from "../../src/buyer/core/Request.ts"
 import { asking, asset, payTo, stoneUrl as url } from "../lab/buyer/Offers.ts"
 

@@ -4,7 +4,7 @@ import { Duration, Effect, Exit, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Attempt } from "../../src/payments/ledger/Attempt.ts"
 import { retryAfterSeconds } from "../../src/payments/protocol/Decision.ts"
-import * as Reconciling from "../../src/payments/Reconciling.ts"
+import * as Reconciling from "../../src/payments/SharedInquiries.ts"
 
 const row = (checks: number): Attempt => ({
   id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",

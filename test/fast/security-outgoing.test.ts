@@ -3,7 +3,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { HttpClient } from "effect/http"
-import * as Posting from "../../src/http/Posting.ts"
+import * as Posting from "../../src/http/JsonClient.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { filesIn, textOf } from "../lab/Sources.ts"
 
@@ -13,7 +13,7 @@ const opens =
 
 /** The address is one of the configuration, of a flag, or the altar that a buyer was told to use. */
 const mayAsk: Readonly<Record<string, string>> = {
-  "src/http/Posting.ts": "the node, the facilitator",
+  "src/http/JsonClient.ts": "the node, the facilitator",
   "src/platform/Sql.ts": "the database",
   "src/payments/card/Cards.ts": "the card processor",
   "src/log/Log.ts": "witnesses of the log",

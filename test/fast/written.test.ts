@@ -5,8 +5,8 @@ import { Cause, Effect, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { encoderOf, MalformedAnswer, textOf } from "../../src/altar/Answers.ts"
 import { encodingFor } from "../../src/http/Accept.ts"
-import { pressed } from "../../src/http/Pressed.ts"
-import { isKept, written } from "../../src/http/Written.ts"
+import { pressed } from "../../src/http/CompressedResponse.ts"
+import { isKept, written } from "../../src/http/CachedResponse.ts"
 
 const text = JSON.stringify({ ok: true, words: Array.from({ length: 200 }, (_, index) => `stone ${index}`) })
 

@@ -16,7 +16,7 @@ import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
 import { ask, paymentsOf, World } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { heldClock } from "../lab/Clock.ts"
-import { buying } from "../lab/buyer/Scene.ts"
+import { buying } from "../lab/buyer/PaymentFixture.ts"
 
 export interface Receipt {
   readonly transaction: Hex

@@ -17,8 +17,8 @@ import { relayer } from "../lab/buyer/QueuedPayments.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import type { SettledBy, Stage } from "../lab/server/ProxiedServer.ts"
 import type { SqlError } from "effect/sql/SqlError"
-import { buying } from "../lab/buyer/Scene.ts"
-import { assertTold } from "../lab/Told.ts"
+import { buying } from "../lab/buyer/PaymentFixture.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 const issuer = parseAbi([
   "function pause()",

@@ -8,7 +8,7 @@ import { aSweepLater, told } from "../lab/buyer/Purchase.ts"
 import { type Answer, World } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 const assertPending = ({ key, url }: CardPurchase, answer: Answer) => {
   assertTold(answer, 202, "settlement_pending")

@@ -17,7 +17,7 @@ import {
 import { onChain, token } from "../lab/Chain.ts"
 import { type Answer, ask, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 const week = "/api/candles/week/moss-hare"
 

@@ -22,7 +22,7 @@ import {
   written,
 } from "../lab/buyer/Cards.ts"
 import { ask, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 const week = "/api/candles/week/moss-hare"
 

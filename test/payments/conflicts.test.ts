@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { today } from "../lab/Clock.ts"
 import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, World } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 layer(world(), { excludeTestServices: true })("before money", (it) => {
   it.effect("a key names one URL and one body", () =>

@@ -30,7 +30,7 @@ import {
 } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 const extensionsOf = (answer: Answer) =>
   JSON.parse(Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString()).extensions

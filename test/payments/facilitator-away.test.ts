@@ -8,8 +8,8 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { type Answer, ask, World } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { buying, scene } from "../lab/buyer/Scene.ts"
-import { assertTold } from "../lab/Told.ts"
+import { buying, scene } from "../lab/buyer/PaymentFixture.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 const still = proxiedServer("facilitator")
 const sweeping = proxiedServer("facilitator", "1 second", "200 millis")

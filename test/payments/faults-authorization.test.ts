@@ -7,8 +7,8 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { broadcast, cancel, leave } from "../lab/buyer/ThirdParty.ts"
 import { World } from "../lab/Fixture.ts"
-import { buying } from "../lab/buyer/Scene.ts"
-import { assertTold } from "../lab/Told.ts"
+import { buying } from "../lab/buyer/PaymentFixture.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 const refusedBefore = Effect.fnUntraced(function* (purchase: Purchase.Purchase, reason: string) {
   const { url } = yield* World

@@ -9,7 +9,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeFault } from "../lab/proxy/Node.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
-import { buying, scene } from "../lab/buyer/Scene.ts"
+import { buying, scene } from "../lab/buyer/PaymentFixture.ts"
 
 const expired = "authorization_expired"
 

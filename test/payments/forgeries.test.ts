@@ -6,7 +6,7 @@ import type { NodeProxy } from "../lab/proxy/Node.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { ask, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { scene } from "../lab/buyer/Scene.ts"
+import { scene } from "../lab/buyer/PaymentFixture.ts"
 
 /** Every method that the node is asked for from now on. */
 const overhear = (rpc: NodeProxy, methods: ReadonlyArray<string>) => {

@@ -8,7 +8,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { broadcast, empty } from "../lab/buyer/ThirdParty.ts"
 import { type Answer, newKey, World } from "../lab/Fixture.ts"
-import { buying, scene } from "../lab/buyer/Scene.ts"
+import { buying, scene } from "../lab/buyer/PaymentFixture.ts"
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
 const still = proxiedServer("relayer", "20 seconds")

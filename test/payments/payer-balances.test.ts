@@ -10,7 +10,7 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { type Answer, ask, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
-import { scene } from "../lab/buyer/Scene.ts"
+import { scene } from "../lab/buyer/PaymentFixture.ts"
 
 const edition = "/api/elements/pixel-bit-frog/collect"
 const stone = "/api/witness"

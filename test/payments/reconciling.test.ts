@@ -9,7 +9,7 @@ import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { configOf, World } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { scene } from "../lab/buyer/Scene.ts"
+import { scene } from "../lab/buyer/PaymentFixture.ts"
 
 const soon = (key: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>

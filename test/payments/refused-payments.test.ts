@@ -7,8 +7,8 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { loopback } from "../lab/server/Rooms.ts"
 import { ask, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { scene } from "../lab/buyer/Scene.ts"
-import { assertTold } from "../lab/Told.ts"
+import { scene } from "../lab/buyer/PaymentFixture.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 const from = (address: string) => ({ "x-forwarded-for": address })
 

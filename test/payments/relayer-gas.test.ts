@@ -9,7 +9,7 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { agreeing, agrees, broadcast, burning, cancel, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { type Answer, newPayer, World } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { buying, scene } from "../lab/buyer/Scene.ts"
+import { buying, scene } from "../lab/buyer/PaymentFixture.ts"
 
 /** Agrees while gas has no price, and otherwise turns until its gas is gone. */
 const burningAtAPrice: Hex = `0x3a156009575b6005565b${agrees}`

@@ -5,7 +5,7 @@ import { parseGwei } from "viem"
 import * as Crowd from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { scene } from "../lab/buyer/Scene.ts"
+import { scene } from "../lab/buyer/PaymentFixture.ts"
 
 const prepare = (url: string, count: number) =>
   Effect.forEach(Array.from({ length: count }), () => Purchase.prepare(url, Purchase.price), { concurrency: 5 })

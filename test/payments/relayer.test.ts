@@ -10,8 +10,8 @@ import { agrees, cancel, empty, giveCode, leave } from "../lab/buyer/ThirdParty.
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { World } from "../lab/Fixture.ts"
 import { eventually, relayed } from "../lab/buyer/QueuedPayments.ts"
-import { buying, scene } from "../lab/buyer/Scene.ts"
-import { assertTold } from "../lab/Told.ts"
+import { buying, scene } from "../lab/buyer/PaymentFixture.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 /** Every transaction that is sent to the node from now on. */
 const overhear = (rpc: NodeProxy) => {

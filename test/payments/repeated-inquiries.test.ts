@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { buying } from "../lab/buyer/Scene.ts"
+import { buying } from "../lab/buyer/PaymentFixture.ts"
 
 /** A purchase whose transaction never reaches the node. */
 const unsent = Effect.gen(function* () {

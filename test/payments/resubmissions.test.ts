@@ -6,7 +6,7 @@ import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
 import { World } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { empty } from "../lab/buyer/ThirdParty.ts"
-import { scene } from "../lab/buyer/Scene.ts"
+import { scene } from "../lab/buyer/PaymentFixture.ts"
 
 import {
   buy,

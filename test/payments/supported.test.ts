@@ -2,7 +2,7 @@
 import { createServer } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted, Result } from "effect"
-import * as Posting from "../../src/http/Posting.ts"
+import * as Posting from "../../src/http/JsonClient.ts"
 import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"

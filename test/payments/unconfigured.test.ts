@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ask, layer as world, newCommitment, newKey, newPayer, pay, World } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 layer(world(), { excludeTestServices: true })("a server that lost its payment configuration", (it) => {
   it.effect("replays what was settled, and says that it cannot offer a failed purchase anew", () =>

@@ -10,8 +10,8 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { type Answer, ask, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
-import { buying, scene } from "../lab/buyer/Scene.ts"
-import { assertTold } from "../lab/Told.ts"
+import { buying, scene } from "../lab/buyer/PaymentFixture.ts"
+import { assertTold } from "../lab/AnswerAssertions.ts"
 
 /** A signed stone whose authorization ends at a given second of this machine's clock. */
 const prepareUntil = Effect.fnUntraced(function* (url: string, validBefore: string) {

@@ -6,7 +6,7 @@ import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { filled } from "../../payments/ActAddress.ts"
 import { JsonMoment, Moment, Whole } from "../../platform/Rows.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
-import { elsewhere, telling } from "../Telling.ts"
+import { elsewhere, telling } from "../ActText.ts"
 import { burning } from "./CandleSql.ts"
 import { rungs } from "./Rungs.ts"
 

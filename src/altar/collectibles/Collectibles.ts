@@ -8,7 +8,7 @@ import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Items } from "./Items.ts"
 import { now } from "../../platform/Time.ts"
-import { elsewhere, telling } from "../Telling.ts"
+import { elsewhere, telling } from "../ActText.ts"
 import { newestOn } from "./EditionSql.ts"
 import { PublicationChain } from "./PublicationChain.ts"
 

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import { AltarList, Field, SpiritList } from "../../../schema/altar/Guide.ts"
-import { known } from "../../http/KnownUrls.ts"
+import { known } from "../../http/UrlCache.ts"
 import { kept, textOf } from "../Answers.ts"
 import { FieldGuide } from "./FieldGuide.ts"
 

@@ -6,7 +6,7 @@ import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { now } from "../../platform/Time.ts"
-import { elsewhere, telling } from "../Telling.ts"
+import { elsewhere, telling } from "../ActText.ts"
 import { keepingOf } from "./KeeperSql.ts"
 
 export const keeping = telling(Keeper, {

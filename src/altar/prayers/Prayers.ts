@@ -15,7 +15,7 @@ import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { spirits } from "../Spirits.ts"
 import { now } from "../../platform/Time.ts"
-import { elsewhere, telling } from "../Telling.ts"
+import { elsewhere, telling } from "../ActText.ts"
 import { newestOn } from "./PrayerSql.ts"
 
 export const praying = telling(Prayer, {

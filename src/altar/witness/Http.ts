@@ -12,7 +12,7 @@ import {
   WitnessList,
 } from "../../../schema/altar/Witness.ts"
 import { listDefault, segmentDefault, segmentFrom } from "../../../schema/Common.ts"
-import { known } from "../../http/KnownUrls.ts"
+import { known } from "../../http/UrlCache.ts"
 import { jsonOf, JsonText } from "../../platform/JsonText.ts"
 import { body, fresh } from "../../http/Responses.ts"
 import { brokenIn, encoderOf, kept, once, textOf } from "../Answers.ts"

@@ -10,7 +10,7 @@ import { part } from "../../platform/SqlPart.ts"
 import type { Paid } from "../../payments/PaidAct.ts"
 import type * as HashChain from "../HashChain.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
-import { elsewhere, telling } from "../Telling.ts"
+import { elsewhere, telling } from "../ActText.ts"
 import { newestOn, revealed } from "./StoneSql.ts"
 
 export const witnessing = telling(WitnessStone, {

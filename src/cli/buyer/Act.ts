@@ -6,7 +6,7 @@ import { type Act, catalog } from "../../buyer/Acts.ts"
 import type { Field } from "../../buyer/Fields.ts"
 import { optionalText } from "../Define.ts"
 import { paying, provided, salt } from "../Flags.ts"
-import { paid } from "./Running.ts"
+import { paid } from "./BuyerCommand.ts"
 
 /** `agent-name` for `agentName`. */
 const kebab = (name: string) => name.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)

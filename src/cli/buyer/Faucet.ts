@@ -2,7 +2,7 @@
 import { Effect, Option, Schema } from "effect"
 import { usdcNetworks } from "../../../schema/payments/Usdc.ts"
 import { livingHere } from "../../sandbox/DataFolder.ts"
-import { Trouble } from "../Trouble.ts"
+import { Trouble } from "../CommandFailure.ts"
 
 /** A sandbox pays with play money on one of these networks; any other network means real money. */
 const Sandbox = Schema.Struct({

@@ -14,7 +14,7 @@ import { on, optionalText, text, word } from "../Define.ts"
 import { agentName, provided, reason, salt } from "../Flags.ts"
 import { plain } from "../Output.ts"
 import { saveProof } from "./Proof.ts"
-import { paid } from "./Running.ts"
+import { paid } from "./BuyerCommand.ts"
 
 const spirit = Argument.Literals("spirit", spiritIds).pipe(Argument.withDescription("Whose altar; see `spirits`"))
 const onAltar = (says: string) => Flag.Literals("spirit", spiritIds).pipe(Flag.withDescription(says), Flag.optional)

@@ -6,7 +6,7 @@ import type { Purchase } from "../../buyer/Purchases.ts"
 import { optionalText, word } from "../Define.ts"
 import { agentName, provided, salt } from "../Flags.ts"
 import { plain, pretty } from "../Output.ts"
-import { free } from "./Running.ts"
+import { free } from "./BuyerCommand.ts"
 
 const table = (rows: ReadonlyArray<ReadonlyArray<string>>) => {
   const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0))

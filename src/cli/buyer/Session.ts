@@ -13,7 +13,7 @@ import { type common, type paying, provided } from "../Flags.ts"
 import { sandboxOf } from "./Faucet.ts"
 import * as JournalFile from "./JournalFile.ts"
 import { type CommandError, plain, resumeHint, show } from "../Output.ts"
-import { Trouble } from "../Trouble.ts"
+import { Trouble } from "../CommandFailure.ts"
 import { walletOf } from "./Wallet.ts"
 
 export type Common = Command.Command.Config.Infer<typeof common>

@@ -4,7 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { base } from "../../../schema/payments/Usdc.ts"
 import { buyer } from "../../server/config/Table.ts"
 import { fund, type Sandbox } from "./Faucet.ts"
-import { Trouble } from "../Trouble.ts"
+import { Trouble } from "../CommandFailure.ts"
 
 const PrivateKey = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/u))
 

@@ -13,7 +13,7 @@ import { fromText, generate, originOf } from "../../log/Signer.ts"
 import { type Suspect, suspectOf } from "../../log/StopReason.ts"
 import * as Sql from "../../platform/Sql.ts"
 import { databaseUrl } from "../../server/config/Config.ts"
-import { Trouble } from "../Trouble.ts"
+import { Trouble } from "../CommandFailure.ts"
 
 const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
 

@@ -7,7 +7,7 @@ import { hashesOf, tileBytes } from "../../log/Tree.ts"
 import * as DurableFile from "../../platform/DurableFile.ts"
 import type { Walk } from "./Walk.ts"
 import { folderOf } from "../buyer/Session.ts"
-import { Trouble } from "../Trouble.ts"
+import { Trouble } from "../CommandFailure.ts"
 
 /** The last trusted key and note, and whether only the server has named the key. */
 export const Seen = Schema.fromJsonString(

@@ -2,7 +2,7 @@
 import { Effect, FileSystem, Option } from "effect"
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { parsePolicy, type Policy } from "../../../schema/log/Policy.ts"
-import { Trouble } from "../Trouble.ts"
+import { Trouble } from "../CommandFailure.ts"
 
 export const policyIn = Effect.fnUntraced(function* (named: Option.Option<string>) {
   if (Option.isNone(named)) return Option.none<Policy>()

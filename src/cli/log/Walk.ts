@@ -17,7 +17,7 @@ import { append, type Edge, leafOf, rootOf, sha256, tileBytes } from "../../log/
 import * as Download from "../verify/Download.ts"
 import { plain } from "../Output.ts"
 import * as ProgressBar from "../verify/ProgressBar.ts"
-import { Broken, type Trouble } from "../Trouble.ts"
+import { Broken, type Trouble } from "../CommandFailure.ts"
 
 /** The tree so far; a full tile is compared and dropped. */
 export interface Walk {

@@ -15,7 +15,7 @@ import * as Listener from "../../http/Listener.ts"
 import * as Logs from "../../telemetry/Logs.ts"
 import { command, text } from "../Define.ts"
 import { exitsCleanly } from "../ExitCode.ts"
-import { Trouble } from "../Trouble.ts"
+import { Trouble } from "../CommandFailure.ts"
 
 const flags = {
   name: text("name", "Name of its key, for life: host and path it is known by, without scheme"),

@@ -9,7 +9,7 @@ import { Selling } from "../../payments/ledger/Selling.ts"
 import * as Sql from "../../platform/Sql.ts"
 import { databaseUrl } from "../../server/config/Config.ts"
 import { helpOf, sufficient } from "../../server/config/Table.ts"
-import { codeOf, Trouble } from "../Trouble.ts"
+import { codeOf, Trouble } from "../CommandFailure.ts"
 
 export interface Asked {
   readonly json: boolean

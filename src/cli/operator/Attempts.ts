@@ -5,7 +5,7 @@ import * as Unresolved from "../../payments/ledger/Unresolved.ts"
 import { command, word } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { plain } from "../Output.ts"
-import { Trouble } from "../Trouble.ts"
+import { Trouble } from "../CommandFailure.ts"
 import { type Asked, database, limit, run } from "./AdminDatabase.ts"
 
 const { json } = common

@@ -6,7 +6,7 @@ import { Administration, type By } from "../../admin/Administration.ts"
 import { command, type Config, type Given, optionalText, text, type Told, word } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { plain } from "../Output.ts"
-import { Trouble } from "../Trouble.ts"
+import { Trouble } from "../CommandFailure.ts"
 import { database, explained, run } from "./AdminDatabase.ts"
 
 const doing = {

@@ -7,10 +7,10 @@ import { adviceFor } from "../../server/config/Advice.ts"
 import * as Sql from "../../platform/Sql.ts"
 import * as Supported from "../../payments/x402/settlement/Supported.ts"
 import { givenEnvironment } from "../Environment.ts"
-import { Trouble } from "../Trouble.ts"
+import { Trouble } from "../CommandFailure.ts"
 
 import { chainLines } from "./CheckChain.ts"
-import { failed, type Line, line, ok, patience, skewLine } from "./CheckLine.ts"
+import { failed, type Line, line, ok, patience, skewLine } from "./CheckResult.ts"
 
 const databaseLines = (url: Redacted.Redacted<string>) => {
   const secrets = [Redacted.value(url), URL.parse(Redacted.value(url))?.password ?? ""].filter((one) => one !== "")

@@ -7,7 +7,7 @@ import * as JsonRpc from "../../payments/x402/node/JsonRpc.ts"
 import { addressOf } from "../../payments/x402/relayer/Relayer.ts"
 import { standingOf } from "../../payments/x402/node/TokenWatch.ts"
 
-import { failed, type Line, line, ok, patience, skewLine, Unanswered } from "./CheckLine.ts"
+import { failed, type Line, line, ok, patience, skewLine, Unanswered } from "./CheckResult.ts"
 
 const tokenLine = (url: Redacted.Redacted<string>, { asset, payTo }: PaymentsConfig["terms"]) =>
   Effect.gen(function* () {

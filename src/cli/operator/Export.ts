@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { WitnessChain } from "../../altar/witness/WitnessChain.ts"
 import * as PublicActs from "../../payments/ledger/PublicActs.ts"
 import { command } from "../Define.ts"
-import { Trouble } from "../Trouble.ts"
+import { Trouble } from "../CommandFailure.ts"
 import { database, run } from "./AdminDatabase.ts"
 
 const flags = {

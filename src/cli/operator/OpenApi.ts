@@ -4,7 +4,7 @@ import { OpenApi } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import { packageRoot } from "../../platform/PackageRoot.ts"
 import { command, on } from "../Define.ts"
-import { Trouble } from "../Trouble.ts"
+import { Trouble } from "../CommandFailure.ts"
 
 const file = new URL("schema/openapi.json", packageRoot).pathname
 

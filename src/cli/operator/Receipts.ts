@@ -3,7 +3,7 @@ import { Console, Effect, Redacted, Result } from "effect"
 import { Command } from "effect/cli"
 import { fromText, generate } from "../../log/Signer.ts"
 import { command, text } from "../Define.ts"
-import { Trouble } from "../Trouble.ts"
+import { Trouble } from "../CommandFailure.ts"
 
 const key = command("key", {
   says: "Make a new key for receipts, at random, and print it with its verifier key. Nothing is kept. After a rotation, list the old verifier key in RECEIPT_KEYS_RETIRED, so that old receipts stay valid",

@@ -12,7 +12,7 @@ import * as Server from "../../server/Server.ts"
 import * as Telemetry from "../../telemetry/Telemetry.ts"
 import { command, on } from "../Define.ts"
 import { exitsCleanly } from "../ExitCode.ts"
-import { Trouble } from "../Trouble.ts"
+import { Trouble } from "../CommandFailure.ts"
 import { defaultUrl } from "../Environment.ts"
 
 const network = Flag.Literals("network", [baseSepolia, base]).pipe(

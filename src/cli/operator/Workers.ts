@@ -2,7 +2,7 @@
 import cluster, { type Worker } from "node:cluster"
 import { Effect } from "effect"
 import { exitsCleanly } from "../ExitCode.ts"
-import { Trouble } from "../Trouble.ts"
+import { Trouble } from "../CommandFailure.ts"
 
 /** The environment of one server: the first keeps the given values, each further one gets the next port and file. */
 const ownOf = (index: number, { LOG_CHECKPOINT_FILE: file, METRICS_PORT: port }: NodeJS.ProcessEnv) => ({

@@ -11,7 +11,7 @@ import { concat } from "../../../schema/log/Bytes.ts"
 import { AnswerTooLarge, answerLimit } from "../../platform/Answers.ts"
 import { altarFetch } from "../buyer/AltarFetch.ts"
 import { plain } from "../Output.ts"
-import { Broken, Trouble } from "../Trouble.ts"
+import { Broken, Trouble } from "../CommandFailure.ts"
 
 /** A client that follows no redirect, for a check of this altar. */
 export const client = (altar: string) =>

@@ -8,7 +8,7 @@ import { usdcOn } from "../../../schema/payments/Usdc.ts"
 import { receiptLimit } from "../../platform/Answers.ts"
 import * as Download from "./Download.ts"
 import { plain } from "../Output.ts"
-import { Broken, Trouble } from "../Trouble.ts"
+import { Broken, Trouble } from "../CommandFailure.ts"
 
 export interface PaidStone {
   readonly sequence: number

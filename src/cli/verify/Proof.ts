@@ -7,7 +7,7 @@ import { onlyLogOf, policyIn } from "../log/Policy.ts"
 import { command, optionalText, text, word } from "../Define.ts"
 import { provided } from "../Flags.ts"
 import { plain } from "../Output.ts"
-import { Broken, Trouble } from "../Trouble.ts"
+import { Broken, Trouble } from "../CommandFailure.ts"
 
 const flags = {
   file: word("file", "The .tlog-proof of the stone"),

@@ -4,7 +4,7 @@ import { setWitnessStone } from "../../../schema/altar/Witness.ts"
 import { checkReveal } from "../../buyer/core/Commitment.ts"
 import * as Download from "./Download.ts"
 import { plain } from "../Output.ts"
-import { Broken, Trouble } from "../Trouble.ts"
+import { Broken, Trouble } from "../CommandFailure.ts"
 
 const Act = Schema.Struct({
   id: Schema.String,

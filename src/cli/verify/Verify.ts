@@ -7,7 +7,7 @@ import { isLoopback } from "../../http/Origins.ts"
 import * as Download from "./Download.ts"
 import { onlyLogOf, policyIn } from "../log/Policy.ts"
 import { plain } from "../Output.ts"
-import { Trouble } from "../Trouble.ts"
+import { Trouble } from "../CommandFailure.ts"
 import { verifyReveals } from "./Reveals.ts"
 import { verifyChain } from "./Chain.ts"
 

@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { Act } from "../../../schema/altar/ActApi.ts"
 import { Tellings } from "../../altar/Acts.ts"
-import type { Telling, Texts } from "../../altar/Telling.ts"
+import type { Telling, Texts } from "../../altar/ActText.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { readable, rowReader } from "../../platform/Rows.ts"
 import { pebble } from "./Pebble.ts"

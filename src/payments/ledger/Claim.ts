@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { firstPaymentsMaximum } from "../../../schema/payments/Errors.ts"
-import * as Gather from "../../platform/Gather.ts"
+import * as Gather from "../../platform/Batcher.ts"
 import { isRefused, named, prepare, retryConflicts } from "../../platform/Sql.ts"
 import { rowReader } from "../../platform/Rows.ts"
 import { literal, part } from "../../platform/SqlPart.ts"
@@ -14,7 +14,7 @@ import { Word } from "../Hex.ts"
 import { Lookup } from "./Lookup.ts"
 import type { Attempt } from "./Attempt.ts"
 import { type ClaimOutcome, isCodeless, type NewAttempt, sinceOf } from "./NewAttempt.ts"
-import { contractsRefused, mostOfCodeless, mostOfContract, unknownRefused } from "./OpenPayments.ts"
+import { contractsRefused, mostOfCodeless, mostOfContract, unknownRefused } from "./InFlightPayments.ts"
 
 const readInFlight = rowReader(
   "payment_attempts",

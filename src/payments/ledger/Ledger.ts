@@ -6,9 +6,9 @@ import { Lookup } from "./Lookup.ts"
 import { Selling } from "./Selling.ts"
 import { Settle } from "./Settle.ts"
 import { SettledTransfers } from "./SettledTransfers.ts"
-import { Standings } from "./Standing.ts"
+import { Standings } from "./AttemptCounts.ts"
 import { Sweep } from "./Sweep.ts"
-import { UnclaimedPayments } from "./UnclaimedPayments.ts"
+import { UnclaimedPayments } from "./UnmatchedPayments.ts"
 
 /** All services of the ledger. `Broadcasts` belongs to the relayer alone. */
 export const layer = Layer.mergeAll(

@@ -1,7 +1,7 @@
 /** Reads attempts: by key, by held claims, and counts of pending and lost ones. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Gather from "../../platform/Gather.ts"
+import * as Gather from "../../platform/Batcher.ts"
 import { rowReader } from "../../platform/Rows.ts"
 import { bounded, respelled } from "../../platform/Sql.ts"
 import type { Claims, ClaimConflict } from "../PaidAct.ts"

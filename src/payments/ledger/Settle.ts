@@ -1,7 +1,7 @@
 /** Ends attempts as paid. One transaction records the act, stores the answer and counts the payment. */
 import { Context, Effect, Layer, Metric, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Gather from "../../platform/Gather.ts"
+import * as Gather from "../../platform/Batcher.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { transaction } from "../../platform/Sql.ts"
 import * as Trace from "../../platform/Trace.ts"
@@ -13,7 +13,7 @@ import { receiptOf, responseOf } from "../Receipts.ts"
 import { ReceiptKeys } from "../receipts/ReceiptKeys.ts"
 import { receiptExtension } from "../receipts/SignedReceipt.ts"
 import { type Attempt, attemptColumns, readAttempt, withoutCardToken } from "./Attempt.ts"
-import { UnclaimedPayments, withoutStrays } from "./UnclaimedPayments.ts"
+import { UnclaimedPayments, withoutStrays } from "./UnmatchedPayments.ts"
 
 /** Maximum number of attempts settled in one transaction, which locks the head of a chain once. */
 const batchSize = 128

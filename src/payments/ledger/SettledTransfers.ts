@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Hex } from "viem"
-import * as Gather from "../../platform/Gather.ts"
+import * as Gather from "../../platform/Batcher.ts"
 import { isRefused, retryConflicts } from "../../platform/Sql.ts"
 import { Moment, readable, rowReader } from "../../platform/Rows.ts"
 import * as Trace from "../../platform/Trace.ts"

@@ -1,6 +1,6 @@
 /** The configuration of logs, metrics and traces. By default the server only logs JSON lines. */
 import { Config, Duration, Option, Redacted, Schema } from "effect"
-import type { LinesConfig } from "../../telemetry/Lines.ts"
+import type { LinesConfig } from "../../telemetry/LogLines.ts"
 import type { MetricsPort, OtlpConfig, TelemetryConfig } from "../../telemetry/TelemetryConfig.ts"
 import * as Table from "./Table.ts"
 

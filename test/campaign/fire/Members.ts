@@ -2,7 +2,7 @@
 import { setTimeout } from "node:timers/promises"
 import { type Answers, codeOf, type Heard } from "../../lab/buyer/Answers.ts"
 import type { Random } from "../../lab/Random.ts"
-import { insisting } from "./Insist.ts"
+import { insisting } from "./RetryingClient.ts"
 
 export interface Members {
   /** They send nothing new; answers what was refused without need, and what never became known, half a minute after all was well. */

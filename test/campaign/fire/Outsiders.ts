@@ -5,7 +5,7 @@ import { type Purchase, send, type Shop } from "../../lab/buyer/Buyer.ts"
 import { stranger, token } from "../../lab/Chain.ts"
 import type { Wallet } from "../../lab/OwnChain.ts"
 import { signCancel, type Signed } from "../../lab/buyer/Payment.ts"
-import type { World } from "./Building.ts"
+import type { World } from "./Harness.ts"
 
 export interface Outsiders {
   /** Somebody may do something with what has just been signed. */

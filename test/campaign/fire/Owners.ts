@@ -4,7 +4,7 @@ import { type Answers, codeOf } from "../../lab/buyer/Answers.ts"
 import type { Purchase } from "../../lab/buyer/Buyer.ts"
 import { otherWords, type Sealed } from "../../lab/buyer/Goods.ts"
 import type { Random } from "../../lab/Random.ts"
-import { insisting } from "./Insist.ts"
+import { insisting } from "./RetryingClient.ts"
 
 export interface Owners {
   /** A purchase has ended, or was left open: whoever made it may open what it seals. */

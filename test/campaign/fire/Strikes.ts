@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises"
 import { Effect } from "effect"
 import { bounds } from "../../../src/http/Listener.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
-import { crowd } from "../../lab/hostile/Crowd.ts"
+import { crowd } from "../../lab/hostile/IdleConnections.ts"
 import type { View } from "../../lab/proxy/NodeViews.ts"
 import { lies as cardLies } from "../../lab/proxy/CardProcessor.ts"
 import { lies, supportLies } from "../../lab/proxy/Facilitator.ts"
@@ -12,7 +12,7 @@ import type { PostgresFault } from "../../lab/proxy/Postgres.ts"
 import type { Random } from "../../lab/Random.ts"
 import type { NodeFault } from "../../lab/proxy/Node.ts"
 import type { Server } from "../../lab/server/ServerProcess.ts"
-import type { World } from "./Building.ts"
+import type { World } from "./Harness.ts"
 
 export interface Struck extends World {
   readonly outsiders: Outsiders

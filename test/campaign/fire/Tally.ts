@@ -1,6 +1,6 @@
 /** Which purchases met which faults, in which state, and how they ended. */
 import type { Purchase } from "../../lab/buyer/Buyer.ts"
-import type { States } from "./Standing.ts"
+import type { States } from "./AttemptStates.ts"
 
 /** Sums by fault, and by what is counted of it. */
 export type Sums = Map<string, Record<string, number>>

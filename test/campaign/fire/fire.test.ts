@@ -7,7 +7,7 @@ import { lies, supportLies } from "../../lab/proxy/Facilitator.ts"
 import { homeOf } from "../../lab/Program.ts"
 import { planOf } from "./Plan.ts"
 import { random } from "../../lab/Random.ts"
-import { states } from "./Standing.ts"
+import { states } from "./AttemptStates.ts"
 
 const ofCards = ["a card charge buys one act", "a settled card act was charged once"]
 

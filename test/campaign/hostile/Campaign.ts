@@ -4,7 +4,7 @@ import { Duration } from "effect"
 import { bounds } from "../../../src/http/Listener.ts"
 import { cpuSeconds } from "../../lab/ProcessUse.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
-import { crowd } from "../../lab/hostile/Crowd.ts"
+import { crowd } from "../../lab/hostile/IdleConnections.ts"
 import { type Outcome, type Run, tableOf } from "../Run.ts"
 import { memoryBound, open, type Sample, type Target } from "./Target.ts"
 

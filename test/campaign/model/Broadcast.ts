@@ -1,7 +1,7 @@
 /** How a claimed payment is brought to the chain by our relayer: rehearsed, noted and sent, alone or with another one. */
 import { dryRun, execute, membersOf, nonceOf, versionOf } from "./Chain.ts"
 import { noted, versionAfter } from "./Ledger.ts"
-import { looking, nodes } from "./Look.ts"
+import { looking, nodes } from "./Inquiry.ts"
 import { including, type Turn } from "./Requests.ts"
 import { type Configuration, isOfSettled, type State, type Work } from "./State.ts"
 

@@ -2,7 +2,7 @@
 import { dryRun, execute } from "./Chain.ts"
 import type { Emit } from "./Explorer.ts"
 import { patched } from "./Ledger.ts"
-import { looking, nodes } from "./Look.ts"
+import { looking, nodes } from "./Inquiry.ts"
 import {
   type Configuration,
   idle,

@@ -5,7 +5,7 @@ import { readChain } from "../../audit/Transfers.ts"
 import { buy } from "../../lab/buyer/Buyer.ts"
 import { random } from "../../lab/Random.ts"
 import type { Outcome, Run } from "../Run.ts"
-import { endings, type Ground, ground } from "./Ground.ts"
+import { endings, type Ground, ground } from "./ServerHarness.ts"
 import { pair } from "./Pair.ts"
 
 /** For so long an asynchronous standby hears nothing before it has to take over, milliseconds. */

@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises"
 import { cluster } from "../../lab/Cluster.ts"
 import { random } from "../../lab/Random.ts"
 import type { Outcome, Run } from "../Run.ts"
-import { endings, ground } from "./Ground.ts"
+import { endings, ground } from "./ServerHarness.ts"
 
 /** The kill is noticed by haproxy's client within this long, milliseconds: what began before may have met it. */
 const noticed = 100

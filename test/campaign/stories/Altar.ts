@@ -6,7 +6,7 @@ import { type Command, commandOf, type Key, type Kind, pauses } from "./AltarCom
 import * as Model from "./AltarModel.ts"
 import { keyOf, salt, wordsOf } from "./AltarOrders.ts"
 import * as AltarReads from "./AltarReads.ts"
-import * as AltarWorld from "./AltarWorld.ts"
+import * as AltarWorld from "./AltarHarness.ts"
 import type { Card } from "./CardModel.ts"
 import * as Differences from "./Difference.ts"
 import { differ, Difference } from "./Difference.ts"

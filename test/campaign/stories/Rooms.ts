@@ -6,7 +6,7 @@ import { database, sql } from "../../lab/Database.ts"
 import { roomConfig } from "../../lab/server/Rooms.ts"
 import { type Answer, ask, post } from "../../lab/Fixture.ts"
 import { differ } from "./Difference.ts"
-import { Hands } from "./Hands.ts"
+import { Hands } from "./ControlledClock.ts"
 import { type Drawn, none, type Request, type Rooms, step } from "./RoomModel.ts"
 import type { Play, Tally } from "./Story.ts"
 

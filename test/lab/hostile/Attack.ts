@@ -2,7 +2,7 @@
 import { hash } from "node:crypto"
 import { random } from "../Random.ts"
 import { faultsOf, nameOf } from "../run/Contract.ts"
-import { type Answer, bodyOf, Line } from "./Line.ts"
+import { type Answer, bodyOf, Line } from "./RawConnection.ts"
 import { type Expected, type Known, volley, type Volley } from "./Requests.ts"
 
 export interface Options {

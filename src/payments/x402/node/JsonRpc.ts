@@ -1,8 +1,8 @@
 /** JSON-RPC over HTTP. Concurrent queries share a request, and each fails separately. */
 import { Clock, type Duration, Effect, Option, Redacted, Result, Schema, Semaphore } from "effect"
 import { Base64 } from "effect/encoding"
-import * as Gather from "../../../platform/Gather.ts"
-import * as Posting from "../../../http/Posting.ts"
+import * as Gather from "../../../platform/Batcher.ts"
+import * as Posting from "../../../http/JsonClient.ts"
 import { type Ask, ChainUnavailable, senseless, timed } from "./Rpc.ts"
 
 export interface JsonRpcConfig {

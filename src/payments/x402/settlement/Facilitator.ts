@@ -1,7 +1,7 @@
 /** Settles through a remote x402 facilitator. Only a refusal that precedes any broadcast is believed. */
 import { Clock, Duration, Effect, Exit, Layer, Option, Schema, Semaphore } from "effect"
 import type { PaymentRequirements } from "../../../../schema/payments/Payment.ts"
-import * as Posting from "../../../http/Posting.ts"
+import * as Posting from "../../../http/JsonClient.ts"
 import * as Trace from "../../../platform/Trace.ts"
 import { DatabaseClock } from "../../../platform/DatabaseClock.ts"
 import { inLowerCase } from "../../Hex.ts"

@@ -1,6 +1,6 @@
 /** Checks signatures of payers' own keys: concurrent ones in a thread, a single one in place. */
 import { Clock, Duration, Effect } from "effect"
-import * as Gather from "../../../platform/Gather.ts"
+import * as Gather from "../../../platform/Batcher.ts"
 import * as Thread from "../../../platform/Thread.ts"
 import { makeIsSigned, signingLength } from "./SigningKey.ts"
 

@@ -10,7 +10,7 @@ import {
   type Reply,
   type Settlement,
 } from "../../../buyer/core/Outcome.ts"
-import { moveAfter, type Standing, watched } from "../../../buyer/core/Pursuit.ts"
+import { moveAfter, type Standing, watched } from "../../../buyer/core/RetryPolicy.ts"
 import { differencesOf, misrecorded } from "../../../buyer/core/Recorded.ts"
 import { reconcile, send } from "../../../buyer/core/Request.ts"
 import { endsOf } from "../page/dom.ts"

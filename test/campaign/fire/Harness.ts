@@ -11,7 +11,7 @@ import * as Postgres from "../../lab/proxy/Postgres.ts"
 import type { Random } from "../../lab/Random.ts"
 import * as Node from "../../lab/proxy/Node.ts"
 import { canSkewClocks } from "../../lab/server/ServerProcess.ts"
-import { standing } from "./Standing.ts"
+import { standing } from "./AttemptStates.ts"
 import { tally } from "./Tally.ts"
 
 export interface BuildingOptions {

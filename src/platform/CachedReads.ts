@@ -2,7 +2,7 @@
 import { Clock, Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { BoundedMap } from "./BoundedMap.ts"
-import * as Gather from "./Gather.ts"
+import * as Gather from "./Batcher.ts"
 import { bounded } from "./Sql.ts"
 import { timestampOf } from "./Time.ts"
 

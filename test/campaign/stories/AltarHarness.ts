@@ -13,8 +13,8 @@ import { challengeOf, encode, type Payment, sign } from "../../lab/buyer/Payment
 import * as Model from "./AltarModel.ts"
 import type * as CardModel from "./CardModel.ts"
 import { keyOf, paths, pixels, requestOf, soldBefore } from "./AltarOrders.ts"
-import { ChainHands } from "./ChainHands.ts"
-import { Hands, waitMillis } from "./Hands.ts"
+import { ChainHands } from "./ChainControl.ts"
+import { Hands, waitMillis } from "./ControlledClock.ts"
 
 /** Milliseconds after which the card processor knows no key any more. */
 const bankForgetsAfter = 86_400_000

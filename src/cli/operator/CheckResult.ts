@@ -2,7 +2,7 @@
 import { Duration, Effect, Schema } from "effect"
 import { clockTolerance } from "../../platform/DatabaseClock.ts"
 import { plain } from "../Output.ts"
-import { codeOf } from "../Trouble.ts"
+import { codeOf } from "../CommandFailure.ts"
 
 export interface Line {
   readonly check: string

@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { PublishedLog } from "../log/PublishedLog.ts"
-import { written } from "../http/Written.ts"
+import { written } from "../http/CachedResponse.ts"
 import { Operator } from "../platform/Operator.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Pages from "./Pages.ts"

@@ -7,7 +7,7 @@ import { chainClient, stranger, token } from "../../lab/Chain.ts"
 import { newPayer } from "../../lab/Fixture.ts"
 import { type Payment, signCancel } from "../../lab/buyer/Payment.ts"
 import type { End, Truth, Wallet } from "./AltarModel.ts"
-import { Hands } from "./Hands.ts"
+import { Hands } from "./ControlledClock.ts"
 
 const used = parseAbiItem("event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)")
 const canceled = parseAbiItem("event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)")

@@ -1,7 +1,7 @@
 /** Statements with a limit: one decision about the limit and the work. */
 import { Effect, type Schema } from "effect"
 import type { Statement } from "effect/sql"
-import { Loose, loosened } from "../limits/Loose.ts"
+import { Loose, loosened } from "../limits/LimitFactor.ts"
 import { exceeded, type Policy } from "../limits/Policy.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import * as Windows from "../limits/Windows.ts"

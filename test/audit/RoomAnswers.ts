@@ -1,7 +1,7 @@
 /** What members of signal rooms were told, as the answers came, and what they know of their rooms in the end. */
 import { isObject, type Json, textAt } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
-import { answersOf, type ReadAnswer } from "./Given.ts"
+import { answersOf, type ReadAnswer } from "./RecordedAnswers.ts"
 
 /** A room keeps its newest signals, and lives so long, milliseconds. */
 export const kept = 50
