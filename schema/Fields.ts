@@ -2,7 +2,7 @@
 import { Schema, SchemaTransformation } from "effect"
 
 /** A string whose pattern matches `minimum` to `maximum` ASCII characters, all of one length by default. */
-export const shaped = (pattern: RegExp, maximum: number, minimum = maximum) =>
+export const patterned = (pattern: RegExp, maximum: number, minimum = maximum) =>
   Schema.String.check(
     Schema.isPattern(pattern, {
       toJsonSchema: () => ({ pattern: pattern.source, minLength: minimum, maxLength: maximum }),
@@ -28,7 +28,7 @@ export const header = (description: string, example: string, maximum = 256) =>
   sentence(example, maximum, /^[ -~]*$/u).annotate({ description })
 
 export const waitSeconds = (example: string, description = "Seconds to wait.") =>
-  shaped(/^[0-9]{1,6}$/u, 6, 1).annotate({ description, examples: [example] })
+  patterned(/^[0-9]{1,6}$/u, 6, 1).annotate({ description, examples: [example] })
 
 /** A header with Base64 of JSON. */
 export const base64 = (description: string, example: string) =>

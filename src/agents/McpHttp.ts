@@ -9,7 +9,7 @@ import { ClientAddress } from "../limits/ClientAddress.ts"
 import { headersOf, type Policy } from "../limits/Policy.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { codes, failed, type Reply, Request, Silent } from "./JsonRpc.ts"
+import { codes, failed, type Reply, Request, OneWayMessage } from "./JsonRpc.ts"
 import { Mcp } from "./Mcp.ts"
 import { envelopeFault, eraOf, eraOfHeaders, handshake, stateless, versions } from "./McpEra.ts"
 import * as Routes from "./Routes.ts"
@@ -21,7 +21,7 @@ export const requests: Policy = {
 
 const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
 const isRequest = Schema.is(Request)
-const isSilent = Schema.is(Silent)
+const isSilent = Schema.is(OneWayMessage)
 
 const answer = (reply: Reply, status = 200, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(reply, { status, headers: { "cache-control": "no-store", ...headers } })

@@ -3,16 +3,16 @@ import type { Schema } from "effect"
 import type { Statement } from "effect/sql"
 
 /** The members of a record as texts; an absent one is empty. */
-export type Texts<Name extends string = string> = Readonly<Record<Name, string>>
+export type RecordTexts<Name extends string = string> = Readonly<Record<Name, string>>
 
 /** A page shows a member under its label, under a label in a special form, or elsewhere (null). */
 export type Label<Name extends string = string> =
   | null
   | string
-  | readonly [label: string, form: "time" | "spirit" | "item" | ((record: Texts<Name>) => string)]
+  | readonly [label: string, form: "time" | "spirit" | "item" | ((record: RecordTexts<Name>) => string)]
 
 /** The table of an act, keyed by the act's `id`, and its public columns. */
-export interface Hideable<Name extends string = string> {
+export interface HideableFields<Name extends string = string> {
   readonly table: string
   /** The column of the public name, where the table has one. */
   readonly name?: string
@@ -23,22 +23,22 @@ export interface Hideable<Name extends string = string> {
 }
 
 /** `said` has the members in words: a spirit by its name, a day for a time. */
-export interface Telling<Name extends string = string> {
+export interface ActText<Name extends string = string> {
   /** The predicate after the buyer's name, without a full stop: `laid a prayer with Moss Hare`. */
-  readonly sentence: (said: Texts<Name>) => string
+  readonly sentence: (said: RecordTexts<Name>) => string
   /** A label for every member, so that none is forgotten. */
   readonly labels: { readonly [One in Name]: Label<Name> }
   /** The text beside the act's picture where it is shared; a stone's drawing has its own line. */
-  readonly card: (said: Texts<Name>) => { readonly title: string; readonly line?: string }
-  readonly hideable: Hideable<Name>
+  readonly card: (said: RecordTexts<Name>) => { readonly title: string; readonly line?: string }
+  readonly hideable: HideableFields<Name>
   /** A query in brackets for the ids of the newest acts on a spirit's altar at a time, RFC 3339. */
   readonly onAltar?: (spirit: string, limit: number, now: string) => Statement.Fragment
 }
 
 /** Members that a page's head and receipt show. */
-export const elsewhere = { id: null, permalink: null, agentName: null, payer: null, transaction: null } as const
+export const labelledElsewhere = { id: null, permalink: null, agentName: null, payer: null, transaction: null } as const
 
-export const telling = <Fields extends Schema.Struct.Fields>(
+export const actText = <Fields extends Schema.Struct.Fields>(
   _: Schema.Struct<Fields>,
-  told: Telling<Extract<keyof Fields, string>>,
-): Telling => told
+  told: ActText<Extract<keyof Fields, string>>,
+): ActText => told

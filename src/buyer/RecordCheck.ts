@@ -6,7 +6,7 @@ import { Misrecorded } from "./PurchaseError.ts"
 import type { Purchase, Purchases } from "./Purchases.ts"
 
 /** Fails and stores the evidence when the altar recorded something else than this purchase. */
-export const compared = Effect.fn("Compared.compared")(function* (
+export const checkRecord = Effect.fn("RecordCheck.checkRecord")(function* (
   purchases: Pick<Purchases, "misrecord">,
   purchase: Purchase,
   bought: Bought,

@@ -3,13 +3,13 @@ import { Effect } from "effect"
 import { refuse } from "./PurchaseError.ts"
 import { type Revealed, verifyReveal } from "./Verify.ts"
 
-interface Shown {
+interface RevealAnswer {
   readonly id: string
   readonly commitment: string | null
   readonly revealed: Revealed | null
 }
 
-const check = Effect.fnUntraced(function* ({ commitment, id, revealed }: Shown) {
+const check = Effect.fnUntraced(function* ({ commitment, id, revealed }: RevealAnswer) {
   const verdict = yield* Effect.promise(() => verifyReveal(commitment, revealed))
   if (!verdict.ok)
     return yield* refuse(
@@ -19,12 +19,14 @@ const check = Effect.fnUntraced(function* ({ commitment, id, revealed }: Shown) 
 })
 
 /** Checks the unsealed words of a candle, if it shows any. */
-export const isAsSealed = (candle: {
+export const checkUnsealed = (candle: {
   readonly id: string
   readonly intentionCommitment: string | null
   readonly unsealed: Revealed | null
 }) => check({ id: candle.id, commitment: candle.intentionCommitment, revealed: candle.unsealed })
 
 /** Checks that the answer to a reveal is about the commitment of these words, and shows no others. */
-export const isShownAs = ({ salt, words }: { readonly salt: string; readonly words: string }, answer: Shown) =>
-  Effect.andThen(check({ ...answer, revealed: { salt, words } }), check(answer))
+export const checkRevealAnswer = (
+  { salt, words }: { readonly salt: string; readonly words: string },
+  answer: RevealAnswer,
+) => Effect.andThen(check({ ...answer, revealed: { salt, words } }), check(answer))

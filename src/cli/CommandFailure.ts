@@ -2,13 +2,13 @@
 import { Cause, Config, Predicate, Schema } from "effect"
 
 /** A command cannot go on; the message says why in one sentence, and `refusal` is the altar's, if there is one. */
-export class Trouble extends Schema.TaggedError<Trouble>()("Trouble", {
+export class CommandFailure extends Schema.TaggedError<CommandFailure>()("CommandFailure", {
   message: Schema.String,
   refusal: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
 }) {}
 
 /** The checked thing is invalid: the command's answer, not its failure. The message says what and where. */
-export class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Schema.String }) {}
+export class CheckFailed extends Schema.TaggedError<CheckFailed>()("CheckFailed", { message: Schema.String }) {}
 
 /** The system's code in a failure at any depth: `ECONNREFUSED`. */
 export const codeOf = (error: unknown): string | undefined =>

@@ -3,17 +3,17 @@ import { hash } from "node:crypto"
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type Encoding, encodingFor } from "./Accept.ts"
-import { compressed, type Effort, leastBytes } from "./Encoding.ts"
+import { compressed, type Effort, minimumBytes } from "./Encoding.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-export interface Written {
+export interface CachedResponse {
   /** The response in the client's encoding; 304 if the client has the same bytes. */
   readonly respond: (request: Request) => Effect.Effect<Response>
 }
 
-export interface How {
+export interface ResponseOptions {
   readonly contentType?: string
   /** The default is 200. Other statuses have no tag. */
   readonly status?: number
@@ -47,12 +47,12 @@ const utf8 = new TextEncoder()
 const kept = new WeakSet<Response>()
 
 /** Whether this very object is sent repeatedly. */
-export const isKept = (response: Response) => kept.has(response)
+export const isCached = (response: Response) => kept.has(response)
 
-export const written = (whole: string | Uint8Array, how: How = {}): Written => {
+export const cachedResponse = (whole: string | Uint8Array, how: ResponseOptions = {}): CachedResponse => {
   const { contentType = "application/json", effort = "kept", headers = {}, isCompressible = true, status = 200 } = how
   const bytes = typeof whole === "string" ? utf8.encode(whole) : whole
-  const isPlain = !isCompressible || bytes.byteLength < leastBytes
+  const isPlain = !isCompressible || bytes.byteLength < minimumBytes
   const vary = ["vary" in headers ? headers["vary"] : undefined, isPlain ? undefined : "accept-encoding"]
     .filter((one) => one !== undefined)
     .join(", ")
@@ -103,8 +103,8 @@ export const written = (whole: string | Uint8Array, how: How = {}): Written => {
 }
 
 /** Encodes once per object. A read returns the same object as long as nothing has changed. */
-export const writtenOnce = <Found extends object>(write: (found: Found) => Effect.Effect<Written>) => {
-  const known = new WeakMap<Found, Written>()
+export const cachedByValue = <Found extends object>(write: (found: Found) => Effect.Effect<CachedResponse>) => {
+  const known = new WeakMap<Found, CachedResponse>()
   return (request: Request, found: Found): Effect.Effect<Response> => {
     const before = known.get(found)
     if (before !== undefined) return before.respond(request)

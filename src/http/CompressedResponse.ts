@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { encodingFor } from "./Accept.ts"
-import { compressed, leastBytes } from "./Encoding.ts"
+import { compressed, minimumBytes } from "./Encoding.ts"
 
 const isText = (contentType: string | undefined) => contentType !== undefined && /^text\/|[/+]json\b/u.test(contentType)
 
@@ -13,12 +13,12 @@ const isEncoded = ({ headers }: HttpServerResponse.HttpServerResponse) =>
   headers["vary"]?.includes("accept-encoding") === true
 
 /** The same response compressed, if the client accepts it and it is longer than a packet. */
-export const pressed = (
+export const compressedResponse = (
   request: HttpServerRequest.HttpServerRequest,
   response: HttpServerResponse.HttpServerResponse,
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   const { body, cookies, headers, status } = response
-  if (body._tag !== "Uint8Array" || body.contentLength < leastBytes) return Effect.succeed(response)
+  if (body._tag !== "Uint8Array" || body.contentLength < minimumBytes) return Effect.succeed(response)
   if (isEncoded(response) || !isText(body.contentType)) return Effect.succeed(response)
   const encoding = encodingFor(request.headers["accept-encoding"])
   const vary = headers["vary"] === undefined ? "accept-encoding" : `${headers["vary"]}, accept-encoding`

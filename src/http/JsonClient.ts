@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import { AnswerTooLarge, answerLimit } from "../platform/Answers.ts"
 import * as Trace from "../platform/Trace.ts"
 
-export interface Answered {
+export interface ClientResponse {
   readonly status: number
   readonly text: string
 }
@@ -17,7 +17,7 @@ export class ConnectionFailed extends Schema.TaggedError<ConnectionFailed>()("Co
   isUnsent: Schema.Boolean,
 }) {}
 
-export interface Letter {
+export interface ClientRequest {
   /** JSON, absent for a GET. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -26,7 +26,7 @@ export interface Letter {
 }
 
 /** A client for one address, with connections that last as long as the scope. An interrupt ends the request. */
-export const to = Effect.fnUntraced(function* (url: URL, method: "GET" | "POST" = "POST") {
+export const make = Effect.fnUntraced(function* (url: URL, method: "GET" | "POST" = "POST") {
   const dispatcher = yield* NodeHttpClient.makeDispatcher
   const asked = {
     origin: url.origin,
@@ -37,8 +37,8 @@ export const to = Effect.fnUntraced(function* (url: URL, method: "GET" | "POST" 
     bodyTimeout: 0,
   } as const
 
-  const send = ({ headers, limit = answerLimit, text }: Letter, traceparent: string | undefined) =>
-    Effect.callback<Answered, ConnectionFailed | AnswerTooLarge>((resume) => {
+  const send = ({ headers, limit = answerLimit, text }: ClientRequest, traceparent: string | undefined) =>
+    Effect.callback<ClientResponse, ConnectionFailed | AnswerTooLarge>((resume) => {
       const decoder = new TextDecoder()
       let stop: ((reason: Error) => void) | undefined
       let isLeft = false
@@ -83,7 +83,7 @@ export const to = Effect.fnUntraced(function* (url: URL, method: "GET" | "POST" 
       return Effect.sync(leave)
     })
 
-  return (letter: Letter) =>
+  return (letter: ClientRequest) =>
     Effect.flatMap(Trace.current, (traceparent) => send(letter, traceparent)).pipe(
       Trace.span(method, { kind: "client" }),
     )

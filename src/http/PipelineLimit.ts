@@ -23,7 +23,7 @@ const countedTo = (most: number) => {
   }
 }
 
-export class PipelineBound extends Server<typeof IncomingMessage, typeof IdentifiedResponse> {
+export class PipelineLimit extends Server<typeof IncomingMessage, typeof IdentifiedResponse> {
   /** One request more than `most` unanswered closes the connection. */
   constructor(most: number, options: Options) {
     super({ ...options, ServerResponse: countedTo(most) })

@@ -27,10 +27,10 @@ type Again = (request: Request) => Option.Option<Effect.Effect<Response, unknown
 const longest = 512
 
 /** Maximum number of cached URLs per endpoint. The oldest is evicted. */
-export const most = Context.Reference("spirit-altar/http/KnownUrls/most", { defaultValue: () => 1024 })
+export const urlMaximum = Context.Reference("spirit-altar/http/UrlCache/urlMaximum", { defaultValue: () => 1024 })
 
 /** A refusal from a cached handler. The router then handles the request and encodes the refusal by the contract. */
-const Refused = Context.Reference<Option.Option<unknown>>("spirit-altar/http/KnownUrls/Refused", {
+const Refused = Context.Reference<Option.Option<unknown>>("spirit-altar/http/UrlCache/Refused", {
   defaultValue: () => Option.none(),
 })
 
@@ -47,21 +47,21 @@ const againOf = (handler: Handler, { headers: _, request: __, ...said }: Call): 
   }
 }
 
-export class KnownUrls extends Context.Service<
-  KnownUrls,
+export class UrlCache extends Context.Service<
+  UrlCache,
   {
     /** Answers a request from the cache. An unknown URL or a refusal takes the `whole` path. */
     answer<E, R>(request: Request, whole: Effect.Effect<Response, E, R>): Effect.Effect<Response, E, R>
     /** Caches the URL of a request that its handler is about to answer. */
     remember(call: Call, handler: Handler): void
   }
->()("spirit-altar/http/KnownUrls") {
+>()("spirit-altar/http/UrlCache") {
   static readonly layer = Layer.effect(
-    KnownUrls,
-    Effect.map(most, (most) => {
+    UrlCache,
+    Effect.map(urlMaximum, (most) => {
       const known = new Map<string, Again>()
       const namesOf = new Map<Endpoint, Set<string>>()
-      return KnownUrls.of({
+      return UrlCache.of({
         answer: (request, whole) => {
           const again = Option.flatMap(Option.fromUndefinedOr(known.get(nameOf(request))), (one) => one(request))
           return Option.isNone(again)
@@ -88,10 +88,10 @@ export class KnownUrls extends Context.Service<
 }
 
 /** Wraps handlers so that their raw ones are cached by URL. Raw handlers must take no service from the request. */
-export const known = <Handlers extends { readonly handleRaw: (name: never, handler: never) => unknown }>(
+export const cachedUrl = <Handlers extends { readonly handleRaw: (name: never, handler: never) => unknown }>(
   handlers: Handlers,
 ) =>
-  Effect.map(KnownUrls, (urls): Handlers => {
+  Effect.map(UrlCache, (urls): Handlers => {
     const remembering = (handler: Handler) => (call: Call) =>
       Effect.flatMap(Refused, (refused) => {
         if (Option.isSome(refused)) return Effect.fail(refused.value)

@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import type { Policy, Window } from "./Policy.ts"
 import { RateLimiter } from "./RateLimiter.ts"
 
-export const Loose = Context.Reference<number>("spirit-altar/limits/Loose", { defaultValue: () => 1 })
+export const LimitFactor = Context.Reference<number>("spirit-altar/limits/LimitFactor", { defaultValue: () => 1 })
 
 const wider = (factor: number) => (window: Window) => {
   const quota = window.quota * factor
@@ -11,7 +11,7 @@ const wider = (factor: number) => (window: Window) => {
 }
 
 /** Returns the same object per policy, since limiters cache by it. */
-export const loosened = (factor: number) => {
+export const scaledBy = (factor: number) => {
   const known = new WeakMap<Policy, Policy>()
   return (policy: Policy): Policy => {
     if (factor === 1) return policy
@@ -29,11 +29,11 @@ export const layer = Layer.effect(
   RateLimiter,
   Effect.gen(function* () {
     const limiter = yield* RateLimiter
-    const loose = loosened(yield* Loose)
+    const loose = scaledBy(yield* LimitFactor)
     return RateLimiter.of({
       ...limiter,
       take: (policy, key) => limiter.take(loose(policy), key),
-      look: (policy, key) => limiter.look(loose(policy), key),
+      peek: (policy, key) => limiter.peek(loose(policy), key),
       gate: (policy, source) => limiter.gate(loose(policy), source),
     })
   }),

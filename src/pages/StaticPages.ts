@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { PublishedLog } from "../log/PublishedLog.ts"
-import { written } from "../http/CachedResponse.ts"
+import { cachedResponse } from "../http/CachedResponse.ts"
 import { Operator } from "../platform/Operator.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Pages from "./Pages.ts"
@@ -20,7 +20,7 @@ export const layer = HttpRouter.use((router) =>
     }
     // Messages of a room pass only between the browser and the room.
     const hasLog = Option.isSome((yield* PublishedLog).identity)
-    const room = written(layout(publicUrl, { ...signalRoom, hasLog }), { contentType: Pages.contentType })
+    const room = cachedResponse(layout(publicUrl, { ...signalRoom, hasLog }), { contentType: Pages.contentType })
     yield* router.add("GET", "/signals/", room.respond)
     // Old invites name the file; the redirect keeps them working, because a browser carries the fragment along.
     yield* router.add("GET", "/signals/index.html", HttpServerResponse.redirect("/signals/", { status: 308 }))

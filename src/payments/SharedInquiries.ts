@@ -3,21 +3,21 @@ import { type Context, Duration, Effect, Fiber, FiberMap, Option } from "effect"
 import type { Attempt } from "./ledger/Attempt.ts"
 
 /** Minimum time between two inquiries that clients cause. No `Retry-After` is shorter. */
-export const lookEvery = Duration.seconds(2)
+export const inquiryInterval = Duration.seconds(2)
 
 /**
  * Inquires about an attempt that was just read. No client owns an inquiry, so a disconnect stops none. A failed inquiry
  * learned nothing, and one that ended the attempt is recorded: neither starts a pause.
  */
 export const make = Effect.fnUntraced(function* (
-  look: (attempt: Attempt) => Effect.Effect<Attempt>,
+  inquire: (attempt: Attempt) => Effect.Effect<Attempt>,
   every: Duration.Duration,
 ) {
-  const looks = yield* FiberMap.make<string, Attempt, never>()
-  const run = yield* FiberMap.runtime(looks)<never>()
+  const inquiries = yield* FiberMap.make<string, Attempt, never>()
+  const run = yield* FiberMap.runtime(inquiries)<never>()
   const pauses = yield* FiberMap.make<string>()
   const begin = (attempt: Attempt) =>
-    Effect.tap(look(attempt), (seen) =>
+    Effect.tap(inquire(attempt), (seen) =>
       seen.state === "pending" && !Duration.isZero(every)
         ? FiberMap.run(pauses, attempt.id, Effect.sleep(every))
         : Effect.void,
@@ -27,7 +27,7 @@ export const make = Effect.fnUntraced(function* (
   const joined = (attempt: Attempt) =>
     Effect.contextWith((context: Context.Context<never>) =>
       Fiber.join(
-        Option.getOrElse(FiberMap.getUnsafe(looks, attempt.id), () =>
+        Option.getOrElse(FiberMap.getUnsafe(inquiries, attempt.id), () =>
           run(attempt.id, Effect.provideContext(begin(attempt), context)),
         ),
       ),

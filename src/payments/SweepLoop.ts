@@ -12,7 +12,7 @@ import type { Rail } from "./Payment.ts"
  */
 type Pass = "sweep" | "start"
 
-interface Sweeper {
+interface SweepOptions {
   readonly pending: Sweep["Service"]
   readonly conclude: (pass: Pass, attempt: Attempt, hold?: Effect.Effect<boolean>) => Effect.Effect<Attempt>
   readonly sweepEvery: Duration.Duration
@@ -29,7 +29,7 @@ const startSize = 1000
 const leaseMillis = 60_000
 const startAheadMillis = 86_400_000
 
-export const start = Effect.fnUntraced(function* ({ conclude, patience, pending, sweepEvery }: Sweeper) {
+export const start = Effect.fnUntraced(function* ({ conclude, patience, pending, sweepEvery }: SweepOptions) {
   const scope = yield* Effect.scope
   const heldFor = leaseMillis + Duration.toMillis(patience)
 

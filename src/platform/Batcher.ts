@@ -2,7 +2,7 @@
 import { type Cause, Deferred, Effect } from "effect"
 import * as Trace from "./Trace.ts"
 
-export interface Gathering<Request, Answer, E> {
+export interface BatcherOptions<Request, Answer, E> {
   /** Answers in the order of the requests. */
   readonly run: (requests: ReadonlyArray<Request>) => Effect.Effect<ReadonlyArray<Answer>, E>
   /** Requests of one name share an answer. Each name has its own lane, by default with one run at a time. */
@@ -56,7 +56,7 @@ const unanswered = "a batch left a request unanswered"
  * No caller joins a run that started before its request, and a caller that leaves stops no run. A request whose key has
  * its share of the batch runs separately, so that one caller's many delay no other.
  */
-export const make = Effect.fnUntraced(function* <Request, Answer, E>(options: Gathering<Request, Answer, E>) {
+export const make = Effect.fnUntraced(function* <Request, Answer, E>(options: BatcherOptions<Request, Answer, E>) {
   const { keysOf, nameOf, retriesAlone, run, share = 1, size = 64, weightOf } = options
   const width = options.width ?? (nameOf === undefined ? 2 : 1)
   const scope = yield* Effect.scope

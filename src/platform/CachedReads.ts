@@ -2,12 +2,12 @@
 import { Clock, Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { BoundedMap } from "./BoundedMap.ts"
-import * as Gather from "./Batcher.ts"
+import * as Batcher from "./Batcher.ts"
 import { bounded } from "./Sql.ts"
 import { timestampOf } from "./Time.ts"
 
 /** One kind of read. Its result must depend on its rows alone, so a displayed day is a column of them. */
-export interface KeptRead<Key, A extends object, E> {
+export interface CachedRead<Key, A extends object, E> {
   /** Keys with equal names have equal statements, apart from their time. */
   readonly nameOf: (key: Key) => string
   /** Rows in their order. `now` is the time of the query as RFC 3339. */
@@ -15,7 +15,7 @@ export interface KeptRead<Key, A extends object, E> {
   readonly make: (rows: ReadonlyArray<unknown>, key: Key) => Effect.Effect<A, E>
 }
 
-interface Kept<A> {
+interface CacheEntry<A> {
   readonly tag: string
   readonly value: A
   readonly bytes: number
@@ -29,7 +29,7 @@ interface TaggedRow {
 }
 
 /** Maximum bytes that one kind of read caches. The least recently used go first. */
-const most = 6 * 1_048_576
+const maximumBytes = 6 * 1_048_576
 
 /** Memory of a cached value with its JSON and compressed variants: bytes per byte of its rows, and a constant. */
 const growth = 12
@@ -43,9 +43,9 @@ export const make = Effect.fnUntraced(function* <Key, A extends object, E>({
   make,
   nameOf,
   statement,
-}: KeptRead<Key, A, E>) {
+}: CachedRead<Key, A, E>) {
   const sql = yield* SqlClient.SqlClient
-  const kept = new BoundedMap<string, Kept<A>>(most)
+  const kept = new BoundedMap<string, CacheEntry<A>>(maximumBytes)
 
   const run = Effect.fnUntraced(function* (key: Key) {
     const name = nameOf(key)
@@ -72,5 +72,5 @@ export const make = Effect.fnUntraced(function* <Key, A extends object, E>({
     return value
   })
 
-  return yield* Gather.shared({ nameOf, run: (key: Key) => bounded(run(key)) })
+  return yield* Batcher.shared({ nameOf, run: (key: Key) => bounded(run(key)) })
 })

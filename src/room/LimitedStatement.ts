@@ -1,7 +1,7 @@
 /** Statements with a limit: one decision about the limit and the work. */
 import { Effect, type Schema } from "effect"
 import type { Statement } from "effect/sql"
-import { Loose, loosened } from "../limits/LimitFactor.ts"
+import { LimitFactor, scaledBy } from "../limits/LimitFactor.ts"
 import { exceeded, type Policy } from "../limits/Policy.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import * as Windows from "../limits/Windows.ts"
@@ -13,14 +13,14 @@ import * as Invites from "./Invites.ts"
 export const callers = part`unnest(${named("keys")}::text[]) AS key`
 
 /** Prepares a statement that takes a request of an address for each row of `source`. `write` inserts its `slot`. */
-export const gated = Effect.fnUntraced(function* <Row>(
+export const limitedStatement = Effect.fnUntraced(function* <Row>(
   policy: Policy,
   row: Schema.Codec<Row, unknown>,
   source: Statement.Fragment,
   write: (slot: Statement.Fragment) => Statement.Fragment,
 ) {
   const limiter = yield* RateLimiter
-  const widened = loosened(yield* Loose)(policy)
+  const widened = scaledBy(yield* LimitFactor)(policy)
   const gate = limiter.gate(policy, source)
   const statement = (yield* prepare)(write(gate.slot))
   const roomsOf = rowsOf("rooms", row)
@@ -37,9 +37,9 @@ export const gated = Effect.fnUntraced(function* <Row>(
   return {
     run,
     remainingOf: (counts: Windows.Counts) => Windows.remainingOf(widened, counts),
-    look: (address: string) => limiter.look(policy, address),
+    peek: (address: string) => limiter.peek(policy, address),
     /** The refusal of a request, which took nothing. */
     refuse: (address: string) =>
-      Effect.flatMap(limiter.look(policy, address), (remaining) => Effect.fail(exceeded(remaining, policy))),
+      Effect.flatMap(limiter.peek(policy, address), (remaining) => Effect.fail(exceeded(remaining, policy))),
   }
 })

@@ -7,7 +7,7 @@ import { refuseRoom } from "../room/Refusals.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-export interface Shape {
+export interface ErrorFormat {
   readonly notFound: () => Response
   readonly methodNotAllowed: (allow: string) => Response
   readonly tooLarge: () => Response
@@ -20,7 +20,7 @@ export interface Shape {
 /** Seconds until a retry after the database did not answer. */
 const soon = { "retry-after": "2" }
 
-export const altar: Shape = {
+export const altar: ErrorFormat = {
   notFound: () => refuse(404, new NotFound({})),
   methodNotAllowed: (allow) => refuse(405, new MethodNotAllowed({}), { allow }),
   tooLarge: () => refuse(413, new TooLarge({})),
@@ -29,7 +29,7 @@ export const altar: Shape = {
   unavailable: () => refuse(503, new NotNow({}), soon),
 }
 
-export const room: Shape = {
+export const room: ErrorFormat = {
   notFound: () => refuseRoom(new Room.RoomNotFound({})),
   methodNotAllowed: (allow) => refuseRoom(new Room.RoomMethodNotAllowed({}), { allow }),
   tooLarge: () => refuseRoom(new Room.RoomTooLarge({})),

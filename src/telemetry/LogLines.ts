@@ -7,7 +7,7 @@ export type Format = "json" | "pretty"
 /** Structured fields of a line. */
 export type Fields = Readonly<Record<string, unknown>>
 
-export interface LinesConfig {
+export interface LogLinesConfig {
   readonly format: Format
   readonly level: LogLevel.LogLevel
   /** Interval at which successful reads are logged at `Info`. All of them are at `Debug`. */
@@ -20,19 +20,19 @@ export interface Writer {
   readonly waiting: () => number
 }
 
-export interface Lines {
+export interface LogLines {
   readonly readsPerLine: number
-  readonly shows: (level: LogLevel.LogLevel) => boolean
+  readonly isEnabled: (level: LogLevel.LogLevel) => boolean
   /** Never fails or waits. If the reader is too slow, lines are dropped and counted. */
-  readonly say: (at: Date, level: LogLevel.LogLevel, message: string, fields: Fields) => void
+  readonly write: (at: Date, level: LogLevel.LogLevel, message: string, fields: Fields) => void
 }
 
 /** Maximum bytes that may wait for the reader. */
-const waitingAtMost = 4 * 1_048_576
+const waitingMaximum = 4 * 1_048_576
 
 /** Writes nothing by default. Effect's own logger still runs. */
-export const Lines = Context.Reference<Lines>("spirit-altar/telemetry/Lines", {
-  defaultValue: () => ({ readsPerLine: 1, shows: () => false, say: () => {} }),
+export const LogLines = Context.Reference<LogLines>("spirit-altar/telemetry/LogLines", {
+  defaultValue: () => ({ readsPerLine: 1, isEnabled: () => false, write: () => {} }),
 })
 
 const ignore = () => {}
@@ -66,17 +66,17 @@ const formats: Readonly<
     ].join(" "),
 }
 
-export const make = ({ format, level: least, readsPerLine }: LinesConfig, writer: Writer = stdout()): Lines => {
+export const make = ({ format, level: least, readsPerLine }: LogLinesConfig, writer: Writer = stdout()): LogLines => {
   let left = 0
-  const shows = (level: LogLevel.LogLevel) => least !== "None" && LogLevel.isGreaterThanOrEqualTo(level, least)
-  const write: Lines["say"] = (at, level, message, fields) =>
+  const isEnabled = (level: LogLevel.LogLevel) => least !== "None" && LogLevel.isGreaterThanOrEqualTo(level, least)
+  const write: LogLines["write"] = (at, level, message, fields) =>
     writer.write(`${scrubbed(formats[format](at, level, message, fields))}\n`)
   return {
     readsPerLine,
-    shows,
-    say: (at, level, message, fields) => {
-      if (!shows(level)) return
-      if (writer.waiting() > waitingAtMost) {
+    isEnabled,
+    write: (at, level, message, fields) => {
+      if (!isEnabled(level)) return
+      if (writer.waiting() > waitingMaximum) {
         left += 1
         return
       }

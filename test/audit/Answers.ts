@@ -1,5 +1,5 @@
 /** Every answer that a buyer was ever given, held against how things stand now. */
-import { each, hear, isObject, type Json, parsed, textAt } from "./Api.ts"
+import { each, request, isObject, type Json, parsed, textAt } from "./Api.ts"
 import type { Charge } from "./Cards.ts"
 import type { Chains } from "./Chains.ts"
 import type { Findings } from "./Findings.ts"
@@ -235,7 +235,7 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
 
   await each([...bought], async ([key, { attempt, method, path, requestBody }], at) => {
     const server = servers[at % servers.length]
-    const { status, text } = await hear(`${server}${path}`, {
+    const { status, text } = await request(`${server}${path}`, {
       method,
       headers: { "idempotency-key": key, ...(requestBody === undefined ? {} : { "content-type": "application/json" }) },
       ...(requestBody === undefined ? {} : { body: requestBody }),

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline"
 import { isObject, parsed, textAt } from "./Api.ts"
 
 /** One line of the answers file: an answer that somebody has received whole. */
-export interface GivenAnswer {
+export interface RecordedAnswer {
   /** When it was received, milliseconds since 1970. */
   readonly at: number
   /** When it was asked for, by the same clock. */
@@ -29,7 +29,7 @@ export interface GivenAnswer {
 }
 
 /** An answer with what every check reads of it. */
-export interface ReadAnswer extends GivenAnswer {
+export interface ReadAnswer extends RecordedAnswer {
   readonly path: string
   /** The answer's body as JSON. */
   readonly json: unknown
@@ -46,7 +46,7 @@ export const answersOf = async function* (file: string): AsyncGenerator<ReadAnsw
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
     const given = parsed(line)
     if (!isObject(given)) continue
-    const answer = given as unknown as GivenAnswer
+    const answer = given as unknown as RecordedAnswer
     const { at, body, method, requestBody = "", server, status, url } = answer
     const [path, json] = [new URL(url, server).pathname, parsed(body)]
     const where = `${method} ${path} answered ${status} ${textAt(json, "code") ?? ""} at ${new Date(at).toISOString()}`

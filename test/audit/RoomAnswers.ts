@@ -4,7 +4,7 @@ import type { Findings } from "./Findings.ts"
 import { answersOf, type ReadAnswer } from "./RecordedAnswers.ts"
 
 /** A room keeps its newest signals, and lives so long, milliseconds. */
-export const kept = 50
+export const signalsKept = 50
 export const lifetime = 7 * 86_400_000
 
 export const checks = {
@@ -24,7 +24,7 @@ export interface Signal {
 }
 
 /** What members know of a room. */
-export interface Told {
+export interface RoomAnswers {
   readonly token: string
   readonly expiresAt: number
   /** JSON of each signal that was shown, by its sequence. */
@@ -58,10 +58,10 @@ export const isRow = (signals: ReadonlyArray<Signal>, first = signals[0]?.seq) =
   })
 
 /** Goes through what was answered, in the order in which it came, and says what members know in the end. */
-export const readAnswers = async (file: string, found: Findings): Promise<ReadonlyMap<string, Told>> => {
-  const rooms = new Map<string, Told>()
+export const readAnswers = async (file: string, found: Findings): Promise<ReadonlyMap<string, RoomAnswers>> => {
+  const rooms = new Map<string, RoomAnswers>()
 
-  const heardOfSend = (room: Told, { sent, status, where }: ReadAnswer, [signal]: ReadonlyArray<Signal>) => {
+  const heardOfSend = (room: RoomAnswers, { sent, status, where }: ReadAnswer, [signal]: ReadonlyArray<Signal>) => {
     if (!isObject(sent) || signal === undefined) return found.violate(checks.sent, `${where} without a signal`)
     const content = contentOf(sent)
     found.hold(
@@ -72,7 +72,7 @@ export const readAnswers = async (file: string, found: Findings): Promise<Readon
     const client = textAt(sent, "clientId")
     if (client === undefined) return undefined
     const known = room.clients.get(client)
-    const isNew = known === undefined || signal.seq - known.seq >= kept
+    const isNew = known === undefined || signal.seq - known.seq >= signalsKept
     found.hold(
       checks.once,
       isNew || (known.id === signal.id && status === 200),
@@ -82,12 +82,12 @@ export const readAnswers = async (file: string, found: Findings): Promise<Readon
     return undefined
   }
 
-  const heardOfPoll = (room: Told, answer: ReadAnswer, body: Json, signals: ReadonlyArray<Signal>) => {
+  const heardOfPoll = (room: RoomAnswers, answer: ReadAnswer, body: Json, signals: ReadonlyArray<Signal>) => {
     const { where } = answer
     const { searchParams } = new URL(answer.url, answer.server)
     const after = Number(searchParams.get("after") ?? 0)
     const latest = Number(isObject(body["room"]) ? body["room"]["latestSequence"] : Number.NaN)
-    const first = Math.max(after, latest - kept) + 1
+    const first = Math.max(after, latest - signalsKept) + 1
     const count = Math.max(0, latest - first + 1)
     found.hold(
       checks.order,

@@ -132,7 +132,7 @@ const bouncer = campaign(
     minutes: "every test file runs",
     leavesLogs: true,
     flags: { files: Argument.String("files").pipe(Argument.withDescription("Test files"), Argument.variadic()) },
-    run: async (run, { files }) => (await import("./scale/PgBouncer.ts")).bouncer(run, files),
+    run: async (run, { files }) => (await import("./scale/PgBouncer.ts")).pgBouncer(run, files),
   },
   "scale ",
 )
@@ -210,7 +210,7 @@ const soak = campaign("soak", {
 })
 
 const summary = command("summary", {
-  says: `Write the table of the last reports into ${page}, from the files of docs/campaigns`,
+  description: `Write the table of the last reports into ${page}, from the files of docs/campaigns`,
   examples: [
     ["npm run campaign -- fire --report docs/campaigns/fire.json", "Replace the last report of a campaign"],
     ["npm run campaign -- summary", "Write the table"],

@@ -6,7 +6,7 @@ import { lines } from "../agents/ConformanceLines.ts"
 import { rfcConsistency, rfcInclusion, rfcRoots } from "../lab/log/Vectors.ts"
 import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
 import { mutants } from "../campaign/mutants/Mutants.ts"
-import { apart, withDatabase } from "../campaign/scale/DirectTests.ts"
+import { directTests, withDatabase } from "../campaign/scale/DirectTests.ts"
 
 const missing = (files: ReadonlyArray<string>) => files.filter((file) => !existsSync(join(root, file)))
 
@@ -40,10 +40,10 @@ describe("the auditor", () => {
 
 describe("the run through PgBouncer", () => {
   it("leaves out files that exist, each once and with its reason", () => {
-    const files = apart.flatMap(({ files: named }) => named)
+    const files = directTests.flatMap(({ files: named }) => named)
     assert.deepStrictEqual(missing(files), [])
     assert.strictEqual(new Set(files).size, files.length)
-    for (const { why } of apart) assert.isNotEmpty(why)
+    for (const { why } of directTests) assert.isNotEmpty(why)
   })
 
   it("has the folders with a database, and no fast test", () => {

@@ -1,14 +1,14 @@
 /** The loop of a purchase for library, command and page; each answer decides the next move. */
-import { type Asked, nextStep, type NextStep, type Outcome, waitOf } from "./Outcome.ts"
+import { type RequestState, nextStep, type NextStep, type Outcome, waitOf } from "./Outcome.ts"
 
 /** The state of a purchase before its next request. */
-export interface Standing extends Asked {
+export interface PurchaseState extends RequestState {
   /** Requests that count against the limits. */
   readonly tries: number
 }
 
 /** The differences between a program and a page that follow a purchase. */
-export interface Habits {
+export interface RetryPolicy {
   /** Whether the answer to a reconcile ends the purchase, or only the answer to the request itself. */
   readonly endsByReconcile: boolean
   /** Whether a reader is watching: waits are short, the first inquiry is immediate, the reader handles a rate limit. */
@@ -20,7 +20,7 @@ export interface Habits {
 }
 
 /** A program waits as long as the altar works. Its key may belong to another act, so a reconcile ends nothing. */
-export const unattended: Habits = {
+export const unattended: RetryPolicy = {
   endsByReconcile: false,
   isWatched: false,
   countsAnswers: false,
@@ -28,7 +28,7 @@ export const unattended: Habits = {
 }
 
 /** A page asks only while it is watched. Its keys are random, so a reconcile is about its own act. */
-export const watched: Habits = {
+export const watched: RetryPolicy = {
   endsByReconcile: true,
   isWatched: true,
   countsAnswers: true,
@@ -40,22 +40,31 @@ type Unanswered = Omit<Extract<NextStep, { step: "retry" }>, "step">
 export type Move =
   | Extract<NextStep, { step: "settle" | "sign" | "refuse" }>
   /** Ask as `next` says, after this many seconds; `because` is set when the outcome is unknown. */
-  | { readonly step: "ask"; readonly next: Standing; readonly seconds: number; readonly because: string | undefined }
+  | {
+      readonly step: "ask"
+      readonly next: PurchaseState
+      readonly seconds: number
+      readonly because: string | undefined
+    }
   /** Without an outcome for too long, or rate limited (`isBusy`): the reader decides. */
   | ({ readonly step: "give-up"; readonly isBusy: boolean } & Unanswered)
 
 /** Maximum wait in seconds while a reader is watching. */
 const watchedWait = 10
 
-const counted = (standing: Standing, { limits }: Habits, unanswered: Unanswered): Move | undefined =>
+const counted = (standing: PurchaseState, { limits }: RetryPolicy, unanswered: Unanswered): Move | undefined =>
   standing.tries > (standing.isSigned ? limits.signed : limits.unsigned)
     ? { step: "give-up", isBusy: false, ...unanswered }
     : undefined
 
 /** The move after a missing or unreadable answer. */
-export const unanswered = (standing: Standing, habits: Habits, { reason, refusal }: Unanswered): Move => {
+export const moveWithoutAnswer = (
+  standing: PurchaseState,
+  habits: RetryPolicy,
+  { reason, refusal }: Unanswered,
+): Move => {
   const { by, isSigned } = standing
-  const next: Standing = { by: isSigned ? "reconcile" : "send", isSigned, tries: standing.tries + 1 }
+  const next: PurchaseState = { by: isSigned ? "reconcile" : "send", isSigned, tries: standing.tries + 1 }
   const given = counted(next, habits, { reason, refusal })
   if (given !== undefined) return given
   if (!habits.isWatched) {
@@ -68,7 +77,7 @@ export const unanswered = (standing: Standing, habits: Habits, { reason, refusal
 }
 
 /** The next move after the answer to the request that `standing` describes. */
-export const moveAfter = (standing: Standing, habits: Habits, outcome: Outcome): Move => {
+export const moveAfter = (standing: PurchaseState, habits: RetryPolicy, outcome: Outcome): Move => {
   const { by, isSigned, tries } = standing
   const step = nextStep(outcome, standing)
   const isOver = step.step !== "pend" && step.step !== "retry"
@@ -79,11 +88,11 @@ export const moveAfter = (standing: Standing, habits: Habits, outcome: Outcome):
     case "refuse":
       return next
     case "retry":
-      return unanswered(standing, habits, next)
+      return moveWithoutAnswer(standing, habits, next)
     case "send":
     case "pend": {
       const isPending = next.step === "pend"
-      const asked: Standing = {
+      const asked: PurchaseState = {
         by: isPending ? "reconcile" : "send",
         isSigned,
         tries: habits.countsAnswers ? tries + 1 : isPending ? 0 : tries,

@@ -61,7 +61,7 @@ const exampleOf = ({ name, fields }: Act) => {
 const commandOf = (act: Act) => {
   const { params, payload, query } = act.fields()
   return paid(act.name, {
-    says: `${act.summary}: ${priceUsd(act.price.priceAtomic)}`,
+    description: `${act.summary}: ${priceUsd(act.price.priceAtomic)}`,
     examples: [[exampleOf(act), "Buy it"]],
     flags: {
       params: Object.fromEntries(params.map((field) => [field.name, argumentOf(field)])),

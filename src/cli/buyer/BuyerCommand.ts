@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { Settled } from "../../buyer/Acts.ts"
 import type { Orders } from "../../buyer/Orders.ts"
-import { command, type Config, type Given, type Told } from "../Define.ts"
+import { command, type Config, type FlagValues, type CommandText } from "../Define.ts"
 import { common, paying } from "../Flags.ts"
 import { type CommandError, pretty, programName } from "../Output.ts"
 
@@ -20,10 +20,10 @@ const summary = (bought: Settled, later: "reveal" | "unseal" | undefined) =>
 /** A command that buys one act under one key; `later` names the command that opens its words. */
 export const paid = <const Name extends string, const Flags extends Config, A extends Settled, R = never>(
   name: Name,
-  told: Told & {
+  told: CommandText & {
     readonly flags: Flags
-    readonly buy: (orders: Orders, given: Given<Flags>, key: string) => Effect.Effect<A, CommandError, R>
-    readonly later?: (given: Given<Flags>) => "reveal" | "unseal" | undefined
+    readonly buy: (orders: Orders, given: FlagValues<Flags>, key: string) => Effect.Effect<A, CommandError, R>
+    readonly later?: (given: FlagValues<Flags>) => "reveal" | "unseal" | undefined
     readonly ends?: (bought: A) => string
   },
 ) =>
@@ -42,9 +42,9 @@ export const paid = <const Name extends string, const Flags extends Config, A ex
 
 export const free = <const Name extends string, const Flags extends Config, A>(
   name: Name,
-  told: Told & {
+  told: CommandText & {
     readonly flags: Flags
-    readonly ask: (orders: Orders, given: Given<Flags>) => Effect.Effect<A, CommandError>
+    readonly ask: (orders: Orders, given: FlagValues<Flags>) => Effect.Effect<A, CommandError>
     readonly render: (answer: A) => string
   },
 ) =>

@@ -4,27 +4,27 @@ import { clockTolerance } from "../../platform/DatabaseClock.ts"
 import { plain } from "../Output.ts"
 import { codeOf } from "../CommandFailure.ts"
 
-export interface Line {
+export interface CheckResult {
   readonly check: string
   readonly state: "ok" | "failed" | "warning" | "skipped"
-  readonly says: string
+  readonly message: string
 }
 
-export const ok = (check: string, says: string): Line => ({ check, state: "ok", says })
-export const failed = (check: string, says: string): Line => ({ check, state: "failed", says })
+export const ok = (check: string, message: string): CheckResult => ({ check, state: "ok", message })
+export const failed = (check: string, message: string): CheckResult => ({ check, state: "failed", message })
 
-export const patience = Duration.seconds(10)
+export const checkTimeout = Duration.seconds(10)
 
-const mostSkew = Duration.toSeconds(clockTolerance)
+const skewMaximum = Duration.toSeconds(clockTolerance)
 
 /** Runs a check; a failure becomes a line without the environment's secrets, which an answer may quote. */
-export const line = <E>(
+export const runCheck = <E>(
   check: string,
   secrets: ReadonlyArray<string>,
-  run: Effect.Effect<Line, E>,
-): Effect.Effect<Line> =>
+  run: Effect.Effect<CheckResult, E>,
+): Effect.Effect<CheckResult> =>
   run.pipe(
-    Effect.timeout(patience),
+    Effect.timeout(checkTimeout),
     Effect.catchCause((cause) => {
       const reason = reasonOf(
         cause.reasons.map((one) => ("error" in one ? one.error : "defect" in one ? one.defect : ""))[0],
@@ -56,8 +56,8 @@ const sentenceOf = (given: unknown): string => {
     : "it does not answer"
 }
 
-export const skewLine = (check: string, seconds: number, of: string): Line =>
-  Math.abs(seconds) > mostSkew
+export const skewLine = (check: string, seconds: number, of: string): CheckResult =>
+  Math.abs(seconds) > skewMaximum
     ? failed(
         check,
         `this machine's clock is ${Math.abs(Math.round(seconds))} s ${seconds > 0 ? "ahead of" : "behind"} ${of}: set it by NTP`,

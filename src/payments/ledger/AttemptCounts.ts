@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
 
-const standingOf = rowsOf(
+const countsOf = rowsOf(
   "payment_attempts",
   Schema.Struct({
     pending: Whole,
@@ -19,10 +19,10 @@ const standingOf = rowsOf(
   }),
 )
 
-export class Standings extends Context.Service<Standings>()("spirit-altar/payments/ledger/Standings", {
+export class AttemptCounts extends Context.Service<AttemptCounts>()("spirit-altar/payments/ledger/AttemptCounts", {
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const rows = standingOf(sql`
+    const rows = countsOf(sql`
       SELECT open.pending, open.oldest_seconds,
         (SELECT settled FROM payment_totals WHERE id = 1) AS settled,
         (SELECT count(*) FROM payment_attempts WHERE finality = 'lost' AND acknowledged_at IS NULL) AS lost,

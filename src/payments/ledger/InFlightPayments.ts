@@ -17,7 +17,7 @@ const kinds = {
  * The limit of the wallet whose row is `p`, raised with each payment it made. An unknown wallet's limit falls to one
  * and then to none as its kind wastes gas; a wallet that was ever refused starts at one.
  */
-const mostOf = ({ first, refusal }: (typeof kinds)[keyof typeof kinds]) => `(
+const limitOf = ({ first, refusal }: (typeof kinds)[keyof typeof kinds]) => `(
     SELECT CASE WHEN c.paid > 0 THEN least(${first} * (c.paid + 1), ${openPaymentsMaximum}) ELSE (
       SELECT CASE WHEN l.gas >= ${lostGasAtMost} THEN 0
         WHEN p.refused_until IS NOT NULL OR l.gas >= ${lostGasUnnoticed} THEN 1 ELSE ${first} END
@@ -29,8 +29,8 @@ const mostOf = ({ first, refusal }: (typeof kinds)[keyof typeof kinds]) => `(
       LIMIT ${Math.ceil(openPaymentsMaximum / first) - 1}
     ) AS s) AS c)`
 
-export const mostOfContract = mostOf(kinds.contract)
-export const mostOfCodeless = mostOf(kinds.codeless)
+export const contractLimit = limitOf(kinds.contract)
+export const codelessLimit = limitOf(kinds.codeless)
 
 /** Refusals of an unknown wallet while its kind wastes too much gas. */
 export const contractsRefused = "wallet_with_code"

@@ -14,38 +14,38 @@ const readRow = rowReader("payment_strays", Schema.Struct({ transaction: Word, f
 const readTransaction = rowReader("payment_strays", Schema.Struct({ transaction: Schema.String }))
 
 /** `transaction` is a hash, or the intent of a card charge. */
-type Stray = Omit<ReturnType<typeof columnsOf>, "transaction"> & {
+type UnmatchedPayment = Omit<ReturnType<typeof columnsOf>, "transaction"> & {
   readonly amountAtomic: bigint
   readonly transaction: string
 }
 
-export interface NotedPayment {
+export interface RecordedPayment {
   readonly transaction: Hex
   readonly foundAtMillis: number
 }
 
 /** SQL that deletes unmatched payments whose authorizations have bought something after all. */
-export const withoutStrays = (payments: ReadonlyArray<Payment>) =>
+export const deleteMatched = (payments: ReadonlyArray<Payment>) =>
   part`DELETE FROM payment_strays WHERE name = ANY(${payments.filter(({ rail }) => rail === "x402").map(claimOf)}::text[])`
 
-export class UnclaimedPayments extends Context.Service<UnclaimedPayments>()(
-  "spirit-altar/payments/ledger/UnclaimedPayments",
+export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()(
+  "spirit-altar/payments/ledger/UnmatchedPayments",
   {
     make: Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const find = Effect.fn("UnclaimedPayments.find")(function* (payment: ChainPayment) {
+      const find = Effect.fn("UnmatchedPayments.find")(function* (payment: ChainPayment) {
         const [row] =
           yield* sql`SELECT transaction, found_at FROM payment_strays WHERE name = ${claimOf(payment)}`.pipe(
             Effect.orDie,
           )
-        if (row === undefined) return Option.none<NotedPayment>()
+        if (row === undefined) return Option.none<RecordedPayment>()
         const { foundAt, transaction } = yield* readRow(row)
         return Option.some({ transaction, foundAtMillis: foundAt.getTime() })
       })
 
       /** The recorded transaction, or card intent, that paid for a failed attempt. */
-      const ofFailed = Effect.fn("UnclaimedPayments.ofFailed")(function* ({ payment }: FailedAttempt) {
+      const ofFailed = Effect.fn("UnmatchedPayments.ofFailed")(function* ({ payment }: FailedAttempt) {
         // A card's row is found by the challenge, since its intent may be unknown to the failed attempt.
         const its =
           payment.rail === "card"
@@ -58,7 +58,7 @@ export class UnclaimedPayments extends Context.Service<UnclaimedPayments>()(
       })
 
       /** Records the payment unless an attempt holds its claim, which means that it has bought something. */
-      const write = Effect.fnUntraced(function* (name: string, stray: Stray, attempt?: string) {
+      const write = Effect.fnUntraced(function* (name: string, stray: UnmatchedPayment, attempt?: string) {
         const { amountAtomic, asset, network, nonce, payer, transaction, valid_before } = stray
         const whose = attempt === undefined ? "" : `, of attempt ${attempt}, which had failed`
         const said = `${amountAtomic} atomic USDC in ${transaction}${whose}`
@@ -76,12 +76,12 @@ export class UnclaimedPayments extends Context.Service<UnclaimedPayments>()(
       })
 
       /** Records a proven payment to us. Only proven payments get a row, so filling the table costs money. */
-      const note = Effect.fn("UnclaimedPayments.note")((payment: ChainPayment, transaction: Hex) =>
+      const note = Effect.fn("UnmatchedPayments.record")((payment: ChainPayment, transaction: Hex) =>
         write(claimOf(payment), { ...columnsOf(payment), amountAtomic: payment.authorization.value, transaction }),
       )
 
       /** Records a proven payment for an attempt that had already failed, unless it has bought something since. */
-      const noteFailed = Effect.fn("UnclaimedPayments.noteFailed")((attempt: Attempt, proof: Proof) => {
+      const noteFailed = Effect.fn("UnmatchedPayments.recordFailed")((attempt: Attempt, proof: Proof) => {
         const { amountAtomic, id } = attempt
         // A card's token is erased with its attempt. One intent is one charge.
         const [name, payment, transaction] =

@@ -16,7 +16,7 @@ export const states = ["none", "claimed", "noted", "sent", "settled"] as const
 export type State = (typeof states)[number]
 export type States = Readonly<Record<State, number>>
 
-export interface Standing {
+export interface AttemptStates {
   /** Nothing where the database does not answer in time. */
   readonly now: (purchases: ReadonlyArray<Purchase>) => Promise<States | undefined>
   readonly close: () => void
@@ -43,7 +43,7 @@ interface Row {
   readonly hash: `0x${string}` | null
 }
 
-export const standing = ({ cards, cluster, database, facilitator, rpc }: Parts): Standing => {
+export const attemptStates = ({ cards, cluster, database, facilitator, rpc }: Parts): AttemptStates => {
   const sql = postgres(cluster.urlOf(database), { max: 1, connect_timeout: 1, backoff: () => 0.2, onnotice: () => {} })
 
   const stateOf = (

@@ -2,7 +2,7 @@
 import { Effect, Exit, Scope } from "effect"
 import { challengeSecret } from "../../lab/buyer/Cards.ts"
 import { network } from "../../lab/Chain.ts"
-import { fleet } from "../../lab/server/ServerGroup.ts"
+import { serverGroup } from "../../lab/server/ServerGroup.ts"
 import * as CardProcessor from "../../lab/proxy/CardProcessor.ts"
 import { chain, walletsOf } from "../../lab/OwnChain.ts"
 import type { Cluster } from "../../lab/Cluster.ts"
@@ -11,10 +11,10 @@ import * as Postgres from "../../lab/proxy/Postgres.ts"
 import type { Random } from "../../lab/Random.ts"
 import * as Node from "../../lab/proxy/Node.ts"
 import { canSkewClocks } from "../../lab/server/ServerProcess.ts"
-import { standing } from "./AttemptStates.ts"
+import { attemptStates } from "./AttemptStates.ts"
 import { tally } from "./Tally.ts"
 
-export interface BuildingOptions {
+export interface HarnessOptions {
   readonly seed: number
   readonly number: number
   readonly servers: number
@@ -27,7 +27,7 @@ export interface BuildingOptions {
 }
 
 /** Nothing of it runs yet but what servers need. */
-export const build = async (options: BuildingOptions, random: Random) => {
+export const build = async (options: HarnessOptions, random: Random) => {
   const { cluster, folder, log, number, seed, settledBy } = options
   const database = `fire_${seed}_${number}`.replaceAll("-", "_")
   await cluster.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
@@ -44,7 +44,7 @@ export const build = async (options: BuildingOptions, random: Random) => {
     }).pipe(Scope.provide(scope)),
   )
   const skew = canSkewClocks && random.chance(0.3) ? random.pick([-300, 300]) : 0
-  const ours = await fleet({
+  const ours = await serverGroup({
     folder,
     count: options.servers,
     skewSeconds: skew,
@@ -61,7 +61,7 @@ export const build = async (options: BuildingOptions, random: Random) => {
     proxy: options.withHaproxy ? { probe: "/livez", redispatches: false, isHeard: false } : undefined,
     random: random.fork("door"),
   })
-  const stand = standing({ cluster, database, rpc, facilitator, cards })
+  const stand = attemptStates({ cluster, database, rpc, facilitator, cards })
   if (skew !== 0) log(`the clock of server-0 is ${skew} s off`)
   return {
     settledBy,
@@ -93,4 +93,4 @@ export const build = async (options: BuildingOptions, random: Random) => {
 }
 
 /** All parts of a phase, as those who strike, buy and steal see them. */
-export type World = Awaited<ReturnType<typeof build>>
+export type Harness = Awaited<ReturnType<typeof build>>

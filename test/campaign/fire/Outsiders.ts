@@ -1,15 +1,15 @@
 /** Everybody else on the chain and on the wire: what payers have signed is settled first, copied, moved, cancelled or not covered. */
 import { setTimeout } from "node:timers/promises"
 import type { Hex } from "viem"
-import { type Purchase, send, type Shop } from "../../lab/buyer/Buyer.ts"
+import { type Purchase, send, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
 import { stranger, token } from "../../lab/Chain.ts"
 import type { Wallet } from "../../lab/OwnChain.ts"
 import { signCancel, type Signed } from "../../lab/buyer/Payment.ts"
-import type { World } from "./Harness.ts"
+import type { Harness } from "./Harness.ts"
 
 export interface Outsiders {
   /** Somebody may do something with what has just been signed. */
-  readonly see: (shop: Shop, purchase: Purchase) => Promise<void>
+  readonly see: (shop: BuyerOptions, purchase: Purchase) => Promise<void>
   /** The next payment that is signed is sent 256 times at once. */
   readonly replayNext: () => void
   /** Waits until all of them have done what they began. */
@@ -21,7 +21,7 @@ const copies = 256
 /** What is done to whom: of a thousand signed payments. */
 const shares = { frontRun: 30, steal: 25, move: 25, drain: 15, cancel: 15 } as const
 
-export const outsiders = (world: World): Outsiders => {
+export const outsiders = (world: Harness): Outsiders => {
   const { asset, client } = world.chain
   /** The node numbers a stranger's transactions as they arrive: one at a time. */
   let turn: Promise<unknown> = Promise.resolve()
@@ -79,7 +79,7 @@ export const outsiders = (world: World): Outsiders => {
     await onChain(() => client.writeContract({ ...base, functionName: "mint", args: [address, 200_000_000n] }))
   }
 
-  const see = async (shop: Shop, purchase: Purchase) => {
+  const see = async (shop: BuyerOptions, purchase: Purchase) => {
     const { signed } = purchase
     if (signed === undefined) return
     const { tally } = world

@@ -2,8 +2,8 @@
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
 import { audit } from "../../audit/Audit.ts"
-import { build, type BuildingOptions } from "./Harness.ts"
-import { buy, type Purchase, type Shop } from "../../lab/buyer/Buyer.ts"
+import { build, type HarnessOptions } from "./Harness.ts"
+import { buy, type Purchase, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
 import { facilitatorAccount } from "../../lab/Chain.ts"
 import { newPurchase } from "../../lab/buyer/NewPurchase.ts"
 import { catalogAt } from "../../lab/buyer/Goods.ts"
@@ -20,7 +20,7 @@ import { CampaignFault } from "../../lab/Reorganisations.ts"
 import type { Struck } from "./Strikes.ts"
 import type { Tally } from "./Tally.ts"
 
-export interface PhaseOptions extends BuildingOptions, PlanOptions {}
+export interface PhaseOptions extends HarnessOptions, PlanOptions {}
 
 export interface PhaseResult {
   readonly purchases: ReadonlyArray<Purchase>
@@ -56,7 +56,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     const catalog = await catalogAt(world.servers[0]?.url ?? world.url)
     const others = outsiders(world)
     const struck: Struck = { ...world, outsiders: others }
-    const shop: Shop = {
+    const shop: BuyerOptions = {
       url: world.url,
       answers: world.answers,
       chainNow: world.chain.now,

@@ -2,7 +2,7 @@
 import { setTimeout } from "node:timers/promises"
 import { Effect } from "effect"
 import { hasten, unfinishedIn } from "../../lab/server/ServerGroup.ts"
-import { buy, type Purchase, type Shop } from "../../lab/buyer/Buyer.ts"
+import { buy, type Purchase, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
 import { clusterRests, type Struck } from "./Strikes.ts"
 
 /** Buyers at a time. */
@@ -10,7 +10,7 @@ export const buyers = 80
 const openIn = (purchases: ReadonlyArray<Purchase>) => purchases.filter(({ outcome }) => outcome === undefined)
 
 /** Asks for those that are open until they are not, so many at a time. */
-const carryOn = async (shop: Shop, purchases: ReadonlyArray<Purchase>, patienceMs: number) => {
+const carryOn = async (shop: BuyerOptions, purchases: ReadonlyArray<Purchase>, patienceMs: number) => {
   const end = performance.now() + patienceMs
   const waiting = [...openIn(purchases)]
   await Promise.all(
@@ -23,7 +23,7 @@ const carryOn = async (shop: Shop, purchases: ReadonlyArray<Purchase>, patienceM
 }
 
 /** No more faults, all servers up; then every outcome is waited for, at last on a chain that is past every authorization. */
-export const conclude = async (world: Struck, shop: Shop, purchases: ReadonlyArray<Purchase>) => {
+export const conclude = async (world: Struck, shop: BuyerOptions, purchases: ReadonlyArray<Purchase>) => {
   const violations: Array<string> = []
   world.log("the last strikes are over")
   await clusterRests()

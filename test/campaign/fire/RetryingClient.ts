@@ -1,12 +1,12 @@
 /** Clients who repeat a request until it has an answer, and complain when they never hear one. */
 import { setTimeout } from "node:timers/promises"
-import type { Answers, Asked, Heard } from "../../lab/buyer/Answers.ts"
+import type { Answers, HttpRequest, HttpAnswer } from "../../lab/buyer/Answers.ts"
 import type { Random } from "../../lab/Random.ts"
 
 /** Milliseconds until a request without an answer is given up, once all is well. */
 const patience = 30_000
 
-export const insisting = (answers: Answers) => {
+export const retryingClient = (answers: Answers) => {
   let end = Infinity
   const violations: Array<string> = []
   return {
@@ -15,7 +15,12 @@ export const insisting = (answers: Answers) => {
     /** All is well from now on. */
     calm: () => (end = performance.now() + patience),
     /** A client in a hurry repeats its request before it can have an answer. */
-    insist: async (who: Random, what: string, asked: Asked, isHurried = false): Promise<Heard | undefined> => {
+    insist: async (
+      who: Random,
+      what: string,
+      asked: HttpRequest,
+      isHurried = false,
+    ): Promise<HttpAnswer | undefined> => {
       let hurries = isHurried
       while (performance.now() < end) {
         const heard = await answers.ask(asked, hurries ? who.between(5, 300) : 15_000)

@@ -5,7 +5,7 @@ import type { Submission } from "../../../src/payments/Settlement.ts"
 import { dryRun, endOf, execute, hashOf, isGroup, type View } from "./Chain.ts"
 import { idle, type Configuration, type Server, type State, type Work } from "./State.ts"
 
-export type Say = (says: string, to: State) => void
+export type Emit = (says: string, to: State) => void
 
 export const nodes = (state: State): ReadonlyArray<readonly [string, View]> =>
   state.truth.blocks === state.lag.blocks && state.truth.final === state.lag.final
@@ -27,7 +27,7 @@ const pairs = (state: State, configuration: Configuration) =>
 const over = { upTo: 0, isUsed: false } as const
 
 /** Begins to look for evidence. */
-export const looking = (work: Work): Work => ({ ...work, at: work.hint === "" ? "heads" : "receipt" })
+export const inquiring = (work: Work): Work => ({ ...work, at: work.hint === "" ? "heads" : "receipt" })
 
 interface Transfer {
   readonly transaction: string
@@ -75,7 +75,7 @@ const goesOn = (work: Work, found: Found, configuration: Configuration): Work =>
 const foundIn = ({ block, transaction }: Transfer) => ({ log: transaction, block })
 
 /** `decide` of the protocol; a fault stands before it or behind it. */
-const decided = (work: Work, found: Found, standing: Protocol.Standing, { fault }: Configuration) => {
+const decided = (work: Work, found: Found, standing: Protocol.SubmissionState, { fault }: Configuration) => {
   const isBelieved =
     fault === "a refusal is believed" && (standing.is === "declined" || standing.is === "refused") && isOpen(found)
   const reason = work.ripe.replace("!", "")
@@ -100,7 +100,11 @@ const saidTo = ({ isSubmitted, refusal, unsent }: Work): Submission | undefined 
 
 /** `Reconciler`: carries out what follows for an attempt that is open. */
 export const concluded = (work: Work, found: Found, configuration: Configuration): Work => {
-  const standing = Protocol.standingOf(saidTo(work), work.refusal === "" ? null : work.refusal, work.unsent !== "")
+  const standing = Protocol.submissionStateOf(
+    saidTo(work),
+    work.refusal === "" ? null : work.refusal,
+    work.unsent !== "",
+  )
   const decision = decided(work, found, standing, configuration)
   switch (decision.is) {
     case "settle":
@@ -158,7 +162,7 @@ const wasTooPoor = (work: Work, { blocks, final }: View, { adversary: { expiry }
 }
 
 /** One question of a look, and every way it can be answered. */
-export const looks = (state: State, server: Server, configuration: Configuration, say: Say) => {
+export const inquiries = (state: State, server: Server, configuration: Configuration, say: Emit) => {
   const work = state[server]
   const { authorization } = work
   const { expiry } = configuration.adversary

@@ -1,12 +1,12 @@
 /** Test files that do not go through PgBouncer, and why; all others with a database do. */
 import { globSync } from "node:fs"
 
-interface Apart {
+interface DirectTests {
   readonly why: string
   readonly files: ReadonlyArray<string>
 }
 
-export const apart: ReadonlyArray<Apart> = [
+export const directTests: ReadonlyArray<DirectTests> = [
   {
     why: "starts, kills or fills a PostgreSQL of its own, or a sandbox that has one",
     files: [
@@ -51,7 +51,7 @@ export const apart: ReadonlyArray<Apart> = [
 
 /** All test files but the fast ones and those. */
 export const withDatabase = (): ReadonlyArray<string> => {
-  const left = new Set(apart.flatMap(({ files }) => files))
+  const left = new Set(directTests.flatMap(({ files }) => files))
   return globSync("test/**/*.test.ts", { exclude: ["test/fast", "**/node_modules"] })
     .filter((file) => !left.has(file))
     .sort()

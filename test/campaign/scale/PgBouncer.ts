@@ -42,7 +42,7 @@ const programOf = () => {
   return program
 }
 
-export const bouncer = async ({ home, log }: Run, files: ReadonlyArray<string>): Promise<Outcome> => {
+export const pgBouncer = async ({ home, log }: Run, files: ReadonlyArray<string>): Promise<Outcome> => {
   const program = programOf()
   const folder = await home()
   const database = await cluster(folder)

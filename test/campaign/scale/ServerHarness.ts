@@ -1,16 +1,16 @@
 /** Servers as processes on one database and one chain behind haproxy, buyers who never stop, and the auditor. */
 import { setTimeout } from "node:timers/promises"
 import { audit } from "../../audit/Audit.ts"
-import { buy, type Purchase, type Shop } from "../../lab/buyer/Buyer.ts"
+import { buy, type Purchase, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
 import { catalogAt } from "../../lab/buyer/Goods.ts"
 import { newPurchase } from "../../lab/buyer/NewPurchase.ts"
 import type { Cluster } from "../../lab/Cluster.ts"
 import { chain, walletsOf } from "../../lab/OwnChain.ts"
-import { door } from "../../lab/proxy/Tcp.ts"
+import { tcpProxy } from "../../lab/proxy/Tcp.ts"
 import type { Random } from "../../lab/Random.ts"
-import { fleet, hasten, unfinishedIn } from "../../lab/server/ServerGroup.ts"
+import { serverGroup, hasten, unfinishedIn } from "../../lab/server/ServerGroup.ts"
 
-export interface GroundOptions {
+export interface ServerHarnessOptions {
   readonly cluster: Cluster
   readonly folder: string
   /** As many are prepared; none runs yet. */
@@ -30,13 +30,13 @@ interface Request {
 /** A client that hangs up on its own request after less than this heard no error of ours, ms. */
 const hangsUp = 1_000
 
-export const ground = async ({ cluster, folder, log, random, servers: count }: GroundOptions) => {
+export const serverHarness = async ({ cluster, folder, log, random, servers: count }: ServerHarnessOptions) => {
   const wallets = walletsOf(random.fork("wallets"), 24)
   const on = await chain(wallets, 500_000_000n)
   // The database's address, which leads to another one after a failover.
-  const database = await door(random.fork("database"))
+  const database = await tcpProxy(random.fork("database"))
   database.leadTo([cluster.port()])
-  const ours = await fleet({
+  const ours = await serverGroup({
     folder,
     count,
     skewSeconds: 0,
@@ -50,7 +50,7 @@ export const ground = async ({ cluster, folder, log, random, servers: count }: G
   const { answers, servers, url } = ours
   const purchases: Array<Purchase> = []
   const requests: Array<Request> = []
-  const shop: Shop = {
+  const shop: BuyerOptions = {
     url,
     answers: {
       ...answers,
@@ -142,7 +142,7 @@ export const ground = async ({ cluster, folder, log, random, servers: count }: G
   }
 }
 
-export type Ground = Awaited<ReturnType<typeof ground>>
+export type ServerHarness = Awaited<ReturnType<typeof serverHarness>>
 
 /** How many purchases ended how. */
 export const endings = (purchases: ReadonlyArray<Purchase>) => {

@@ -13,8 +13,8 @@ import { challengeOf, encode, type Payment, sign } from "../../lab/buyer/Payment
 import * as Model from "./AltarModel.ts"
 import type * as CardModel from "./CardModel.ts"
 import { keyOf, paths, pixels, requestOf, soldBefore } from "./AltarOrders.ts"
-import { ChainHands } from "./ChainControl.ts"
-import { Hands, waitMillis } from "./ControlledClock.ts"
+import { ChainControl } from "./ChainControl.ts"
+import { ControlledClock, waitMillis } from "./ControlledClock.ts"
 
 /** Milliseconds after which the card processor knows no key any more. */
 const bankForgetsAfter = 86_400_000
@@ -45,9 +45,9 @@ const config = (settledBy: Model.SettledBy) =>
   )
 
 export const layer = (settledBy: Model.SettledBy) =>
-  ChainHands.layer.pipe(
+  ChainControl.layer.pipe(
     Layer.provideMerge(config(settledBy)),
-    Layer.provideMerge(Hands.layer),
+    Layer.provideMerge(ControlledClock.layer),
     Layer.provideMerge(Layer.merge(stage, processor)),
     Layer.orDie,
   )
@@ -76,7 +76,7 @@ const bankFaults: Readonly<Record<Exclude<CardModel.BankFault, "no">, CardFault>
 }
 
 interface Network {
-  readonly chain: ChainHands["Service"]
+  readonly chain: ChainControl["Service"]
   readonly facilitator: Proxies["Service"]["facilitator"]
   readonly rpc: Proxies["Service"]["rpc"]
 }
@@ -124,8 +124,8 @@ export type At = 0 | 1
 
 /** The servers run until the scope is closed. */
 export const make = Effect.gen(function* () {
-  const hands = yield* Hands
-  const chain = yield* ChainHands
+  const hands = yield* ControlledClock
+  const chain = yield* ChainControl
   const sql = yield* SqlClient.SqlClient
   const { facilitator, rpc } = yield* Proxies
   const config = yield* AppConfig

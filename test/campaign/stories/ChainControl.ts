@@ -7,7 +7,7 @@ import { chainClient, stranger, token } from "../../lab/Chain.ts"
 import { newPayer } from "../../lab/Fixture.ts"
 import { type Payment, signCancel } from "../../lab/buyer/Payment.ts"
 import type { End, Truth, Wallet } from "./AltarModel.ts"
-import { Hands } from "./ControlledClock.ts"
+import { ControlledClock } from "./ControlledClock.ts"
 
 const used = parseAbiItem("event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)")
 const canceled = parseAbiItem("event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)")
@@ -16,7 +16,7 @@ const canceled = parseAbiItem("event AuthorizationCanceled(address indexed autho
 const funds: Readonly<Record<Wallet, bigint>> = { rich: 100_000_000n, poor: 25_000n }
 
 const make = Effect.gen(function* () {
-  const hands = yield* Hands
+  const hands = yield* ControlledClock
   const { asset, chainId, payTo, rpcUrl } = yield* LocalChain
   const client = chainClient(rpcUrl)
   const payers = { rich: yield* newPayer(funds.rich), poor: yield* newPayer(funds.poor) }
@@ -122,6 +122,6 @@ const make = Effect.gen(function* () {
 })
 
 /** Everything is a promise: a story is told by its own steps. */
-export class ChainHands extends Context.Service<ChainHands, Effect.Success<typeof make>>()("test/ChainHands") {
-  static readonly layer = Layer.effect(ChainHands, make)
+export class ChainControl extends Context.Service<ChainControl, Effect.Success<typeof make>>()("test/ChainControl") {
+  static readonly layer = Layer.effect(ChainControl, make)
 }

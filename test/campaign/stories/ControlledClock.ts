@@ -11,8 +11,8 @@ const longWaitMillis = 30_000
 export const waitMillis = patience(20)
 const cutMillis = patience(1.5)
 
-export class Hands extends Context.Service<
-  Hands,
+export class ControlledClock extends Context.Service<
+  ControlledClock,
   {
     /** Unix milliseconds. */
     readonly now: () => number
@@ -21,10 +21,10 @@ export class Hands extends Context.Service<
     readonly cutWaits: (isCut: boolean) => void
     readonly clock: Clock.Clock
   }
->()("test/Hands") {
+>()("test/ControlledClock") {
   /** Of a database that no server has used yet: its time functions are hidden behind ours. */
   static readonly layer = Layer.effect(
-    Hands,
+    ControlledClock,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { clock: held, put } = yield* heldClock

@@ -1,6 +1,6 @@
 /** One purchase as the documents tell a client to make it: one key, one signature, the same request until it is known. */
 import { setTimeout } from "node:timers/promises"
-import { type Answers, codeOf, type Heard } from "./Answers.ts"
+import { type Answers, codeOf, type HttpAnswer } from "./Answers.ts"
 import type { Wallet } from "../OwnChain.ts"
 import type { Order } from "./Goods.ts"
 import { cardChallengeIn, challengeIn, credentialOf, type Signed, signUntil } from "./Payment.ts"
@@ -35,7 +35,7 @@ export interface Purchase {
   endedAt: number | undefined
 }
 
-export interface Shop {
+export interface BuyerOptions {
   readonly url: string
   readonly answers: Answers
   /** Seconds since 1970, by the chain. */
@@ -57,32 +57,32 @@ const headersOf = ({ address, granted, key, signed }: Purchase) => ({
   ...(granted === undefined ? {} : { authorization: granted }),
 })
 
-export const send = ({ answers, url }: Shop, purchase: Purchase, patienceMs = paidPatienceMs) =>
+export const send = ({ answers, url }: BuyerOptions, purchase: Purchase, patienceMs = paidPatienceMs) =>
   answers.ask(
     { method: "POST", url: url + purchase.order.path, headers: headersOf(purchase), body: purchase.order.body },
     patienceMs,
   )
 
-const reconcile = ({ answers, url }: Shop, { address, key }: Purchase) =>
+const reconcile = ({ answers, url }: BuyerOptions, { address, key }: Purchase) =>
   answers.ask(
     { method: "POST", url: `${url}/api/reconcile/${key}`, headers: { "x-forwarded-for": address } },
     paidPatienceMs,
   )
 
 /** The id of the act that an answer is about. */
-const attemptIn = ({ body }: Heard): string | undefined => {
+const attemptIn = ({ body }: HttpAnswer): string | undefined => {
   const { attempt, record } = JSON.parse(body) as Readonly<Record<string, { readonly id?: string } | undefined>>
   return (record ?? attempt)?.id
 }
 
-const reasonIn = ({ body }: Heard): string => (JSON.parse(body) as { readonly reason?: string }).reason ?? ""
+const reasonIn = ({ body }: HttpAnswer): string => (JSON.parse(body) as { readonly reason?: string }).reason ?? ""
 
 /** Carries a purchase on until its outcome is known, or `isOver` says that it is time to leave. */
-export const buy = async (shop: Shop, purchase: Purchase, isOver: () => boolean): Promise<void> => {
+export const buy = async (shop: BuyerOptions, purchase: Purchase, isOver: () => boolean): Promise<void> => {
   const { random } = purchase
   let sent = hasPaid(purchase) ? 2 : 0
   let isPending = false
-  const pause = (heard: Heard | undefined) => {
+  const pause = (heard: HttpAnswer | undefined) => {
     const asked = Number(heard?.headers["retry-after"] ?? "0") * 1000
     return setTimeout(Math.min(2_500, Math.max(asked, random.between(100, 600))))
   }

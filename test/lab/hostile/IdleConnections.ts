@@ -20,7 +20,7 @@ const isHeard = (socket: Socket) =>
     socket.once("data", yes).once("close", no).write(ask)
   })
 
-export interface Crowd {
+export interface IdleConnections {
   /** Connections that got an answer and were open when all had asked. */
   readonly open: number
   /** Connections that were closed before they were heard. */
@@ -31,7 +31,7 @@ export interface Crowd {
 }
 
 /** Opens so many connections, each of which asks once and rests. */
-export const crowd = async (port: number, count: number): Promise<Crowd> => {
+export const openIdleConnections = async (port: number, count: number): Promise<IdleConnections> => {
   const inside = new Set<Socket>()
   let next = 0
   let refused = 0

@@ -66,7 +66,7 @@ const cut = (bytes: Buffer, method: string, isOver: boolean): readonly [Answer, 
   return bytes.length < whole ? undefined : made([bytes.subarray(from, whole), whole])
 }
 
-export class Line {
+export class RawConnection {
   readonly #port: number
   #socket: Socket | undefined
   #came: Buffer = Buffer.alloc(0)

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Result, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
-import * as Gather from "../../src/platform/Batcher.ts"
+import * as Batcher from "../../src/platform/Batcher.ts"
 import { bounded, isAway, isRefused } from "../../src/platform/Sql.ts"
 
 const coded = (code: string) => ({ cause: Object.assign(new Error(code), { code }), operation: "query" })
@@ -14,7 +14,7 @@ const refused = new SqlError.SqlError({ reason: new SqlError.ConstraintError(cod
 const gathered = Effect.fnUntraced(function* (error: unknown) {
   const runs: Array<ReadonlyArray<string>> = []
   const gate = yield* Deferred.make<void>()
-  const ask = yield* Gather.make({
+  const ask = yield* Batcher.make({
     retriesAlone: isRefused,
     run: (names: ReadonlyArray<string>) =>
       Effect.suspend(() => {
@@ -89,7 +89,7 @@ it.effect("three hundred requests at once share few statements, two at a time, a
   Effect.gen(function* () {
     const sizes: Array<number> = []
     let [running, highest] = [0, 0]
-    const ask = yield* Gather.make({
+    const ask = yield* Batcher.make({
       run: (numbers: ReadonlyArray<number>) =>
         Effect.gen(function* () {
           sizes.push(numbers.length)
@@ -141,7 +141,7 @@ describe("a run that is shared", () => {
       let steps = 0
       const began: Array<Run> = []
       const running = new Map<string, number>()
-      const ask = yield* Gather.shared({
+      const ask = yield* Batcher.shared({
         nameOf: (name: string) => name,
         run: (name: string) =>
           Effect.gen(function* () {
@@ -188,7 +188,7 @@ describe("a run that is shared", () => {
     Effect.gen(function* () {
       let runs = 0
       const gates = yield* Effect.forEach([0, 1, 2], () => Deferred.make<void>())
-      const ask = yield* Gather.shared({
+      const ask = yield* Batcher.shared({
         nameOf: (name: string) => name,
         run: () => {
           const number = (runs += 1)
@@ -215,7 +215,7 @@ describe("a run that is shared", () => {
   it.effect("fails those alone who waited for it", () =>
     Effect.gen(function* () {
       let runs = 0
-      const ask = yield* Gather.shared({
+      const ask = yield* Batcher.shared({
         nameOf: (name: string) => name,
         run: () =>
           Effect.suspend(() => {

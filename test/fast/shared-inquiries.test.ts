@@ -4,7 +4,7 @@ import { Duration, Effect, Exit, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Attempt } from "../../src/payments/ledger/Attempt.ts"
 import { retryAfterSeconds } from "../../src/payments/protocol/Decision.ts"
-import * as Reconciling from "../../src/payments/SharedInquiries.ts"
+import * as SharedInquiries from "../../src/payments/SharedInquiries.ts"
 
 const row = (checks: number): Attempt => ({
   id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
@@ -43,14 +43,14 @@ const settled: Attempt = { ...row(0), state: "settled", answer: "{}", paymentRes
 /** Looks take a second each, and end as they are told. */
 const scene = Effect.fnUntraced(function* (...ends: ReadonlyArray<Effect.Effect<Attempt>>) {
   const begun: Array<number> = []
-  const ask = yield* Reconciling.make(
+  const ask = yield* SharedInquiries.make(
     ({ checks }) =>
       Effect.suspend(() => {
         const end = ends[begun.length] ?? Effect.succeed(row(checks))
         begun.push(checks)
         return Effect.andThen(Effect.sleep("1 second"), end)
       }),
-    Reconciling.lookEvery,
+    SharedInquiries.inquiryInterval,
   )
   return { ask, begun }
 })
@@ -74,7 +74,7 @@ describe("a look that clients ask for", () => {
 
   it.effect("rests for two seconds, in which the stored state is the answer, and no client is told to wait less", () =>
     Effect.gen(function* () {
-      assert.isAtLeast(retryAfterSeconds(0) * 1000, Duration.toMillis(Reconciling.lookEvery))
+      assert.isAtLeast(retryAfterSeconds(0) * 1000, Duration.toMillis(SharedInquiries.inquiryInterval))
       const { ask, begun } = yield* scene()
       const first = yield* Effect.forkChild(ask(row(0)))
       yield* TestClock.adjust("2999 millis")
