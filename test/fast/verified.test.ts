@@ -62,7 +62,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the payments of a chai
       for (const amount of [0n, 1n, 20_000n]) {
         assert.strictEqual(
           yield* priced(String(amount), word(amount)),
-          `Broken: BROKEN at stone 1: its receipt names ${amount} atomic USDC, and a stone costs 10000`,
+          `CheckFailed: BROKEN at stone 1: its receipt names ${amount} atomic USDC, and a stone costs 10000`,
         )
         assert.match(
           yield* priced("10000", word(amount)),
