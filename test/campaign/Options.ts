@@ -6,7 +6,7 @@ import { buildCheckout } from "../../src/build/build.ts"
 import { command, type Config, type FlagValues, optionalText } from "../../src/cli/Define.ts"
 import { endOnSignals, homeOf } from "../lab/Program.ts"
 import { commitNow, machine, type Report } from "./Report.ts"
-import { type Outcome, type Run, tableText } from "./Run.ts"
+import type { Outcome, Run } from "./Run.ts"
 
 interface Told {
   readonly says: string
@@ -62,11 +62,8 @@ const shared = ({ leavesLogs, minutes, seed, size }: Told) => ({
     : {}),
 })
 
-const printed = ({ counts, tables = {}, violations }: Outcome) =>
+const printed = ({ counts, violations }: Outcome) =>
   [
-    ...Object.entries(tables)
-      .filter(([, table]) => table.size > 0)
-      .flatMap(([title, table]) => [title, tableText(table), ""]),
     ...Object.entries(counts).map(([name, count]) => `${String(count).padStart(9)} ${name}`),
     `${violations.length} violations`,
     ...violations.map((what) => `  ${what}`),

@@ -11,8 +11,6 @@ import * as Postgres from "../../lab/proxy/Postgres.ts"
 import type { Random } from "../../lab/Random.ts"
 import * as Node from "../../lab/proxy/Node.ts"
 import { canSkewClocks } from "../../lab/server/ServerProcess.ts"
-import { attemptStates } from "./AttemptStates.ts"
-import { tally } from "./Tally.ts"
 
 export interface HarnessOptions {
   readonly seed: number
@@ -61,7 +59,6 @@ export const build = async (options: HarnessOptions, random: Random) => {
     proxy: options.withHaproxy ? { probe: "/livez", redispatches: false, isHeard: false } : undefined,
     random: random.fork("door"),
   })
-  const stand = attemptStates({ cluster, database, rpc, facilitator, cards })
   if (skew !== 0) log(`the clock of server-0 is ${skew} s off`)
   return {
     settledBy,
@@ -78,13 +75,12 @@ export const build = async (options: HarnessOptions, random: Random) => {
     servers: ours.servers,
     url: ours.url,
     chain: ground,
-    tally: tally(),
-    standing: stand,
+    /** How often each fault struck. */
+    struck: new Map<string, number>(),
     /** By how many seconds the clock of the first server is ahead. */
     skewSeconds: skew,
     close: async () => {
       await ours.close()
-      stand.close()
       await Effect.runPromise(Scope.close(scope, Exit.void))
       await ground.close()
       await cluster.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)

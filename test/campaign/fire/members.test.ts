@@ -30,7 +30,6 @@ const complaints = async (otherwise: Partial<typeof well>) => {
         if (method === "DELETE") return ended
         return url.endsWith("/api/rooms") ? made : sent
       },
-      counts: new Map(),
       close: async () => {},
     },
     random("members"),

@@ -5,7 +5,7 @@ import { defaultLimits } from "../../../src/http/Listener.ts"
 import { cpuSeconds } from "../../lab/ProcessUse.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
 import { openIdleConnections } from "../../lab/hostile/IdleConnections.ts"
-import { type Outcome, type Run, tableOf } from "../Run.ts"
+import type { Outcome, Run } from "../Run.ts"
 import { memoryBound, open, type Sample, type Target } from "./Target.ts"
 
 export interface HostileOptions {
@@ -105,13 +105,8 @@ export const hostile = async (
     requests: report.requests,
     "of them no HTTP": report.broken,
     "answers held against the document": report.judged,
-    "different bodies": report.bodies,
     "MB at most": Math.round(highest),
     "processor seconds of the server": Math.round(theirs),
   }
-  const tables = {
-    "Answers by status": tableOf(report.statuses),
-    "Not available, by reason": tableOf(report.unavailable),
-  }
-  return { counts, tables, violations }
+  return { counts, violations }
 }

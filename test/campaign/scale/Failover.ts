@@ -49,7 +49,7 @@ export const failover = async ({ home, log, minutes, seed, size }: Run, isSync: 
     const before = on.purchases.filter(({ outcome }) => outcome?._tag === "Settled")
     const tookMs = await databases.failOver()
     const known = await settledIn(on)
-    const forgotten = before.filter(({ signed }) => signed !== undefined && !known.has(signed.nonce.toLowerCase()))
+    const forgotten = before.filter(({ signed }) => signed !== undefined && !known.has(signed.authorization.nonce))
     on.database.leadTo([databases.port()])
     on.database.cutAll()
     log(`the standby took over within ${tookMs.toFixed(0)} ms`)

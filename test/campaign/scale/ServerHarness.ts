@@ -1,9 +1,8 @@
 /** Servers as processes on one database and one chain behind haproxy, buyers who never stop, and the auditor. */
 import { setTimeout } from "node:timers/promises"
 import { audit } from "../../audit/Audit.ts"
-import { buy, type Purchase, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
+import { buy, newPurchase, type Purchase, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
 import { catalogAt } from "../../lab/buyer/Goods.ts"
-import { newPurchase } from "../../lab/buyer/NewPurchase.ts"
 import type { Cluster } from "../../lab/Cluster.ts"
 import { chain, walletsOf } from "../../lab/OwnChain.ts"
 import { tcpProxy } from "../../lab/proxy/Tcp.ts"
@@ -91,7 +90,6 @@ export const serverHarness = async ({ cluster, folder, log, random, servers: cou
         for (let turn = 0; !over.signal.aborted; turn += 1) {
           const told = { number: purchases.length, key: "scale", lives: [280, 280] } as const
           const purchase = newPurchase(chance.fork(`${worker}/${turn}`), catalog, wallets, told)
-          purchase.startedAt = Date.now()
           purchases.push(purchase)
           await buy(shop, purchase, () => performance.now() > end)
         }

@@ -182,7 +182,10 @@ const replayed = ({ order, state }: Attempt, asked: Order): ExpectedAnswer => {
 /** A request without a payment. */
 export const asked = (altar: Altar, key: number, order: Order, now: number): ReadonlyArray<ExpectedAnswer> => {
   const attempt = attemptOf(altar, key)
-  return [attempt === undefined ? (conflictOf(altar, order, now) ?? "402 payment_required") : replayed(attempt, order)]
+  if (attempt !== undefined) return [replayed(attempt, order)]
+  // Without its node a server offers only cards.
+  const isOffered = altar.fault !== "the node is silent" || isForCards(order)
+  return [conflictOf(altar, order, now) ?? (isOffered ? "402 payment_required" : unavailable)]
 }
 
 /** A request with a payment. */

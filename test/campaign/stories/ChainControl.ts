@@ -3,9 +3,10 @@ import { Context, Effect, Layer } from "effect"
 import { type Hex, parseAbiItem } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
-import { chainClient, stranger, token } from "../../lab/Chain.ts"
+import { chainClient, token } from "../../lab/Chain.ts"
 import { newPayer } from "../../lab/Fixture.ts"
-import { type Payment, signCancel } from "../../lab/buyer/Payment.ts"
+import type { Payment } from "../../lab/buyer/Payment.ts"
+import { submit, submitCancel } from "../../lab/buyer/ThirdParty.ts"
 import type { End, Truth, Wallet } from "./AltarModel.ts"
 import { ControlledClock } from "./ControlledClock.ts"
 
@@ -17,7 +18,7 @@ const funds: Readonly<Record<Wallet, bigint>> = { rich: 100_000_000n, poor: 25_0
 
 const make = Effect.gen(function* () {
   const hands = yield* ControlledClock
-  const { asset, chainId, payTo, rpcUrl } = yield* LocalChain
+  const { asset, chainId, rpcUrl } = yield* LocalChain
   const client = chainClient(rpcUrl)
   const payers = { rich: yield* newPayer(funds.rich), poor: yield* newPayer(funds.poor) }
   const request = (method: string, params: ReadonlyArray<unknown> = []) =>
@@ -96,29 +97,16 @@ const make = Effect.gen(function* () {
     await client.waitForTransactionReceipt({ hash: await sending })
   }
 
-  /** Somebody else hands a signed payment in; where it cannot be made, it reverts. */
-  const bring = ({ payload }: Payment) => {
-    const { from, nonce, to, validAfter, validBefore, value } = payload.authorization
-    const args = [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, payload.signature] as const
-    const call = { address: asset, abi: token, functionName: "transferWithAuthorization", args } as const
-    return written(client.writeContract({ ...call, account: stranger, chain: null, gas: 200_000n }))
-  }
+  /** A third party submits a signed payment; where it cannot be made, it reverts. */
+  const bring = ({ payload }: Payment) => written(submit(client, asset, payload))
 
-  const cancel = async ({ payload }: Payment, payer: PrivateKeyAccount) => {
-    const { nonce } = payload.authorization
-    const signature = await signCancel(payer, nonce, { asset, chainId })
-    const args = [payer.address, nonce, signature] as const
-    const call = { address: asset, abi: token, functionName: "cancelAuthorization", args } as const
-    await written(client.writeContract({ ...call, account: stranger, chain: null, gas: 200_000n }))
-  }
-
-  const balanceOfSeller = () =>
-    client.readContract({ address: asset, abi: token, functionName: "balanceOf", args: [payTo] })
+  const cancel = ({ payload }: Payment, payer: PrivateKeyAccount) =>
+    written(submitCancel(client, { asset, chainId }, payer, payload.authorization.nonce))
 
   yield* Effect.acquireRelease(Effect.promise(begin), () =>
     Effect.promise(() => request("anvil_removeBlockTimestampInterval")),
   )
-  return { payers, isMining: () => isMining, mine, mining, truth, takeBack, bring, cancel, balanceOfSeller }
+  return { payers, isMining: () => isMining, mine, mining, truth, takeBack, bring, cancel }
 })
 
 /** Everything is a promise: a story is told by its own steps. */

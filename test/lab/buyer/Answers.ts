@@ -19,26 +19,14 @@ export interface Answers {
   readonly file: string
   /** Asks and waits for a whole answer; none where there was none, or it was not a server of ours that gave it. */
   readonly ask: (asked: HttpRequest, patienceMs: number) => Promise<HttpAnswer | undefined>
-  /** How often each status and code was answered. */
-  readonly counts: ReadonlyMap<string, number>
   readonly close: () => Promise<void>
 }
 
-const codeIn = (body: string): string => {
-  try {
-    const { code, error } = JSON.parse(body) as { readonly code?: string; readonly error?: { readonly code?: string } }
-    return code ?? error?.code ?? ""
-  } catch {
-    return "no JSON"
-  }
-}
-
-export const codeOf = ({ body }: HttpAnswer) => codeIn(body)
+/** The code of a refusal, of the altar's form or of the rooms'. */
+export const codeOf = ({ body }: HttpAnswer): string => /"code":"(\w+)"/u.exec(body)?.[1] ?? "no code"
 
 export const answers = (file: string, server: string): Answers => {
   const out = createWriteStream(file)
-  const counts = new Map<string, number>()
-  const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1)
 
   const ask: Answers["ask"] = async ({ body, headers, method, url }, patienceMs) => {
     const askedAt = Date.now()
@@ -55,17 +43,8 @@ export const answers = (file: string, server: string): Answers => {
         body: await response.text(),
       }))
       .catch(() => undefined)
-    if (heard === undefined) {
-      count("no answer")
-      return undefined
-    }
-    // haproxy speaks where no server does.
-    if (heard.headers["x-request-id"] === undefined) {
-      count(`${heard.status} of the proxy`)
-      return undefined
-    }
-    const code = codeOf(heard)
-    count(`${heard.status} ${code}`.trim())
+    // haproxy answers where no server does.
+    if (heard?.headers["x-request-id"] === undefined) return undefined
     out.write(
       `${JSON.stringify({
         at: Date.now(),
@@ -85,10 +64,5 @@ export const answers = (file: string, server: string): Answers => {
     return heard
   }
 
-  return {
-    file,
-    ask,
-    counts,
-    close: () => new Promise((resolve) => out.end(resolve)),
-  }
+  return { file, ask, close: () => new Promise((resolve) => out.end(resolve)) }
 }
