@@ -33,7 +33,7 @@ layer(rooms().pipe(Layer.provideMerge(captured)), { excludeTestServices: true })
       yield* sql`ALTER TABLE rooms RENAME TO elsewhere`
       assert.strictEqual((yield* poll(guest, "", address)).status, 500)
       yield* sql`ALTER TABLE elsewhere RENAME TO rooms`
-      assert.isAbove(lines.filter((line) => line.includes("A request failed")).length, 0)
+      assert.isAbove(lines.filter((line) => line.includes("request failed")).length, 0)
       assert.deepStrictEqual(
         lines.filter((line) => line.includes(address)),
         [],

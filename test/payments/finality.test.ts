@@ -157,7 +157,7 @@ describe("a settled transfer", { concurrent: true }, () => {
       yield* Purchase.passExpiry
       const alarms: Array<string> = []
       const ears = Logger.make<unknown, void>(({ logLevel, message }) => {
-        if (logLevel === "Error") alarms.push(String(message))
+        if (logLevel === "Error") alarms.push(JSON.stringify(message))
       })
       const server = Finality.layer({ sweepEvery: Duration.millis(200), patience: Duration.seconds(10) }).pipe(
         Layer.provide(
