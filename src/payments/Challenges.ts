@@ -10,6 +10,9 @@ import type { PaymentRejected } from "./PaymentRejected.ts"
 import type { Rail } from "./Payment.ts"
 import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts"
 import { couldNotPay } from "./protocol/Decision.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
+import { ReceiptKeys } from "./receipts/ReceiptKeys.ts"
+import { withOffer } from "./receipts/SignedOffer.ts"
 import type { VoidReason } from "./x402/evidence/Evidence.ts"
 
 /** URLs carry parameters, so the cache needs a limit. */
@@ -68,6 +71,8 @@ const paidAfterwards = (rail: Rail, transaction: string) =>
 export const make = Effect.gen(function* () {
   const setting = yield* PaymentTerms
   const unclaimed = yield* UnclaimedPayments
+  const publicUrl = yield* PublicUrl
+  const key = (yield* ReceiptKeys)?.offers
   const terms: Effect.Effect<Terms, PaymentsUnavailable> =
     setting._tag === "Ready"
       ? Effect.succeed(setting.terms)
@@ -81,7 +86,8 @@ export const make = Effect.gen(function* () {
     const name = `${act.name} ${request.url}`
     const known = offers.get(name)
     if (known !== undefined) return yield* known
-    const challenge = challengeOf(ours, saleOf(act, request.url, request.parameters), "payment_required")
+    const plain = challengeOf(ours, saleOf(act, request.url, request.parameters), "payment_required")
+    const challenge = key === undefined ? plain : withOffer(publicUrl, key, plain)
     const offer = new PaymentRequired({ challenge })
     if (offers.size < offersKept) offers.set(name, offer)
     return yield* offer

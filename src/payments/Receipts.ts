@@ -1,9 +1,9 @@
 /** The public proof of a payment, and what the answer's header says of it, for either rail. */
-import type { Schema } from "effect"
+import { Option, type Schema } from "effect"
 import { Base64, Base64Url } from "effect/encoding"
 import { type AnyReceipt, type Finality, priceUsd } from "../../schema/payments/Payment.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
-import { centsOf, type Proof, type Rail } from "./Payment.ts"
+import { centsOf, type ChainPayment, type Proof, type Rail } from "./Payment.ts"
 
 /** Builds the receipt. `explorer` has `{tx}` in place of the hash; `settledAt` is RFC 3339 UTC with milliseconds. */
 export const receiptOf = ({ amountAtomic }: Attempt, proof: Proof, settledAt: string, explorer: string): AnyReceipt => {
@@ -60,3 +60,15 @@ export const responseOf = (proof: Proof, settledAt: string, extensions?: Schema.
           ...(extensions === undefined ? {} : { extensions }),
         }),
       )
+
+/** `PAYMENT-RESPONSE` of a 202, by x402's word for an unknown outcome. No client may take it for a failure. */
+export const pendingResponseOf = ({ authorization, network, transaction }: ChainPayment): string =>
+  Base64.encode(
+    JSON.stringify({
+      success: false,
+      errorReason: "settlement_pending",
+      transaction: Option.getOrElse(transaction, () => ""),
+      network,
+      payer: authorization.from,
+    }),
+  )

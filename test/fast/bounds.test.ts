@@ -17,6 +17,7 @@ import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { alreadyUsed, type SignedAuthorization } from "../../src/payments/x402/verification/Eip3009.ts"
 import { Signatures } from "../../src/payments/x402/verification/Signatures.ts"
 import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
+import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import * as Lines from "../../src/telemetry/Lines.ts"
 import { patience } from "../lab/Patience.ts"
 
@@ -71,7 +72,13 @@ describe("beyond what is remembered of payments", { timeout: patience(30) }, () 
       assert.strictEqual(yield* offer(0), first)
       assert.notStrictEqual(yield* offer(1_000), beyond)
       assert.deepStrictEqual(yield* offer(1_000), beyond)
-    }).pipe(Effect.provide([PaymentTerms.ready(terms, ["x402"]), Layer.mock(UnclaimedPayments, {})])),
+    }).pipe(
+      Effect.provide([
+        PaymentTerms.ready(terms, ["x402"]),
+        Layer.mock(UnclaimedPayments, {}),
+        PublicUrl.layer("https://altar.example"),
+      ]),
+    ),
   )
 
   it.effect("the node is asked again whether a wallet has code", () => {

@@ -15,6 +15,8 @@ export interface ReceiptKey extends PublishedKey {
 export interface ReceiptKeysConfig {
   /** Absent where a server stopped signing. */
   readonly current?: ReceiptKey | undefined
+  /** Signs the offers of 402s. Absent where they carry none, as by default. */
+  readonly offers?: ReceiptKey | undefined
   /** Keys whose receipts stay valid. They sign no more. */
   readonly retired: ReadonlyArray<PublishedKey>
 }
@@ -30,9 +32,9 @@ export const didOf = (publicUrl: string) => `did:web:${encodeURIComponent(new UR
 export const keyId = (publicUrl: string, { name }: PublishedKey) => `${didOf(publicUrl)}#${name}`
 
 /** Served at `/.well-known/did.json`. A retired key stays a verification method and asserts nothing new. */
-export const didDocument = (publicUrl: string, { current, retired }: ReceiptKeysConfig) => {
+export const didDocument = (publicUrl: string, { current, offers, retired }: ReceiptKeysConfig) => {
   const did = didOf(publicUrl)
-  const signing = current === undefined ? [] : [current]
+  const signing = [current, offers].filter((key) => key !== undefined)
   return {
     "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/suites/jws-2020/v1"],
     id: did,

@@ -87,6 +87,9 @@ export const receipts = {
   key: optional("RECEIPT_KEY", Kinds.secret("a key as `spirit-altar receipts key` makes it"), {
     says: "The private key that signs receipts, as `spirit-altar receipts key` makes it; without one answers carry no signed receipt.",
   }),
+  offers: optional("OFFER_KEY", Kinds.secret("a key as `spirit-altar receipts key` makes it"), {
+    says: "The private key that signs the offers of 402s, made like RECEIPT_KEY; without one they are not signed. An offer adds 0.8 KB to each 402, which then exceeds 1.5 KB, and clients send it back.",
+  }),
   retired: preset("RECEIPT_KEYS_RETIRED", [], Kinds.verifierKeys, {
     says: "The verifier keys of earlier receipt keys, separated by commas: they stay in /.well-known/did.json.",
   }),
