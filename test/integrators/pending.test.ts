@@ -5,7 +5,7 @@ import { vi } from "vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { scene } from "../lab/buyer/Scene.ts"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { patience } from "../lab/Patience.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import * as Workbench from "./Workbench.ts"
@@ -22,7 +22,7 @@ afterAll(() => Workbench.close(bench))
 
 it.live("@x402/axios hands on the 202 of an open payment, and signs once", () =>
   Effect.gen(function* () {
-    const { url } = yield* scene
+    const { url } = yield* paymentFixture
     const key = generatePrivateKey()
     yield* (yield* LocalChain).fund(privateKeyToAccount(key).address, 1_000_000n)
     yield* Purchase.automine(false)
@@ -35,7 +35,7 @@ it.live("@x402/axios hands on the 202 of an open payment, and signs once", () =>
       errorReason: "settlement_pending",
     })
     yield* Purchase.mineAll
-    assert.strictEqual((yield* Purchase.told(url, told)).status, 200)
+    assert.strictEqual((yield* Purchase.storedAnswer(url, told)).status, 200)
     yield* Purchase.audit(url)
   }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
 )

@@ -5,7 +5,7 @@ import { wrapFetchWithPayment, x402Client, x402HTTPClient } from "@x402/fetch"
 import { Effect } from "effect"
 import { newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { buying, scene } from "../lab/buyer/Scene.ts"
+import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 
 const headerOf = (headers: Headers) =>
@@ -14,7 +14,7 @@ const headerOf = (headers: Headers) =>
 describe("the header of an open payment", { concurrent: true }, () => {
   it.live("names the transaction that may still pay, from the first answer on", () =>
     Effect.gen(function* () {
-      const { purchase, url } = yield* buying
+      const { purchase, url } = yield* signedFixture
       yield* Purchase.automine(false)
       const first = yield* Purchase.send(url, purchase)
       const looked = yield* Purchase.reconcile(url, purchase)
@@ -29,7 +29,7 @@ describe("the header of an open payment", { concurrent: true }, () => {
 
   it.live("is empty of a transaction while none is known", () =>
     Effect.gen(function* () {
-      const { facilitator, purchase, url } = yield* buying
+      const { facilitator, purchase, url } = yield* signedFixture
       yield* Purchase.automine(false)
       facilitator.arm("dropAfter")
       const answer = yield* Purchase.send(url, purchase)
@@ -40,7 +40,7 @@ describe("the header of an open payment", { concurrent: true }, () => {
 
   it.live("makes @x402/fetch neither throw nor sign again", () =>
     Effect.gen(function* () {
-      const { url } = yield* scene
+      const { url } = yield* paymentFixture
       const payer = yield* newPayer()
       const told: Array<unknown> = []
       const client = new x402Client().register("eip155:*", new ExactEvmScheme(payer))
@@ -62,7 +62,7 @@ describe("the header of an open payment", { concurrent: true }, () => {
       assert.include(read, { status: 202, paymentStatus: "settle_failed" })
       assert.propertyVal(read.header, "errorReason", "settlement_pending")
       yield* Purchase.mineAll
-      assert.strictEqual((yield* Purchase.told(url, { key })).status, 200)
+      assert.strictEqual((yield* Purchase.storedAnswer(url, { key })).status, 200)
       yield* Purchase.audit(url)
     }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
   )
