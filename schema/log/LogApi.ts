@@ -16,10 +16,13 @@ const checkpoint = `${origin}\n1\n${root}\n\n— ${origin} NcsZk94rcIk8V2Z+Pq7sQ
 
 const lines = /^[^\p{Cs}\0-\x09\x0b-\x1f]*$/u
 
+/** Text of a verifier key. */
+export const VerifierKeyText = sentence(`${origin}+35cb1993+AX38dLo+FFJBIjLwTVIHBy+GqfPpoxYJ9dzRtV5EjnBd`, 400)
+
 export const LogStatus = Schema.Struct({
   ok: Schema.Literal(true),
   origin: sentence(origin, 300).annotate({ description: "The name of the log, the first line of every checkpoint." }),
-  vkey: sentence(`${origin}+35cb1993+AX38dLo+FFJBIjLwTVIHBy+GqfPpoxYJ9dzRtV5EjnBd`, 400).annotate({
+  vkey: VerifierKeyText.annotate({
     description:
       "The verifier key, name+hash+base64: keep it, and check every checkpoint with the one you kept. Its name is the origin.",
   }),

@@ -14,7 +14,7 @@ import { transferTypes } from "../../schema/payments/TransferTypes.ts"
 import { seal, sha256 } from "../../src/altar/Hashes.ts"
 import { Items } from "../../src/altar/collectibles/Items.ts"
 import { publicationHash } from "../../src/altar/collectibles/PublicationChain.ts"
-import { canonicalJson } from "../../src/platform/CanonicalJson.ts"
+import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { jsonOf } from "../lab/Sources.ts"
 import { openCheckpoint, verifyProof, verifySegment, verifyStone } from "../../src/buyer/index.ts"
 

@@ -18,6 +18,10 @@ const stateOf = rowsOf("payment_attempts", Schema.Struct({ state: Schema.Literal
 export const settledActs = part`acts a JOIN payment_attempts p ON p.id = a.id`
 export const paymentState = part`p.rail, p.finality, p.current_transaction`
 
+/** The header of the first answer, and whether the shown record is that answer's. */
+export const firstAnswer = part`p.payment_response,
+  starts_with(p.answer, '{"ok":true,"record":' || a.record || ',') AS is_as_answered`
+
 /** Matches the payer of a settled act in any spelling. */
 export const paidBy = (wallet: string) => part`p.state = 'settled' AND lower(p.payer) = ${wallet.toLowerCase()}::text`
 

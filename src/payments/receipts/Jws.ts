@@ -1,10 +1,10 @@
 /** A compact JWS with EdDSA (RFC 7515, RFC 8037) over canonical JSON. */
 import type { Schema } from "effect"
 import { Base64Url } from "effect/encoding"
-import { canonicalJson } from "../../platform/CanonicalJson.ts"
+import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 import { keyId, type ReceiptKey } from "./ReceiptKeys.ts"
 
-/** What a JWS is: its header says so, so that no offer passes as a receipt. */
+/** The type in the header, by which no offer passes as a receipt. */
 export type Type = "x402-receipt+jws" | "x402-offer+jws"
 
 const encoded = (value: Schema.Json) => Base64Url.encode(canonicalJson(value))

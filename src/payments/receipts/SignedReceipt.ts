@@ -1,6 +1,6 @@
 /** The signed receipt of a settled act (x402 extension `offer-receipt`). */
 import { hash } from "node:crypto"
-import { canonicalJson } from "../../platform/CanonicalJson.ts"
+import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 import type { Attempt } from "../ledger/Attempt.ts"
 import type { Recorded } from "../PaidAct.ts"
 import type { Proof } from "../Payment.ts"
