@@ -39,7 +39,7 @@ export const KeyStatement = Schema.Struct({
   replaces: Schema.NullOr(KeyUrl).annotate({ description: "The key before it, if any." }),
 }).annotate({
   identifier: "KeyStatement",
-  description: "What the receiving account says of a receipt key: it may sign for this host from this time on.",
+  description: "The receiving account states that a receipt key may sign for this host from this time on.",
 })
 
 export const SignedStatement = Schema.Struct({
@@ -54,7 +54,7 @@ export type SignedStatement = typeof SignedStatement.Type
 
 export const KeyAuthorization = Schema.Struct({
   ...SignedStatement.fields,
-  stone: ChainEntry.annotate({
+  stone: ChainEntry.annotateKey({
     description: "The stone whose commitment is SHA-256 of the canonical JSON of the three members above.",
   }),
   proof: StoneProof,
@@ -99,7 +99,7 @@ export class ReceiptUnsigned extends Schema.Error<ReceiptUnsigned>("ReceiptUnsig
 const error = [ActNotFound, ReceiptUnsigned, RevealBroken, BrokenChain] as const
 
 const says =
-  "One file with the signed receipt, the record, revealed words with their salt, and the proofs that exist: it stands beside the permalink. Anybody can check it offline."
+  "One file with the signed receipt, the record, revealed words with their salt, and the proofs that exist: it stands beside the permalink. It is checked offline."
 
 export const readActReceipt = HttpApiEndpoint.get("readActReceipt", "/acts/:actId.receipt.json", {
   params: { actId: Uuid },

@@ -6,7 +6,7 @@ export const receiptFormat = "spirit-altar-receipt/v1"
 /** The `purpose` of every statement, and the name of its EIP-712 domain. */
 export const statementPurpose = "spirit-altar receipt key"
 
-/** What the receiving account says of a receipt key: it may sign for this host from this time on. */
+/** The receiving account states that a receipt key may sign for this host from this time on. */
 export interface Statement {
   readonly purpose: typeof statementPurpose
   readonly did: string

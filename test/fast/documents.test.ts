@@ -140,6 +140,10 @@ const examples: Readonly<
   "docs/proofs.md": [
     ["log altar.example/log", policy],
     ["spirit-altar witness", not("asks a public altar; test/log/end-to-end.test.ts runs each command on a local one")],
+    [
+      "spirit-altar verify --receipt",
+      not("reads a file of a public altar; test/payments/receipt-files.test.ts runs it"),
+    ],
     ["vkey=", run("test/lab/log/ShellCheck.ts")],
   ],
   "docs/scale.md": [["npm run campaign -- scale", long]],

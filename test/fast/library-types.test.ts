@@ -30,6 +30,7 @@ describe("the library", () => {
       "recipe",
       "seal",
       "verifyProof",
+      "verifyReceipt",
       "verifyReveal",
       "verifySegment",
       "verifyStone",

@@ -146,6 +146,7 @@ describe("a receipt file", () => {
 
   it("is refused when anything in it is forged", async () => {
     const { claims, file } = await made()
+    assert.isTrue((await stateOf(file)).ok)
     const signed = (change: object, by = signer, typ: Type = "x402-receipt+jws", url = host) => ({
       ...file,
       receipt: jwsOf(url, by, typ, { ...claims, ...change }),

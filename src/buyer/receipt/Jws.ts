@@ -5,7 +5,7 @@ import { isSigned } from "../log/WebCrypto.ts"
 import { Unproven } from "../log/Verdict.ts"
 import { anyMembers, jsonIn, malformed, type Members, membersOf, textAt, wholeAt } from "./Json.ts"
 
-/** What the receipt's key attested, by the extension's names; `delivered` is what we add. */
+/** The claims that the receipt's key attested, by the extension's names. */
 export interface ReceiptClaims {
   readonly network: string
   readonly resourceUrl: string

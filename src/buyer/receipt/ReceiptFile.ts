@@ -1,4 +1,4 @@
-/** Reads the receipt file of an act strictly: what it holds beside the signed receipt is a claim until it is checked. */
+/** Reads the receipt file of an act strictly. Its members are claims until they are checked. */
 import { receiptFormat, type Statement, statementPurpose } from "../../../schema/payments/KeyStatement.ts"
 import type { Link } from "../Verify.ts"
 import { anyMembers, jsonIn, malformed, type Members, membersOf, textAt, wholeAt } from "./Json.ts"

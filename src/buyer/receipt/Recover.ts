@@ -1,4 +1,4 @@
-/** Who signed a statement; loaded when a file holds one, since curves are large. */
+/** Recovers the signer of a statement; loaded when a file holds one, since curves are large. */
 import { recoverTypedDataAddress } from "viem/utils"
 import { type Statement, statementData } from "../../../schema/payments/KeyStatement.ts"
 

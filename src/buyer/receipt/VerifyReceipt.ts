@@ -31,7 +31,7 @@ export interface ReceiptVerdict {
   /** Whether the signature holds and nothing is broken. Checks that are `open` were not shown. */
   readonly ok: boolean
   readonly checks: ReadonlyArray<ReceiptCheck>
-  /** What the receipt says, when its signature holds. */
+  /** The claims of the receipt, when its signature holds. */
   readonly claims?: ReceiptClaims
 }
 
