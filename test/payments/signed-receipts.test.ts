@@ -113,7 +113,7 @@ layer(world({}, undefined, { receipts: { current: first, retired: [] } }), { exc
 
     it.effect("is read by the stock client as any other", () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const payer = yield* newPayer()
         const told: Array<object | undefined> = []
         const client = new x402Client().register("eip155:*", new ExactEvmScheme(payer))
@@ -196,7 +196,7 @@ layer(world({}, undefined, { receipts: { current: first, offers: second, retired
 })("a server with a key for offers", (it) => {
   it.effect("signs the offer of a 402 under another key and type than receipts, and the extension verifies it", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const probe = yield* ask(`${url}/api/witness`, { method: "POST" })
       const required = JSON.parse(Buffer.from(probe.headers.get("payment-required") ?? "", "base64").toString())
       const [offer] = extractOffersFromPaymentRequired(required)
@@ -222,7 +222,7 @@ layer(world({}, undefined, { receipts: { current: first, offers: second, retired
 
   it.effect("answers equal 402s with equal bytes", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const [one, other] = [
         yield* ask(`${url}/api/acquire/dew-spider`, { method: "POST" }),
         yield* ask(`${url}/api/acquire/dew-spider`, { method: "POST" }),
