@@ -4,7 +4,7 @@ import { Base64Url } from "effect/encoding"
 import { canonicalJson } from "../../platform/CanonicalJson.ts"
 import { keyId, type ReceiptKey } from "./ReceiptKeys.ts"
 
-/** What a JWS is: its header says so, so that no offer passes as a receipt. */
+/** The type in the header, by which no offer passes as a receipt. */
 export type Type = "x402-receipt+jws" | "x402-offer+jws"
 
 const encoded = (value: Schema.Json) => Base64Url.encode(canonicalJson(value))
