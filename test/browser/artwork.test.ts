@@ -2,9 +2,8 @@
 import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
 import { folder, prefix } from "../../src/altar/Artwork.ts"
-import { browser, picture, steps, visit } from "../lab/browser/Browser.ts"
+import { browser, picture } from "../lab/browser/Browser.ts"
 
 const kinds = { spirits: 24, elements: 12, companions: 8, pixels: 6 } as const
 
@@ -84,28 +83,24 @@ const alike = (one: Drawn, other: Drawn) => {
 }
 
 browser("the artwork", (it) => {
-  it.effect("is complete, visible, and unlike every other one at a glance", () =>
-    Effect.gen(function* () {
-      for (const [kind, count] of Object.entries(kinds)) {
-        assert.strictEqual(drawings.filter((path) => path.startsWith(`${prefix}/${kind}/`)).length, count, kind)
-      }
-      const { page } = yield* visit("/signals/", { bypassCSP: true, viewport: { width: 2736, height: 1000 } })
-      yield* steps(async () => {
-        const drawn = await page.evaluate(draw, drawings)
-        for (const { height, painted, path, width } of drawn) {
-          assert.isAbove(Math.min(width, height), 0, path)
-          assert.isAtLeast(painted, leastPaint * 256 * 256, path)
-        }
-        const pairs = drawn.flatMap((one, index) =>
-          drawn.slice(index + 1).map((other) => ({ pair: `${one.path} ${other.path}`, alike: alike(one, other) })),
-        )
-        assert.deepStrictEqual(
-          pairs.filter((pair) => pair.alike >= mostAlike),
-          [],
-        )
-        await page.evaluate(sheet, drawings)
-        await picture(page, "artwork")
-      })
-    }).pipe(Effect.scoped),
-  )
+  it("is complete, visible, and unlike every other one at a glance", async ({ visit }) => {
+    for (const [kind, count] of Object.entries(kinds)) {
+      assert.strictEqual(drawings.filter((path) => path.startsWith(`${prefix}/${kind}/`)).length, count, kind)
+    }
+    const { page } = await visit("/signals/", { bypassCSP: true, viewport: { width: 2736, height: 1000 } })
+    const drawn = await page.evaluate(draw, drawings)
+    for (const { height, painted, path, width } of drawn) {
+      assert.isAbove(Math.min(width, height), 0, path)
+      assert.isAtLeast(painted, leastPaint * 256 * 256, path)
+    }
+    const pairs = drawn.flatMap((one, index) =>
+      drawn.slice(index + 1).map((other) => ({ pair: `${one.path} ${other.path}`, alike: alike(one, other) })),
+    )
+    assert.deepStrictEqual(
+      pairs.filter((pair) => pair.alike >= mostAlike),
+      [],
+    )
+    await page.evaluate(sheet, drawings)
+    await picture(page, "artwork")
+  })
 })

@@ -2,7 +2,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { steps, visit } from "../lab/browser/Browser.ts"
 import { guide, inhabit, leave } from "../lab/browser/Guide.ts"
 import { patience } from "../lab/Patience.ts"
 import { ask, World } from "../lab/Fixture.ts"
@@ -77,90 +76,77 @@ guide("the first view", (it) => {
     [1440, 900],
     [360, 740],
   ] as const)
-    it.effect(`of the guide costs at most 60 KB with its typeface, ${width} pixels wide`, () =>
-      Effect.gen(function* () {
-        const { page, url } = yield* visit("/api/health", { viewport: { width, height } })
-        yield* steps(async () => {
-          const network = await page.context().newCDPSession(page)
-          await network.send("Network.enable")
-          const urls = new Map<string, string>()
-          const bytes = new Map<string, number>()
-          network.on("Network.responseReceived", ({ requestId, response }) => urls.set(requestId, response.url))
-          network.on("Network.loadingFinished", ({ encodedDataLength, requestId }) =>
-            bytes.set(urls.get(requestId) ?? requestId, encodedDataLength),
-          )
-          await page.goto(`${url}/v2/`, { waitUntil: "networkidle" })
-          // A browser that has nothing else to do fetches drawings that are a page or two away.
-          const later = new Set(
-            await page.evaluate(() =>
-              [...document.images]
-                .filter((image) => image.getBoundingClientRect().top > innerHeight)
-                .map(({ src }) => src),
-            ),
-          )
-          const first = [...bytes].filter(([one]) => !later.has(one))
-          assert.isTrue(first.some(([one]) => /vollkorn-roman-/u.test(one)))
-          assert.isTrue(first.some(([one]) => /vollkorn-italic-/u.test(one)))
-          const total = first.reduce((sum, [, length]) => sum + length, 0)
-          assert.isAtMost(total, mostOfHome, JSON.stringify(first))
-        })
-      }),
-    )
+    it(`of the guide costs at most 60 KB with its typeface, ${width} pixels wide`, async ({ visit }) => {
+      const { page, url } = await visit("/api/health", { viewport: { width, height } })
+      const network = await page.context().newCDPSession(page)
+      await network.send("Network.enable")
+      const urls = new Map<string, string>()
+      const bytes = new Map<string, number>()
+      network.on("Network.responseReceived", ({ requestId, response }) => urls.set(requestId, response.url))
+      network.on("Network.loadingFinished", ({ encodedDataLength, requestId }) =>
+        bytes.set(urls.get(requestId) ?? requestId, encodedDataLength),
+      )
+      await page.goto(`${url}/v2/`, { waitUntil: "networkidle" })
+      // A browser that has nothing else to do fetches drawings that are a page or two away.
+      const later = new Set(
+        await page.evaluate(() =>
+          [...document.images].filter((image) => image.getBoundingClientRect().top > innerHeight).map(({ src }) => src),
+        ),
+      )
+      const first = [...bytes].filter(([one]) => !later.has(one))
+      assert.isTrue(first.some(([one]) => /vollkorn-roman-/u.test(one)))
+      assert.isTrue(first.some(([one]) => /vollkorn-italic-/u.test(one)))
+      const total = first.reduce((sum, [, length]) => sum + length, 0)
+      assert.isAtMost(total, mostOfHome, JSON.stringify(first))
+    })
 
-  it.effect(
+  it(
     "of no page moves, whether its typeface comes at once or late",
-    () =>
-      Effect.gen(function* () {
-        const all = yield* paths
-        for (const [width, late] of [
-          [360, false],
-          [1440, false],
-          [360, true],
-        ] as const) {
-          const { page, url } = yield* visit("/api/health", { viewport: { width, height: 800 } })
-          yield* steps(async () => {
-            await watchShifts(page)
-            if (late)
-              await page.route("**/*.woff2", async (route) => {
-                // The words stand there before their face comes.
-                await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0)
-                await route.continue()
-              })
-            for (const path of all) {
-              await page.goto(`${url}${path}`, { waitUntil: "networkidle" })
-              await readThrough(page)
-              assert.deepStrictEqual(await shifts(page), [], `${path}, ${width} pixels, ${late ? "late" : "at once"}`)
-            }
+    async ({ visit, run }) => {
+      const all = await run(paths)
+      for (const [width, late] of [
+        [360, false],
+        [1440, false],
+        [360, true],
+      ] as const) {
+        const { page, url } = await visit("/api/health", { viewport: { width, height: 800 } })
+        await watchShifts(page)
+        if (late)
+          await page.route("**/*.woff2", async (route) => {
+            // The words stand there before their face comes.
+            await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0)
+            await route.continue()
           })
+        for (const path of all) {
+          await page.goto(`${url}${path}`, { waitUntil: "networkidle" })
+          await readThrough(page)
+          assert.deepStrictEqual(await shifts(page), [], `${path}, ${width} pixels, ${late ? "late" : "at once"}`)
         }
-      }).pipe(Effect.scoped),
+      }
+    },
     patience(240),
   )
 
-  it.effect("is set in our own typeface, in two weights, with hashes in a monospaced one", () =>
-    Effect.gen(function* () {
-      yield* paths
-      const { page } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        const faces = await page.evaluate(async () => {
-          await document.fonts.ready
-          const family = (selector: string) => {
-            const element = document.querySelector(selector)
-            return element === null ? "" : (getComputedStyle(element).fontFamily.split(",")[0] ?? "")
-          }
-          return {
-            loaded: [...document.fonts].filter(({ status }) => status === "loaded").map(({ style }) => style),
-            text: family("p"),
-            button: family(".button"),
-            field: family(".field"),
-            hash: family(".link__hash"),
-            code: family("code"),
-          }
-        })
-        assert.includeMembers(faces.loaded, ["normal", "italic"])
-        assert.deepStrictEqual([faces.text, faces.button, faces.field], ["Vollkorn", "Vollkorn", "Vollkorn"])
-        assert.deepStrictEqual([faces.hash, faces.code], ["ui-monospace", "ui-monospace"])
-      })
-    }),
-  )
+  it("is set in our own typeface, in two weights, with hashes in a monospaced one", async ({ visit, run }) => {
+    await run(paths)
+    const { page } = await visit("/v2/witness")
+    const faces = await page.evaluate(async () => {
+      await document.fonts.ready
+      const family = (selector: string) => {
+        const element = document.querySelector(selector)
+        return element === null ? "" : (getComputedStyle(element).fontFamily.split(",")[0] ?? "")
+      }
+      return {
+        loaded: [...document.fonts].filter(({ status }) => status === "loaded").map(({ style }) => style),
+        text: family("p"),
+        button: family(".button"),
+        field: family(".field"),
+        hash: family(".link__hash"),
+        code: family("code"),
+      }
+    })
+    assert.includeMembers(faces.loaded, ["normal", "italic"])
+    assert.deepStrictEqual([faces.text, faces.button, faces.field], ["Vollkorn", "Vollkorn", "Vollkorn"])
+    assert.deepStrictEqual([faces.hash, faces.code], ["ui-monospace", "ui-monospace"])
+  })
 })

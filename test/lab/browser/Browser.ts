@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
-import { Context, Effect, Exit, Layer } from "effect"
+import { Context, Effect, Exit, Layer, type Scope } from "effect"
 import {
   type Browser as Chromium,
   type BrowserContext,
@@ -32,13 +32,42 @@ export class Browser extends Context.Service<Browser, Chromium>()("test/Browser"
 
 const world = Layer.merge(rooms(), Browser.layer)
 
-type Tests = Parameters<ReturnType<typeof layer<Layer.Success<typeof world>, never>>>[1]
+/** A test in a browser: it opens pages, and runs effects against the server behind them. */
+export interface Journey<R> {
+  readonly run: <A, E>(effect: Effect.Effect<A, E, R | Scope.Scope>) => Promise<A>
+  readonly visit: (...of: Parameters<typeof visit>) => Promise<Visitor>
+  readonly url: string
+}
 
-/** Tests that need a browser; without one they are skipped, and the set-up says so. */
-export const browser = (name: string, tests: Extract<Tests, Function>) =>
-  describe.skipIf(inject("browser") === "")("in a browser,", () => {
-    layer(world, { excludeTestServices: true })(name, tests)
-  })
+type Journeys<R> = (
+  tests: (it: (title: string, body: (journey: Journey<R>) => Promise<void>, timeout?: number) => void) => void,
+) => void
+
+/** Tests that need a browser; without one they are skipped, and the set-up says so. No page may complain of anything. */
+export const journeys = <R>(name: string, parts: Layer.Layer<R | World | Browser>): Journeys<R | World | Browser> => {
+  const journey = (body: (journey: Journey<R | World | Browser>) => Promise<void>) =>
+    Effect.gen(function* () {
+      const run = Effect.runPromiseWith(yield* Effect.context<R | World | Browser | Scope.Scope>())
+      const { url } = yield* World
+      const visitors: Array<Visitor> = []
+      const opening = async (...of: Parameters<typeof visit>) => {
+        const visitor = await run(visit(...of))
+        visitors.push(visitor)
+        return visitor
+      }
+      yield* Effect.promise(() => body({ run, visit: opening, url }))
+      for (const { complaints } of visitors) assert.deepStrictEqual(complaints, [])
+    }).pipe(Effect.scoped)
+  return (tests) =>
+    describe.skipIf(inject("browser") === "")("in a browser,", () => {
+      layer(parts, { excludeTestServices: true })(name, (it) => {
+        tests((title, body, timeout) => it.effect(title, () => journey(body), timeout))
+      })
+    })
+}
+
+export const browser = (name: string, tests: Parameters<Journeys<Layer.Success<typeof world>>>[0]) =>
+  journeys(name, world)(tests)
 
 export interface Visitor {
   readonly page: Page
@@ -111,9 +140,6 @@ export const visit = Effect.fnUntraced(function* (
   const visitor: Visitor = { page, url, address, complaints }
   return visitor
 })
-
-/** Steps of a visitor, in the browser's own tongue. */
-export const steps = (run: () => Promise<void>) => Effect.promise(run)
 
 /** Half as long as the one that is meant to be read; it crosses to the browser once for each page. */
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
