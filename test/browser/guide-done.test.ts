@@ -1,12 +1,10 @@
 /** What happened is seen where it happened: after an act of one's own at once, and after a reload. */
 import { assert } from "@effect/vitest"
-import { Duration } from "effect"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { ends, heard, listen } from "../lab/browser/Announcements.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
-import { guide, settled } from "../lab/browser/Guide.ts"
-import { chainClient } from "../lab/Chain.ts"
+import { guide, leave, settled } from "../lab/browser/Guide.ts"
 import { isFocused, take } from "../lab/browser/GuidePage.ts"
+import { newCommitment } from "../lab/Fixture.ts"
 import { kept } from "../lab/browser/PrayerPage.ts"
 
 guide("what happened", (it) => {
@@ -49,33 +47,8 @@ guide("what happened", (it) => {
     assert.strictEqual(new Set(ids).size, ids.length)
   })
 
-  it("with a stone is on the chain that the page shows, and revealed words are on the stone's page", async ({
-    visit,
-  }) => {
-    const { page } = await visit("/v2/witness")
-    const words = "The swifts will leave in July."
-    assert.strictEqual(await page.locator(".strip .link").count(), 0)
-    await take(page, "Set the stone")
-    await page.locator("#stone-words").fill(words)
-    await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
-    await settled(page).waitFor()
-    await page.locator(".strip .link").first().waitFor()
-    await page.getByRole("heading", { name: "Stones", exact: true }).waitFor()
-    assert.strictEqual(await page.locator(".ledger li").count(), 1)
-    assert.include(await page.locator(".opening").innerText(), "1 stone long")
-    await page.getByRole("link", { name: "Save as a file" }).click()
-    await page.getByRole("link", { name: "Open the act" }).click()
-    await page.locator("#check").getByText("Filled in.").first().waitFor()
-    assert.include(await page.locator(".text").innerText(), "The words are sealed.")
-    await page.getByText("Reveal these words to everyone").click()
-    await page.getByRole("button", { name: "Check, then reveal" }).click()
-    await page.locator(".text blockquote", { hasText: words }).waitFor()
-    assert.strictEqual(await page.getByText("The words are sealed.").count(), 0)
-    assert.isTrue(await page.getByText("Revealed.", { exact: true }).isVisible())
-    assert.isTrue(await isFocused(page, "[data-reveal]"))
-  })
-
-  it("with a further stone brings a way to check them all, which works", async ({ visit }) => {
+  it("with a further stone brings a way to check them all, which works", async ({ run, visit }) => {
+    await run(leave("/api/witness", { commitment: newCommitment() }))
     const { page } = await visit("/v2/witness?before=2")
     assert.strictEqual(await page.locator("[data-verify-all]").count(), 0)
     await take(page, "Set the stone")
@@ -109,45 +82,3 @@ guide("what happened", (it) => {
     assert.strictEqual((await kept(page)).filter((slot) => slot.startsWith("altar:words:")).length, 1)
   })
 })
-
-guide(
-  "a payment that is settled after a reload",
-  (it) => {
-    for (const [what, path] of [
-      ["on the page where it was begun", "/v2/spirits/kelp-seal"],
-      ["on another page", "/v2/catalog"],
-    ] as const) {
-      it(`${what} is scrolled to, has the focus, and is said once by a region that was there before`, async ({
-        visit,
-        run,
-      }) => {
-        const { rpcUrl } = await run(LocalChain)
-        const anvil = chainClient(rpcUrl)
-        const { page, url } = await visit("/v2/spirits/kelp-seal")
-        await listen(page)
-        await page.getByText("Light a candle here").click()
-        await take(page, "Light the candle")
-        await page.getByLabel("Dedication").fill("While the chain sleeps")
-        await anvil.setAutomine(false)
-        await page.getByRole("button", { name: "Light the candle for $1.00" }).click()
-        const open = page.getByText("Not known yet. Asking again, not paying again.")
-        await open.waitFor()
-        await page.goto(`${url}${path}`)
-        await open.waitFor()
-        const region = page.locator("[role=status]", { has: open })
-        await region.evaluate((element) => element.setAttribute("data-before", ""))
-        await anvil.setAutomine(true)
-        await anvil.mine({ blocks: 1 })
-        await settled(page).waitFor()
-        assert.include(await page.locator("[data-before]").innerText(), "Settled.")
-        assert.isTrue(await page.locator(".receipt").evaluate((receipt) => receipt === document.activeElement))
-        const box = await page.locator(".receipt").boundingBox()
-        assert.isAtLeast(box?.y ?? -1, 0)
-        assert.isBelow(box?.y ?? Infinity, await page.evaluate(() => innerHeight))
-        assert.deepStrictEqual(await ends(page), ["Settled. $1.00 was charged, once."])
-      })
-    }
-  },
-  {},
-  { patience: Duration.seconds(1) },
-)

@@ -1,7 +1,7 @@
 /** The acts of a wallet and the box of sealed words of a browser. */
 import { assert } from "@effect/vitest"
 import { seal } from "../../src/altar/Hashes.ts"
-import { isAccessible, type Look, looksOf, looksWell } from "../lab/browser/Browser.ts"
+import { isAccessible, looksOf, looksWell } from "../lab/browser/Browser.ts"
 import { fill, guide, settled } from "../lab/browser/Guide.ts"
 import { take } from "../lab/browser/GuidePage.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
@@ -36,7 +36,7 @@ guide("my acts", (it) => {
     await page.getByText("its words are in this browser").first().waitFor()
     await page.getByText("Salt, words and commitment").first().click()
     await page.locator(".keepsake").waitFor()
-    await isAccessible(page, "my acts")
+    await looksWell(page, looksOf(360, 1280), "my acts", "guide-mine")
     const mine = page.url()
     assert.match(mine, /\/v2\/mine\?wallet=0x[0-9a-fA-F]{40}$/u)
 
@@ -117,29 +117,5 @@ guide("my acts", (it) => {
     await page.getByRole("button", { name: "Show" }).click()
     await page.getByText("Nothing here was paid by").waitFor()
     assert.strictEqual(page.url(), `${url}/v2/mine?wallet=0x${"1".repeat(40)}`)
-  })
-
-  it("look well 360 and 1280 pixels wide, light and dark, and in forced colours", async ({ visit }) => {
-    const looks: ReadonlyArray<Look> = [
-      ...looksOf(360, 1280),
-      { width: 720, colorScheme: "light", forcedColors: "active" },
-    ]
-    const { page, url } = await visit("/v2/witness", { bypassCSP: true, reducedMotion: "reduce" })
-    await setStone(page, "Seen on a phone and on a desk, by day and by night: the heron will be back by May.")
-    await settled(page).waitFor()
-    await looksWell(page, looks, "keep this", "guide-keep-this")
-    await page.getByRole("link", { name: "Save as a file" }).click()
-    await page.getByRole("link", { name: "Open the act" }).click()
-    await page
-      .getByRole("button", { name: /^Check stone/u })
-      .first()
-      .click()
-    await page.locator("[data-verify-status] .verdict--holds").waitFor()
-    await looksWell(page, looks, "a stone with its words", "guide-stone-filled")
-    await page.goto(`${url}/v2/mine`)
-    await page.getByText("Paid from this browser:").getByRole("link").first().click()
-    await page.getByText("Salt, words and commitment").first().click()
-    await page.locator(".keepsake").waitFor()
-    await looksWell(page, looks, "my acts", "guide-mine")
   })
 })

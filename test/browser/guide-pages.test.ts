@@ -1,144 +1,14 @@
-/** Every page of the guide: for everybody, without script, within its budget, and honest when something is missing. */
-import { brotliCompressSync } from "node:zlib"
+/** The guide shows what others left, works without script, and says when payments are not configured. */
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
-import type { Page } from "playwright-core"
 import { spirits } from "../../src/altar/Spirits.ts"
-import { isAccessible, type Look, looksOf, looksWell, picture } from "../lab/browser/Browser.ts"
-import { crowd, guide, inhabit, leave } from "../lab/browser/Guide.ts"
-import { shifted, watchShifts } from "../lab/browser/GuidePage.ts"
-import { patience } from "../lab/Patience.ts"
-import { ask, newCommitment, World } from "../lab/Fixture.ts"
-
-const still = [
-  "/v2/",
-  "/v2/spirits/moss-hare",
-  "/v2/spirits/quartz-elephant",
-  "/v2/spirits/rain-crow",
-  "/v2/candles",
-  "/v2/candles?spirit=dew-spider",
-  "/v2/witness",
-  "/v2/witness?q=nothing",
-  "/v2/catalog",
-  "/v2/mine",
-  `/v2/mine?wallet=0x${"1".repeat(40)}`,
-  "/v2/mine?wallet=nobody",
-  "/acts/lost",
-  "/v2/spirits/unicorn",
-]
-
-/** Pages without a budget. */
-const beside = ["/v2/log", "/v2/nowhere", "/terms", "/privacy", "/for-agents", "/signals/"]
-
-const forced: Look = { width: 720, colorScheme: "light", forcedColors: "active" }
-
-interface Listed {
-  readonly act: string
-  readonly permalink: string
-}
-
-/** The pages above, and those of one act of each kind that others have left. */
-const paths = Effect.gen(function* () {
-  const { url } = yield* World
-  const read = ask(`${url}/api/acts?limit=50`)
-  const { acts }: { acts: ReadonlyArray<Listed> } = JSON.parse((yield* read).text)
-  if (acts.length === 0) {
-    yield* inhabit
-    yield* leave("/api/candles/day/moss-hare", { dedication: "For Grandma, who kept bees" })
-    yield* crowd
-  }
-  const now: { acts: ReadonlyArray<Listed> } = JSON.parse((yield* read).text)
-  const kinds = new Map(now.acts.map(({ act, permalink }) => [act, new URL(permalink).pathname]))
-  return [...still, ...kinds.values()]
-})
-
-/** What a page may cost a reader at first sight and to its last line, in bytes as they travel, and in requests. */
-// The style holds six faces of the typeface and what is printed; with the typeface, home has a budget of its own.
-const budget = { script: 17_000, box: 23_000, style: 8_600, page: 16_000, all: 300_000, requests: 40 }
-
-const nameOf = (path: string) => `guide${path.replace(/[^a-z0-9]+/gu, "-").slice(0, 40)}`
-
-/** Opens every fold, so that what is in it is looked at too. */
-const unfold = (page: Page) =>
-  page.locator("details").evaluateAll((all) => all.forEach((one) => one.setAttribute("open", "")))
+import { isAccessible } from "../lab/browser/Browser.ts"
+import { guide, leave } from "../lab/browser/Guide.ts"
+import { guidePaths } from "../lab/browser/GuidePaths.ts"
+import { newCommitment } from "../lab/Fixture.ts"
 
 guide("the field guide", (it) => {
-  it(
-    "is accessible and no wider than the window on every page, 320 and 1440 pixels wide, light and dark, and in forced colours",
-    async ({ visit, run }) => {
-      const all = await run(paths)
-      const { page, url } = await visit("/v2/", { bypassCSP: true, reducedMotion: "reduce" })
-      for (const [path, ...widths] of [
-        ...all.map((one) => [one, 320, 1440] as const),
-        ...beside.map((one) => [one, 320] as const),
-      ]) {
-        await page.goto(`${url}${path}`)
-        await unfold(page)
-        await looksWell(page, [...looksOf(...widths), forced], path, nameOf(path))
-      }
-    },
-    patience(180),
-  )
-
-  it(
-    "complains of nothing, loads little and does not move, to the last line of every page",
-    async ({ visit, run }) => {
-      const all = await run(paths)
-      const { page, url } = await visit("/api/health")
-      await watchShifts(page)
-      const network = await page.context().newCDPSession(page)
-      await network.send("Network.enable")
-      // Each page is a first view.
-      await network.send("Network.setCacheDisabled", { cacheDisabled: true })
-      const types = new Map<string, string>()
-      const bytes = new Map<string, number>()
-      network.on("Network.responseReceived", ({ requestId, type }) => types.set(requestId, type))
-      network.on("Network.loadingFinished", ({ encodedDataLength, requestId }) =>
-        bytes.set(requestId, encodedDataLength),
-      )
-      const sum = (type: string) =>
-        [...bytes].reduce((total, [id, length]) => (types.get(id) === type ? total + length : total), 0)
-      for (const path of all) {
-        types.clear()
-        bytes.clear()
-        await page.goto(`${url}${path}`, { waitUntil: "networkidle" })
-        for (const image of await page.locator("img[loading=lazy]").all()) {
-          if (await image.isVisible()) await image.scrollIntoViewIfNeeded()
-        }
-        await page.waitForLoadState("networkidle")
-        const renewed = await page
-          .locator("[data-renew]")
-          .evaluateAll((parts) => parts.map((part) => part.getAttribute("data-renew")))
-        assert.strictEqual(new Set(renewed).size, renewed.length, `parts of ${path}: ${renewed.join(" ")}`)
-        const total = [...bytes.values()].reduce((one, other) => one + other, 0)
-        assert.isAbove(sum("Script"), 1000, path)
-        const script = path.startsWith("/v2/mine") ? budget.box : budget.script
-        assert.isAtMost(sum("Script"), script, `script of ${path}`)
-        assert.isAtMost(sum("Stylesheet"), budget.style, `style of ${path}`)
-        assert.isAtMost(sum("Document"), budget.page, `document of ${path}`)
-        assert.isAtMost(total, budget.all, `all of ${path}`)
-        assert.isAtMost(types.size, budget.requests, `requests of ${path}`)
-        assert.isAtMost(await shifted(page), 0.01, `${path} shifts`)
-      }
-    },
-    patience(180),
-  )
-
-  it("loads what signs only when somebody wants to pay", async ({ visit }) => {
-    const { page } = await visit("/v2/spirits/silt-salamander")
-    const scripts: Array<Promise<Buffer>> = []
-    page.on("response", (response) => {
-      if (response.url().endsWith(".js")) scripts.push(response.body())
-    })
-    await page.locator("#prayer").getByRole("button", { name: "Make a play wallet" }).click()
-    await page.getByText("Play wallet with").first().waitFor()
-    const bytes = (await Promise.all(scripts)).reduce((sum, body) => sum + brotliCompressSync(body).length, 0)
-    assert.isAbove(bytes, 10_000)
-    assert.isAtMost(bytes, 60_000)
-  })
-
   it("shows what was left on an altar: its candles, keeper, offerings and stones", async ({ visit, run }) => {
-    await run(paths)
+    await run(guidePaths)
     // Today, whatever day it was when the others were left.
     await run(leave("/api/prayers/ink-cuttlefish", { agentName: "W".repeat(64), intentionCommitment: newCommitment() }))
     const { page, url } = await visit("/v2/spirits/quartz-elephant")
@@ -163,7 +33,7 @@ guide("the field guide", (it) => {
     visit,
     run,
   }) => {
-    await run(paths)
+    await run(guidePaths)
     const { page, url } = await visit("/api/health", { reducedMotion: "reduce" })
     await page.clock.install()
     await page.goto(`${url}/v2/candles?spirit=moss-hare`)
@@ -183,7 +53,7 @@ guide("the field guide", (it) => {
   })
 
   it("can be read, searched and walked without script", async ({ visit, run }) => {
-    await run(paths)
+    await run(guidePaths)
     const { page, url } = await visit("/v2/", { javaScriptEnabled: false })
     assert.deepStrictEqual(
       (await page.locator(".entry__name").allInnerTexts()).sort(),
@@ -225,7 +95,6 @@ guide(
         assert.match(await notice.first().innerText(), /Payments are not configured[^]*Missing: PAY_TO, RPC_URL/u)
         assert.strictEqual(await page.locator("[data-pay]").count(), 0, path)
         await isAccessible(page, path)
-        await picture(page, `${nameOf(path)}-not-configured`)
       }
       await page.goto(`${url}/v2/`)
       await page.getByText("Nothing has been laid here yet.").waitFor()

@@ -173,7 +173,7 @@ guide("a wallet of the browser", (it) => {
     await form.getByText(account.address.slice(0, 6)).waitFor()
   })
 
-  it("without enough money is refused by the altar, and nothing is charged", async ({ visit, run }) => {
+  it("without enough money is refused by the altar, and nothing is charged", async ({ visit }) => {
     const account = privateKeyToAccount(generatePrivateKey())
     const visitor = await visit("/v2/spirits/dune-pangolin")
     const { page } = visitor

@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises"
 import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
-import { isAccessible, picture } from "../lab/browser/Browser.ts"
+import { looksOf, looksWell } from "../lab/browser/Browser.ts"
 import { guide, leave, settled, signed } from "../lab/browser/Guide.ts"
-import { forbidStorage } from "../lab/browser/GuidePage.ts"
+import { forbidStorage, isFocused } from "../lab/browser/GuidePage.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, type Kept, keepsakeOf, sentBy, setStone } from "../lab/browser/WordsPage.ts"
 import { patience } from "../lab/Patience.ts"
@@ -33,8 +33,13 @@ guide("sealed words", (it) => {
         await route.continue()
       },
     )
+    assert.strictEqual(await page.locator(".strip .link").count(), 0)
     await setStone(page, words)
     await settled(page).waitFor()
+    await page.locator(".strip .link").first().waitFor()
+    await page.getByRole("heading", { name: "Stones", exact: true }).waitFor()
+    assert.strictEqual(await page.locator(".ledger li").count(), 1)
+    assert.include(await page.locator(".opening").innerText(), "1 stone long")
     const kept = await keepsakeOf(page)
     assert.strictEqual(kept.commitment, seal(kept.salt, words))
     // For the price already, and for the payment.
@@ -49,8 +54,7 @@ guide("sealed words", (it) => {
     assert.isBelow(order.indexOf("Save as a file"), order.indexOf("Open the act"))
     assert.isBelow(order.indexOf("Copy"), order.indexOf("Open the act"))
     await page.getByText("Not saved yet.").waitFor()
-    await isAccessible(page, "keep this")
-    await picture(page, "guide-keep-this")
+    await looksWell(page, looksOf(360, 1280), "keep this", "guide-keep-this")
     assert.isTrue(await isAsked(page), "leaving with unsaved words is questioned")
     const saving = page.waitForEvent("download")
     await page.getByRole("link", { name: "Save as a file" }).click()
@@ -66,15 +70,19 @@ guide("sealed words", (it) => {
     await page.getByRole("heading", { name: "Witness stone 1" }).waitFor()
     assert.deepStrictEqual(asked, [], "whoever saved them may go")
     await page.locator("#check").getByText("Filled in.").first().waitFor()
+    assert.include(await page.locator(".text").innerText(), "The words are sealed.")
     assert.strictEqual(await page.locator("#check-salt").inputValue(), kept.salt)
     await page.getByRole("button", { name: "Check without sending" }).click()
     await page.getByText("They match.", { exact: true }).waitFor()
     assert.notInclude(sentBy(requests), kept.salt)
     assert.notInclude(sentBy(requests), "heron")
     await page.getByText("Reveal these words to everyone").click()
-    await isAccessible(page, "filled in")
-    await picture(page, "guide-filled-in")
+    await looksWell(page, looksOf(360, 1280), "filled in", "guide-filled-in")
     await page.getByRole("button", { name: "Check, then reveal" }).click()
+    await page.locator(".text blockquote", { hasText: words }).waitFor()
+    assert.strictEqual(await page.getByText("The words are sealed.").count(), 0)
+    assert.isTrue(await page.getByText("Revealed.", { exact: true }).isVisible())
+    assert.isTrue(await isFocused(page, "[data-reveal]"))
     await page.getByRole("link", { name: "See the words" }).click()
     await page.locator("blockquote").filter({ hasText: words }).waitFor()
     assert.strictEqual(signed(requests).length, 1)

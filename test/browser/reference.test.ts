@@ -1,6 +1,5 @@
 /** The reference in a browser: found, copied and tried without leaving the page. */
 import { assert } from "@effect/vitest"
-import { looksOf, looksWell } from "../lab/browser/Browser.ts"
 import { guide } from "../lab/browser/Guide.ts"
 
 guide("the reference of the API", (it) => {
@@ -47,10 +46,5 @@ guide("the reference of the API", (it) => {
     await box.getByRole("button", { name: "Send" }).click()
     await box.getByRole("status").filter({ hasText: "402 after" }).waitFor()
     assert.strictEqual(page.url(), `${url}/docs`)
-  })
-
-  it("looks well with everything open, at every width and in both themes", async ({ visit }) => {
-    const { page } = await visit("/docs", { bypassCSP: true })
-    await looksWell(page, looksOf(320, 1440), "/docs", "docs")
   })
 })

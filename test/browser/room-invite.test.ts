@@ -47,7 +47,7 @@ browser("the signal room", (it) => {
 
   it("says so when it was opened at an address that is not the server's own", async ({ visit, url, run }) => {
     const guest = await run(newRoom(url))
-    const { page } = await visit("/v2/")
+    const { complaints, page } = await visit("/v2/")
     // Browsers know every name below localhost as this machine.
     const elsewhere = url.replace("127.0.0.1", "elsewhere.localhost")
     await page.goto(`${elsewhere}/signals/`)
@@ -58,6 +58,7 @@ browser("the signal room", (it) => {
     await write(page, "Wren", "Hello?")
     await page.getByText("Not sent. This page was opened at another address").waitFor()
     assert.strictEqual(await page.locator("#text").inputValue(), "Hello?")
+    assert.isTrue(complaints.splice(0).every((one) => one.startsWith(elsewhere)))
   })
 
   it("tells nobody but the room what its key is", async ({ visit, url, run }) => {

@@ -144,6 +144,7 @@ guide(
         return image.naturalWidth
       })
       assert.strictEqual(shown, 280)
+      assert.deepStrictEqual(complaints.splice(0), [`${elsewhere}/`])
     })
 
     it("pages say by machine what they are about, and no browser minds", async ({ visit, run }) => {

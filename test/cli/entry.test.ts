@@ -9,6 +9,7 @@ import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../lab/Database.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
+import { effects } from "../lab/Effects.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const entry = join(root, "src/start.js")
@@ -52,6 +53,7 @@ describe("on an old Node", () => {
 const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
 
 layer(database, { excludeTestServices: true, timeout: patience(120) })("serve", (it) => {
+  const effect = effects(it)
   /** What it says it listens on. */
   const heard = (env: Readonly<Record<string, string>>) =>
     Effect.gen(function* () {
@@ -69,18 +71,17 @@ layer(database, { excludeTestServices: true, timeout: patience(120) })("serve", 
       return line.message
     }).pipe(Effect.scoped, Effect.orDie)
 
-  it.effect(
+  effect(
     "names the address that is bound, and the public one beside it where that is another",
-    () =>
-      Effect.gen(function* () {
-        const port = yield* freePort
-        const missing = "Payments are not configured: PAY_TO, RPC_URL, RELAYER_KEY or FACILITATOR_URL."
-        assert.strictEqual(
-          yield* heard({ HOST: "0.0.0.0", PORT: String(port), PUBLIC_URL: "https://altar.example" }),
-          `Listening on http://0.0.0.0:${port} (public: https://altar.example). ${missing}`,
-        )
-        assert.strictEqual(yield* heard({ PORT: String(port) }), `Listening on http://127.0.0.1:${port}. ${missing}`)
-      }),
+    function* () {
+      const port = yield* freePort
+      const missing = "Payments are not configured: PAY_TO, RPC_URL, RELAYER_KEY or FACILITATOR_URL."
+      assert.strictEqual(
+        yield* heard({ HOST: "0.0.0.0", PORT: String(port), PUBLIC_URL: "https://altar.example" }),
+        `Listening on http://0.0.0.0:${port} (public: https://altar.example). ${missing}`,
+      )
+      assert.strictEqual(yield* heard({ PORT: String(port) }), `Listening on http://127.0.0.1:${port}. ${missing}`)
+    },
     patience(120),
   )
 })

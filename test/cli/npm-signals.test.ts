@@ -10,6 +10,7 @@ import { database } from "../lab/Database.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { run } from "../lab/Process.ts"
+import { effects } from "../lab/Effects.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const bound = patience(120)
@@ -84,6 +85,7 @@ describe("package.json", () => {
 })
 
 layer(database, { excludeTestServices: true, timeout: bound })("npm, told to end,", (it) => {
+  const effect = effects(it)
   it.effect.each(["start", "dev"])(
     "leaves nothing of `npm run %s`, which says what its first seconds are for",
     (name) =>
@@ -112,19 +114,18 @@ layer(database, { excludeTestServices: true, timeout: bound })("npm, told to end
     bound,
   )
 
-  it.effect(
+  effect(
     "leaves nothing of `npm run serve`",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* LocalDatabase
-        const port = yield* freePort
-        const env = { PORT: String(port), DATABASE_URL: Redacted.value(url), HOST: "", PUBLIC_URL: "", PAY_TO: "" }
-        const { ended, signal, started } = yield* runScript("serve", "Listening on", env)
-        assert.isTrue(started.some(({ command }) => command.includes("src/start.js serve")))
-        signal("SIGTERM")
-        yield* ended
-        assert.deepStrictEqual(yield* left(started), [])
-      }),
+    function* () {
+      const { url } = yield* LocalDatabase
+      const port = yield* freePort
+      const env = { PORT: String(port), DATABASE_URL: Redacted.value(url), HOST: "", PUBLIC_URL: "", PAY_TO: "" }
+      const { ended, signal, started } = yield* runScript("serve", "Listening on", env)
+      assert.isTrue(started.some(({ command }) => command.includes("src/start.js serve")))
+      signal("SIGTERM")
+      yield* ended
+      assert.deepStrictEqual(yield* left(started), [])
+    },
     bound,
   )
 })

@@ -2,10 +2,10 @@
 import { existsSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
 import { printed } from "../lab/Commands.ts"
 import { documents, examplesOf } from "../lab/Documents.ts"
 import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
+import { effect } from "../lab/Effects.ts"
 
 const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = jsonOf("package.json")
 
@@ -230,17 +230,15 @@ describe("a command in an example", () => {
     )
   })
 
-  it.effect("that is ours has the options that it is shown with", () =>
-    Effect.gen(function* () {
-      const typed = shown.flatMap(({ args, file, line }) =>
-        args === undefined || args.length === 0 ? [] : [{ args, file, line }],
-      )
-      assert.isAbove(typed.length, 15)
-      for (const { args, file, line } of typed) {
-        const help = yield* printed(...pathOf(args), "--help")
-        for (const option of args.filter((word) => /^--\w/u.test(word)))
-          assert.include(help, option.replace(/=.*$/u, ""), `${file}: ${line}`)
-      }
-    }),
-  )
+  effect("that is ours has the options that it is shown with", function* () {
+    const typed = shown.flatMap(({ args, file, line }) =>
+      args === undefined || args.length === 0 ? [] : [{ args, file, line }],
+    )
+    assert.isAbove(typed.length, 15)
+    for (const { args, file, line } of typed) {
+      const help = yield* printed(...pathOf(args), "--help")
+      for (const option of args.filter((word) => /^--\w/u.test(word)))
+        assert.include(help, option.replace(/=.*$/u, ""), `${file}: ${line}`)
+    }
+  })
 })

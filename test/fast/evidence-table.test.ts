@@ -19,6 +19,7 @@ import {
   usedAnd,
 } from "../lab/ScriptedEvidence.ts"
 import { address, logsOf, word } from "../lab/TransferLogs.ts"
+import { effect } from "../lab/Effects.ts"
 
 /** By a block that may still be taken back. */
 const spentForNow: Evidence.Evidence = {
@@ -191,12 +192,10 @@ describe("when of an authorization", () => {
       }),
   )
 
-  it.effect("it is unused, by a node below the block that has held its transfer, nothing follows", () =>
-    Effect.gen(function* () {
-      const { evidence } = Evidence.make(scripted({ newest: blockAt(10n) }))
-      const paidBefore = (block: bigint) => evidence({ ...look, foundIn: Option.some(block) })
-      assert.deepStrictEqual(yield* paidBefore(11n), nothing)
-      assert.deepStrictEqual(yield* paidBefore(10n), open(true))
-    }),
-  )
+  effect("it is unused, by a node below the block that has held its transfer, nothing follows", function* () {
+    const { evidence } = Evidence.make(scripted({ newest: blockAt(10n) }))
+    const paidBefore = (block: bigint) => evidence({ ...look, foundIn: Option.some(block) })
+    assert.deepStrictEqual(yield* paidBefore(11n), nothing)
+    assert.deepStrictEqual(yield* paidBefore(10n), open(true))
+  })
 })

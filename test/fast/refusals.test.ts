@@ -1,5 +1,5 @@
 /** What an endpoint refuses before anything of ours runs: no database, no limiter, only the contract and its refusals. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
@@ -14,6 +14,7 @@ import * as Requests from "../../src/altar/Requests.ts"
 import { KnownUrls } from "../../src/http/KnownUrls.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
+import { effect } from "../lab/Effects.ts"
 
 const api = HttpApi.make("spirit-altar").add(ActsGroup, CandlesGroup)
 
@@ -117,24 +118,20 @@ const rows: ReadonlyArray<readonly [what: string, path: string, init: RequestIni
 
 describe("a request with", () => {
   for (const [what, path, init, answer] of rows) {
-    it.effect(`${what} is refused before any service is asked`, () =>
-      Effect.gen(function* () {
-        assert.deepStrictEqual(yield* ask(path, init), { ok: false, ...answer })
-      }),
-    )
+    effect(`${what} is refused before any service is asked`, function* () {
+      assert.deepStrictEqual(yield* ask(path, init), { ok: false, ...answer })
+    })
   }
 })
 
 describe("a refusal", () => {
-  it.effect("never repeats what was sent as sealed words", () =>
-    Effect.gen(function* () {
-      const secret = "the words nobody may see".repeat(300)
-      const answers = [json({ salt, words: secret }), json({ salt: secret, words: 1 }), body(`{"words":"${secret}`)]
-      for (const init of answers) {
-        const { status, text } = yield* send(unseal, init)
-        assert.strictEqual(status, 400)
-        assert.notInclude(text, "nobody may see")
-      }
-    }),
-  )
+  effect("never repeats what was sent as sealed words", function* () {
+    const secret = "the words nobody may see".repeat(300)
+    const answers = [json({ salt, words: secret }), json({ salt: secret, words: 1 }), body(`{"words":"${secret}`)]
+    for (const init of answers) {
+      const { status, text } = yield* send(unseal, init)
+      assert.strictEqual(status, 400)
+      assert.notInclude(text, "nobody may see")
+    }
+  })
 })

