@@ -1,9 +1,9 @@
-/** Every drawing loads, paints, and keeps a silhouette of its own at 48 pixels; the contact sheet is for human eyes. */
+/** Every drawing loads, paints, and keeps a silhouette of its own at 48 pixels. */
 import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert } from "@effect/vitest"
 import { folder, prefix } from "../../src/altar/Artwork.ts"
-import { browser, picture } from "../lab/browser/Browser.ts"
+import { browser } from "../lab/browser/Browser.ts"
 
 const kinds = { spirits: 24, elements: 12, companions: 8, pixels: 6 } as const
 
@@ -58,25 +58,6 @@ const draw = async (paths: ReadonlyArray<string>): Promise<ReadonlyArray<Drawn>>
   )
 }
 
-/** Runs in the page: all drawings at 256 and at 48 pixels, on paper and on ink. */
-const sheet = async (paths: ReadonlyArray<string>) => {
-  const strip = (ground: string, size: number) => {
-    const box = document.createElement("div")
-    Object.assign(box.style, { background: ground, padding: "16px", display: "flex", flexWrap: "wrap", gap: "16px" })
-    box.append(
-      ...paths.map((path) => {
-        const image = new Image(size, size)
-        image.src = path
-        return image
-      }),
-    )
-    return box
-  }
-  const grounds = ["#f6f1e4", "#14171a"]
-  document.body.replaceChildren(...grounds.flatMap((ground) => [strip(ground, 256), strip(ground, 48)]))
-  await Promise.all([...document.images].map((image) => image.decode()))
-}
-
 const alike = (one: Drawn, other: Drawn) => {
   const pixels = [...one.mask].map((pixel, index) => Number(pixel) + Number(other.mask[index]))
   return pixels.filter((sum) => sum === 2).length / Math.max(1, pixels.filter((sum) => sum > 0).length)
@@ -100,7 +81,5 @@ browser("the artwork", (it) => {
       pairs.filter((pair) => pair.alike >= mostAlike),
       [],
     )
-    await page.evaluate(sheet, drawings)
-    await picture(page, "artwork")
   })
 })

@@ -124,7 +124,7 @@ guide(
           }),
         ),
       )
-      const { page, url } = await visit(`/witness/${id}`)
+      const { complaints, page, url } = await visit(`/witness/${id}`)
       assert.strictEqual(
         await page.getByRole("link", { name: "Certificate to print" }).getAttribute("href"),
         `/witness/${id}/certificate`,

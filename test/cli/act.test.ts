@@ -32,23 +32,4 @@ layer(world(), { excludeTestServices: true })("spirit-altar act", (it) => {
     },
     patience(300),
   )
-
-  effect(
-    "refuses in one sentence what the contract does not know, and signs nothing",
-    function* () {
-      const at = yield* terminal
-      for (const order of [
-        ["act", "takeIn", "moss-hare", "--agent-name", "x".repeat(65)],
-        ["act", "setWitnessStone"],
-      ]) {
-        const ended = yield* at.run([...order, "--json"])
-        assert.strictEqual(ended.code, 1)
-        const { code, message } = JSON.parse(ended.stdout)
-        assert.strictEqual(code, "bad_request", ended.stderr)
-        assert.match(message, /^The altar would not understand this: .+ This request charged nothing\.$/u)
-      }
-      assert.strictEqual(yield* authorizationsUsed({ account: at }), 0)
-    },
-    patience(300),
-  )
 })

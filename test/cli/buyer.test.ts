@@ -132,11 +132,14 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
     function* () {
       const at = yield* terminal
       const order = ["witness", "--text", words]
+      const misunderstood = /^The altar would not understand this: .+ This request charged nothing\.$/u
       const refusals: ReadonlyArray<readonly [ReadonlyArray<string>, string, RegExp, Record<string, string>?]> = [
         [[...order, "--max", "0.005"], "above_limit", /above your limit of 5000 atomic USDC a payment\./u],
         [[...order, "--max-per-day", "0"], "above_day_limit", /above your limit of \$0\.00 a day\./u],
         [[...order, "--pay-to", `0x${"1".repeat(40)}`], "other_payee", /expected is 0x1{40}\./u],
         [[...order, "--key", "short"], "idempotency_key_invalid", /12 to 128 characters/u],
+        [["act", "takeIn", "moss-hare", "--agent-name", "x".repeat(65)], "bad_request", misunderstood],
+        [["act", "setWitnessStone"], "bad_request", misunderstood],
         [["collect", "nobody"], "element_not_found", /no such item/u],
         [order, "trouble", /^No wallet: set SPIRIT_ALTAR_PRIVATE_KEY/u, { SPIRIT_ALTAR_PRIVATE_KEY: "" }],
         [order, "trouble", /holds no private key/u, { SPIRIT_ALTAR_PRIVATE_KEY: "0x1234" }],

@@ -293,13 +293,6 @@ describe("the packed command", () => {
     assert.match(ended.stderr, /^Node 24 or newer is needed, and this is Node 20\.20\.2: [^\n]+\n$/u)
   })
 
-  it("names what a server misses", async () => {
-    const ended = await altar(["serve"], { DATABASE_URL: "" })
-    assert.deepStrictEqual([ended.code, ended.stdout], [1, ""])
-    assert.match(ended.stderr, /DATABASE_URL/u)
-    assert.notMatch(ended.stderr, /\n +at .*\.js/u, "no stack")
-  })
-
   it("names what the sandbox misses, in one line", async () => {
     const ended = await altar(["sandbox"], { DATABASE_URL: "", DATA_DIR: join(folder, "bare") })
     assert.strictEqual(ended.code, 1)
