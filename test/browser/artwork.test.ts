@@ -33,7 +33,6 @@ interface Drawn {
   readonly mask: string
 }
 
-/** Runs in the page. */
 const draw = async (paths: ReadonlyArray<string>): Promise<ReadonlyArray<Drawn>> => {
   const alphaOf = (image: HTMLImageElement, size: number) => {
     const canvas = new OffscreenCanvas(size, size)

@@ -10,7 +10,6 @@ import { patience } from "../lab/Patience.ts"
 /** Bytes as they travel. The style holds six faces and the print style; home has a budget of its own with the typeface. */
 const budget = { script: 17_000, box: 23_000, style: 8_600, page: 16_000, all: 300_000, requests: 40, home: 60_000 }
 
-/** The layout shifts of a page, from its next load on. */
 const watchShifts = (page: Page) =>
   page.addInitScript(() => {
     const found: Array<string> = []
@@ -23,7 +22,6 @@ const watchShifts = (page: Page) =>
     }).observe({ type: "layout-shift", buffered: true })
   })
 
-/** Scrolls to the last line, so that every lazy drawing is fetched. */
 const readThrough = async (page: Page) => {
   await page.evaluate(async () => {
     for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight / 2) {
@@ -35,7 +33,6 @@ const readThrough = async (page: Page) => {
   await page.waitForFunction(() => [...document.images].every((one) => one.complete || !one.checkVisibility()))
 }
 
-/** What each request of the page weighs, by its URL and its type. */
 const weighing = async (network: CDPSession) => {
   const loads = new Map<string, { url: string; type: string; bytes: number }>()
   await network.send("Network.enable")

@@ -6,7 +6,6 @@ import { guide, leave } from "../lab/browser/Guide.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 import { shifted, take, watchShifts } from "../lab/browser/GuidePage.ts"
 
-/** Both addresses tell of something new until the page shows it. */
 const renewUntil = async (page: Page, words: string) => {
   for (const path of ["altars", "field"])
     await page.route(`**/api/${path}`, (route) =>
@@ -43,7 +42,6 @@ guide("the field", (it) => {
     await page.clock.install()
     await page.goto(`${url}/v2/`)
     await page.waitForLoadState("networkidle")
-    /** Both addresses are asked once more. */
     const beats = async () => {
       for (const _ of [1, 2]) {
         const before = answered.length

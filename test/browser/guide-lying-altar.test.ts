@@ -19,7 +19,6 @@ const buy = async (page: Page) => {
 
 const verdict = (page: Page) => page.locator(".verdict", { hasText: "Not what you bought." })
 
-/** The purchase that this browser keeps. */
 const kept = (page: Page) =>
   page.evaluate(() => {
     const slot = Object.keys(localStorage).find((name) => name.startsWith("altar:purchase:")) ?? ""

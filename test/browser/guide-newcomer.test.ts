@@ -7,7 +7,6 @@ import { guide, leave, settled } from "../lab/browser/Guide.ts"
 import { shifted, take, watchShifts } from "../lab/browser/GuidePage.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 
-/** What browsers and libraries say of their own errors. */
 const foreign = /TypeError|NetworkError|Failed to fetch|dynamically imported|DOMException|Error:|undefined|\[object/u
 
 const isOurs = async (page: Page, state: string) =>

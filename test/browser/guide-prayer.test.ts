@@ -73,7 +73,6 @@ guide("a prayer", (it) => {
   it("can be laid by keyboard alone, and what happens is told to whoever cannot see it", async ({ visit }) => {
     const { page } = await visit("/v2/spirits/orchard-dormouse")
     const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim().replace(/\s+/gu, " ") ?? "")
-    /** Presses Tab until an element of this text or label has the focus; within a page's worth of stops. */
     const reach = async (name: string) => {
       for (let stop = 0; stop < 40; stop++) {
         await page.keyboard.press("Tab")

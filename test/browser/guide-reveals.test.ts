@@ -12,7 +12,6 @@ const salt = "5c1fd1e6a0bb4e7f9c2d"
 const words = "The heron will return by May."
 const other = "Something that came true."
 
-/** A salt and words in which a parser of pages could change something. */
 const odd = { salt: ' a salt\r\nof <b>&amp;"two" lines ', words: ' It\'s "quoted",\r\n<i>and</i> cafe\u0301. ' }
 
 const opened = Effect.gen(function* () {
@@ -33,7 +32,6 @@ const opened = Effect.gen(function* () {
   return { stone: stone.id, strange: strange.id, candle: candle.id }
 })
 
-/** Somebody between the server and its reader who changes the words of a page. */
 const lie = (page: Page) =>
   page.route(
     (url) => /^\/(?:witness|acts|v2)\//u.test(url.pathname) && !url.pathname.includes("."),

@@ -8,7 +8,6 @@ import { said, type Segment, stones } from "../lab/browser/ChainPage.ts"
 import { guide, leave } from "../lab/browser/Guide.ts"
 import { ask, newCommitment, post } from "../lab/Fixture.ts"
 
-/** Somebody between the server and the reader who changes what is answered of the chain. */
 const tamper = (page: Page, change: (segment: Segment) => Partial<Segment>) =>
   page.route("**/api/witness/chain?*", async (route) => {
     const response = await route.fetch()

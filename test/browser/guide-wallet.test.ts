@@ -46,7 +46,6 @@ const install = async ({ page }: Visitor, answer: (call: Call) => Promise<unknow
   return calls
 }
 
-/** Signs typed data as handed over by the page. */
 const signer =
   (account: PrivateKeyAccount) =>
   ({ params = [] }: Call) => {
@@ -60,7 +59,6 @@ const take = async (form: Locator) => {
   await form.getByRole("button", { name: "Test wallet" }).click()
 }
 
-/** How often a page asked for a price, and what it handed in. */
 const purchases = (page: Page) => {
   const keys = new Set<string>()
   const handed: Array<string> = []
@@ -79,7 +77,6 @@ const funded = Effect.gen(function* () {
   return account
 })
 
-/** What the page says of a wallet that answers so. */
 const unwilling: ReadonlyArray<readonly [words: string, answers: Readonly<Record<string, unknown>>]> = [
   ["You said no in the wallet.", { eth_signTypedData_v4: refuse(4001, "User rejected.") }],
   ["The wallet gave no signature.", { eth_signTypedData_v4: refuse(-32_603, "Internal error") }],

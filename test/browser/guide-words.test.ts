@@ -10,7 +10,6 @@ import { watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, type Kept, keepsakeOf, sentBy, setStone } from "../lab/browser/WordsPage.ts"
 import { patience } from "../lab/Patience.ts"
 
-/** Whether leaving the page is questioned; it is not left. */
 const isAsked = async (page: Page) => {
   const dialog = page.waitForEvent("dialog", { timeout: patience(15) }).then(
     (asked) => asked.dismiss().then(() => asked.type() === "beforeunload"),

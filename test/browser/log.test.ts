@@ -8,7 +8,6 @@ import { guide, leave } from "../lab/browser/Guide.ts"
 import { patience } from "../lab/Patience.ts"
 import { ask, newCommitment, World } from "../lab/Fixture.ts"
 
-/** One more stone, and the log has it. */
 const grow = Effect.gen(function* () {
   const { url } = yield* World
   const stone = yield* leave("/api/witness", { commitment: newCommitment() })
@@ -25,7 +24,6 @@ const checks = (page: Page, name: string, kind: "holds" | "broken" | "waits", wo
     .click()
     .then(() => page.locator(`[data-log-status] .verdict--${kind}`, { hasText: words }).waitFor())
 
-/** What this browser is made to remember: a checkpoint that the log's own key signed. */
 const remember = (page: Page, size: number, vkey = signer.vkey) =>
   page.evaluate(
     ([key, note]) => localStorage.setItem("altar:log", JSON.stringify({ vkey: key, note, at: Date.now() })),

@@ -51,7 +51,6 @@ browser("the signal room", (it) => {
         const element = document.activeElement
         return element?.id || element?.getAttribute("value") || element?.classList.item(0)
       })
-    /** Presses Tab until the element has the focus; a trap or a gap fails. */
     const tabTo = async (id: string) => {
       for (let presses = 0; presses < 40; presses++) {
         if ((await focused()) === id) return

@@ -21,7 +21,6 @@ interface Stone {
   readonly chainHash: string
 }
 
-/** A stone that the log covers. */
 const coveredAs = Effect.fnUntraced(function* (commitment: string) {
   const { url } = yield* World
   const { id } = yield* leave("/api/witness", { commitment, agentName: "Wren" })

@@ -10,7 +10,6 @@ import { layer as rooms } from "../lab/server/Rooms.ts"
 import { ask, World } from "../lab/Fixture.ts"
 import { effects } from "../lab/Effects.ts"
 
-/** `fetch` would tidy the path before it is sent. */
 const raw = (url: string, path: string) =>
   Effect.callback<number>((resume) => {
     const { hostname, port } = new URL(url)
@@ -23,7 +22,6 @@ const raw = (url: string, path: string) =>
 
 const dist = new URL("../../dist/web", import.meta.url).pathname
 
-/** The hashed name of an asset, as pages name it. */
 const assetOf = Effect.fnUntraced(function* (plain: string) {
   const { url } = yield* World
   const name = (yield* ask(`${url}/assets.json`)).json[plain]
@@ -31,7 +29,6 @@ const assetOf = Effect.fnUntraced(function* (plain: string) {
   return String(name)
 })
 
-/** What is fetched by its own name and is not compressed again. */
 const isPacked = (type: string) => /^(?:font|image\/png)/u.test(type)
 
 const built = () =>

@@ -28,7 +28,6 @@ const bundle = (contents: string, options: BuildOptions) =>
     logLevel: "error",
   })
 
-/** What a page loads first, and everything that paying loads on top, gzipped. */
 const bounds = { entry: 4 * 1024, whole: 350 * 1024 }
 
 describe("the bundle", () => {
@@ -43,7 +42,6 @@ describe("the bundle", () => {
       inputs.filter((file) => /^src\/(?!buyer\/)|^test\//u.test(file)),
       [],
     )
-    /** What an output loads, at once or on demand; esbuild also writes chunks that nobody asks for any more. */
     const loadedBy = (name: string, kinds: ReadonlyArray<string>, seen = new Set<string>()): ReadonlySet<string> => {
       seen.add(name)
       for (const { kind, path } of metafile.outputs[name]?.imports ?? []) {

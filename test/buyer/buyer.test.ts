@@ -8,7 +8,6 @@ import { effects } from "../lab/Effects.ts"
 
 const words = "The heron will return by May."
 
-/** A network that loses the answer of the first paid request, after or before the altar has it. */
 const losing = (when: "before" | "after"): Network => {
   let lost = false
   return async (request, forward) => {

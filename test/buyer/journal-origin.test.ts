@@ -9,7 +9,6 @@ import { effects } from "../lab/Effects.ts"
 
 const words = "The heron will return by May."
 
-/** Another altar, and all that it is told. */
 const stranger = Effect.gen(function* () {
   const heard: Array<string> = []
   const url = yield* serve(async (path, body) => {
@@ -19,7 +18,6 @@ const stranger = Effect.gen(function* () {
   return { url, heard }
 })
 
-/** A journal whose disk is full whenever it is told so. */
 const failing = () => {
   const kept = memoryJournal()
   const disk = { isFull: false }

@@ -15,7 +15,6 @@ const root = new URL("../..", import.meta.url).pathname
 const page = readFileSync(join(root, "docs/library.md"), "utf8")
 const programs = [...page.matchAll(/^```js\n([\s\S]*?)^```$/gmu)].map(([, program = ""]) => program)
 
-/** Where the package is installed: its entries are those of `package.json`, in their sources. */
 const project = Effect.acquireRelease(
   Effect.sync(() => {
     const folder = mkdtempSync(join(tmpdir(), "spirit-altar-library-"))

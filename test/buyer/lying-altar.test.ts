@@ -8,7 +8,6 @@ import { effects } from "../lab/Effects.ts"
 
 const words = "The heron will return by May."
 
-/** A purchase of the journal, as it is written there. */
 const kept = ({ journal }: Stage, key: string) =>
   Effect.promise(() => journal.alone((pages) => pages.get(`purchase/${key}`).then((page) => JSON.parse(page ?? "{}"))))
 

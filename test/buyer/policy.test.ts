@@ -18,7 +18,6 @@ interface Challenge {
   readonly accepts: readonly [Offer]
 }
 
-/** A network, or an altar, that alters what is asked for, in the header as in the body. */
 const lying =
   (lie: (challenge: Challenge) => object): Network =>
   async (request, forward) => {
@@ -65,7 +64,6 @@ const limits: ReadonlyArray<readonly [code: string, policy: Policy, says: RegExp
   ["unknown_network", { network: "eip155:1" }, /on eip155:1, where no USDC is known/u],
 ]
 
-/** Sends everybody on to another altar. */
 const redirector = (to: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -135,7 +133,6 @@ layer(world(), { excludeTestServices: true })("the spend policy", (it) => {
   effect("pays only whom it paid before, unless the buyer names another", function* () {
     const at = yield* stage()
     yield* Effect.promise(() => buyerOf(at).witness({ words }))
-    /** The altar now says another payee of itself, in its manifest as in its challenges. */
     const moved: Network = async (request, forward) => {
       if (!request.url.endsWith("/.well-known/agent.json")) return offering({ payTo: stranger })(request, forward)
       const manifest = await (await forward(request)).json()

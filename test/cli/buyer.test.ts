@@ -13,7 +13,6 @@ import { effects } from "../lab/Effects.ts"
 const words = "The heron will return by May."
 const spent = ({ address }: Terminal) => authorizationsUsed({ account: { address } })
 
-/** Success, and its one document. */
 const json = Effect.fnUntraced(function* (at: Terminal, ...args: ReadonlyArray<string>) {
   const { code, stderr, stdout } = yield* at.run([...args, "--json"])
   assert.strictEqual(code, 0, stderr)

@@ -17,7 +17,6 @@ const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON
   readFileSync(join(root, "package.json"), "utf8"),
 )
 
-/** A Node of this machine that is too old for us, where there is one. */
 const oldNode = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/usr/local/bin"].find((folder) => {
   const { status, stdout } = spawnSync(join(folder, "node"), ["--version"], { encoding: "utf8" })
   return status === 0 && Number(/^v(\d+)/u.exec(stdout)?.[1]) < 24
@@ -27,7 +26,6 @@ describe("on an old Node", () => {
   const claim = `Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})`
   const old = `--import=data:text/javascript,${encodeURIComponent(claim)}`
 
-  /** A script as npm hands it to the shell. */
   const run = (line: string, env: NodeJS.ProcessEnv) =>
     new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>((resolve) => {
       execFile("sh", ["-c", line], { cwd: root, env: { ...process.env, ...env } }, (error, stdout, stderr) =>
@@ -54,7 +52,6 @@ const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceM
 
 layer(database, { excludeTestServices: true, timeout: patience(120) })("serve", (it) => {
   const effect = effects(it)
-  /** What it says it listens on. */
   const heard = (env: Readonly<Record<string, string>>) =>
     Effect.gen(function* () {
       const { url } = yield* LocalDatabase

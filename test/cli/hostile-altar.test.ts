@@ -13,7 +13,6 @@ import { effects } from "../lab/Effects.ts"
 const words = "The heron will return by May."
 const bound = patience(300)
 
-/** Says that it is a sandbox. */
 const sandbox = (says: object) =>
   Effect.gen(function* () {
     const heard: Array<string> = []

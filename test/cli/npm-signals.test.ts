@@ -18,12 +18,10 @@ const bound = patience(120)
 interface Process {
   readonly pid: number
   readonly parent: number
-  /** When it started: with its id, what tells it from a later one. */
   readonly since: string
   readonly command: string
 }
 
-/** Zombies have ended: only their parent has not asked yet. */
 const processes = (): ReadonlyArray<Process> =>
   execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat=,lstart=,command="], { encoding: "utf8" })
     .trim()
@@ -44,7 +42,6 @@ const descendantsOf = (pid: number) => {
 const living = (mine: ReadonlyArray<Process>) =>
   processes().filter((one) => mine.some(({ pid, since }) => one.pid === pid && one.since === since))
 
-/** `npm run NAME` once it has said `ready`; whatever it started is killed with the scope. */
 const runScript = Effect.fnUntraced(function* (name: string, ready: string, env: Readonly<Record<string, string>>) {
   const started: Array<Process> = []
   const npm = yield* Effect.acquireRelease(
@@ -60,7 +57,6 @@ const runScript = Effect.fnUntraced(function* (name: string, ready: string, env:
   return { signal: npm.signal, output, started, ended: Effect.promise(() => npm.exited) }
 })
 
-/** Those that still live after a while. */
 const left = (started: ReadonlyArray<Process>) =>
   Effect.sync(() => living(started)).pipe(
     Effect.repeat({

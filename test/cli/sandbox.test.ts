@@ -14,7 +14,6 @@ const endOf = async (args: ReadonlyArray<string>, env: Record<string, string>, c
   return { code, output: stdout + stderr, errors: stderr }
 }
 
-/** Starts `sandbox` and waits for its block. */
 const start = async (env: Record<string, string>, cwd: string) => {
   const one = run([main, "sandbox"], { env: { ...process.env, ...env }, cwd })
   return { ...one, block: await one.says("Ctrl-C") }
@@ -45,7 +44,6 @@ const childrenOf = (pid: number) =>
     )
   })
 
-/** As contract tests do: more rooms in a moment than production takes in a day, and more messages than in a minute. */
 const takesManyRooms = async (url: string) => {
   const post = (path: string, body: object, token = "") =>
     fetch(`${url}${path}`, {

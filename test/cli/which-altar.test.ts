@@ -20,7 +20,6 @@ const sandbox = json({ network: "eip155:84532", asset: `0x${"1".repeat(40)}`, pa
 const spirits = json({ ok: true, spirits: [] })
 const chain = json({ ok: true, entries: [], head: { sequence: 0, chainHash: "0".repeat(64) }, next: null })
 
-/** What is heard is written down; `tells` answers the n-th question for a path. */
 const altar = (tells: (path: string, times: number) => Reply) =>
   Effect.gen(function* () {
     const heard: Array<string> = []
@@ -33,13 +32,11 @@ const altar = (tells: (path: string, times: number) => Reply) =>
     return { url, heard, signed }
   })
 
-/** A folder of its own, a real key in the environment, and no altar named there. */
 const terminal = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "spirit-altar-which-"))),
   (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true })),
 ).pipe(
   Effect.map((folder) => ({
-    /** As a sandbox signs its folder. */
     signedBy: (pid: number, url: string) => {
       mkdirSync(join(folder, ".data"))
       writeFileSync(join(folder, ".data", "sandbox.json"), JSON.stringify({ pid, url }))

@@ -61,7 +61,6 @@ describe("the run through PgBouncer", () => {
 
 describe("the claim of conformance", () => {
   const claim = textOf("docs/conformance.md")
-  /** The project's own versions, and those of the folders with locks of their own. */
   const installed = ["", "test/tools/", "test/integrators/"].flatMap((folder) =>
     Object.entries<string>(jsonOf(`${folder}package.json`).devDependencies).map((entry) =>
       entry.join(" ").replace(/^\S+ npm:(\S+)@/u, "$1 "),

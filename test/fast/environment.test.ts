@@ -8,12 +8,10 @@ import { telemetry } from "../../src/server/config/Telemetry.ts"
 import { textOf as text } from "../lab/Sources.ts"
 import { effect } from "../lab/Effects.ts"
 
-/** `NAME=value`, commented out or not, with what stands in the line above it. */
 const example = [...text(".env.example").matchAll(/(?<=^(.*)\n)(# )?([A-Z][A-Z0-9_]*)=(.*)$/gmu)].map(
   ([, above = "", comment, name = "", value = ""]) => ({ above, isDefault: comment !== undefined, name, value }),
 )
 
-/** What parts of the configuration ask the environment for. */
 const askedBy = Effect.fnUntraced(function* (...parts: ReadonlyArray<Config.Config<unknown>>) {
   const names = new Set<string>()
   const env = ConfigProvider.fromEnv({ env: { DATABASE_URL: "postgres://db/altar" } })

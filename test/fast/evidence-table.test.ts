@@ -21,7 +21,6 @@ import {
 import { address, logsOf, word } from "../lab/TransferLogs.ts"
 import { effect } from "../lab/Effects.ts"
 
-/** By a block that may still be taken back. */
 const spentForNow: Evidence.Evidence = {
   _tag: "Open",
   unused: false,
@@ -33,7 +32,6 @@ const spent: Evidence.Evidence = { _tag: "Void", reason: "authorization_spent_el
 const canceled: Evidence.Evidence = { _tag: "Void", reason: "authorization_canceled", transaction: found }
 
 const expired = "invalid_exact_evm_payload_authorization_valid_before"
-/** Both heads are past the signed end. */
 const over = { newest: blockAt(10n, 2_010n), final: blockAt(8n, 2_000n), revert: expired }
 const poor = { revert: tooPoor }
 const log = { transaction: found, blockHash: blockAt(7n).hash }

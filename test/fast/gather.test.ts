@@ -11,7 +11,6 @@ const coded = (code: string) => ({ cause: Object.assign(new Error(code), { code 
 
 const refused = new SqlError.SqlError({ reason: new SqlError.ConstraintError(coded("23514")) })
 
-/** Two occupy the database while two more gather; how the two end, and which runs there were. */
 const gathered = Effect.fnUntraced(function* (error: unknown) {
   const runs: Array<ReadonlyArray<string>> = []
   const gate = yield* Deferred.make<void>()
@@ -102,7 +101,6 @@ effect("three hundred requests at once share few statements, two at a time, and 
   assert.isBelow(sizes.length, 10)
 })
 
-/** What one reader does: asks for a name at a millisecond, and perhaps leaves some milliseconds later. */
 const Reader = Schema.Struct({
   at: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 30 })),
   name: Schema.Literals(["one", "two"]),
@@ -111,7 +109,6 @@ const Reader = Schema.Struct({
 
 const World = Schema.Struct({
   readers: Schema.Array(Reader).check(Schema.isMinLength(1), Schema.isMaxLength(12)),
-  /** Milliseconds that the runs take, in turn, and whether they fail. */
   runs: Schema.Array(
     Schema.Struct({ takes: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 9 })), fails: Schema.Boolean }),
   ).check(Schema.isMinLength(1), Schema.isMaxLength(6)),

@@ -31,7 +31,6 @@ const memberOf = Effect.fnUntraced(function* (attempt: string) {
 
 const estimated = Option.some({ gas: 1n, expected: { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n } })
 
-/** Groups whose node says nothing, so that each travels by what is given for one alone. */
 const groupsOf = Effect.fnUntraced(function* (
   ways: Pick<Groups.GroupsOptions, "alone" | "inTurn"> & { readonly turn?: Semaphore.Semaphore },
 ) {

@@ -9,7 +9,6 @@ import { effects } from "../lab/Effects.ts"
 
 const undici = layer(NodeHttpClient.layerUndici, { excludeTestServices: true })
 
-/** A block of one of two branches, as the head of it says. */
 const blockOn = (branch: "a" | "b", number: number) => ({
   number: numberToHex(number),
   hash: numberToHex(BigInt(number) + (branch === "a" ? 0x1_0000n : 0x2_0000n), { size: 32 }),

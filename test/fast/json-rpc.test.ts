@@ -202,7 +202,6 @@ undici("a long answer", (it) => {
 const secret = "SECRETKEY"
 const question = ["eth_call", [{ data: "SIGNATURE" }]] as const
 
-/** A node that answers every request alike; none at all listens at the address of the last one. */
 const nodes: ReadonlyArray<readonly [what: string, status: number, body: string]> = [
   ["a refusal", 404, "slow down"],
   ["an error of the node", 200, '{"id":1,"error":{"code":3,"message":"execution reverted","data":"0x"}}'],
@@ -216,7 +215,6 @@ const addressOf = Effect.fnUntraced(function* (status: number, body: string) {
   return `${base}/v2/${secret}`
 })
 
-/** As the server logs it: beside a sentence, and as the cause of what failed. */
 const logged = (error: unknown) =>
   Effect.gen(function* () {
     const lines: Array<string> = []

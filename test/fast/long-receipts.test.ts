@@ -41,7 +41,6 @@ describe("a node that does not answer", () => {
 })
 
 describe("a transaction that was just handed in", () => {
-  /** Its receipt is there from this second on; until then the node fails and is empty by turns. */
   const minedAfter = (seconds: number): Evidence.Node<"no answer"> => {
     let asked = 0
     return {
@@ -134,7 +133,6 @@ describe("a transaction", () => {
 
 const { canceled } = logsOf()
 
-/** A used authorization in a block, of which the receipt is counted. */
 const scene = (isLong: boolean) => {
   const now = { block: blockAt(12n), final: blockAt(9n), read: 0 }
   const { evidence } = Evidence.make<never>({

@@ -41,7 +41,6 @@ const row = (checks: number): Attempt => ({
 
 const settled: Attempt = { ...row(0), state: "settled", answer: "{}", paymentResponse: "" }
 
-/** Looks take a second each, and end as they are told. */
 const scene = Effect.fnUntraced(function* (...ends: ReadonlyArray<Effect.Effect<Attempt>>) {
   const begun: Array<number> = []
   const ask = yield* Reconciling.make(

@@ -18,7 +18,6 @@ import { effect } from "../lab/Effects.ts"
 
 const api = HttpApi.make("spirit-altar").add(ActsGroup, CandlesGroup)
 
-/** Services that nothing may reach: whoever asks them for anything dies, which is answered 500. */
 const unreached = Layer.mergeAll(
   Layer.mock(Acts, {}),
   // What is sold belongs to the paid routes, which are not here.
@@ -69,7 +68,6 @@ interface Refusal {
 interface Answer {
   readonly status: number
   readonly code: string
-  /** Where the issues are. */
   readonly at: Array<string>
 }
 
@@ -79,7 +77,6 @@ const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 const unseal = `/api/candles/${id}/unseal`
 const salt = "0123456789abcdef"
 
-/** A body as it is on the wire, where its length is told. */
 const body = (text: string, type = "application/json"): RequestInit => ({
   method: "POST",
   body: text,

@@ -31,7 +31,6 @@ const mayAsk: Readonly<Record<string, string>> = {
 
 const sources = filesIn(["schema", "src", "migrations"], /\.(?:ts|js)$/u).filter((file) => !file.startsWith("src/web/"))
 
-/** Without comments, and without the text of programs that documents show. */
 const codeOf = (file: string) =>
   textOf(file)
     .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gmu, "")

@@ -53,7 +53,6 @@ const viemDigestOf = ({ asset, signature: _, ...message }: SignedAuthorization) 
     message,
   })
 
-/** Each of these replaces r, s or v of a good signature. */
 const forms = (signature: Hex): ReadonlyArray<Hex> => {
   const [r, s, v] = [signature.slice(2, 66), signature.slice(66, 130), signature.slice(130)]
   const highS = word(order - BigInt(`0x${s}`))
@@ -138,7 +137,6 @@ describe("the key behind a signature", () => {
 
 const signer = privateKeyToAccount(newHex(32))
 
-/** One that its payer signed, or one whose payer is somebody else. */
 const newSigning = (isOwn: boolean) => {
   const own = authorizationOf({ from: inLowerCase(signer.address) })
   const signature = Effect.promise(() => signer.sign({ hash: viemDigestOf(own) }))
@@ -148,7 +146,6 @@ const newSigning = (isOwn: boolean) => {
 
 const own = Array.from({ length: 12 }, (_, index) => index % 3 !== 0)
 
-/** What is asked at the same moment, and the verdicts. */
 const askAll = (isSigned: (signing: Uint8Array) => Effect.Effect<boolean>, asked = own) =>
   Effect.gen(function* () {
     const made = yield* Effect.forEach(asked, newSigning)
@@ -158,7 +155,6 @@ const askAll = (isSigned: (signing: Uint8Array) => Effect.Effect<boolean>, asked
 const program = (text: string) =>
   new URL(`data:text/javascript,${encodeURIComponent(`import { parentPort } from "node:worker_threads"\n${text}`)}`)
 
-/** Says the same of every signature. */
 const answering = (verdict: number) =>
   program(
     `parentPort.on("message", (all) => parentPort.postMessage(new Uint8Array(all.length / ${signingLength}).fill(${verdict})))`,

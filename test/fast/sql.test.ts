@@ -14,10 +14,8 @@ const serialization = new SqlError.SqlError({ reason: new SqlError.Serialization
 const deadlock = new SqlError.SqlError({ reason: new SqlError.DeadlockError({ cause: "40P01" }) })
 const unique = new SqlError.SqlError({ reason: new SqlError.UniqueViolation({ cause: "23505", constraint: "keys" }) })
 
-/** A database that only listens, and whose answer to a statement may be a script of refusals. */
 const listening = (refusals?: Script) => Effect.provide(listen(refusals), Reactivity.layer)
 
-/** The refusals of each statement, in their order. */
 type Script = Readonly<Record<string, ReadonlyArray<SqlError.SqlError>>>
 
 const listen = Effect.fnUntraced(function* (refusals: Script = {}) {
@@ -53,7 +51,6 @@ const times = <A>(count: number, one: A): ReadonlyArray<A> => Array.from({ lengt
 const transactionOf = (sql: SqlClient.SqlClient) =>
   Effect.runSync(Effect.provideService(transaction, SqlClient.SqlClient, sql))
 
-/** Runs it with as much time as it asks for. */
 const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(effect)

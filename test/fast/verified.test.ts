@@ -39,7 +39,6 @@ layer(NodeServices.layer, { excludeTestServices: true })("the payments of a chai
 
   effect("are not looked up where the altar says, unless it is a sandbox on this machine", function* () {
     const { asked, url } = yield* node()
-    /** The same server by an address that is not known to be this machine. */
     const elsewhere = (here: string) => here.replace("127.0.0.1", "[::ffff:127.0.0.1]")
     const here = yield* altar({ sandbox: url })
     assert.strictEqual((yield* verify(here)).fault, "none")

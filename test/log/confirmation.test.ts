@@ -13,7 +13,6 @@ import { effects } from "../lab/Effects.ts"
 
 type Named = Parameters<typeof policyOf>[0][number]
 
-/** A server that keeps nothing outside the database, or a file, and asks these witnesses. */
 const start = (witnesses: ReadonlyArray<Named>, file?: string) =>
   server(
     256,
@@ -24,7 +23,6 @@ const start = (witnesses: ReadonlyArray<Named>, file?: string) =>
 
 const waitsFor = Effect.flatMap(Confirmation, (confirmation) => confirmation.waitsFor)
 
-/** A log of its own for one test, whose first `count` stones are published. */
 const begin = (count: number, witnesses: ReadonlyArray<Named>, file?: string) =>
   Effect.provide(Effect.all([forget, grow(count), publish, newest]), start(witnesses, file)).pipe(
     Effect.map(([, , , published]) => published),
@@ -48,7 +46,6 @@ const restore = Effect.gen(function* () {
   }
 })
 
-/** A witness that can be stopped and started again where it stood. */
 const lasting = Effect.fnUntraced(function* (name: string) {
   const first = yield* ownWitness(name)
   const port = Number(new URL(first.url).port)

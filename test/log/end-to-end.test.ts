@@ -35,22 +35,18 @@ interface Listed extends Link {
 const stonesOf = (url: string) =>
   Effect.map(ask(`${url}/api/witness?limit=50`), ({ text }): ReadonlyArray<Listed> => JSON.parse(text).stones)
 
-/** Asks again and again until it is so. */
 const until = <A, E, R>(asked: Effect.Effect<A, E, R>, isSo: (answer: A) => boolean, otherwise: string, most = 20) =>
   asked.pipe(
     Effect.repeat({ until: isSo, schedule: Schedule.spaced("100 millis") }),
     Effect.timeoutOrElse({ duration: patience(most), orElse: () => Effect.die(otherwise) }),
   )
 
-/** The proof of a stone, as soon as it is covered. */
 const proofOf = (url: string, id: string) =>
   until(ask(`${url}/api/witness/${id}/proof`), ({ status }) => status !== 409, "it is never covered")
 
-/** Asks until the log's watcher has signed: it may be slow today, and is asked a second time. */
 const cosigned = (asking: Effect.Effect<Answer>) =>
   until(asking, ({ text }) => text.includes("— watcher "), "the watcher never signs")
 
-/** The witness of another operator, as its own command runs it. */
 const watching = Effect.fnUntraced(function* (at: Terminal) {
   const port = yield* freePort
   const url = `http://127.0.0.1:${port}`
@@ -63,7 +59,6 @@ const watching = Effect.fnUntraced(function* (at: Terminal) {
   return { line: `witness watcher ${own} ${url}`, vkey: own }
 })
 
-/** Everything of the log that a terminal does. */
 const commands = Effect.fnUntraced(function* (at: Terminal, url: string) {
   const set = yield* at.run(["witness", "--text", "heron", "--proof", "stone.tlog-proof", "--json"])
   assert.strictEqual(set.code, 0, set.stderr)
@@ -155,7 +150,6 @@ layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", 
         return Effect.map(pay(buyer, `${url}/api/witness`, body), (paid) => ({ ...paid, body }))
       })
       const isSold = ({ status }: Answer) => status === 201 || status === 200
-      /** A slow answer is asked about again with the same payment, as every client is told to. */
       const buy = Effect.flatMap(attempt, ({ answer, body, headers }) =>
         isSold(answer)
           ? Effect.succeed(answer)

@@ -44,7 +44,6 @@ import { effects } from "../lab/Effects.ts"
 
 const { vkey } = signer
 
-/** A server of its own for each step. */
 const once = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, server(256))
 
 const rebuilt = Effect.andThen(forget, once(Effect.andThen(integrateAll, publish)))

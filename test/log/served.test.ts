@@ -41,7 +41,6 @@ const served = PublishedLog.layer({ origin, signer }).pipe(
 
 const links = Effect.flatMap(WitnessChain, (chain) => Effect.map(chain.segment(1, 10_000), (segment) => segment.links))
 
-/** The log's routes alone, asked as a browser would. */
 const askingWith = (fresh: Duration.Duration, references: Context.Context<never> = Context.empty()) =>
   Effect.map(Effect.context<PublishedLog>(), (context) => {
     const { handler } = HttpRouter.toWebHandler(Layer.provide(Http.layerWith(fresh), Layer.succeedContext(context)), {
@@ -51,7 +50,6 @@ const askingWith = (fresh: Duration.Duration, references: Context.Context<never>
       Effect.promise(() => handler(new Request(`http://altar.example/log/${path}`, init), references))
   })
 
-/** Each file is made anew for each reader. */
 const asking = askingWith(Duration.zero)
 
 const bytesOf = (response: Response) =>

@@ -18,7 +18,6 @@ import { effects } from "../lab/Effects.ts"
 const lines: Array<unknown> = []
 const heard = Logger.layer([Logger.make(({ logLevel, message }) => void lines.push([logLevel, String(message)]))])
 
-/** Runs `use` against a server that is started for it, with this checkpoint file. */
 const withServer = <A, E, R>(file: string, use: (url: string) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const log = { signer, origin, checkpointFile: Option.some(file) }

@@ -27,7 +27,6 @@ const openIt = (
   policy: LogCheck["policy"] = Option.none(),
 ) => openLog({ base, vkey, policy, seen: Option.some(seen) })
 
-/** The chain of the very entries that are served, as its own walk finds it. */
 const chainOf = ({ entries, size }: Log) => ({ stones: entries.length, markedHash: StaticLog.hashAt(entries, size) })
 
 const check = (log: Log, ...how: [seen: string, vkey?: Option.Option<string>, policy?: LogCheck["policy"]]) =>

@@ -38,7 +38,6 @@ const { vkey } = signer
 
 type Named = Parameters<typeof policyOf>[0][number]
 
-/** A server of the log that asks these, and what it published. */
 const withWitnesses = <A, E, R>(
   witnesses: ReadonlyArray<Named>,
   use: Effect.Effect<A, E, R>,
@@ -49,7 +48,6 @@ const withWitnesses = <A, E, R>(
 
 const published = Effect.andThen(publish, newest)
 
-/** What a cosigner adds to the checkpoint that it is shown. */
 const lineOf = (cosigner: ReturnType<typeof cosignerOf>, body: string) =>
   cosigner.line(`${body.slice(body.indexOf("\n\n") + 2).split("\n\n")[0]}\n`, 1_700_000_000)
 

@@ -22,7 +22,6 @@ import { effects } from "../lab/Effects.ts"
 const root = new URL("../..", import.meta.url).pathname
 const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
 
-/** Packing compiles everything, and installing asks a registry. */
 const bound = patience(300)
 
 const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
@@ -39,10 +38,8 @@ let packed: {
   bin: {},
   exports: {},
 }
-/** The commit of a clean tree, which the package carries; a changed tree has none. */
 let head: string | undefined
 
-/** An environment as bare as an integrator's: Node 24 and the system's own programs. */
 const environment = (more: Record<string, string> = {}) => ({
   ...process.env,
   PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
@@ -79,7 +76,6 @@ const relayerKey = "0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6
 const targetsOf = (target: unknown): ReadonlyArray<string> =>
   typeof target === "string" ? [target.replace("./", "")] : Object.values(target ?? {}).flatMap(targetsOf)
 
-/** Health, the document, and every page with each script, style and drawing it names. */
 const pagesWork = Effect.fnUntraced(function* (url: string) {
   const health = yield* ask(`${url}/api/health`)
   assert.deepInclude(health.json, { ok: true, version: manifest.version, commit: head ?? null })
@@ -95,7 +91,6 @@ const pagesWork = Effect.fnUntraced(function* (url: string) {
   assert.deepStrictEqual(Object.keys(document.json["paths"] ?? {}), Object.keys(JSON.parse(written).paths))
 })
 
-/** The packed command as a process of its own, until the scope ends. */
 const start = (args: ReadonlyArray<string>, env: Record<string, string>, ready: RegExp) =>
   Effect.orDie(
     OwnedProcess.start({
@@ -126,7 +121,6 @@ beforeAll(async () => {
 }, bound)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** The SHA-256 of an archive as a whole, and of each entry with its mode, so that a difference says where it is. */
 const contentsOf = async (archive: string) => {
   const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
   const bytes = gunzipSync(await readFile(archive))
@@ -141,7 +135,6 @@ const contentsOf = async (archive: string) => {
   return { entries, whole: sha256(await readFile(archive)) }
 }
 
-/** The statement beside an archive. */
 const statementOf = async (archive: string) =>
   JSON.parse(await readFile(archive.replace(/\.tgz$/u, ".provenance.json"), "utf8"))
 
@@ -241,7 +234,6 @@ describe("the packed file", () => {
   })
 })
 
-/** What files weigh, in bytes. */
 const weightOf = async (path: string): Promise<number> => {
   const entries = await readdir(path, { recursive: true, withFileTypes: true })
   const sizes = entries.filter((entry) => entry.isFile()).map((entry) => stat(join(entry.parentPath, entry.name)))
@@ -334,7 +326,6 @@ describe("the packed library", () => {
   )
 })
 
-/** A production server beside a sandbox that lends it a chain with play money: what the NixOS test does in its machine. */
 layer(database, { excludeTestServices: true, timeout: bound })("the packed server", (it) => {
   const effect = effects(it)
   effect(

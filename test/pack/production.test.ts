@@ -17,7 +17,6 @@ import { effects } from "../lab/Effects.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 
-/** Installing asks a registry. */
 const bound = patience(300)
 
 const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
