@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
-import { browser, type Look, looksOf, looksWell } from "../lab/browser/Browser.ts"
+import { browser, type Appearance, appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
 import { guide } from "../lab/browser/Guide.ts"
 import { beside, guidePaths } from "../lab/browser/GuidePaths.ts"
 import { inviteOf, makeRoom } from "../lab/browser/RoomPage.ts"
@@ -10,13 +10,13 @@ import { from, newAddress, newRoom, send } from "../lab/server/Rooms.ts"
 import { patience } from "../lab/Patience.ts"
 import { ask } from "../lab/Fixture.ts"
 
-const looks: ReadonlyArray<Look> = [
-  ...looksOf(320).map((look) => ({ ...look, height: 700 })),
-  ...looksOf(1440),
+const looks: ReadonlyArray<Appearance> = [
+  ...appearancesOf(320).map((look) => ({ ...look, height: 700 })),
+  ...appearancesOf(1440),
   { width: 720, colorScheme: "light", forcedColors: "active" },
 ]
 
-const judge = (page: Page, state: string) => looksWell(page, looks, state, state.replaceAll(/[^a-z0-9]+/gu, "-"))
+const judge = (page: Page, state: string) => assertAppearance(page, looks, state, state.replaceAll(/[^a-z0-9]+/gu, "-"))
 
 guide("a page", (it) => {
   it(

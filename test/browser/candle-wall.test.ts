@@ -1,7 +1,7 @@
 /** The wall as a place to light at: its form, the lights beside their candle, a candle's own page, and entries that open. */
 import { assert } from "@effect/vitest"
 import { heightOf } from "../../src/web/v2/page/candleShape.ts"
-import { guide, leave, settled } from "../lab/browser/Guide.ts"
+import { guide, createAct, settled } from "../lab/browser/Guide.ts"
 import { ask } from "../lab/Fixture.ts"
 
 guide("the candle wall", (it) => {
@@ -30,7 +30,7 @@ guide("the candle wall", (it) => {
     await page.goto(`${url}/v2/candles`)
     await page.waitForLoadState("networkidle")
     for (const dedication of ["For the first", "For the second", "For the third"]) {
-      await run(leave("/api/candles/day/moss-hare", { dedication }))
+      await run(createAct("/api/candles/day/moss-hare", { dedication }))
       await page.clock.runFor(10_000)
       await page.locator("#wall > .shelf .votive", { hasText: dedication }).waitFor()
       assert.strictEqual(await page.locator("#wall").count(), 1)
@@ -39,8 +39,9 @@ guide("the candle wall", (it) => {
   })
 
   it("draws every light beside its candle, and shines in the dark", async ({ visit, run }) => {
-    const { id } = await run(leave("/api/candles/week/moss-hare", { dedication: "For Grandma, who kept bees" }))
-    for (const rung of ["day", "week", "month"]) await run(leave(`/api/candles/${rung}/moss-hare`, { parentId: id }))
+    const { id } = await run(createAct("/api/candles/week/moss-hare", { dedication: "For Grandma, who kept bees" }))
+    for (const rung of ["day", "week", "month"])
+      await run(createAct(`/api/candles/${rung}/moss-hare`, { parentId: id }))
     const { page } = await visit("/v2/candles?spirit=moss-hare", { colorScheme: "dark" })
     const votive = page.locator(`#candle-${id}`)
     assert.strictEqual(await votive.locator(".candle--light").count(), 3)

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { ends, heard, listen } from "../lab/browser/Announcements.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
-import { guide, leave, settled } from "../lab/browser/Guide.ts"
+import { guide, createAct, settled } from "../lab/browser/Guide.ts"
 import { isFocused, take } from "../lab/browser/GuidePage.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 import { kept } from "../lab/browser/PrayerPage.ts"
@@ -48,7 +48,7 @@ guide("what happened", (it) => {
   })
 
   it("with a further stone brings a way to check them all, which works", async ({ run, visit }) => {
-    await run(leave("/api/witness", { commitment: newCommitment() }))
+    await run(createAct("/api/witness", { commitment: newCommitment() }))
     const { page } = await visit("/v2/witness?before=2")
     assert.strictEqual(await page.locator("[data-verify-all]").count(), 0)
     await take(page, "Set the stone")

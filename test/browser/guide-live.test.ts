@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page, Request } from "playwright-core"
-import { guide, leave } from "../lab/browser/Guide.ts"
+import { guide, createAct } from "../lab/browser/Guide.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 import { shifted, take, watchShifts } from "../lab/browser/GuidePage.ts"
 
@@ -21,8 +21,8 @@ const renewUntil = async (page: Page, words: string) => {
 
 guide("the field", (it) => {
   it("renews its notes and slots while it is looked at, and neither focus nor text moves", async ({ visit, run }) => {
-    await run(leave("/api/prayers/moss-hare", { agentName: "First", intentionCommitment: newCommitment() }))
-    for (const dedication of ["One", "Two", "Three"]) await run(leave("/api/candles/day/moss-hare", { dedication }))
+    await run(createAct("/api/prayers/moss-hare", { agentName: "First", intentionCommitment: newCommitment() }))
+    for (const dedication of ["One", "Two", "Three"]) await run(createAct("/api/candles/day/moss-hare", { dedication }))
     const { page, url } = await visit("/api/health")
     const asked: Array<{ readonly path: string; readonly tag: string | undefined }> = []
     const answered: Array<number> = []
@@ -65,7 +65,7 @@ guide("the field", (it) => {
     const place = () =>
       page.evaluate(() => [document.activeElement?.textContent, document.activeElement?.getBoundingClientRect().top])
     const [words, top] = await run(Effect.promise(place))
-    await run(leave("/api/prayers/frost-stoat", { agentName: "Second", intentionCommitment: newCommitment() }))
+    await run(createAct("/api/prayers/frost-stoat", { agentName: "Second", intentionCommitment: newCommitment() }))
     const moved = await shifted(page)
     await beats()
     await page.locator("#acts .journal li", { hasText: "Second laid a prayer with Frost Stoat" }).waitFor()
@@ -158,7 +158,7 @@ guide("the field", (it) => {
     await form.getByRole("button", { name: "Lay the prayer for" }).click()
     await form.getByText("Opening a play wallet.").waitFor()
     await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur())
-    await run(leave("/api/prayers/brass-cicada", { agentName: "Faster", intentionCommitment: newCommitment() }))
+    await run(createAct("/api/prayers/brass-cicada", { agentName: "Faster", intentionCommitment: newCommitment() }))
     for (let beat = 0; beat < 4 && !(await prayer.innerText()).includes("Faster"); beat++) {
       await page.clock.runFor(10_000)
       await page.waitForLoadState("networkidle")

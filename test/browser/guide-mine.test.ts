@@ -1,7 +1,7 @@
 /** The acts of a wallet and the box of sealed words of a browser. */
 import { assert } from "@effect/vitest"
 import { seal } from "../../src/altar/Hashes.ts"
-import { isAccessible, looksOf, looksWell } from "../lab/browser/Browser.ts"
+import { isAccessible, appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
 import { fill, guide, settled } from "../lab/browser/Guide.ts"
 import { take } from "../lab/browser/GuidePage.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
@@ -36,7 +36,7 @@ guide("my acts", (it) => {
     await page.getByText("its words are in this browser").first().waitFor()
     await page.getByText("Salt, words and commitment").first().click()
     await page.locator(".keepsake").waitFor()
-    await looksWell(page, looksOf(360, 1280), "my acts", "guide-mine")
+    await assertAppearance(page, appearancesOf(360, 1280), "my acts", "guide-mine")
     const mine = page.url()
     assert.match(mine, /\/v2\/mine\?wallet=0x[0-9a-fA-F]{40}$/u)
 

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
-import { guide, leave, settled } from "../lab/browser/Guide.ts"
+import { guide, createAct, settled } from "../lab/browser/Guide.ts"
 import { shifted, take, watchShifts } from "../lab/browser/GuidePage.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 
@@ -38,7 +38,7 @@ guide("a newcomer", (it) => {
     visit,
     run,
   }) => {
-    const stone = await run(leave("/api/witness", { commitment: newCommitment(), kind: "promise" }))
+    const stone = await run(createAct("/api/witness", { commitment: newCommitment(), kind: "promise" }))
     const { page, url } = await visit("/v2/witness")
     const hint = await page.locator(".ask", { has: page.locator("#stone-kind") }).innerText()
     const kinds = await page.locator("#stone-kind option").allInnerTexts()
@@ -67,7 +67,7 @@ guide("a newcomer", (it) => {
     run,
   }) => {
     const [salt, words] = ["0123456789abcdef", "Offline and back."]
-    const stone = await run(leave("/api/witness", { commitment: seal(salt, words) }))
+    const stone = await run(createAct("/api/witness", { commitment: seal(salt, words) }))
     const { page, url } = await visit("/v2/")
     const offline = (is: boolean) => page.context().setOffline(is)
     // Nothing but what came with the page is there: no part that is fetched when it is asked for.
@@ -155,7 +155,7 @@ guide("a newcomer", (it) => {
 
   it("whose clock is UTC reads no time twice", async ({ visit, run }) => {
     const prayer = await run(
-      leave("/api/prayers/dune-pangolin", {
+      createAct("/api/prayers/dune-pangolin", {
         agentName: "Wren",
         intentionCommitment: newCommitment(),
       }),
@@ -191,7 +191,7 @@ guide("a newcomer", (it) => {
       run,
     }) => {
       const prayer = await run(
-        leave(`/api/prayers/${locale === "de-DE" ? "kelp-seal" : "rain-crow"}`, {
+        createAct(`/api/prayers/${locale === "de-DE" ? "kelp-seal" : "rain-crow"}`, {
           agentName: "Wren",
           intentionCommitment: newCommitment(),
         }),

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { spirits } from "../../src/altar/Spirits.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
-import { guide, leave } from "../lab/browser/Guide.ts"
+import { guide, createAct } from "../lab/browser/Guide.ts"
 import { guidePaths } from "../lab/browser/GuidePaths.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 
@@ -10,7 +10,9 @@ guide("the field guide", (it) => {
   it("shows what was left on an altar: its candles, keeper, offerings and stones", async ({ visit, run }) => {
     await run(guidePaths)
     // Today, whatever day it was when the others were left.
-    await run(leave("/api/prayers/ink-cuttlefish", { agentName: "W".repeat(64), intentionCommitment: newCommitment() }))
+    await run(
+      createAct("/api/prayers/ink-cuttlefish", { agentName: "W".repeat(64), intentionCommitment: newCommitment() }),
+    )
     const { page, url } = await visit("/v2/spirits/quartz-elephant")
     assert.strictEqual(await page.locator("#candles .votive").count(), 12)
     assert.include(await page.locator("#candles").innerText(), "12 candles lit")

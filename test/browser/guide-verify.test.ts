@@ -5,7 +5,7 @@ import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { said, type Segment, stones } from "../lab/browser/ChainPage.ts"
-import { guide, leave } from "../lab/browser/Guide.ts"
+import { guide, createAct } from "../lab/browser/Guide.ts"
 import { ask, newCommitment, post } from "../lab/Fixture.ts"
 
 const tamper = (page: Page, change: (segment: Segment) => Partial<Segment>) =>
@@ -137,7 +137,7 @@ guide("words", (it) => {
 
   it("are revealed from a stone's page only when they match", async ({ visit, run }) => {
     const [salt, text] = ["0123456789abcdef", "The heron will return by May."]
-    const stone = await run(leave("/api/witness", { commitment: seal(salt, text) }))
+    const stone = await run(createAct("/api/witness", { commitment: seal(salt, text) }))
     const { page, url } = await visit(`/witness/${stone.id}`)
     const sent: Array<string> = []
     page.on("request", (request) => request.method() === "POST" && sent.push(request.url()))

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises"
 import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
-import { looksOf, looksWell } from "../lab/browser/Browser.ts"
-import { guide, leave, settled, signed } from "../lab/browser/Guide.ts"
+import { appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
+import { guide, createAct, settled, signed } from "../lab/browser/Guide.ts"
 import { forbidStorage, isFocused } from "../lab/browser/GuidePage.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, type Kept, keepsakeOf, sentBy, setStone } from "../lab/browser/WordsPage.ts"
@@ -53,7 +53,7 @@ guide("sealed words", (it) => {
     assert.isBelow(order.indexOf("Save as a file"), order.indexOf("Open the act"))
     assert.isBelow(order.indexOf("Copy"), order.indexOf("Open the act"))
     await page.getByText("Not saved yet.").waitFor()
-    await looksWell(page, looksOf(360, 1280), "keep this", "guide-keep-this")
+    await assertAppearance(page, appearancesOf(360, 1280), "keep this", "guide-keep-this")
     assert.isTrue(await isAsked(page), "leaving with unsaved words is questioned")
     const saving = page.waitForEvent("download")
     await page.getByRole("link", { name: "Save as a file" }).click()
@@ -76,7 +76,7 @@ guide("sealed words", (it) => {
     assert.notInclude(sentBy(requests), kept.salt)
     assert.notInclude(sentBy(requests), "heron")
     await page.getByText("Reveal these words to everyone").click()
-    await looksWell(page, looksOf(360, 1280), "filled in", "guide-filled-in")
+    await assertAppearance(page, appearancesOf(360, 1280), "filled in", "guide-filled-in")
     await page.getByRole("button", { name: "Check, then reveal" }).click()
     await page.locator(".text blockquote", { hasText: words }).waitFor()
     assert.strictEqual(await page.getByText("The words are sealed.").count(), 0)
@@ -113,7 +113,7 @@ guide("sealed words", (it) => {
   }) => {
     const [salt, words] = ["0123456789abcdef", "Snow before the ninth."]
     const kept = { salt, words, commitment: seal(salt, words) }
-    const stone = await run(leave("/api/witness", { commitment: kept.commitment }))
+    const stone = await run(createAct("/api/witness", { commitment: kept.commitment }))
     const { page } = await visit(`/witness/${stone.id}`)
     const requests = watch(page)
     const filled = page.locator("#check").getByText("Filled in.").first()
@@ -163,7 +163,7 @@ guide("sealed words", (it) => {
   it("come back from a file of which another entry was damaged, and that is said", async ({ visit, run }) => {
     const [salt, words] = ["fedcba9876543210", "Snow after the ninth."]
     const kept = { salt, words, commitment: seal(salt, words) }
-    const stone = await run(leave("/api/witness", { commitment: kept.commitment }))
+    const stone = await run(createAct("/api/witness", { commitment: kept.commitment }))
     const { page } = await visit(`/witness/${stone.id}`)
     const input = page.getByLabel("Your saved file")
     await input.setInputFiles(file({ words: [{ ...kept, salt: "0".repeat(16) }, kept] }))

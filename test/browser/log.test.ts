@@ -3,14 +3,14 @@ import { assert } from "@effect/vitest"
 import { Effect, Option, Schedule } from "effect"
 import type { Page } from "playwright-core"
 import { origin, signer } from "../lab/log/LogFixture.ts"
-import { looksOf, looksWell } from "../lab/browser/Browser.ts"
-import { guide, leave } from "../lab/browser/Guide.ts"
+import { appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
+import { guide, createAct } from "../lab/browser/Guide.ts"
 import { patience } from "../lab/Patience.ts"
-import { ask, newCommitment, World } from "../lab/Fixture.ts"
+import { ask, newCommitment, TestServer } from "../lab/Fixture.ts"
 
 const grow = Effect.gen(function* () {
-  const { url } = yield* World
-  const stone = yield* leave("/api/witness", { commitment: newCommitment() })
+  const { url } = yield* TestServer
+  const stone = yield* createAct("/api/witness", { commitment: newCommitment() })
   yield* ask(`${url}/api/witness/${stone.id}/proof`).pipe(
     Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("100 millis") }),
     Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never covered") }),
@@ -37,7 +37,7 @@ guide(
       const { id } = await run(grow)
       const { page } = await visit(`/witness/${id}`, { bypassCSP: true })
       await checks(page, "Check the proof here", "holds", "The log has this stone.")
-      await looksWell(page, looksOf(320, 1440), `/witness/${id}`, "log-stone")
+      await assertAppearance(page, appearancesOf(320, 1440), `/witness/${id}`, "log-stone")
       const [saved] = await Promise.all([
         page.waitForEvent("download"),
         page.getByRole("link", { name: "Download the proof" }).click(),
@@ -81,7 +81,7 @@ guide(
       await run(grow)
       const { page } = await visit("/v2/log", { bypassCSP: true })
       await checks(page, "Check the log", "holds", "Signed.")
-      await looksWell(page, looksOf(320, 1440), "/v2/log", "log-page")
+      await assertAppearance(page, appearancesOf(320, 1440), "/v2/log", "log-page")
       const { text: older } = await run(ask(`${url}/log/checkpoint`))
       for (const _ of [1, 2, 3]) await run(grow)
       await page.reload()

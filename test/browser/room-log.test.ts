@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
 import { browser, isAccessible } from "../lab/browser/Browser.ts"
 import { newRoom, send } from "../lab/server/Rooms.ts"
-import { crowd, inviteOf, makeRoom, windows, write } from "../lab/browser/RoomPage.ts"
+import { sendSignals, inviteOf, makeRoom, windows, write } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
   it("shows names and words as text, whatever they contain", async ({ visit, url, run }) => {
@@ -29,7 +29,7 @@ browser("the signal room", (it) => {
 
   it("keeps the composer in view, on a desk, on a phone and above its keyboard", async ({ visit, url, run }) => {
     const guest = await run(newRoom(url))
-    await run(crowd(guest, 20))
+    await run(sendSignals(guest, 20))
     const { page } = await visit("/v2/", { bypassCSP: true })
     const bottom = (selector: string) => page.locator(selector).evaluate((one) => one.getBoundingClientRect().bottom)
     for (const [width, height] of windows) {
@@ -82,9 +82,9 @@ browser("the signal room", (it) => {
   }) => {
     const sql = await run(SqlClient.SqlClient)
     const guest = await run(newRoom(url))
-    await run(crowd(guest, 25))
+    await run(sendSignals(guest, 25))
     await run(sql`UPDATE rooms SET sent = '{}' WHERE id = ${guest.id}::uuid`)
-    await run(crowd(guest, 25, 25))
+    await run(sendSignals(guest, 25, 25))
     await run(sql`UPDATE rooms SET sent = '{}' WHERE id = ${guest.id}::uuid`)
     const { page } = await visit("/v2/")
     const phone = await visit("/v2/", { viewport: { width: 360, height: 740 } })

@@ -4,13 +4,13 @@ import { assert } from "@effect/vitest"
 import { Effect, Option, Schedule } from "effect"
 import { seal } from "../../src/altar/Hashes.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
-import { looksOf, looksWell } from "../lab/browser/Browser.ts"
-import { guide, leave } from "../lab/browser/Guide.ts"
+import { appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
+import { guide, createAct } from "../lab/browser/Guide.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { origin, signer } from "../lab/log/LogFixture.ts"
 import { patience } from "../lab/Patience.ts"
 import { readQrCode } from "../lab/browser/QrCode.ts"
-import { ask, newCommitment, post, World } from "../lab/Fixture.ts"
+import { ask, newCommitment, post, TestServer } from "../lab/Fixture.ts"
 
 interface Stone {
   readonly sequence: number
@@ -22,8 +22,8 @@ interface Stone {
 }
 
 const coveredAs = Effect.fnUntraced(function* (commitment: string) {
-  const { url } = yield* World
-  const { id } = yield* leave("/api/witness", { commitment, agentName: "Wren" })
+  const { url } = yield* TestServer
+  const { id } = yield* createAct("/api/witness", { commitment, agentName: "Wren" })
   yield* ask(`${url}/api/witness/${id}/proof`).pipe(
     Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("100 millis") }),
     Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never covered") }),
@@ -55,7 +55,7 @@ guide(
         assert.include(text.replace(/\s/gu, ""), part)
       const code = page.getByRole("img", { name: "QR code of the address of this stone" })
       assert.strictEqual(await readQrCode(code), `${url}/witness/${id}`)
-      await looksWell(page, looksOf(320, 1440), "certificate", "certificate")
+      await assertAppearance(page, appearancesOf(320, 1440), "certificate", "certificate")
       // As it will be when the log has grown a million million times, and five witnesses sign beside it.
       await page.locator("pre:not(.shell)").evaluate((pre) => {
         const signed = `— witness.example/altar ${"A".repeat(104)}\n`
@@ -79,7 +79,7 @@ guide(
       const computed = execFileSync("sh", ["-c", shell], { encoding: "utf8" }).split(" ")[0]
       assert.strictEqual(computed, stone.commitment)
       for (const format of ["A4", "Letter"] as const) assert.strictEqual(pagesOf(await page.pdf({ format })), 1, format)
-      await looksWell(page, looksOf(320), "revealed certificate", "revealed-certificate")
+      await assertAppearance(page, appearancesOf(320), "revealed certificate", "revealed-certificate")
     })
 
     it("a certificate is set in the site's typeface, and asks for the one file of it that it needs", async ({
@@ -149,7 +149,7 @@ guide(
     it("pages say by machine what they are about, and no browser minds", async ({ visit, run }) => {
       const { id } = await run(covered)
       const hostile = `</script><script>document.title = "taken"</script>`
-      const kept = await run(leave("/api/acquire/kelp-seal", { agentName: hostile.slice(0, 64) }))
+      const kept = await run(createAct("/api/acquire/kelp-seal", { agentName: hostile.slice(0, 64) }))
       for (const [path, type] of [
         ["/v2/", "WebSite"],
         ["/v2/spirits/kelp-seal", "CreativeWork"],

@@ -7,7 +7,7 @@ import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { build } from "../../src/web/build.ts"
 import { layer as rooms } from "../lab/server/Rooms.ts"
-import { ask, World } from "../lab/Fixture.ts"
+import { ask, TestServer } from "../lab/Fixture.ts"
 import { effects } from "../lab/Effects.ts"
 
 const raw = (url: string, path: string) =>
@@ -23,7 +23,7 @@ const raw = (url: string, path: string) =>
 const dist = new URL("../../dist/web", import.meta.url).pathname
 
 const assetOf = Effect.fnUntraced(function* (plain: string) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const name = (yield* ask(`${url}/assets.json`)).json[plain]
   assert.match(String(name), /^\/[a-z0-9]+\/[a-z-]+-[0-9A-Z]{8}\.\w+$/u)
   return String(name)
@@ -41,7 +41,7 @@ const built = () =>
 layer(rooms(), { excludeTestServices: true })("the site", (it) => {
   const effect = effects(it)
   effect("leads from / to /v2/ and keeps the query", function* () {
-    const { url } = yield* World
+    const { url } = yield* TestServer
     for (const method of ["GET", "HEAD"]) {
       for (const query of ["", "?", "?a=1&b=%2F%3F&a=2"]) {
         const answer = yield* ask(`${url}/${query}`, { method })
@@ -53,7 +53,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
   })
 
   effect("serves pages that may load and run what is their own, and nothing else", function* () {
-    const { url } = yield* World
+    const { url } = yield* TestServer
     const types = {
       "/v2/": "text/html; charset=utf-8",
       "/signals/": "text/html; charset=utf-8",
@@ -74,7 +74,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
   })
 
   effect("lets a browser keep for a year what is named by its content, and names it in every page", function* () {
-    const { url } = yield* World
+    const { url } = yield* TestServer
     const types = {
       "/v2/page.css": "text/css; charset=utf-8",
       "/v2/main.js": "text/javascript; charset=utf-8",
@@ -111,7 +111,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
   })
 
   effect("compresses whatever is longer than a kilobyte", function* () {
-    const { url } = yield* World
+    const { url } = yield* TestServer
     const assets = yield* ask(`${url}/assets.json`)
     const paths = [
       "/v2/",
@@ -146,7 +146,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
   })
 
   effect("answers 304 for what is known, and a part of a file when a part is asked for", function* () {
-    const { url } = yield* World
+    const { url } = yield* TestServer
     const path = `${url}${yield* assetOf("/signals/main.js")}`
     const plainly = { "accept-encoding": "identity" }
     const whole = yield* ask(path, { headers: plainly })
@@ -168,7 +168,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
   })
 
   effect("serves nothing outside of itself", function* () {
-    const { url } = yield* World
+    const { url } = yield* TestServer
     const tricks = [
       "/../package.json",
       "/v2/../../../package.json",

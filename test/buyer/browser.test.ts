@@ -9,7 +9,7 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { Browser } from "../lab/browser/Browser.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
-import { layer as world, World } from "../lab/Fixture.ts"
+import { layer as world, TestServer } from "../lab/Fixture.ts"
 import { effects } from "../lab/Effects.ts"
 
 const root = new URL("../..", import.meta.url).pathname
@@ -28,6 +28,7 @@ const bundle = (contents: string, options: BuildOptions) =>
     logLevel: "error",
   })
 
+/** What a page loads first, and everything that paying loads on top, gzipped. */
 const bounds = { entry: 4 * 1024, whole: 350 * 1024 }
 
 describe("the bundle", () => {
@@ -42,6 +43,7 @@ describe("the bundle", () => {
       inputs.filter((file) => /^src\/(?!buyer\/)|^test\//u.test(file)),
       [],
     )
+    /** What an output loads, at once or on demand; esbuild also writes chunks that nobody asks for any more. */
     const loadedBy = (name: string, kinds: ReadonlyArray<string>, seen = new Set<string>()): ReadonlySet<string> => {
       seen.add(name)
       for (const { kind, path } of metafile.outputs[name]?.imports ?? []) {
@@ -95,7 +97,7 @@ describe.skipIf(inject("browser") === "")("in a browser,", () => {
       const secret = generatePrivateKey()
       const { address } = privateKeyToAccount(secret)
       yield* Effect.orDie(chain.fund(address, 100_000n))
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const chromium = yield* Browser
       const page = yield* Effect.acquireRelease(
         Effect.promise(() => chromium.newPage()),

@@ -8,13 +8,14 @@ import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
-import { layer as world, World } from "../lab/Fixture.ts"
+import { layer as world, TestServer } from "../lab/Fixture.ts"
 import { effects } from "../lab/Effects.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const page = readFileSync(join(root, "docs/library.md"), "utf8")
 const programs = [...page.matchAll(/^```js\n([\s\S]*?)^```$/gmu)].map(([, program = ""]) => program)
 
+/** Where the package is installed: its entries are those of `package.json`, in their sources. */
 const project = Effect.acquireRelease(
   Effect.sync(() => {
     const folder = mkdtempSync(join(tmpdir(), "spirit-altar-library-"))
@@ -40,7 +41,7 @@ layer(world(), { excludeTestServices: true })("the program of docs/library.md", 
   const effect = effects(it)
   effect("buys, reveals and keeps in Node with a journal in a file, and a second run pays nothing", function* () {
     assert.strictEqual(programs.length, 1)
-    const { url } = yield* World
+    const { url } = yield* TestServer
     const chain = yield* LocalChain
     const secret = generatePrivateKey()
     const account = privateKeyToAccount(secret)

@@ -9,6 +9,7 @@ import { effects } from "../lab/Effects.ts"
 
 const undici = layer(NodeHttpClient.layerUndici, { excludeTestServices: true })
 
+/** A block of one of two branches, as the head of it says. */
 const blockOn = (branch: "a" | "b", number: number) => ({
   number: numberToHex(number),
   hash: numberToHex(BigInt(number) + (branch === "a" ? 0x1_0000n : 0x2_0000n), { size: 32 }),
@@ -77,7 +78,7 @@ undici("two questions that are asked together", (it) => {
     "are answered by one request, whatever is asked beside them and however they have to be repeated",
     function* () {
       let failures = 3
-      const { ask, askTogether, heard } = yield* nodeThat((calls, response) => {
+      const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
         const request = heard.length
         const one = ({ id, params: [name] }: Call) =>
           String(name).startsWith("other") && failures-- > 0
@@ -86,7 +87,7 @@ undici("two questions that are asked together", (it) => {
         response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
       }, patient)
       const pairs = Array.from({ length: 70 }, (_, index) =>
-        Effect.map(askTogether(["eth_call", [`one ${index % 40}`]], ["eth_call", [`other ${index}`]]), (both) =>
+        Effect.map(askPair(["eth_call", [`one ${index % 40}`]], ["eth_call", [`other ${index}`]]), (both) =>
           both.map(Result.getOrThrow),
         ),
       )
@@ -100,7 +101,7 @@ undici("two questions that are asked together", (it) => {
   )
 
   effect("say each what it was refused with, and are repeated together where one takes all the bytes", function* () {
-    const { ask, askTogether, heard } = yield* nodeThat((calls, response) => {
+    const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
       if ([calls].flat().some(({ params }) => params[0] === "endless"))
         return void response.write("[".padEnd(2_000_000))
       const one = (call: Call) =>
@@ -108,7 +109,7 @@ undici("two questions that are asked together", (it) => {
       return void response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
     }, patient)
     const [both] = yield* Effect.all(
-      [askTogether(["eth_call", ["first"]], ["eth_call", ["reverts"]]), Effect.flip(ask("eth_call", ["endless"]))],
+      [askPair(["eth_call", ["first"]], ["eth_call", ["reverts"]]), Effect.flip(ask("eth_call", ["endless"]))],
       { concurrency: "unbounded" },
     )
     assert.deepStrictEqual(both.map(Result.match({ onSuccess: String, onFailure: ({ code }) => String(code) })), [

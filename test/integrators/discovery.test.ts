@@ -6,9 +6,8 @@ import { sales } from "../../schema/altar/Sales.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
 import { chain } from "../lab/Chain.ts"
-import { layer as world, paymentsOf, World } from "../lab/Fixture.ts"
+import { layer as world, paymentsOf, TestServer } from "../lab/Fixture.ts"
 import * as Workbench from "./Workbench.ts"
-import { effects } from "../lab/Effects.ts"
 
 vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })
 
@@ -25,21 +24,22 @@ const catalogued = Layer.unwrap(
 ).pipe(Layer.provideMerge(chain))
 
 layer(catalogued, { excludeTestServices: true })("@agentcash/discovery", (it) => {
-  const effect = effects(it)
-  effect("finds no fault with a catalogued altar", function* () {
-    const { url } = yield* World
-    const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, ["discovery.mjs", url]))
-    assert.strictEqual(code, 0, stderr)
-    const { auth, faults, offers } = JSON.parse(stdout)
-    assert.deepStrictEqual(faults, [])
-    const paid = sales.map(({ path }) => `POST ${path.replace(/:([A-Za-z]+)/u, "{$1}")}`)
-    for (const route of paid) assert.strictEqual(auth[route], "paid", route)
-    assert.strictEqual(auth["GET /api/rooms/{roomId}"], "apiKey")
-    assert.strictEqual(auth["GET /api/witness"], "unprotected")
-    assert.sameMembers(
-      offers.map(({ path }: { readonly path: string }) => `POST ${path}`),
-      paid,
-    )
-    for (const { options, path } of offers) assert.isAtLeast(options, 1, path)
-  })
+  it.effect("finds no fault with a catalogued altar", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, ["discovery.mjs", url]))
+      assert.strictEqual(code, 0, stderr)
+      const { auth, faults, offers } = JSON.parse(stdout)
+      assert.deepStrictEqual(faults, [])
+      const paid = sales.map(({ path }) => `POST ${path.replace(/:([A-Za-z]+)/u, "{$1}")}`)
+      for (const route of paid) assert.strictEqual(auth[route], "paid", route)
+      assert.strictEqual(auth["GET /api/rooms/{roomId}"], "apiKey")
+      assert.strictEqual(auth["GET /api/witness"], "unprotected")
+      assert.sameMembers(
+        offers.map(({ path }: { readonly path: string }) => `POST ${path}`),
+        paid,
+      )
+      for (const { options, path } of offers) assert.isAtLeast(options, 1, path)
+    }),
+  )
 })

@@ -13,7 +13,7 @@ import { flipTile, signer } from "../lab/log/LogFixture.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { type Answer, ask, layer as world, newCommitment, newPayer, pay, post, World } from "../lab/Fixture.ts"
+import { type Answer, ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { effects } from "../lab/Effects.ts"
 
@@ -135,7 +135,7 @@ layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", 
     "proves every stone, and goes on selling when the log stops",
     function* () {
       const env = yield* environment
-      const at = yield* Effect.provideService(terminal, World, { url: "" })
+      const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
       const checkpointFile = join(at.folder, "checkpoint")
       const policyFile = join(at.folder, "policy")
       const server = yield* ServerProcess.make({
@@ -222,7 +222,7 @@ layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", 
 layer(world(), { excludeTestServices: true })("a server without a key", (it) => {
   const effect = effects(it)
   effect("has no log, and is well", function* () {
-    const { url } = yield* World
+    const { url } = yield* TestServer
     const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
     const { id } = JSON.parse(answer.text).record
     for (const path of ["/log/checkpoint", "/log/tile/0/000", "/api/witness/log", `/api/witness/${id}/proof`]) {

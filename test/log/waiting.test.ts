@@ -11,13 +11,14 @@ import { database, sql } from "../lab/Database.ts"
 import { newFolder } from "../lab/log/Witnesses.ts"
 import { origin, signer } from "../lab/log/LogFixture.ts"
 import { patience } from "../lab/Patience.ts"
-import { ask, configOf, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
+import { ask, configOf, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { effects } from "../lab/Effects.ts"
 
 const lines: Array<unknown> = []
 const heard = Logger.layer([Logger.make(({ logLevel, message }) => void lines.push([logLevel, String(message)]))])
 
+/** Runs `use` against a server that is started for it, with this checkpoint file. */
 const withServer = <A, E, R>(file: string, use: (url: string) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const log = { signer, origin, checkpointFile: Option.some(file) }
@@ -75,7 +76,7 @@ layer(Layer.orDie(Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)), {
           assert.deepInclude(lines, ["Warn", `The transparency log signs nothing yet. It waits for ${waitsFor}.`])
           assert.strictEqual((yield* ask(`${url}/api/witness/log`)).json["size"], 1)
 
-          const at = yield* Effect.provideService(terminal, World, { url })
+          const at = yield* Effect.provideService(terminal, TestServer, { url })
           const env = { DATABASE_URL: Redacted.value(databaseUrl), LOG_CHECKPOINT_FILE: file }
           const asked = yield* at.run(["log", "confirm"], env)
           assert.strictEqual(asked.code, 1)

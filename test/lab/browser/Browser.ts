@@ -18,7 +18,7 @@ import { fileOf } from "../run/FailureArtifacts.ts"
 import { patience } from "../Patience.ts"
 import { from, layer as rooms, newAddress } from "../server/Rooms.ts"
 import { judgeLater } from "../run/AnswerValidation.ts"
-import { World } from "../Fixture.ts"
+import { TestServer } from "../Fixture.ts"
 
 export class Browser extends Context.Service<Browser, Chromium>()("test/Browser") {
   static readonly layer = Layer.effect(
@@ -35,7 +35,7 @@ const world = Layer.merge(rooms(), Browser.layer)
 /** A test in a browser: it opens pages, and runs effects against the server behind them. */
 export interface Journey<R> {
   readonly run: <A, E>(effect: Effect.Effect<A, E, R | Scope.Scope>) => Promise<A>
-  readonly visit: (...of: Parameters<typeof visit>) => Promise<Visitor>
+  readonly visit: (...of: Parameters<typeof visit>) => Promise<BrowserClient>
   readonly url: string
 }
 
@@ -44,12 +44,15 @@ type Journeys<R> = (
 ) => void
 
 /** Tests that need a browser; without one they are skipped, and the set-up says so. No page may complain of anything. */
-export const journeys = <R>(name: string, parts: Layer.Layer<R | World | Browser>): Journeys<R | World | Browser> => {
-  const journey = (body: (journey: Journey<R | World | Browser>) => Promise<void>) =>
+export const journeys = <R>(
+  name: string,
+  parts: Layer.Layer<R | TestServer | Browser>,
+): Journeys<R | TestServer | Browser> => {
+  const journey = (body: (journey: Journey<R | TestServer | Browser>) => Promise<void>) =>
     Effect.gen(function* () {
-      const run = Effect.runPromiseWith(yield* Effect.context<R | World | Browser | Scope.Scope>())
-      const { url } = yield* World
-      const visitors: Array<Visitor> = []
+      const run = Effect.runPromiseWith(yield* Effect.context<R | TestServer | Browser | Scope.Scope>())
+      const { url } = yield* TestServer
+      const visitors: Array<BrowserClient> = []
       const opening = async (...of: Parameters<typeof visit>) => {
         const visitor = await run(visit(...of))
         visitors.push(visitor)
@@ -69,7 +72,7 @@ export const journeys = <R>(name: string, parts: Layer.Layer<R | World | Browser
 export const browser = (name: string, tests: Parameters<Journeys<Layer.Success<typeof world>>>[0]) =>
   journeys(name, world)(tests)
 
-export interface Visitor {
+export interface BrowserClient {
   readonly page: Page
   readonly url: string
   readonly address: string
@@ -104,7 +107,7 @@ export const visit = Effect.fnUntraced(function* (
   options: BrowserContextOptions = {},
   address = newAddress(),
 ) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const context = yield* Effect.acquireRelease(
     Effect.flatMap(Browser, (instance) =>
       Effect.promise(() =>
@@ -137,7 +140,7 @@ export const visit = Effect.fnUntraced(function* (
     if (isDocumented({ method: response.request().method(), url: response.url() })) judgeLater(heardIn(response))
   })
   yield* Effect.promise(() => page.goto(`${url}${path}`, { waitUntil: "load" }))
-  const visitor: Visitor = { page, url, address, complaints }
+  const visitor: BrowserClient = { page, url, address, complaints }
   return visitor
 })
 
@@ -156,7 +159,7 @@ export const isAccessible = async (page: Page, state: string, rules?: ReadonlyAr
 }
 
 /** How a page is looked at: what decides about its look beside the page itself. */
-export interface Look {
+export interface Appearance {
   readonly width: number
   readonly height?: number
   readonly colorScheme: "light" | "dark"
@@ -164,14 +167,14 @@ export interface Look {
 }
 
 /** A phone and a desk, by day and by night. */
-export const looksOf = (...widths: ReadonlyArray<number>): ReadonlyArray<Look> =>
+export const appearancesOf = (...widths: ReadonlyArray<number>): ReadonlyArray<Appearance> =>
   widths.flatMap((width) => (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme })))
 
 /**
  * In each look, one after another: nothing is wider than the window, and nothing is wrong for a screen reader. Only
  * style sheets know of looks, so that a page need not be opened anew for each.
  */
-export const looksWell = async (page: Page, looks: ReadonlyArray<Look>, state: string, name: string) => {
+export const assertAppearance = async (page: Page, looks: ReadonlyArray<Appearance>, state: string, name: string) => {
   const widths = new Set<number>()
   for (const { height = 900, width, ...media } of looks) {
     const look = `${"forcedColors" in media ? "forced" : media.colorScheme}-${width}`

@@ -1,7 +1,7 @@
 /** The pages of the site, and one page of each kind of act that others have left. */
 import { Effect } from "effect"
-import { ask, World } from "../Fixture.ts"
-import { crowd, inhabit, leave } from "./Guide.ts"
+import { ask, TestServer } from "../Fixture.ts"
+import { fillGuide, createActs, createAct } from "./Guide.ts"
 
 /** Pages of the guide, each held to the budget of a page. */
 const guided = [
@@ -29,12 +29,12 @@ interface Listed {
 }
 
 export const guidePaths = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const read = Effect.map(ask(`${url}/api/acts?limit=50`), ({ text }): Listed => JSON.parse(text))
   if ((yield* read).acts.length === 0) {
-    yield* inhabit
-    yield* leave("/api/candles/day/moss-hare", { dedication: "For Grandma, who kept bees" })
-    yield* crowd
+    yield* createActs
+    yield* createAct("/api/candles/day/moss-hare", { dedication: "For Grandma, who kept bees" })
+    yield* fillGuide
   }
   const kinds = new Map((yield* read).acts.map(({ act, permalink }) => [act, new URL(permalink).pathname]))
   return [...guided, ...kinds.values()]
