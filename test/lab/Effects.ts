@@ -6,7 +6,7 @@ type Test<R> = (title: string, self: () => Effect.Effect<unknown, unknown, R>, t
 
 type Generated<R> = (
   title: string,
-  body: () => Generator<Effect.Effect<any, any, R>, unknown, never>,
+  body: () => Generator<Effect.Effect<unknown, unknown, R>, unknown, never>,
   timeout?: number,
 ) => void
 
