@@ -12,9 +12,9 @@ import type { PostgresFault } from "../../lab/proxy/Postgres.ts"
 import type { Random } from "../../lab/Random.ts"
 import type { NodeFault } from "../../lab/proxy/Node.ts"
 import type { Server } from "../../lab/server/ServerProcess.ts"
-import type { World } from "./Building.ts"
+import type { Harness } from "../Harness.ts"
 
-export interface Struck extends World {
+export interface Struck extends Harness {
   readonly outsiders: Outsiders
 }
 
@@ -23,7 +23,7 @@ export interface Strike {
   /** Whether it counts among the kills. */
   readonly isKill?: boolean
   /** Where it means anything at all. */
-  readonly fits?: (world: Pick<World, "settledBy">) => boolean
+  readonly fits?: (world: Pick<Harness, "settledBy">) => boolean
   /** Over when this is: the fault has ended by itself. */
   readonly run: (world: Struck, random: Random) => Promise<void>
 }
@@ -41,7 +41,7 @@ export const clusterRests = () => clusterTurn
 
 /** One that runs is ended, and started again a moment later. */
 const serverKill =
-  (end: (server: Server, log: World["log"]) => Promise<unknown>): Strike["run"] =>
+  (end: (server: Server, log: Harness["log"]) => Promise<unknown>): Strike["run"] =>
   async ({ log, servers }, random) => {
     const first = random.below(servers.length)
     const find = () => [...servers.slice(first), ...servers].find((one) => one.isRunning())

@@ -31,7 +31,7 @@ export const failover = async ({ home, log, minutes, seed, size }: Run, isSync: 
   const folder = await home()
   const databases = await pair(folder, isSync)
   const place = join(folder, "servers")
-  const on = await ground({ cluster: databases, folder: place, servers: 2, random: random(`failover/${seed}`), log })
+  const on = await ground({ cluster: databases, folder: place, count: 2, random: random(`failover/${seed}`), log })
   const violations: Array<string> = []
   try {
     const stop = await on.load(2, size)
@@ -44,8 +44,8 @@ export const failover = async ({ home, log, minutes, seed, size }: Run, isSync: 
     const tookMs = await databases.failOver()
     const known = await settledIn(on)
     const forgotten = before.filter(({ signed }) => signed !== undefined && !known.has(signed.authorization.nonce))
-    on.database.leadTo([databases.port()])
-    on.database.cutAll()
+    on.pg.leadTo(databases.port())
+    on.pg.cutAll()
     log(`the standby took over within ${tookMs.toFixed(0)} ms`)
     await setTimeout(minutes * 30_000)
     await stop()
@@ -67,7 +67,7 @@ export const failover = async ({ home, log, minutes, seed, size }: Run, isSync: 
     const refused = forgotten.filter(({ outcome }) => outcome?._tag !== "Settled").length
     if (after.inNoRow > refused) violations.push(`${after.inNoRow} transfers are in no row, ${refused} were refused`)
     // Answers that were forgotten are no longer true: stones have other numbers.
-    const { examined, violations: found } = await on.audited(isSync)
+    const { examined, violations: found } = await on.judged(isSync)
     const [head] = await databases.run("SELECT stopped_reason FROM log_head")
     const stopped = head?.["stopped_reason"] ?? null
     if (stopped !== null) log(`the transparency log is stopped: ${String(stopped)}`)
