@@ -22,7 +22,7 @@ const settledIn = async ({ cluster }: Ground) => {
 
 /** How many transfers the chain has, and how many of them are in no row. */
 const transfersIn = async (on: Ground) => {
-  const { transfers } = await readChain(on.chain.rpcUrl, on.chain.asset, on.chain.payTo, "latest")
+  const { transfers } = await readChain(on.chain.rpcUrl, on.chain.asset, on.chain.payTo)
   const known = await settledIn(on)
   return { all: transfers.length, inNoRow: transfers.filter(({ nonce }) => !known.has(nonce)).length }
 }

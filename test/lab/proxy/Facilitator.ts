@@ -1,17 +1,14 @@
 /** A hosted facilitator: the reference implementation settling on a real chain, and every lie that we know one could tell. */
 import { randomBytes } from "node:crypto"
 import { setTimeout } from "node:timers/promises"
-import { x402Facilitator } from "@x402/core/facilitator"
-import { toFacilitatorEvmSigner } from "@x402/evm"
-import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
 import { Effect } from "effect"
-import { createWalletClient, type Hex, http, publicActions } from "viem"
+import type { Hex } from "viem"
 import { mnemonicToAccount } from "viem/accounts"
-import { receiptBy } from "../Chain.ts"
 import { freePort } from "../Ports.ts"
 import type { Random } from "../Random.ts"
 import { faults, has, type Trap } from "./Faults.ts"
 import { json, open, type Reply } from "./HttpServer.ts"
+import { clientOf, stockFacilitator } from "./StockFacilitator.ts"
 
 // Account 6 of the public test mnemonic; anvil gives it gas. It signs by itself: what would revert is not broadcast.
 const account = mnemonicToAccount("test test test test test test test test test test test junk", { addressIndex: 6 })
@@ -77,7 +74,8 @@ const supportFalsehoods = {
 type Falsehoods = ReturnType<typeof falsehoods>
 type Lie = keyof Falsehoods["before"] | keyof Falsehoods["after"] | "delayAfter"
 const all = falsehoods({ network: "", imagined: () => "" })
-const keysOf = <Key extends string>(record: Readonly<Record<Key, unknown>>) => Object.keys(record).map((key) => key as Key)
+const keysOf = <Key extends string>(record: Readonly<Record<Key, unknown>>) =>
+  Object.keys(record).map((key) => key as Key)
 
 export const lies: ReadonlyArray<Lie> = [...keysOf(all.before), ...keysOf(all.after), "delayAfter"]
 export const supportLies = keysOf(supportFalsehoods)
@@ -121,11 +119,7 @@ export const make = Effect.fnUntraced(function* (
   { network, rpcUrl }: { readonly network: `${string}:${string}`; readonly rpcUrl: string },
   random?: Random,
 ) {
-  const client = createWalletClient({
-    account,
-    transport: http(rpcUrl, { retryCount: 0 }),
-    pollingInterval: 20,
-  }).extend(publicActions)
+  const client = clientOf(account, rpcUrl)
   const { arm, calm, strikes } = faults<Plan, "support" | "settlement">(random, "last")
   const nonces = new Set<string>()
   let settlements = 0
@@ -134,27 +128,14 @@ export const make = Effect.fnUntraced(function* (
   let turn: Promise<unknown> = Promise.resolve()
 
   const facilitatorOf = (sent: (hash: Hex) => void) =>
-    new x402Facilitator().register(
-      network,
-      new ExactEvmScheme(
-        toFacilitatorEvmSigner({
-          address: account.address,
-          getCode: client.getCode,
-          readContract: (call) => client.readContract(call),
-          verifyTypedData: (message) => client.verifyTypedData(message as never),
-          sendTransaction: (call) => client.sendTransaction({ ...call, chain: null }),
-          waitForTransactionReceipt: receiptBy(client),
-          writeContract: (call) => {
-            const mine = turn.then(() => client.writeContract({ ...call, chain: null } as never))
-            turn = mine.catch(() => {})
-            return mine.then((hash: Hex) => {
-              sent(hash)
-              return hash
-            })
-          },
-        }),
-      ),
-    )
+    stockFacilitator(network, client, (call) => {
+      const mine = turn.then(() => client.writeContract({ ...call, chain: null } as never))
+      turn = mine.catch(() => {})
+      return mine.then((hash: Hex) => {
+        sent(hash)
+        return hash
+      })
+    })
 
   const settle = ({ paymentPayload, paymentRequirements }: Body) => {
     const known = Promise.withResolvers<Hex | undefined>()
