@@ -11,7 +11,7 @@ nothing. Run it while nobody buys.
 
   --sandbox URL   names node, token and recipient; its database is found in its data folder
   --data FOLDER   that folder (.data)
-  --answers FILE  what buyers were told, a line of JSON for each answer (test/audit/Given.ts)
+  --answers FILE  what buyers were told, a line of JSON for each answer (test/audit/RecordedAnswers.ts)
 
 Example:
   npm start                                  # in another terminal, then buy something

@@ -184,7 +184,7 @@ const soak = campaign("soak", {
 })
 
 const summary = command("summary", {
-  says: `Write the table of the last reports into ${page}, from the files of docs/campaigns`,
+  description: `Write the table of the last reports into ${page}, from the files of docs/campaigns`,
   examples: [
     ["npm run campaign -- fire --report docs/campaigns/fire.json", "Replace the last report of a campaign"],
     ["npm run campaign -- summary", "Write the table"],

@@ -15,7 +15,7 @@ import * as Facilitator from "../lab/proxy/Facilitator.ts"
 import { haproxy, type HaproxyOptions } from "../lab/proxy/Haproxy.ts"
 import * as Node from "../lab/proxy/Node.ts"
 import * as Postgres from "../lab/proxy/Postgres.ts"
-import { door as doorOf } from "../lab/proxy/Tcp.ts"
+import { tcpProxy } from "../lab/proxy/Tcp.ts"
 import type { Random } from "../lab/Random.ts"
 import { server } from "../lab/server/ServerProcess.ts"
 
@@ -53,7 +53,7 @@ export const harness = async (options: HarnessOptions) => {
       cards: CardProcessor.make(random.fork("cards")),
     }).pipe(Scope.provide(scope)),
   )
-  const door = await doorOf(random.fork("door"))
+  const door = await tcpProxy(random.fork("door"))
   const url = `http://127.0.0.1:${door.port}`
   const servers = await Promise.all(
     Array.from({ length: count }, (_, index) =>

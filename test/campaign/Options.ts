@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from "node:fs"
 import { Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { buildCheckout } from "../../src/build/build.ts"
-import { command, type Config, type Given, optionalText } from "../../src/cli/Define.ts"
+import { command, type Config, type FlagValues, optionalText } from "../../src/cli/Define.ts"
 import { endOnSignals, homeOf } from "../lab/Program.ts"
 import { commitNow, machine, type Report } from "./Report.ts"
 import type { Outcome, Run } from "./Run.ts"
@@ -128,11 +128,11 @@ const commandOf = (args: ReadonlyArray<string>, seed: number, isDrawn: boolean) 
 /** A campaign as a command; `parent` is the command above it. */
 export const campaign = <const Name extends string, const Flags extends Config>(
   name: Name,
-  told: Told & { readonly flags: Flags; readonly run: (run: Run, given: Given<Flags>) => Promise<Outcome> },
+  told: Told & { readonly flags: Flags; readonly run: (run: Run, given: FlagValues<Flags>) => Promise<Outcome> },
   parent = "",
 ) =>
   command(name, {
-    says: told.says,
+    description: told.says,
     examples: told.examples.map(([args, says]) => [`npm run campaign -- ${args}`, says]),
     flags: { all: shared(told), own: told.flags },
     run: ({ all, own }) => Effect.promise(() => carryOut(`${parent}${name}`, told, all, (run) => told.run(run, own))),

@@ -1,7 +1,7 @@
 /** Everybody else on the chain and on the wire: what payers have signed is settled first, copied, moved, cancelled or not covered. */
 import { setTimeout } from "node:timers/promises"
 import type { Hex } from "viem"
-import { type Purchase, send, type Shop } from "../../lab/buyer/Buyer.ts"
+import { type Purchase, send, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
 import { stranger, token } from "../../lab/Chain.ts"
 import type { Wallet } from "../../lab/OwnChain.ts"
 import type { Signed } from "../../lab/buyer/Payment.ts"
@@ -11,7 +11,7 @@ import type { Harness } from "../Harness.ts"
 
 export interface Outsiders {
   /** Somebody may do something with what has just been signed. */
-  readonly see: (shop: Shop, purchase: Purchase) => Promise<void>
+  readonly see: (shop: BuyerOptions, purchase: Purchase) => Promise<void>
   /** The next payment that is signed is sent 256 times at once. */
   readonly replayNext: () => void
   /** Waits until all of them have done what they began. */
@@ -71,7 +71,7 @@ export const outsiders = (world: Harness, struck: Map<string, number>): Outsider
     await onChain(() => client.writeContract({ ...base, functionName: "mint", args: [address, 200_000_000n] }))
   }
 
-  const see = async (shop: Shop, purchase: Purchase) => {
+  const see = async (shop: BuyerOptions, purchase: Purchase) => {
     const { signed } = purchase
     if (signed === undefined) return
     // Who meets whom is the purchase's own lot, whichever is signed first.

@@ -2,7 +2,7 @@
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Check } from "../../audit/Audit.ts"
-import { buy, newPurchase, type Purchase, type Shop } from "../../lab/buyer/Buyer.ts"
+import { buy, newPurchase, type Purchase, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
 import { catalogAt } from "../../lab/buyer/Goods.ts"
 import type { Cluster } from "../../lab/Cluster.ts"
 import { random as randomOf } from "../../lab/Random.ts"
@@ -14,7 +14,7 @@ import { asLight } from "./Lights.ts"
 import { members } from "./Members.ts"
 import { outsiders } from "./Outsiders.ts"
 import { owners } from "./Owners.ts"
-import { buyers, conclude } from "./Peace.ts"
+import { buyers, conclude } from "./Recovery.ts"
 import { type Planned, planOf, type PlanOptions } from "./Plan.ts"
 import { reading } from "./Readers.ts"
 import type { Struck } from "./Strikes.ts"
@@ -61,7 +61,7 @@ export const runPhase = async (options: PhaseOptions) => {
       log("the chain's clock is 280 s ahead")
     }
     const catalog = await catalogAt(world.servers[0]?.url ?? world.url)
-    const shop: Shop = {
+    const shop: BuyerOptions = {
       url: world.url,
       answers: world.answers,
       chainNow: world.chain.now,

@@ -1,9 +1,9 @@
 /** Every fault that a campaign knows, by name: what it does to a world, and what ends it. */
 import { setTimeout } from "node:timers/promises"
 import { Effect } from "effect"
-import { bounds } from "../../../src/http/Listener.ts"
+import { defaultLimits } from "../../../src/http/Listener.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
-import { crowd } from "../../lab/hostile/Crowd.ts"
+import { openIdleConnections } from "../../lab/hostile/IdleConnections.ts"
 import type { View } from "../../lab/proxy/NodeViews.ts"
 import { lies as cardLies } from "../../lab/proxy/CardProcessor.ts"
 import { lies, supportLies } from "../../lab/proxy/Facilitator.ts"
@@ -273,7 +273,7 @@ export const strikes: ReadonlyArray<Strike> = [
   {
     name: "outsider: connections for all places, which rest",
     run: async ({ servers }, random) => {
-      const guests = await crowd(random.pick(servers).port, bounds.connections)
+      const guests = await openIdleConnections(random.pick(servers).port, defaultLimits.connections)
       await lasting(random)
       guests.leave()
     },

@@ -1,14 +1,14 @@
 /** Everything a server has answered to anybody, one line of JSON each, for the auditor. */
 import { createWriteStream } from "node:fs"
 
-export interface Heard {
+export interface HttpAnswer {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-export interface Asked {
+export interface HttpRequest {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -18,12 +18,12 @@ export interface Asked {
 export interface Answers {
   readonly file: string
   /** Asks and waits for a whole answer; none where there was none, or it was not a server of ours that gave it. */
-  readonly ask: (asked: Asked, patienceMs: number) => Promise<Heard | undefined>
+  readonly ask: (asked: HttpRequest, patienceMs: number) => Promise<HttpAnswer | undefined>
   readonly close: () => Promise<void>
 }
 
 /** The code of a refusal, of the altar's form or of the rooms'. */
-export const codeOf = ({ body }: Heard): string => /"code":"(\w+)"/u.exec(body)?.[1] ?? "no code"
+export const codeOf = ({ body }: HttpAnswer): string => /"code":"(\w+)"/u.exec(body)?.[1] ?? "no code"
 
 export const answers = (file: string, server: string): Answers => {
   const out = createWriteStream(file)
@@ -37,7 +37,7 @@ export const answers = (file: string, server: string): Answers => {
       redirect: "manual",
       signal: AbortSignal.timeout(patienceMs),
     })
-      .then(async (response): Promise<Heard> => ({
+      .then(async (response): Promise<HttpAnswer> => ({
         status: response.status,
         headers: Object.fromEntries(response.headers),
         body: await response.text(),

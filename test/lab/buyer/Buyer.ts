@@ -1,9 +1,9 @@
 /** One purchase as the documents tell a client to make it, decided by the library's own state machine. */
 import { setTimeout } from "node:timers/promises"
-import { type Asked, bodyOf, nextStep, readOutcome } from "../../../src/buyer/core/Outcome.ts"
+import { type RequestState, bodyOf, nextStep, readOutcome } from "../../../src/buyer/core/Outcome.ts"
 import type { Wallet } from "../OwnChain.ts"
 import type { Random } from "../Random.ts"
-import type { Answers, Heard } from "./Answers.ts"
+import type { Answers, HttpAnswer } from "./Answers.ts"
 import { type Catalog, order, type Order } from "./Goods.ts"
 import { cardChallengeOf, credentialFor, type Signed, signUntil } from "./Payment.ts"
 
@@ -59,7 +59,7 @@ export const newPurchase = (
   outcome: undefined,
 })
 
-export interface Shop {
+export interface BuyerOptions {
   readonly url: string
   readonly answers: Answers
   /** Seconds since 1970, by the chain. */
@@ -74,7 +74,7 @@ const paidPatienceMs = 30_000
 
 const hasPaid = ({ granted, signed }: Purchase) => granted !== undefined || signed !== undefined
 
-export const send = ({ answers, url }: Shop, purchase: Purchase, patienceMs = paidPatienceMs) => {
+export const send = ({ answers, url }: BuyerOptions, purchase: Purchase, patienceMs = paidPatienceMs) => {
   const { address, granted, key, order, signed } = purchase
   const headers = {
     "idempotency-key": key,
@@ -85,18 +85,18 @@ export const send = ({ answers, url }: Shop, purchase: Purchase, patienceMs = pa
   return answers.ask({ method: "POST", url: url + order.path, headers, body: order.body }, patienceMs)
 }
 
-const reconcile = ({ answers, url }: Shop, { address, key }: Purchase) =>
+const reconcile = ({ answers, url }: BuyerOptions, { address, key }: Purchase) =>
   answers.ask(
     { method: "POST", url: `${url}/api/reconcile/${key}`, headers: { "x-forwarded-for": address } },
     paidPatienceMs,
   )
 
 /** Repeats a purchase until its outcome is known, or `isOver` says that it is time to leave. */
-export const buy = async (shop: Shop, purchase: Purchase, isOver: () => boolean): Promise<void> => {
+export const buy = async (shop: BuyerOptions, purchase: Purchase, isOver: () => boolean): Promise<void> => {
   const { random } = purchase
   let isSent = hasPaid(purchase)
-  let next: Asked["by"] = "send"
-  const pause = (heard: Heard | undefined) => {
+  let next: RequestState["by"] = "send"
+  const pause = (heard: HttpAnswer | undefined) => {
     const asked = Number(heard?.headers["retry-after"] ?? "0") * 1000
     return setTimeout(Math.min(2_500, Math.max(asked, random.between(100, 600))))
   }

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto"
 import { random } from "../Random.ts"
 import { faultsOf, nameOf } from "../run/Contract.ts"
-import { type Answer, bodyOf, Line } from "./Line.ts"
+import { type Answer, bodyOf, RawConnection } from "./RawConnection.ts"
 import { type Expected, type Known, volley, type Volley } from "./Requests.ts"
 
 export interface Options {
@@ -116,7 +116,7 @@ export const attack = async (options: Options): Promise<Report> => {
     for (const fault of faultsOf(heard)) blame(fault, shot, at)
   }
 
-  const one = async (line: Line, shot: Volley, at: string) => {
+  const one = async (line: RawConnection, shot: Volley, at: string) => {
     if (shot.isBroken) {
       broken += 1
       const came = await line.throw(shot.bytes, patience)
@@ -141,7 +141,7 @@ export const attack = async (options: Options): Promise<Report> => {
 
   const work = async (index: number) => {
     const chance = random(`${seed}/${index}`)
-    const line = new Line(Number(new URL(url).port))
+    const line = new RawConnection(Number(new URL(url).port))
     for (let turn = 0; sent < requests && !isOver(); turn += 1) {
       const shot = volley(chance, known)
       const size = Math.max(1, shot.expected.length)
