@@ -12,6 +12,7 @@ import { random } from "../lab/Random.ts"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { visit } from "./Agent.ts"
+import { suite } from "../lab/Suites.ts"
 
 const stateless = "2026-07-28"
 const key = {
@@ -265,30 +266,28 @@ layer(aServer, { excludeTestServices: true })("one URL for both eras", (it) => {
   )
 })
 
-layer(aServer, { excludeTestServices: true })("a client of both eras", (it) => {
-  it.effect("finds the new era while its address is limited, and while the database is away", () =>
-    Effect.gen(function* () {
-      const { url: database } = yield* LocalDatabase
-      const proxy = yield* PgProxy.make(Redacted.value(database))
-      const config = yield* configOf({}, { databaseUrl: Redacted.make(proxy.url) })
-      yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-      const url = config.publicUrl
-      const headers = { "x-forwarded-for": undefined }
-      const calls = yield* Effect.forEach(
-        Array.from({ length: 121 }),
-        () => send({ url, headers, method: "tools/call", params: { name: "none" } }),
-        { concurrency: 8 },
-      )
-      const limited = calls.filter(({ status }) => status === 429)
-      assert.lengthOf(limited, 1)
-      assert.deepStrictEqual([limited[0]?.reply.error?.code, limited[0]?.reply.id], [-32600, 1])
-      const long = yield* send({ url, headers, method: "tools/list", params: { filler: "x".repeat(4_096) } })
-      assert.strictEqual(long.status, 429, "a long body is not read for nothing")
-      proxy.refuse(true)
-      proxy.cutAll()
-      const { client, transport } = yield* Effect.orDie(New.connect(`${url}/mcp`, "auto"))
-      assert.strictEqual(transport.protocolVersion, stateless)
-      assert.lengthOf((yield* Effect.promise(() => client.listTools())).tools, names.length)
-    }),
-  )
+suite("a client of both eras", aServer, (it) => {
+  it("finds the new era while its address is limited, and while the database is away", function* () {
+    const { url: database } = yield* LocalDatabase
+    const proxy = yield* PgProxy.make(Redacted.value(database))
+    const config = yield* configOf({}, { databaseUrl: Redacted.make(proxy.url) })
+    yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+    const url = config.publicUrl
+    const headers = { "x-forwarded-for": undefined }
+    const calls = yield* Effect.forEach(
+      Array.from({ length: 121 }),
+      () => send({ url, headers, method: "tools/call", params: { name: "none" } }),
+      { concurrency: 8 },
+    )
+    const limited = calls.filter(({ status }) => status === 429)
+    assert.lengthOf(limited, 1)
+    assert.deepStrictEqual([limited[0]?.reply.error?.code, limited[0]?.reply.id], [-32600, 1])
+    const long = yield* send({ url, headers, method: "tools/list", params: { filler: "x".repeat(4_096) } })
+    assert.strictEqual(long.status, 429, "a long body is not read for nothing")
+    proxy.refuse(true)
+    proxy.cutAll()
+    const { client, transport } = yield* Effect.orDie(New.connect(`${url}/mcp`, "auto"))
+    assert.strictEqual(transport.protocolVersion, stateless)
+    assert.lengthOf((yield* Effect.promise(() => client.listTools())).tools, names.length)
+  })
 })

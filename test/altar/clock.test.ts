@@ -1,10 +1,11 @@
 /** The chain's time is the database's: a server whose clock is a day off sets stones at the right time, and none after them waits. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ask, layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { heldClock, type HeldClock } from "../lab/Clock.ts"
+import { suite } from "../lab/Suites.ts"
 
 const dayMillis = 86_400_000
 
@@ -45,31 +46,26 @@ const buy = Effect.fnUntraced(function* (path: string, body: object, ahead: numb
   return { told, before, after }
 })
 
-layer(drifting, { excludeTestServices: true })("a server with a wrong clock", (it) => {
-  it.effect("sets stones at the database's time, whether it is ahead or late", () =>
-    Effect.gen(function* () {
-      let last = ""
-      for (const ahead of [0, 3_600_000, 0, -200_000, 0]) {
-        const { after, before, told } = yield* buy("/api/witness", { commitment: newCommitment() }, ahead)
-        const { witnessedAt = "" } = told.record
-        assert.isAtLeast(Date.parse(witnessedAt), before, `clock ${ahead} ms ahead`)
-        assert.isAtMost(Date.parse(witnessedAt), after, `clock ${ahead} ms ahead`)
-        assert.isTrue(witnessedAt >= last, "the chain's time never runs back")
-        assert.strictEqual(told.receipt.settledAt, witnessedAt)
-        last = witnessedAt
-      }
-    }),
-  )
+suite("a server with a wrong clock", drifting, (it) => {
+  it("sets stones at the database's time, whether it is ahead or late", function* () {
+    let last = ""
+    for (const ahead of [0, 3_600_000, 0, -200_000, 0]) {
+      const { after, before, told } = yield* buy("/api/witness", { commitment: newCommitment() }, ahead)
+      const { witnessedAt = "" } = told.record
+      assert.isAtLeast(Date.parse(witnessedAt), before, `clock ${ahead} ms ahead`)
+      assert.isAtMost(Date.parse(witnessedAt), after, `clock ${ahead} ms ahead`)
+      assert.isTrue(witnessedAt >= last, "the chain's time never runs back")
+      assert.strictEqual(told.receipt.settledAt, witnessedAt)
+      last = witnessedAt
+    }
+  })
 
-  it.effect("goes on from a head that lies ahead of the database", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const future = new Date((yield* databaseNow) + dayMillis)
-      yield* sql`UPDATE witness_head SET witnessed_at = ${future.toISOString()}::timestamptz WHERE id = 1`
-      for (let stones = 0; stones < 2; stones += 1) {
-        const { told } = yield* buy("/api/witness", { commitment: newCommitment() }, 0)
-        assert.strictEqual(told.record["witnessedAt"], future.toISOString())
-      }
-    }),
-  )
+  it("goes on from a head that lies ahead of the database", function* ({ sql }) {
+    const future = new Date((yield* databaseNow) + dayMillis)
+    yield* sql`UPDATE witness_head SET witnessed_at = ${future.toISOString()}::timestamptz WHERE id = 1`
+    for (let stones = 0; stones < 2; stones += 1) {
+      const { told } = yield* buy("/api/witness", { commitment: newCommitment() }, 0)
+      assert.strictEqual(told.record["witnessedAt"], future.toISOString())
+    }
+  })
 })

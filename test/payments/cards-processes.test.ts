@@ -7,8 +7,9 @@ import { patientSeconds } from "../lab/Patience.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import { books, challengeSecret, prepare, processor, Processor, reconcile, send } from "../lab/buyer/Cards.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import { stage } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
+import { apart } from "../lab/Suites.ts"
 
 const cards = (url: string) => ({
   CARD_PROFILE_ID: CardProcessor.profile,
@@ -38,48 +39,45 @@ const settledBy = Effect.fnUntraced(function* (purchase: Effect.Success<ReturnTy
   assert.deepStrictEqual([again.status, again.text], [200, (yield* reconcile(purchase)).text])
 })
 
-describe("a server killed", { concurrent: true }, () => {
+apart("a server killed", place, (it) => {
   for (const [when, fault] of [
     ["with the charge on its way", "holdBefore"],
     ["with the charge made and its answer kept back", "holdAfter"],
   ] as const) {
-    it.live(`${when} is set right by its next start`, () =>
-      Effect.gen(function* () {
-        const bank = yield* Processor
-        const server = yield* ServerProcess.make(yield* environment)
-        yield* server.start
-        const purchase = yield* prepare(server.url)
-        const trap = bank.arm(fault)
-        yield* Effect.forkScoped(Effect.exit(send(purchase)))
-        yield* trap.arrived
-        yield* server.kill
-        yield* bank.calm
-        yield* trap.discard
-        yield* server.start
-        yield* settledBy(purchase)
-        assert.strictEqual(bank.asked().keys, 1)
-      }).pipe(Effect.provide(place)),
-    )
-  }
-
-  it.live("with the intent on disk, before the processor was asked, is set right by its next start", () =>
-    Effect.gen(function* () {
+    it(`${when} is set right by its next start`, function* () {
       const bank = yield* Processor
-      const { database } = yield* Proxies
       const server = yield* ServerProcess.make(yield* environment)
       yield* server.start
       const purchase = yield* prepare(server.url)
-      const trap = database.arm(/INSERT INTO payment_attempts/u, "holdAfter")
+      const trap = bank.arm(fault)
       yield* Effect.forkScoped(Effect.exit(send(purchase)))
       yield* trap.arrived
       yield* server.kill
-      yield* database.calm
-      assert.strictEqual(bank.asked().charges, 0)
-      assert.strictEqual((yield* books(purchase))?.state, "pending")
+      yield* bank.calm
+      yield* trap.discard
       yield* server.start
       yield* settledBy(purchase)
-    }).pipe(Effect.provide(place)),
-  )
+      assert.strictEqual(bank.asked().keys, 1)
+    })
+  }
+
+  it("with the intent on disk, before the processor was asked, is set right by its next start", function* ({
+    database,
+  }) {
+    const bank = yield* Processor
+    const server = yield* ServerProcess.make(yield* environment)
+    yield* server.start
+    const purchase = yield* prepare(server.url)
+    const trap = database.arm(/INSERT INTO payment_attempts/u, "holdAfter")
+    yield* Effect.forkScoped(Effect.exit(send(purchase)))
+    yield* trap.arrived
+    yield* server.kill
+    yield* database.calm
+    assert.strictEqual(bank.asked().charges, 0)
+    assert.strictEqual((yield* books(purchase))?.state, "pending")
+    yield* server.start
+    yield* settledBy(purchase)
+  })
 })
 
 describe("two servers", () => {

@@ -8,8 +8,9 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { type Answer, ask, World } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { buying, scene } from "../lab/buyer/Scene.ts"
+import { scene } from "../lab/buyer/Scene.ts"
 import { assertTold } from "../lab/Told.ts"
+import { apart } from "../lab/Suites.ts"
 
 const still = proxiedServer("facilitator")
 const sweeping = proxiedServer("facilitator", "1 second", "200 millis")
@@ -38,10 +39,11 @@ const anHourLater = Effect.fnUntraced(function* ({ key }: Purchase.Purchase) {
     WHERE idempotency_key = ${key}`.pipe(Effect.orDie)
 })
 
-describe("after the claim, a facilitator that", { concurrent: true }, () => {
-  it.live("takes no connection was handed nothing: the attempt ends at once", () =>
-    Effect.gen(function* () {
-      const { database, facilitator, purchase, url } = yield* buying
+apart("after the claim, a facilitator that", sweeping, (it) => {
+  it.on(still)(
+    "takes no connection was handed nothing: the attempt ends at once",
+    function* ({ database, facilitator, url }) {
+      const purchase = yield* Purchase.prepare(url)
       const another = yield* Purchase.prepare(url)
       yield* saysThatItSettles
       // It leaves once it is believed, not when its last word is so old that it is asked again.
@@ -61,28 +63,30 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
       yield* facilitator.comeBack
       yield* ask(`${url}/readyz`).pipe(until("it is never ready again", ({ status }) => status === 200))
       yield* Purchase.assertFailed(url, purchase, "facilitator_unreachable")
-    }).pipe(Effect.provide(still)),
+    },
   )
 
   for (const fault of ["unauthorizedBefore", "rateLimitBefore", "nonsenseBefore"] as const) {
-    it.live(`answers so that nothing is known is asked again by a sweep, and pays once (${fault})`, () =>
-      Effect.gen(function* () {
-        const { facilitator, purchase, url } = yield* buying
-        facilitator.arm(fault)
-        Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-        yield* facilitator.calm
-        yield* anHourLater(purchase)
-        yield* Purchase.ended(purchase)
-        assert.strictEqual(facilitator.asked(), 2)
-        yield* Purchase.assertSettled(url, purchase)
-      }).pipe(Effect.provide(sweeping)),
-    )
+    it(`answers so that nothing is known is asked again by a sweep, and pays once (${fault})`, function* ({
+      facilitator,
+      url,
+    }) {
+      const purchase = yield* Purchase.prepare(url)
+      facilitator.arm(fault)
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      yield* facilitator.calm
+      yield* anHourLater(purchase)
+      yield* Purchase.ended(purchase)
+      assert.strictEqual(facilitator.asked(), 2)
+      yield* Purchase.assertSettled(url, purchase)
+    })
   }
 
   // I13
-  it.live("is asked again is kept to itself by whoever asks, however often the client does", () =>
-    Effect.gen(function* () {
-      const { facilitator, purchase, sql, url } = yield* buying
+  it.on(proxiedServer("facilitator", "20 seconds", "200 millis"))(
+    "is asked again is kept to itself by whoever asks, however often the client does",
+    function* ({ facilitator, sql, url }) {
+      const purchase = yield* Purchase.prepare(url)
       facilitator.arm("nonsenseBefore")
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
@@ -98,12 +102,12 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
       yield* Purchase.ended(purchase)
       assert.strictEqual(facilitator.asked(), 2)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("facilitator", "20 seconds", "200 millis"))),
+    },
   )
 
-  it.live("takes its time when it is asked again holds up no other payment", () =>
-    Effect.gen(function* () {
-      const { facilitator, sql, url } = yield* scene
+  it.on(proxiedServer("facilitator", "2 minutes", "200 millis"))(
+    "takes its time when it is asked again holds up no other payment",
+    function* ({ facilitator, sql, url }) {
       const [slow, other] = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
       for (const purchase of [slow, other]) {
         facilitator.arm("nonsenseBefore")
@@ -120,27 +124,24 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
       assert.strictEqual(yield* Purchase.ended(slow), "settled")
       assert.strictEqual(facilitator.asked(), 3)
       yield* Purchase.audit(url)
-    }).pipe(Effect.provide(proxiedServer("facilitator", "2 minutes", "200 millis"))),
+    },
   )
 
-  it.live("has refused it, or named a transaction, is not asked again", () =>
-    Effect.gen(function* () {
-      const { facilitator, url } = yield* scene
-      const purchases = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
-      for (const [index, fault] of (["refuseBefore", "imagineBefore"] as const).entries()) {
-        const purchase = purchases[index] ?? assert.fail()
-        facilitator.arm(fault)
-        Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      }
-      yield* facilitator.calm
-      for (const purchase of purchases) {
-        yield* Effect.andThen(anHourLater(purchase), attemptOf(purchase)).pipe(
-          until("nobody looks", ({ checks }) => checks >= 4, 60),
-        )
-      }
-      assert.strictEqual(facilitator.asked(), 2)
-    }).pipe(Effect.provide(sweeping)),
-  )
+  it("has refused it, or named a transaction, is not asked again", function* ({ facilitator, url }) {
+    const purchases = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
+    for (const [index, fault] of (["refuseBefore", "imagineBefore"] as const).entries()) {
+      const purchase = purchases[index] ?? assert.fail()
+      facilitator.arm(fault)
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+    }
+    yield* facilitator.calm
+    for (const purchase of purchases) {
+      yield* Effect.andThen(anHourLater(purchase), attemptOf(purchase)).pipe(
+        until("nobody looks", ({ checks }) => checks >= 4, 60),
+      )
+    }
+    assert.strictEqual(facilitator.asked(), 2)
+  })
 })
 
 describe("an attempt that nobody has read", () => {
