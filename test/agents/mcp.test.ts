@@ -7,7 +7,7 @@ import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, configOf, layer as world, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
+import { ask, configOf, layer as world, newCommitment, newPayer, pay, read } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
 const names = ["field", "spirits", "altar", "buy_kit", "verify_witness"]
@@ -67,7 +67,7 @@ suite("the tools over MCP", world(), (it) => {
       ["spirits", "/api/spirits", "spirits", "id", ["kin", "habitat", "habit", "description", "altarLine", "image"]],
       ["altar", "/api/altars", "altars", "spirit", ["altarLine", "candles"]],
     ] as const) {
-      const json = JSON.parse((yield* ask(`${url}${path}`)).text)
+      const json = yield* read(`${path}`)
       const entries: ReadonlyArray<Record<string, unknown>> = json[list]
       const brief = entries.map((entry) =>
         Object.fromEntries(Object.entries(entry).filter(([name]) => !left.some((one) => one === name))),

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { seal } from "../../src/altar/Hashes.ts"
-import { ask, layer as world, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, post, bought, read } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
 suite("what others follow", world(), (it) => {
@@ -12,8 +12,7 @@ suite("what others follow", world(), (it) => {
     const again = yield* ask(`${url}/acts.atom`, { headers: { "if-none-match": before.headers.get("etag") ?? "" } })
     assert.strictEqual(again.status, 304)
     const body = { commitment: newCommitment(), agentName: "<b>Wren & Co</b>" }
-    const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, body)
-    const { record }: { readonly record: { readonly id: string } } = JSON.parse(answer.text)
+    const { record } = yield* bought("/api/witness", body)
     const { text } = yield* ask(`${url}/acts.atom`)
     assert.include(text, `<id>${url}/witness/${record.id}</id>`)
     assert.include(text, "&lt;b&gt;Wren &amp; Co&lt;/b&gt; set witness stone 1 with")
@@ -33,12 +32,7 @@ suite("what others follow", world(), (it) => {
   })
 
   it("a spirit's feed has what lies on its altar, and nothing of another's", function* ({ url }) {
-    const leave = Effect.fnUntraced(function* (path: string, body: object) {
-      const { answer } = yield* pay(yield* newPayer(), `${url}${path}`, body)
-      assert.strictEqual(answer.status, 201, answer.text)
-      const { record }: { readonly record: { readonly id: string } } = JSON.parse(answer.text)
-      return record.id
-    })
+    const leave = (path: string, body: object) => Effect.map(bought(path, body), ({ record }): string => record.id)
     const feed = `${url}/v2/spirits/kelp-seal/acts.atom`
     const empty = yield* ask(feed)
     assert.deepStrictEqual(
@@ -74,9 +68,8 @@ suite("what others follow", world(), (it) => {
           ]),
         ),
     )
-    const { acts }: { readonly acts: ReadonlyArray<Record<"act" | "id" | "settledAt", string>> } = JSON.parse(
-      (yield* ask(`${url}/api/acts`)).text,
-    )
+    const { acts }: { readonly acts: ReadonlyArray<Record<"act" | "id" | "settledAt", string>> } =
+      yield* read("/api/acts")
     const before = yield* list
     for (const { act, id, settledAt } of acts) {
       if (act === "setWitnessStone") assert.isDefined(before.get(`/witness/${id}`))
@@ -84,12 +77,11 @@ suite("what others follow", world(), (it) => {
     }
     assert.strictEqual(before.get("/v2/"), acts[0]?.settledAt)
     const salt = "0123456789abcdef"
-    const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: seal(salt, "It will rain") })
-    const { record }: { readonly record: Record<"id" | "witnessedAt", string> } = JSON.parse(answer.text)
+    const { record } = yield* bought("/api/witness", { commitment: seal(salt, "It will rain") })
     assert.strictEqual((yield* list).get(`/witness/${record.id}`), record.witnessedAt)
     yield* ask(`${url}/api/witness/${record.id}/reveal`, post({ salt, text: "It will rain" }))
-    const { stone }: { readonly stone: { readonly reveal: { readonly revealedAt: string } } } = JSON.parse(
-      (yield* ask(`${url}/api/witness/${record.id}`)).text,
+    const { stone }: { readonly stone: { readonly reveal: { readonly revealedAt: string } } } = yield* read(
+      `/api/witness/${record.id}`,
     )
     assert.strictEqual((yield* list).get(`/witness/${record.id}`), stone.reveal.revealedAt)
   })
@@ -100,9 +92,8 @@ suite("what others follow", world(), (it) => {
     assert.isAbove(pages.length, 30)
     for (const page of pages) assert.strictEqual((yield* ask(page)).status, 200, page)
     assert.include((yield* ask(`${url}/robots.txt`)).text, `Sitemap: ${url}/sitemap.xml`)
-    const { icons, start_url: start }: { icons: ReadonlyArray<{ src: string }>; start_url: string } = JSON.parse(
-      (yield* ask(`${url}/site.webmanifest`)).text,
-    )
+    const { icons, start_url: start }: { icons: ReadonlyArray<{ src: string }>; start_url: string } =
+      yield* read("/site.webmanifest")
     const favicon = yield* ask(`${url}/favicon.ico`)
     assert.strictEqual((yield* ask(url + (favicon.headers.get("location") ?? "/none"))).status, 200)
     const page = (yield* ask(`${url}/v2/`)).text

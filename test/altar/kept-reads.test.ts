@@ -4,7 +4,7 @@ import { request } from "node:http"
 import { assert } from "@effect/vitest"
 import { Effect, Fiber, Ref } from "effect"
 import * as KeptReads from "../../src/platform/KeptReads.ts"
-import { ask, layer as world, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, bought } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { assertTold } from "../lab/Told.ts"
 import { suite } from "../lab/Suites.ts"
@@ -77,8 +77,7 @@ suite("a kept read", world(), (it) => {
     const other = yield* anotherServer()
     const payer = yield* newPayer()
     for (const _ of [1, 2, 3]) {
-      const { answer } = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
-      const { sequence } = JSON.parse(answer.text).record
+      const { sequence } = (yield* bought("/api/witness", { commitment: newCommitment() }, payer)).record
       for (const server of [url, other]) {
         const newest = yield* json(`${server}/api/witness?limit=1`)
         assert.deepStrictEqual([newest.stones[0].sequence, newest.head.sequence], [sequence, sequence])

@@ -1,16 +1,11 @@
 /** Search takes what the site prints. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, World, bought } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
 const stone = Effect.fnUntraced(function* (agentName: string) {
-  const { url } = yield* World
-  const body = { commitment: newCommitment(), agentName }
-  const payer = yield* newPayer()
-  const { answer } = yield* pay(payer, `${url}/api/witness`, body)
-  const { record }: { readonly record: Record<"id" | "sequence" | "chainHash", string> } = JSON.parse(answer.text)
-  return { ...record, commitment: body.commitment, wallet: payer.address }
+  return (yield* bought("/api/witness", { commitment: newCommitment(), agentName })).record
 })
 
 const search = Effect.fnUntraced(function* (words: string) {
@@ -46,14 +41,14 @@ suite("search", world(), (it) => {
 
   it("finds what a wallet paid for by the ends that pages print of it, and says where it looked in vain", function* () {
     const one = yield* stone("Ends of a wallet")
-    const ends = `${one.wallet.slice(0, 6)}…${one.wallet.slice(-4)}`
-    for (const words of [ends, ends.toLowerCase().replace("…", " ... "), one.wallet.slice(0, 12)]) {
+    const ends = `${one.payer.slice(0, 6)}…${one.payer.slice(-4)}`
+    for (const words of [ends, ends.toLowerCase().replace("…", " ... "), one.payer.slice(0, 12)]) {
       const { text } = yield* search(words)
       assert.include(text, `/witness/${one.id}">Ends of a wallet set witness stone ${one.sequence}`, words)
       assert.include(text, "All settled acts were searched for a wallet with these digits at its ends.")
     }
-    const last = one.wallet.slice(-1).toLowerCase()
-    const { text } = yield* search(`${one.wallet.slice(0, 20)}…${last === "0" ? "1" : "0"}`)
+    const last = one.payer.slice(-1).toLowerCase()
+    const { text } = yield* search(`${one.payer.slice(0, 20)}…${last === "0" ? "1" : "0"}`)
     assert.include(text, "No settled act was paid by a wallet with these digits at its ends. No spirit has this name;")
     assert.notInclude(text, "Ends of a wallet set")
   })

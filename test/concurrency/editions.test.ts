@@ -1,7 +1,7 @@
 /** 300 buyers race for the last 3 editions on two servers: three get one each, and no answer ever fails to add up. */
 import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { ask, layer as world, newKey, newPayer, post } from "../lab/Fixture.ts"
+import { ask, layer as world, newKey, newPayer, post, read } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { suite } from "../lab/Suites.ts"
@@ -62,7 +62,7 @@ suite("the last editions", world(), (it) => {
     const frog = (yield* pixels(url)).find((item) => item.id === "pixel-bit-frog")
     assert.deepStrictEqual([frog?.issued, frog?.reserved, frog?.remaining], [3, 125, 0])
 
-    const chain = JSON.parse((yield* ask(`${url}/api/publish-chain?limit=100`)).text)
+    const chain = yield* read("/api/publish-chain?limit=100")
     const acquired = chain.entries.filter((entry: { type: string }) => entry.type === "edition")
     assert.deepStrictEqual(
       acquired.map((entry: { edition: number }) => entry.edition).sort((a: number, b: number) => a - b),

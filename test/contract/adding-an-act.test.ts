@@ -9,7 +9,7 @@ import { buyer } from "../../src/buyer/index.ts"
 import { newFaults } from "../lab/run/AnswerValidation.ts"
 import { examplesOf } from "../lab/Documents.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newKey, newPayer, post, World, read } from "../lab/Fixture.ts"
 import { textOf } from "../lab/Sources.ts"
 import { house, ringBell, tellings } from "./Bell.ts"
 import { suite } from "../lab/Suites.ts"
@@ -123,7 +123,7 @@ suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellin
   })
 
   it("is named wherever acts are named", function* ({ url }) {
-    const jsonOf = (path: string) => Effect.map(ask(`${url}${path}`), ({ text }) => JSON.parse(text))
+    const jsonOf = (path: string) => read(`${path}`)
     const document = yield* jsonOf("/openapi.json")
     const operation = document.paths["/api/bells/{familiarId}"].post
     assert.strictEqual(operation.operationId, "ringBell")

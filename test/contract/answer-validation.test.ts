@@ -5,7 +5,7 @@ import { ask, layer as world } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
 suite("the validating pass", world(), (it) => {
-  it("agrees with true answers and finds each fault in a false one", function* ({ url }) {
+  it("agrees with true answers and finds each fault in a false one of any operation", function* ({ url }) {
     const address = `${url}/api/witness/chain?limit=1`
     const { headers, status, text } = yield* ask(address)
     const told = { method: "GET", url: address, status, headers, body: text }
@@ -22,9 +22,8 @@ suite("the validating pass", world(), (it) => {
     assert.match(faultsOf({ ...told, body: changed({ more: 1 }) }).join(), /additional properties/u)
     assert.match(faultsOf({ ...told, body: changed({ next: "2" }) }).join(), /\/next/u)
     assert.match(faultsOf({ ...told, body: changed({ head: undefined }) }).join(), /required property 'head'/u)
-  })
 
-  it("covers every operation, and leaves what is not of the API alone", function* ({ url }) {
+    // Every operation is covered, and what is not of the API is left alone.
     const heard = { method: "POST", url: `${url}/api/rooms`, status: 299, headers: new Headers() }
     assert.lengthOf(faultsOf(heard), 1)
     assert.lengthOf(faultsOf({ ...heard, url: `${url}/v2/` }), 0)

@@ -1,6 +1,6 @@
 /** Tests as generators that receive what their fixture holds: one fixture for a whole suite, or one for each test. */
 import { describe, it as vitestIt, layer } from "@effect/vitest"
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Context, Effect, type Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { World } from "./Fixture.ts"
 import { Proxies } from "./server/ProxiedServer.ts"

@@ -1,5 +1,5 @@
 /** Cards on servers that are processes of their own: killed at any point, or two at once, one charge; half configured, none. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { proxied } from "../lab/server/Environment.ts"
@@ -80,49 +80,45 @@ apart("a server killed", place, (it) => {
   })
 })
 
-describe("two servers", () => {
-  it.live("asked for the same candle at once charge it once, and either answers for the other", () =>
-    Effect.gen(function* () {
-      const bank = yield* Processor
-      const env = yield* environment
-      const one = yield* ServerProcess.make(env)
-      // Behind one name, as behind a proxy: what is signed is the public URL.
-      const two = yield* ServerProcess.make({ ...env, PUBLIC_URL: one.url })
-      yield* Effect.all([one.start, two.start], { concurrency: 2 })
-      const purchase = yield* prepare(one.url)
-      const other = { ...purchase, url: purchase.url.replace(one.url, two.url) }
-      const answers = yield* Effect.forEach([purchase, other, purchase, other], send, { concurrency: "unbounded" })
-      for (const { status, text } of answers) assert.include([200, 201, 202], status, text)
-      yield* settledBy(purchase)
-      assert.strictEqual((yield* reconcile(other)).text, (yield* reconcile(purchase)).text)
-      assert.strictEqual(bank.asked().keys, 1)
-    }).pipe(Effect.provide(place)),
-  )
+apart("two servers", place, (it) => {
+  it("asked for the same candle at once charge it once, and either answers for the other", function* () {
+    const bank = yield* Processor
+    const env = yield* environment
+    const one = yield* ServerProcess.make(env)
+    // Behind one name, as behind a proxy: what is signed is the public URL.
+    const two = yield* ServerProcess.make({ ...env, PUBLIC_URL: one.url })
+    yield* Effect.all([one.start, two.start], { concurrency: 2 })
+    const purchase = yield* prepare(one.url)
+    const other = { ...purchase, url: purchase.url.replace(one.url, two.url) }
+    const answers = yield* Effect.forEach([purchase, other, purchase, other], send, { concurrency: "unbounded" })
+    for (const { status, text } of answers) assert.include([200, 201, 202], status, text)
+    yield* settledBy(purchase)
+    assert.strictEqual((yield* reconcile(other)).text, (yield* reconcile(purchase)).text)
+    assert.strictEqual(bank.asked().keys, 1)
+  })
 })
 
-describe("another account", () => {
-  it.live("knows nothing of a charge, so its answers end no attempt of the account before", () =>
-    Effect.gen(function* () {
-      const bank = yield* Processor
-      const env = yield* environment
-      const one = yield* ServerProcess.make({ ...env, SETTLE_TIMEOUT_SECONDS: patientSeconds(5) })
-      yield* one.start
-      const purchase = yield* prepare(one.url)
-      bank.arm("dropAfter")
-      assert.strictEqual((yield* send(purchase)).status, 202)
-      assert.strictEqual(bank.taken().length, 1)
-      yield* bank.calm
-      yield* one.kill
-      const other = yield* CardProcessor.make()
-      const changed = { CARD_API_URL: other.url, CARD_PROFILE_ID: "profile_of_another_account" }
-      const two = yield* ServerProcess.make({ ...env, ...changed, PUBLIC_URL: one.url })
-      yield* two.start
-      const told = yield* reconcile({ ...purchase, url: purchase.url.replace(one.url, two.url) })
-      assert.strictEqual(told.status, 202, told.text)
-      assert.strictEqual(other.asked().charges, 0)
-      yield* two.kill
-      yield* one.start
-      yield* settledBy(purchase)
-    }).pipe(Effect.provide(place)),
-  )
+apart("another account", place, (it) => {
+  it("knows nothing of a charge, so its answers end no attempt of the account before", function* () {
+    const bank = yield* Processor
+    const env = yield* environment
+    const one = yield* ServerProcess.make({ ...env, SETTLE_TIMEOUT_SECONDS: patientSeconds(5) })
+    yield* one.start
+    const purchase = yield* prepare(one.url)
+    bank.arm("dropAfter")
+    assert.strictEqual((yield* send(purchase)).status, 202)
+    assert.strictEqual(bank.taken().length, 1)
+    yield* bank.calm
+    yield* one.kill
+    const other = yield* CardProcessor.make()
+    const changed = { CARD_API_URL: other.url, CARD_PROFILE_ID: "profile_of_another_account" }
+    const two = yield* ServerProcess.make({ ...env, ...changed, PUBLIC_URL: one.url })
+    yield* two.start
+    const told = yield* reconcile({ ...purchase, url: purchase.url.replace(one.url, two.url) })
+    assert.strictEqual(told.status, 202, told.text)
+    assert.strictEqual(other.asked().charges, 0)
+    yield* two.kill
+    yield* one.start
+    yield* settledBy(purchase)
+  })
 })

@@ -1,5 +1,5 @@
 /** A facilitator that cannot be asked, or does not settle: nothing is claimed. One that goes away afterwards: nothing is lost. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
@@ -8,7 +8,6 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { type Answer, ask, World } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { scene } from "../lab/buyer/Scene.ts"
 import { assertTold } from "../lab/Told.ts"
 import { apart } from "../lab/Suites.ts"
 
@@ -144,20 +143,17 @@ apart("after the claim, a facilitator that", sweeping, (it) => {
   })
 })
 
-describe("an attempt that nobody has read", () => {
+apart("an attempt that nobody has read", Layer.provideMerge(Fail.layer, still), (it) => {
   // I10
-  it.live("is ended as such only while nobody else can have handed it in", () =>
-    Effect.gen(function* () {
-      const { facilitator, sql, url } = yield* scene
-      const { failUnsent } = yield* Fail
-      const purchase = yield* Purchase.prepare(url)
-      facilitator.arm("nonsenseBefore")
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      const [row] = yield* sql<{ readonly id: string }>`SELECT id FROM payment_attempts`
-      const { id } = row ?? assert.fail()
-      assert.strictEqual((yield* failUnsent(id, "facilitator_unreachable", true)).state, "pending")
-      yield* sql`UPDATE payment_attempts SET checks = 0`
-      assert.strictEqual((yield* failUnsent(id, "facilitator_unreachable", true)).state, "failed")
-    }).pipe(Effect.provide(Layer.provideMerge(Fail.layer, still))),
-  )
+  it("is ended as such only while nobody else can have handed it in", function* ({ facilitator, sql, url }) {
+    const { failUnsent } = yield* Fail
+    const purchase = yield* Purchase.prepare(url)
+    facilitator.arm("nonsenseBefore")
+    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+    const [row] = yield* sql<{ readonly id: string }>`SELECT id FROM payment_attempts`
+    const { id } = row ?? assert.fail()
+    assert.strictEqual((yield* failUnsent(id, "facilitator_unreachable", true)).state, "pending")
+    yield* sql`UPDATE payment_attempts SET checks = 0`
+    assert.strictEqual((yield* failUnsent(id, "facilitator_unreachable", true)).state, "failed")
+  })
 })

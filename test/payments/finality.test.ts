@@ -8,7 +8,7 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { ask } from "../lab/Fixture.ts"
+import { ask, read } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 
@@ -40,9 +40,9 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     yield* Purchase.mine(2)
     const receipt = yield* becomes(bought, "final")
     assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final" })
-    const newest = JSON.parse((yield* ask(`${url}/api/acts?limit=1`)).text)
+    const newest = yield* read("/api/acts?limit=1")
     assert.deepStrictEqual(newest.acts[0].receipt, receipt)
-    assert.deepStrictEqual(JSON.parse((yield* ask(`${url}/api/witness/${bought.id}`)).text).receipt, receipt)
+    assert.deepStrictEqual((yield* read(`/api/witness/${bought.id}`)).receipt, receipt)
     const page = yield* ask(`${url}/acts/${bought.id}`, { headers: { accept: "text/html" } })
     assert.match(page.text, /<dt>Finality<\/dt>\s*<dd>Final<\/dd>/u)
     yield* assertKept(bought)

@@ -7,7 +7,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { View } from "../lab/proxy/NodeViews.ts"
 import { loopback } from "../lab/server/Rooms.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { type Answer, ask, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
+import { type Answer, ask, newCommitment, newKey, newPayer, post, read } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
 import { apart } from "../lab/Suites.ts"
@@ -70,7 +70,7 @@ apart("a wallet with one cent and 140 purchases of one edition", behindProxy("2 
       assert.match(String(answer.json["message"]), /payments in flight here.* This request charged nothing\.$/u)
     }
     assert.deepInclude(yield* attempts, { pending: 1, failed: 0 })
-    const pixels = JSON.parse((yield* ask(`${url}/api/pixels`)).text).pixels
+    const pixels = (yield* read("/api/pixels")).pixels
     assert.strictEqual(pixels.find(({ id }: { id: string }) => id === "pixel-bit-frog").reserved, 1)
     yield* Purchase.mineAll
     const held = purchases.find((_, index) => answers[index]?.status === 202)

@@ -10,7 +10,7 @@ import * as Crowd from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
-import { type Answer, ask, newCommitment, newPayer } from "../lab/Fixture.ts"
+import { type Answer, newCommitment, newPayer, read } from "../lab/Fixture.ts"
 import { agreeing, burning, empty, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { apart } from "../lab/Suites.ts"
@@ -238,7 +238,7 @@ apart("two stones of one wallet in one transaction", patient, (it) => {
     assert.strictEqual((yield* verify(url)).stones, 3)
 
     // A chain of the same three stones, and a fourth that names the transaction of the last for its own.
-    const chain = JSON.parse((yield* ask(`${url}/api/witness/chain?limit=100`)).text)
+    const chain = yield* read("/api/witness/chain?limit=100")
     const last = chain.entries[2]
     const [sequence, commitment, previousHash] = [4, newCommitment(), last.chainHash]
     const chainHash = linkOf(previousHash, sequence, commitment, last.witnessedAt, last.transaction)
