@@ -1,49 +1,44 @@
 /** What an operator does by hand: commands against the database, seen through the server that runs beside them. */
 import { createHash } from "node:crypto"
 import { userInfo } from "node:os"
-import { setTimeout } from "node:timers/promises"
 import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { commandRun } from "../lab/CommandRun.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, layer as world, newCommitment, newPayer, pay, post, World } from "../lab/Fixture.ts"
+import { ask, bought, layer as world, newCommitment, post, read, World } from "../lab/Fixture.ts"
+import { until } from "../lab/Eventually.ts"
 import { suite } from "../lab/Suites.ts"
 
 const by = "hidden by the operator"
 const why = ["--why", "asked by a neighbour", "--by", "Ada"]
 
-const admin = Effect.gen(function* () {
-  const { run } = yield* terminal
-  const { url } = yield* LocalDatabase
-  return (...args: ReadonlyArray<string>) => run(["admin", ...args], { DATABASE_URL: Redacted.value(url) })
-})
+const databaseOf = Effect.map(LocalDatabase, ({ url }) => ({ DATABASE_URL: Redacted.value(url) }))
+
+/** `admin` with these words, in this process. */
+const run = (...args: ReadonlyArray<string>) => Effect.flatMap(databaseOf, (env) => commandRun(["admin", ...args], env))
+
+const done = (...args: ReadonlyArray<string>) =>
+  Effect.map(run(...args), (ended) => assert.deepStrictEqual([ended.code, ended.stderr], [0, ""], args.join(" ")))
 
 const json = (text: string) => JSON.parse(text)
 
-const act = Effect.fnUntraced(function* (id: string) {
-  const { url } = yield* World
-  return json((yield* ask(`${url}/api/acts/${id}`)).text).act
-})
+const act = (id: string) => Effect.map(read(`/api/acts/${id}`), (answer) => answer.act)
 
 const buy = Effect.fnUntraced(function* (path: string, body: object) {
   const { url } = yield* World
-  const bought = yield* pay(yield* newPayer(), `${url}${path}`, body)
-  assert.strictEqual(bought.answer.status, 201, bought.answer.text)
-  return { ...bought, id: String(json(bought.answer.text).record.id), url: `${url}${path}`, body }
+  const paid = yield* bought(path, body)
+  return { ...paid, id: String(paid.record.id), url: `${url}${path}`, body }
 })
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
 suite("an operator", world(), (it) => {
   it("hides names, reasons and dedications, keeps what they were, and shows them again", function* ({ url }) {
-    const run = yield* admin
     const kept = yield* buy("/api/acquire/moss-hare", { agentName: "Wren", reason: "It followed me" })
     const before = yield* act(kept.id)
-    for (const field of ["name", "reason"]) {
-      const ended = yield* run("hide", kept.id, field, ...why)
-      assert.deepStrictEqual([ended.code, ended.stderr], [0, ""], ended.stderr)
-    }
+    for (const field of ["name", "reason"]) yield* done("hide", kept.id, field, ...why)
     const hidden = yield* act(kept.id)
     assert.deepStrictEqual([hidden.agentName, hidden.record.agentName, hidden.record.reason], [by, by, by])
     assert.deepStrictEqual(Object.keys(hidden.record), Object.keys(before.record))
@@ -56,12 +51,12 @@ suite("an operator", world(), (it) => {
     const twice = yield* run("hide", kept.id, "name", ...why)
     assert.strictEqual(twice.code, 1)
     assert.match(twice.stderr, /^No name is shown of /u)
-    for (const field of ["name", "reason"]) assert.strictEqual((yield* run("show", kept.id, field, ...why)).code, 0)
+    for (const field of ["name", "reason"]) yield* done("show", kept.id, field, ...why)
     const shown = yield* act(kept.id)
     assert.deepStrictEqual([shown.agentName, shown.record], [before.agentName, before.record])
 
     const candle = yield* buy("/api/candles/day/moss-hare", { dedication: "For a named neighbour" })
-    assert.strictEqual((yield* run("hide", candle.id, "dedication", ...why)).code, 0)
+    yield* done("hide", candle.id, "dedication", ...why)
     assert.strictEqual((yield* act(candle.id)).record.dedication, by)
     const wall = yield* ask(`${url}/api/candles`)
     assert.include(wall.text, by)
@@ -69,7 +64,6 @@ suite("an operator", world(), (it) => {
   })
 
   it("hides revealed words, which stay stored and hash as before", function* ({ url }) {
-    const run = yield* admin
     const [salt, text] = ["a salt of sixteen or more", "The heron will return by May."]
     const stone = yield* buy("/api/witness", { commitment: sha256(`${salt}\0${text}`) })
     const reveal = () => ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text }))
@@ -78,29 +72,28 @@ suite("an operator", world(), (it) => {
     const early = yield* run("hide", stone.id, "dedication", ...why)
     assert.match(early.stderr, /^No dedication is shown of /u)
 
-    assert.strictEqual((yield* run("hide", stone.id, "words", ...why)).code, 0)
-    const read = () => Effect.map(ask(`${url}/api/witness/${stone.id}`), ({ text: body }) => json(body).stone)
-    const hidden = (yield* read()).reveal
+    yield* done("hide", stone.id, "words", ...why)
+    const revealOf = Effect.map(read(`/api/witness/${stone.id}`), (answer) => answer.stone.reveal)
+    const hidden = yield* revealOf
     assert.deepInclude(hidden, { text: null, hidden: true, hiddenBy: "operator" })
     assert.include((yield* ask(`${url}/witness/${stone.id}`)).text, "They are hidden by the operator")
     assert.include((yield* ask(`${url}/v2/witness`)).text, "words hidden by the operator")
     assert.notInclude((yield* ask(`${url}/api/witness`)).text, "heron")
     // The same reveal is the same still, and another one is refused.
     assert.strictEqual((yield* reveal()).status, 200)
-    const segment = json((yield* ask(`${url}/api/witness/chain?from=1&limit=100`)).text)
+    const segment = yield* read(`/api/witness/chain?from=1&limit=100`)
     assert.isTrue(segment.entries.some(({ id }: { readonly id: string }) => id === stone.id))
 
-    assert.strictEqual((yield* run("show", stone.id, "words", ...why)).code, 0)
-    const shown = (yield* read()).reveal
+    yield* done("show", stone.id, "words", ...why)
+    const shown = yield* revealOf
     assert.deepInclude(shown, { text, hidden: false })
     assert.notProperty(shown, "hiddenBy")
   })
 
   it("keeps a name hidden that a later reveal says again, and shows it again with the other", function* ({ url }) {
-    const run = yield* admin
     const [salt, text] = ["a salt of sixteen or more", "The swift will be late."]
     const stone = yield* buy("/api/witness", { commitment: sha256(`${salt}\0${text}`), agentName: "Wren" })
-    assert.strictEqual((yield* run("hide", stone.id, "name", ...why)).code, 0)
+    yield* done("hide", stone.id, "name", ...why)
     const reveal = () => ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text, agentName: "Wren again" }))
     const revealed = yield* reveal()
     assert.strictEqual(revealed.status, 201, revealed.text)
@@ -109,15 +102,14 @@ suite("an operator", world(), (it) => {
       assert.notInclude((yield* ask(`${url}${path}`)).text, "Wren again", path)
     assert.strictEqual((yield* reveal()).status, 200)
 
-    assert.strictEqual((yield* run("show", stone.id, "name", ...why)).code, 0)
-    const shown = json((yield* ask(`${url}/api/witness/${stone.id}`)).text).stone
+    yield* done("show", stone.id, "name", ...why)
+    const shown = (yield* read(`/api/witness/${stone.id}`)).stone
     assert.deepStrictEqual([shown.agentName, shown.reveal.agentName], ["Wren", "Wren again"])
   })
 
   it("is kept with what it did, when and why; what changes nothing leaves no line", function* () {
-    const run = yield* admin
     const stone = yield* buy("/api/witness", { commitment: newCommitment(), agentName: "Wren" })
-    assert.strictEqual((yield* run("hide", stone.id, "name", ...why)).code, 0)
+    yield* done("hide", stone.id, "name", ...why)
     const refused = yield* run("hide", crypto.randomUUID(), "name", "--json", ...why)
     assert.deepStrictEqual([refused.code, json(refused.stdout).ok], [1, false])
     const { deeds } = json((yield* run("audit", "--json", "--limit", "1")).stdout)
@@ -140,7 +132,6 @@ suite("an operator", world(), (it) => {
   })
 
   it("pauses selling within two seconds, while what was bought is still answered, and resumes it", function* ({ url }) {
-    const run = yield* admin
     const bought = yield* buy("/api/witness", { commitment: newCommitment() })
     const probe = () => ask(`${url}/api/witness`, { method: "POST" })
     const agent = yield* connect(`${url}/mcp`)
@@ -150,9 +141,10 @@ suite("an operator", world(), (it) => {
     assert.isFalse((yield* kit).isError)
     const paused = yield* run("pause", "--why", "the node is behind", "--json")
     assert.deepStrictEqual([paused.code, json(paused.stdout).ok], [0, true], paused.stderr)
-    yield* Effect.promise(() => setTimeout(2_000))
-    const unsold = yield* kit
-    assert.isTrue(unsold.isError)
+    yield* Effect.map(probe(), ({ status }) => status).pipe(
+      until("selling is never paused", (status) => status === 503, 2),
+    )
+    const unsold = yield* kit.pipe(until("a kit is sold on", ({ isError }) => isError, 2))
     assert.include(unsold.text, "selling_paused")
     for (const init of [
       { method: "POST" },
@@ -168,14 +160,12 @@ suite("an operator", world(), (it) => {
     assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
     const twice = yield* run("pause", ...why)
     assert.deepStrictEqual([twice.code, twice.stderr], [1, "Selling is paused already.\n"])
-    assert.strictEqual((yield* run("resume", ...why)).code, 0)
-    yield* Effect.promise(() => setTimeout(2_000))
-    assert.strictEqual((yield* probe()).status, 402)
-    assert.isFalse((yield* kit).isError)
+    yield* done("resume", ...why)
+    yield* probe().pipe(until("selling is never resumed", ({ status }) => status === 402, 2))
+    yield* kit.pipe(until("no kit is sold again", ({ isError }) => !isError, 2))
   })
 
   it("finds an attempt by key, id, transaction and wallet, and lists those that are open", function* ({ sql }) {
-    const run = yield* admin
     const { answer, id, key } = yield* buy("/api/witness", { commitment: newCommitment() })
     const { payer, transaction } = json(answer.text).record
     for (const what of [key, id, transaction, payer, payer.toLowerCase()]) {
@@ -198,36 +188,31 @@ suite("an operator", world(), (it) => {
   })
 
   it("exports all acts and the chain, as lines of JSON and as a table", function* ({ sql }) {
-    const run = yield* admin
+    const { run: start } = yield* terminal
+    const env = yield* databaseOf
+    const exported = (...args: ReadonlyArray<string>) =>
+      Effect.map(start(["admin", "export", ...args], env), ({ stdout }) => stdout)
     yield* buy("/api/witness", { commitment: newCommitment(), agentName: '=1+1, "quoted"' })
     const [row] =
       yield* sql`SELECT (SELECT count(*) FROM acts) AS acts, (SELECT count(*) FROM witness_stones) AS stones`
     const counts = Object(row)
-    const lines = ({ stdout }: { readonly stdout: string }) => stdout.split("\n").filter(Boolean)
-    const acts = lines(yield* run("export", "acts")).map(json)
+    const linesOf = (stdout: string) => stdout.split("\n").filter(Boolean).map(json)
+    const acts = linesOf(yield* exported("acts"))
     assert.strictEqual(acts.length, Number(counts.acts))
-    assert.deepStrictEqual(Object.keys(acts[0]), [
-      "id",
-      "act",
-      "permalink",
-      "agentName",
-      "settledAt",
-      "record",
-      "receipt",
-    ])
-    const links = lines(yield* run("export", "chain")).map(json)
+    const columns = "id,act,permalink,agentName,settledAt,record,receipt"
+    assert.strictEqual(Object.keys(acts[0]).join(), columns)
+    const links = linesOf(yield* exported("chain"))
     assert.deepStrictEqual(
       links.map(({ sequence }) => sequence),
       Array.from({ length: Number(counts.stones) }, (_, index) => index + 1),
     )
-    const table = (yield* run("export", "acts", "--format", "csv")).stdout.split("\r\n")
-    assert.strictEqual(table[0], "id,act,permalink,agentName,settledAt,record,receipt")
+    const table = (yield* exported("acts", "--format", "csv")).split("\r\n")
+    assert.strictEqual(table[0], columns)
     assert.strictEqual(table.length, acts.length + 2)
     assert.isTrue(table.some((line) => line.includes(`"'=1+1, ""quoted"""`)))
   })
 
   it("is told what is wrong with an id that is no UUID, and with a limit that is no number of rows", function* () {
-    const run = yield* admin
     for (const [args, what] of [
       [["hide", "not-an-id", "name", ...why], "an act"],
       [["show", "not-an-id", "name", ...why], "an act"],
@@ -253,10 +238,9 @@ suite("an operator", world(), (it) => {
   })
 
   it("deletes a room", function* ({ url }) {
-    const run = yield* admin
     const made = json((yield* ask(`${url}/api/rooms`, post({ name: "Night shift" }))).text)
     const id: string = made.room?.id ?? made.id
-    assert.strictEqual((yield* run("delete-room", id, ...why)).code, 0)
+    yield* done("delete-room", id, ...why)
     assert.deepStrictEqual((yield* run("delete-room", id, ...why)).stderr, `No room has the id ${id}.\n`)
   })
 })
