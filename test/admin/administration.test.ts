@@ -7,7 +7,7 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { commandRun } from "../lab/CommandRun.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, bought, layer as world, newCommitment, post, read, World } from "../lab/Fixture.ts"
+import { ask, bought, layer as world, newCommitment, post, read, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { suite } from "../lab/Suites.ts"
 
@@ -27,7 +27,7 @@ const json = (text: string) => JSON.parse(text)
 const act = (id: string) => Effect.map(read(`/api/acts/${id}`), (answer) => answer.act)
 
 const buy = Effect.fnUntraced(function* (path: string, body: object) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const paid = yield* bought(path, body)
   return { ...paid, id: String(paid.record.id), url: `${url}${path}`, body }
 })

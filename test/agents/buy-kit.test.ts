@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { call, connect } from "../lab/McpClient.ts"
 import * as Clock from "../lab/Clock.ts"
-import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, type Offer, sign } from "../lab/buyer/Payment.ts"
 import { suite } from "../lab/Suites.ts"
 
@@ -47,7 +47,7 @@ const kitOf = (connected: Parameters<typeof call>[0], args: Record<string, unkno
   })
 
 const open = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const connected = yield* connect(`${url}/mcp`)
   yield* Effect.promise(() => connected.client.listTools())
   return connected

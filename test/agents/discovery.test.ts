@@ -6,7 +6,7 @@ import { nameMaximum, senderMaximum, textMaximum } from "../../schema/room/Limit
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
 import { acts } from "../lab/ActTable.ts"
-import { ask, configOf, layer as world, World } from "../lab/Fixture.ts"
+import { ask, configOf, layer as world, TestServer } from "../lab/Fixture.ts"
 import { challengeOf } from "../lab/buyer/Payment.ts"
 import { suite } from "../lab/Suites.ts"
 
@@ -35,7 +35,7 @@ interface Spec {
 }
 
 const read = <A>(path: string) =>
-  Effect.flatMap(World, ({ url }) =>
+  Effect.flatMap(TestServer, ({ url }) =>
     Effect.map(ask(`${url}${path}`), ({ status, text }): A => {
       assert.strictEqual(status, 200, path)
       return JSON.parse(text)

@@ -9,7 +9,7 @@ import { sandbox } from "../lab/browser/Guide.ts"
 import { connect } from "../lab/McpClient.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { ask, layer as world, newPayer, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newPayer, TestServer } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { Agent, type Block, programOf, type Request, templateOf } from "../lab/DocumentAgent.ts"
 import { suite } from "../lab/Suites.ts"
@@ -23,7 +23,7 @@ const documentOf = Effect.fnUntraced(function* (tools: string) {
   return text
 })
 
-const document = Effect.flatMap(World, ({ url }) => documentOf(`${url}/mcp`))
+const document = Effect.flatMap(TestServer, ({ url }) => documentOf(`${url}/mcp`))
 
 const newAgent = (before?: (request: Request) => Promise<void>) =>
   new Agent(privateKeyToAccount(generatePrivateKey()), before)

@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
-import { ask, configOf, layer as world, World } from "../lab/Fixture.ts"
+import { ask, configOf, layer as world, TestServer } from "../lab/Fixture.ts"
 import * as New from "../lab/McpNewClient.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
 import { random } from "../lab/Random.ts"
@@ -45,7 +45,7 @@ const send = Effect.fnUntraced(function* ({ headers = {}, id = 1, method, params
     ...headers,
   }
   const kept = Object.entries(all).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : []))
-  const answer = yield* ask(`${url ?? (yield* World).url}/mcp`, {
+  const answer = yield* ask(`${url ?? (yield* TestServer).url}/mcp`, {
     method: "POST",
     headers: Object.fromEntries(kept),
     body: JSON.stringify({ jsonrpc: "2.0", id, method, params: { _meta: meta, ...params } }),

@@ -3,13 +3,13 @@ import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
-import { type Answer, ask, configOf, layer as world, World } from "../lab/Fixture.ts"
+import { type Answer, ask, configOf, layer as world, TestServer } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
 const ping = { jsonrpc: "2.0", id: 1, method: "ping" }
 
 const send = (body: unknown, headers: Record<string, string> = {}, path = "/mcp") =>
-  Effect.flatMap(World, ({ url }) =>
+  Effect.flatMap(TestServer, ({ url }) =>
     ask(`${url}${path}`, {
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },

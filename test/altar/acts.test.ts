@@ -5,10 +5,10 @@ import { seal } from "../../src/altar/Hashes.ts"
 import { spirits } from "../../src/altar/Spirits.ts"
 import { type ActRow, acts } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
-import { ask, bought, layer as world, newCommitment, newKey, newPayer, post, read, World } from "../lab/Fixture.ts"
+import { ask, bought, layer as world, newCommitment, newKey, newPayer, post, read, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { suite } from "../lab/Suites.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const table = acts()
 const nowhere = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
@@ -17,7 +17,7 @@ const init = (body: object | undefined, headers: Record<string, string>): Reques
   body === undefined ? { method: "POST", headers } : post(body, headers)
 
 const buy = Effect.fnUntraced(function* ({ body, path }: ReturnType<ActRow["request"]>, key = newKey()) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const asked = yield* ask(url + path, init(body, { "idempotency-key": key }))
   if (asked.status !== 402) return { answer: asked, headers: { "idempotency-key": key } }
   const { accepts, resource } = challengeOf(asked)
@@ -70,7 +70,7 @@ suite("every act", world(), (it) => {
 
       if (act.taken !== undefined) {
         const second = yield* buy({ body, path })
-        assertTold(second.answer, 409, act.taken)
+        assertAnswer(second.answer, 409, act.taken)
         assert.match(String(second.answer.json["message"]), /This request charged nothing\.$/u)
       }
     })
@@ -107,9 +107,9 @@ suite("every act", world(), (it) => {
       // As it was while the payment was open.
       yield* sql`UPDATE payment_attempts SET state = 'pending' WHERE id = ${id}::uuid`
       const second = yield* ask(url + path, init(body, { "idempotency-key": newKey() }))
-      assertTold(second, 409, act.held ?? "")
+      assertAnswer(second, 409, act.held ?? "")
       const open = yield* ask(url + path, init(body, headers))
-      assertTold(open, 202, "settlement_pending")
+      assertAnswer(open, 202, "settlement_pending")
       assert.match(String(open.json["message"]), /Do not pay again/u)
       assert.strictEqual(open.headers.get("location"), open.json["reconcile"])
       assert.isAbove(Number(open.headers.get("retry-after")), 0)
@@ -159,7 +159,7 @@ suite("every act", world(), (it) => {
     ]
     for (const [path, body, status, code] of expected) {
       const answer = yield* ask(`${url}${path}`, post(body, { "idempotency-key": newKey() }))
-      assertTold(answer, status, code, undefined, `${path} ${answer.text}`)
+      assertAnswer(answer, status, code, undefined, `${path} ${answer.text}`)
       // The payment that such a request may bring is not inquired about.
       assert.notMatch(answer.text, /nothing was charged/iu)
     }
@@ -194,16 +194,16 @@ suite("every act", world(), (it) => {
     const open = yield* bought("/api/candles/day/kelp-seal", { dedication: "High water" })
     const unseal = (candle: string, words: string) => ask(`${url}/api/candles/${candle}/unseal`, post({ salt, words }))
     const { id } = sealed.record
-    assertTold(yield* unseal(id, "No thanks."), 409, "commitment_mismatch")
+    assertAnswer(yield* unseal(id, "No thanks."), 409, "commitment_mismatch")
     const done = yield* unseal(id, "Thank you.")
     assert.deepStrictEqual([done.status, JSON.parse(done.text).candle.unsealed.words], [201, "Thank you."])
     assert.strictEqual((yield* unseal(id, "Thank you.")).status, 200)
-    assertTold(yield* unseal(id, "No thanks."), 409, "already_unsealed")
-    assertTold(yield* unseal(open.record.id, "x"), 409, "not_sealed")
-    assertTold(yield* unseal(nowhere, "x"), 404, "candle_not_found")
+    assertAnswer(yield* unseal(id, "No thanks."), 409, "already_unsealed")
+    assertAnswer(yield* unseal(open.record.id, "x"), 409, "not_sealed")
+    assertAnswer(yield* unseal(nowhere, "x"), 404, "candle_not_found")
     yield* sql`UPDATE payment_attempts SET state = 'pending' WHERE id = ${open.record.id}::uuid`
     yield* sql`DELETE FROM candles WHERE id = ${open.record.id}::uuid`
-    assertTold(yield* unseal(open.record.id, "x"), 409, "candle_not_settled")
+    assertAnswer(yield* unseal(open.record.id, "x"), 409, "candle_not_settled")
     yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${open.record.id}::uuid`
   })
 

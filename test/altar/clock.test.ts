@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { layer as world, newCommitment, newKey, newPayer, pay, World } from "../lab/Fixture.ts"
+import { layer as world, newCommitment, newKey, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { heldClock, type HeldClock } from "../lab/Clock.ts"
 import { suite } from "../lab/Suites.ts"
 
@@ -23,7 +23,7 @@ const databaseNow = Effect.gen(function* () {
 
 /** Bought in time by the database, whatever the server's clock says. */
 const buyStone = Effect.fnUntraced(function* (ahead: number) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const { put } = yield* Drift
   put(Date.now() + ahead)
   const before = yield* databaseNow

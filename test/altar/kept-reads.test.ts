@@ -3,10 +3,10 @@ import { gunzipSync } from "node:zlib"
 import { request } from "node:http"
 import { assert } from "@effect/vitest"
 import { Effect, Fiber, Ref } from "effect"
-import * as KeptReads from "../../src/platform/KeptReads.ts"
+import * as CachedReads from "../../src/platform/CachedReads.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, bought } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const json = (url: string) => Effect.map(ask(url), ({ text }) => JSON.parse(text))
@@ -157,7 +157,7 @@ suite("a kept read", world(), (it) => {
       assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).json["code"], "payment_required")
       const headers = { "idempotency-key": "short" }
       const keyed = yield* ask(`${url}/api/witness`, { method: "POST", headers })
-      assertTold(keyed, 400, "idempotency_key_invalid")
+      assertAnswer(keyed, 400, "idempotency_key_invalid")
       const signed = yield* ask(`${url}/api/witness`, { method: "POST", headers: { "payment-signature": "none" } })
       assert.strictEqual(signed.status, 400, signed.text)
       assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
@@ -166,7 +166,7 @@ suite("a kept read", world(), (it) => {
 
   it("is the same object while its rows are the same, and another one after each change", function* ({ sql }) {
     yield* sql`CREATE TABLE pebbles (place int PRIMARY KEY, weight int, found timestamptz)`
-    const read = yield* KeptReads.make({
+    const read = yield* CachedReads.make({
       nameOf: (least: number) => String(least),
       statement: (least, now) =>
         sql`SELECT place AS number, weight, found <= ${now}::timestamptz AS is_found FROM pebbles WHERE place >= ${least}::int ORDER BY place`,
@@ -200,7 +200,7 @@ suite("a kept read", world(), (it) => {
 
   it("is forgotten when the bytes are too many, the least used first", function* ({ sql }) {
     const made: Array<number> = []
-    const read = yield* KeptReads.make({
+    const read = yield* CachedReads.make({
       nameOf: (key: number) => String(key),
       statement: (key) => sql`SELECT repeat('x', 100000) || ${key}::text AS long`,
       make: (rows, key) => Effect.sync(() => (made.push(key), rows)),

@@ -4,7 +4,7 @@ import { Clock, Context, Duration, Effect, Fiber, Layer } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { heldClock, type HeldClock } from "../lab/Clock.ts"
 import { patience } from "../lab/Patience.ts"
-import { ask, layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { until } from "../lab/Eventually.ts"
@@ -27,7 +27,7 @@ const dayOf = (millis: number) => new Date(millis).toISOString().slice(0, 10)
 
 /** Signs by the real time, as the database judges: the server's clock is the only one that stands elsewhere. */
 const buy = Effect.fnUntraced(function* (path: string, body: object) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const payer = yield* newPayer()
   const key = newKey()
   const asked = yield* ask(`${url}${path}`, post(body, { "idempotency-key": key }))

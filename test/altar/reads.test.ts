@@ -5,7 +5,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { today } from "../lab/Clock.ts"
 import { ask, layer as world, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const paths = [
@@ -179,7 +179,7 @@ suite("the free reads", world(), (it) => {
       "/art/%2e%2e/%2e%2e/package.json",
     ]) {
       const missing = yield* ask(`${url}${path}`)
-      assertTold(missing, 404, "not_found", undefined, path)
+      assertAnswer(missing, 404, "not_found", undefined, path)
     }
   })
 })

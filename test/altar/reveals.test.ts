@@ -10,14 +10,14 @@ import { Moderation } from "../../src/altar/Moderation.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
-import { ask, layer as world, newPayer, pay, post, World } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { ask, layer as world, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const salt = "5c1fd1e6a0bb4e7f9c2d"
 
 const buy = Effect.fnUntraced(function* (path: string, body: object) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const bought = yield* pay(yield* newPayer(), `${url}${path}`, body)
   assert.strictEqual(bought.answer.status, 201, bought.answer.text)
   const { record }: { readonly record: { readonly id: string } } = JSON.parse(bought.answer.text)
@@ -25,7 +25,7 @@ const buy = Effect.fnUntraced(function* (path: string, body: object) {
 })
 
 const read = Effect.fnUntraced(function* (path: string) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const got = yield* ask(`${url}${path}`)
   assert.strictEqual(got.status, 200, `${path}: ${got.text}`)
   return got.text
@@ -33,7 +33,7 @@ const read = Effect.fnUntraced(function* (path: string) {
 
 /** A stone, a candle and a light, each opened; with the words of each. */
 const opened = Effect.fnUntraced(function* (words: { stone: string; candle: string; light: string }, with_ = salt) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const stone = yield* buy("/api/witness", { commitment: seal(with_, words.stone), spirit: "moss-hare" })
   const revealed = yield* ask(`${url}/api/witness/${stone}/reveal`, post({ salt: with_, text: words.stone }))
   assert.strictEqual(revealed.status, 201, revealed.text)
@@ -82,7 +82,7 @@ const verify = (url: string) => Effect.provide(verifying({ ...quiet, url, rpc: O
 
 /** The altar as somebody between it and its readers shows it. */
 const liar = (change: (text: string) => string) =>
-  Effect.flatMap(World, ({ url }) =>
+  Effect.flatMap(TestServer, ({ url }) =>
     serve(async (path) => {
       const got = await fetch(`${url}${path}`)
       const { "content-encoding": _, "content-length": __, ...headers } = Object.fromEntries(got.headers)
@@ -160,7 +160,7 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
     assert.deepInclude(reveal, { text: null, salt: null, hidden: true })
     for (const random of ["0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "29b8031e3cb62c74178f9fe359d632fe"]) {
       const id = yield* buy("/api/witness", { commitment: seal(random, "Well salted.") })
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const revealed = yield* ask(`${url}/api/witness/${id}/reveal`, post({ salt: random, text: "Well salted." }))
       assert.deepInclude(JSON.parse(revealed.text).stone.reveal, { text: "Well salted.", salt: random })
     }
@@ -259,13 +259,13 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
     const witnessed = yield* call(tools, "verify_witness", { witnessId: set.stone })
     assert.deepInclude(JSON.parse(witnessed.text), { ok: false, code: "reveal_broken" })
     const replayed = yield* ask(`${url}/api/witness/${set.stone}/reveal`, post({ salt, text: words.stone }))
-    assertTold(replayed, 500, "reveal_broken")
+    assertAnswer(replayed, 500, "reveal_broken")
     yield* mend
     yield* changes[1][1]
     const altar = yield* call(tools, "altar")
     assert.deepInclude(JSON.parse(altar.text), { ok: false, code: "reveal_broken" })
     const unsealed = yield* ask(`${url}/api/candles/${set.candle}/unseal`, post({ salt, words: words.candle }))
-    assertTold(unsealed, 500, "reveal_broken")
+    assertAnswer(unsealed, 500, "reveal_broken")
     // What is sold goes on.
     yield* buy("/api/candles/day/moss-hare", { parentId: set.candle })
     yield* mend

@@ -1,7 +1,7 @@
 /** Search takes what the site prints. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, layer as world, newCommitment, World, bought } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, TestServer, bought } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
 const stone = Effect.fnUntraced(function* (agentName: string) {
@@ -9,7 +9,7 @@ const stone = Effect.fnUntraced(function* (agentName: string) {
 })
 
 const search = Effect.fnUntraced(function* (words: string) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const answer = yield* ask(`${url}/v2/witness?q=${encodeURIComponent(words)}`, { redirect: "manual" })
   return { to: answer.headers.get("location"), text: answer.text, status: answer.status }
 })

@@ -3,10 +3,10 @@ import { assert, describe, it as plain } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { seal } from "../../src/altar/Hashes.ts"
 import { Renderer } from "../../src/pages/sharing/Renderer.ts"
-import { inhabit, leave, sandbox } from "../lab/browser/Guide.ts"
+import { createActs, createAct, sandbox } from "../lab/browser/Guide.ts"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
 import { ask, newCommitment, post } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const circle = (fill: string) =>
@@ -70,8 +70,8 @@ describe("the renderer", () => {
 
 suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
   it("is a picture of every act, which caches may keep as long as it looks like that", function* ({ sql, url }) {
-    const { collected, kept, stone } = yield* inhabit
-    const candle = yield* leave("/api/candles/day/moss-hare", { dedication: "for the bees" })
+    const { collected, kept, stone } = yield* createActs
+    const candle = yield* createAct("/api/candles/day/moss-hare", { dedication: "for the bees" })
     const ids = [collected, kept, stone, candle].map(({ id }) => id)
     yield* sql`UPDATE payment_attempts SET finality = 'final' WHERE id = ANY(${ids}::uuid[])`.pipe(Effect.orDie)
     const tags = new Set<string>()
@@ -97,7 +97,7 @@ suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
 
   it("is a badge of a stone that runs no script, for any origin, and for stones alone", function* ({ url }) {
     const commitment = newCommitment()
-    const stone = yield* leave("/api/witness", { commitment, agentName: "<script>x</script>" })
+    const stone = yield* createAct("/api/witness", { commitment, agentName: "<script>x</script>" })
     const badge = yield* ask(`${url}/witness/${stone.id}/badge.svg`)
     assert.deepStrictEqual([badge.status, badge.headers.get("content-type")], [200, "image/svg+xml; charset=utf-8"])
     assert.include(badge.text, `${commitment.slice(0, 8)} … ${commitment.slice(-8)}`)
@@ -128,10 +128,10 @@ suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
   })
 
   it("is nothing to be proud of when the payment was lost", function* ({ sql, url }) {
-    const stone = yield* leave("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
+    const stone = yield* createAct("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
     const look = (path: string) => ask(`${url}/witness/${stone.id}${path}`, { headers: { accept: "text/html" } })
     // As long as the chain could still take the payment back, nobody keeps the picture for longer than the badge.
-    const pending = yield* leave("/api/witness", { commitment: newCommitment() })
+    const pending = yield* createAct("/api/witness", { commitment: newCommitment() })
     yield* sql`UPDATE payment_attempts SET finality = 'pending' WHERE id = ${pending.id}::uuid`.pipe(Effect.orDie)
     const { headers } = yield* ask(`${url}/acts/${pending.id}/preview.png`)
     assert.match(headers.get("cache-control") ?? "", /^public, max-age=(?:300|2\d\d)$/u)
@@ -145,7 +145,7 @@ suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
     assert.notMatch(after.text, /Certificate to print|application\/ld\+json/u)
     assert.include((yield* look("/badge.svg")).text, "Its payment was lost")
     const drawn = yield* ask(`${url}/acts/${stone.id}/preview.png`)
-    assertTold(drawn, 404, "act_not_found")
+    assertAnswer(drawn, 404, "act_not_found")
     const certificate = yield* look("/certificate")
     assert.strictEqual(certificate.status, 404)
     assert.include(certificate.text, "The chain took the payment of this stone back")
@@ -154,7 +154,7 @@ suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
 
   it("says of revealed words that are not shown that they are not, and not that they are sealed", function* ({ url }) {
     const [salt, text] = ["0123456789abcdef", "see https://example.com"]
-    const stone = yield* leave("/api/witness", { commitment: seal(salt, text) })
+    const stone = yield* createAct("/api/witness", { commitment: seal(salt, text) })
     const description = Effect.map(
       ask(`${url}/witness/${stone.id}`, { headers: { accept: "text/html" } }),
       (page) => /property="og:description" content="([^"]*)"/u.exec(page.text)?.[1] ?? "",
@@ -176,7 +176,7 @@ suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
       ],
       ["see https://example.com", "The words were unsealed and match the commitment."],
     ] as const) {
-      const candle = yield* leave("/api/candles/day/moss-hare", {
+      const candle = yield* createAct("/api/candles/day/moss-hare", {
         dedication: "for the bees",
         intentionCommitment: seal(salt, words),
       })
@@ -208,13 +208,13 @@ suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
   })
 
   it("is drawn for one address sixty times a minute, and shown to it as often as it likes", function* ({ url }) {
-    const stone = yield* leave("/api/witness", { commitment: newCommitment() })
+    const stone = yield* createAct("/api/witness", { commitment: newCommitment() })
     const headers = from(newAddress())
     const look = (id: string) => ask(`${url}/acts/${id}/preview.png`, { headers })
     assert.strictEqual((yield* look(stone.id)).status, 200)
     for (let asked = 1; asked < 60; asked++) assert.strictEqual((yield* look(crypto.randomUUID())).status, 404)
     const refused = yield* look(crypto.randomUUID())
-    assertTold(refused, 429, "rate_limited")
+    assertAnswer(refused, 429, "rate_limited")
     assert.isAtLeast(Number(refused.headers.get("retry-after")), 1)
     assert.strictEqual((yield* look(stone.id)).status, 200)
   })

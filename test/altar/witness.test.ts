@@ -4,9 +4,9 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { seal } from "../../src/altar/Hashes.ts"
-import { ask, bought, layer as world, newCommitment, post, read, World } from "../lab/Fixture.ts"
+import { ask, bought, layer as world, newCommitment, post, read, TestServer } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
-import { assertTold, statusesOf } from "../lab/Told.ts"
+import { assertAnswer, statusesOf } from "../lab/AnswerAssertions.ts"
 
 const salt = "a salt of sixteen or more"
 
@@ -14,7 +14,7 @@ const sequencesOf = (stones: ReadonlyArray<{ readonly sequence: number }>) => st
 
 /** A sealed stone, and what is answered to a reveal of it. */
 const sealed = Effect.fnUntraced(function* (text: string) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const { id } = (yield* bought("/api/witness", { commitment: seal(salt, text) })).record
   return { id, reveal: (body: object) => ask(`${url}/api/witness/${id}/reveal`, post(body)) }
 })
@@ -41,7 +41,7 @@ suite("a witness stone", world(), (it) => {
   it("is revealed once, by its own salt and words", function* () {
     const text = "  Ich weiß, dass die Äpfel\r\nreif werden. "
     const { reveal } = yield* sealed(text)
-    assertTold(yield* reveal({ salt, text: "Something else." }), 409, "commitment_mismatch")
+    assertAnswer(yield* reveal({ salt, text: "Something else." }), 409, "commitment_mismatch")
     const first = yield* reveal({ salt, text, agentName: "Wren" })
     assert.deepStrictEqual([first.status, JSON.parse(first.text).stone.reveal.text], [201, text])
     for (const same of [
@@ -57,7 +57,7 @@ suite("a witness stone", world(), (it) => {
       { salt, text: "Something else." },
       { salt, text, agentName: "Finch" },
     ]) {
-      assertTold(yield* reveal(other), 409, "already_revealed")
+      assertAnswer(yield* reveal(other), 409, "already_revealed")
     }
   })
 
@@ -73,7 +73,7 @@ suite("a witness stone", world(), (it) => {
 
     const nameless = yield* sealed(text)
     assert.strictEqual((yield* nameless.reveal({ salt, text })).status, 201)
-    assertTold(yield* nameless.reveal({ salt, text, agentName: "Wren" }), 409, "already_revealed")
+    assertAnswer(yield* nameless.reveal({ salt, text, agentName: "Wren" }), 409, "already_revealed")
     assert.strictEqual((yield* nameless.reveal({ salt, text })).status, 200)
   })
 
@@ -87,13 +87,13 @@ suite("a witness stone", world(), (it) => {
       { salt },
       { salt, text: "x", more: 1 },
     ]) {
-      assertTold(yield* reveal(body), 400, "bad_request")
+      assertAnswer(yield* reveal(body), 400, "bad_request")
     }
     assert.strictEqual((yield* reveal({ salt, text: ` ${long}\n` })).status, 201)
     for (const id of ["3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1", "no-uuid"]) {
       const reveals = ask(`${url}/api/witness/${id}/reveal`, post({ salt, text: "x" }))
       for (const missing of [yield* reveals, yield* ask(`${url}/api/witness/${id}`)])
-        assertTold(missing, 404, "witness_not_found")
+        assertAnswer(missing, 404, "witness_not_found")
     }
   })
 
@@ -101,7 +101,7 @@ suite("a witness stone", world(), (it) => {
     const { id, reveal } = yield* sealed("x")
     const [stone] = yield* sql`DELETE FROM witness_stones WHERE id = ${id}::uuid RETURNING *`
     yield* sql`UPDATE payment_attempts SET state = 'pending' WHERE id = ${id}::uuid`
-    assertTold(yield* reveal({ salt, text: "x" }), 409, "witness_not_settled")
+    assertAnswer(yield* reveal({ salt, text: "x" }), 409, "witness_not_settled")
     yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${id}::uuid`
     yield* sql`INSERT INTO witness_stones ${sql.insert(Object(stone))}`
   })
@@ -139,7 +139,7 @@ suite("a witness stone", world(), (it) => {
       // The second time the server knows the fault.
       for (const _ of [1, 2]) {
         const broken = yield* ask(url + path)
-        assertTold(broken, 500, "chain_broken", undefined, path)
+        assertAnswer(broken, 500, "chain_broken", undefined, path)
         assert.strictEqual(broken.json["sequence"], sequence)
         assert.include(broken.json["message"], `The chain is broken at stone ${sequence}: `, path)
       }

@@ -9,14 +9,14 @@ import { buyer } from "../../src/buyer/index.ts"
 import { newFaults } from "../lab/run/AnswerValidation.ts"
 import { examplesOf } from "../lab/Documents.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, layer as world, newKey, newPayer, post, World, read } from "../lab/Fixture.ts"
+import { ask, layer as world, newKey, newPayer, post, TestServer, read } from "../lab/Fixture.ts"
 import { textOf } from "../lab/Sources.ts"
 import { house, ringBell, tellings } from "./Bell.ts"
 import { suite } from "../lab/Suites.ts"
 
 /** Buys it by its name with the library. */
 const ring = Effect.fnUntraced(function* (familiarId: string, payload: Readonly<Record<string, string>>) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const altar = buyer({ url, account: yield* newPayer(), sales: [ringBell] })
   return yield* Effect.promise(() => altar.act("ringBell", { params: { familiarId }, payload }))
 })

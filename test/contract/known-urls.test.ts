@@ -3,9 +3,9 @@ import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Statement } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
-import { most } from "../../src/http/KnownUrls.ts"
+import { urlMaximum } from "../../src/http/UrlCache.ts"
 import * as Server from "../../src/server/Server.ts"
-import { line } from "../lab/Connection.ts"
+import { openConnection } from "../lab/Connection.ts"
 import { type Operation, operations, resolved, type Schema } from "../lab/OpenApi.ts"
 import { freePort } from "../lab/Ports.ts"
 import { loopback } from "../lab/server/Rooms.ts"
@@ -124,7 +124,7 @@ suite("a URL that comes again", fixture, (it) => {
       Layer.fresh(
         Server.layer(Layer.empty).pipe(
           Layer.provide(Layer.succeed(AppConfig, { ...config, port })),
-          Layer.provide(Layer.succeed(most, 0)),
+          Layer.provide(Layer.succeed(urlMaximum, 0)),
         ),
       ),
     )
@@ -189,7 +189,7 @@ suite("a URL that comes again", fixture, (it) => {
     }
     assert.isAtLeast(refusals.size, 8)
     for (const { port: at } of [new URL(url), new URL(routed)]) {
-      const { ask: write } = yield* line(Number(at))
+      const { ask: write } = yield* openConnection(Number(at))
       // The head of this one promises a body, in chunks, and there is none.
       const head = "POST /api/witness HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n"
       assert.include(yield* write(`${head}connection: close\r\n\r\n0\r\n\r\n`), "HTTP/1.1 402")

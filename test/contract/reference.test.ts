@@ -11,7 +11,7 @@ import { sales } from "../../schema/altar/Sales.ts"
 import { unescaped } from "../lab/Html.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { patience } from "../lab/Patience.ts"
-import { ask, layer as world, newPayer, pay, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
 import { textOf } from "../lab/Sources.ts"
 import { suite } from "../lab/Suites.ts"
@@ -47,7 +47,7 @@ const installed = (name: string) => {
 }
 
 const docs = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   return (yield* ask(`${url}/docs`)).text
 })
 

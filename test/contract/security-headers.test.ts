@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
-import { inhabit, sandbox } from "../lab/browser/Guide.ts"
+import { createActs, sandbox } from "../lab/browser/Guide.ts"
 import { layer as rooms, loopback } from "../lab/server/Rooms.ts"
 import { type Answer, ask, post } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
@@ -106,7 +106,7 @@ suite("every answer", sandbox({ trustedProxies: loopback }), (it) => {
   it("may load and run what is its own at most, is framed by nobody, and opens no door to another origin", function* ({
     url,
   }) {
-    const { stone } = yield* inhabit
+    const { stone } = yield* createActs
     const faults: Array<string> = []
     const types = new Set<string>()
     const statuses = new Set<number>()

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { proxied } from "../lab/server/Environment.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { line } from "../lab/Connection.ts"
+import { openConnection } from "../lab/Connection.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
 import { apart } from "../lab/Suites.ts"
@@ -44,9 +44,9 @@ const refusedFor = (answer: string, what: string) => {
 apart("a server that is told to stop", stage, (it) => {
   it("ends the purchase in flight, refuses what is new on old and new connections, and ends with 0", function* () {
     const { buying, purchase, rpc, server, trap } = yield* selling
-    const kept = yield* line(server.port)
+    const kept = yield* openConnection(server.port)
     assert.match(yield* kept.ask(get), /^HTTP\/1\.1 200 /u)
-    const upgrading = yield* line(server.port)
+    const upgrading = yield* openConnection(server.port)
     const refusal = yield* upgrading.ask(upgrade)
     assert.match(refusal, /^HTTP\/1\.1 404 /u)
     const id = /\r\nx-request-id: (\S+)/iu.exec(refusal)?.[1] ?? "no id"
@@ -55,7 +55,7 @@ apart("a server that is told to stop", stage, (it) => {
     // Whoever is served before the signal arrives is served; from the first refusal on, everybody is refused.
     let refused = ""
     while (!refused.startsWith("HTTP/1.1 503")) {
-      const fresh = yield* line(server.port)
+      const fresh = yield* openConnection(server.port)
       refused = yield* fresh.ask(get)
     }
     refusedFor(refused, "on a new connection")
@@ -83,9 +83,9 @@ apart("a server that is told to stop", stage, (it) => {
 
   it("is not held by idle connections or by half a request", function* () {
     const server = yield* started
-    const idle = yield* line(server.port)
+    const idle = yield* openConnection(server.port)
     assert.match(yield* idle.ask(get), /^HTTP\/1\.1 200 /u)
-    const half = yield* line(server.port)
+    const half = yield* openConnection(server.port)
     yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
     yield* server.signal("SIGINT")
     assert.strictEqual(yield* server.ended, 0, server.output())
@@ -106,7 +106,7 @@ apart("a request that is never finished", stage, (it) => {
   it("ends when the configuration says: ten seconds for its head", function* () {
     const server = yield* started
     const began = performance.now()
-    const half = yield* line(server.port)
+    const half = yield* openConnection(server.port)
     yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
     assert.match(yield* half.closed, /^HTTP\/1\.1 408 /u)
     const seconds = (performance.now() - began) / 1000

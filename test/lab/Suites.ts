@@ -2,11 +2,11 @@
 import { describe, it as vitestIt, layer } from "@effect/vitest"
 import { Context, Effect, type Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { World } from "./Fixture.ts"
+import { TestServer } from "./Fixture.ts"
 import { Proxies } from "./server/ProxiedServer.ts"
 
 /** What a test receives: URL of the server, the tests' SQL, and the proxies, as far as the fixture has them. */
-type Given<R> = (World extends R ? World["Service"] : unknown) &
+type Given<R> = (TestServer extends R ? TestServer["Service"] : unknown) &
   (SqlClient.SqlClient extends R ? { readonly sql: SqlClient.SqlClient } : unknown) &
   (Proxies extends R ? Proxies["Service"] : unknown)
 
@@ -20,7 +20,7 @@ const given = Effect.map(Effect.context<never>(), (services) => {
   const find = <I, S>(key: Context.Key<I, S>): S => Context.getUnsafe(services, key)
   return {
     get url() {
-      return find(World).url
+      return find(TestServer).url
     },
     get sql() {
       return find(SqlClient.SqlClient)

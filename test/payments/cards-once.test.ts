@@ -17,7 +17,7 @@ import {
 import { onChain, token } from "../lab/Chain.ts"
 import { type Answer, ask, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const week = "/api/candles/week/moss-hare"
@@ -72,7 +72,7 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     const { charges } = bank.asked()
     for (const [what, reason, request] of cases) {
       const answer = yield* request
-      assertTold(answer, 402, "payment_invalid", reason, `${what}: ${answer.text}`)
+      assertAnswer(answer, 402, "payment_invalid", reason, `${what}: ${answer.text}`)
       assert.match(String(answer.json["message"]), /This request charged nothing\.$/u)
     }
     assert.strictEqual(yield* written, before)
@@ -128,7 +128,7 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
   it("refuses two payments in one request", function* ({ url }) {
     const purchase = yield* prepare(url)
     const answer = yield* send({ ...purchase, headers: { ...purchase.headers, "payment-signature": "e30=" } })
-    assertTold(answer, 400, "bad_request")
+    assertAnswer(answer, 400, "bad_request")
     assert.include(answer.text, "This request charged nothing")
     assert.isUndefined(yield* books(purchase))
   })

@@ -21,7 +21,7 @@ import {
   written,
 } from "../lab/buyer/Cards.ts"
 import { ask, layer as world, newKey, newPayer, post } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const week = "/api/candles/week/moss-hare"
@@ -51,7 +51,7 @@ suite("a server without cards", world(), (it) => {
       const authorization = Credential.serialize({ challenge: elsewhere, payload: { spt: "spt_1" } })
       const body = path === week ? dedication : { commitment: "ab".repeat(32) }
       const answer = yield* ask(`${url}${path}`, post(body, { "idempotency-key": newKey(), authorization }))
-      assertTold(answer, 402, "payment_invalid", "card_not_accepted")
+      assertAnswer(answer, 402, "payment_invalid", "card_not_accepted")
       assert.match(String(answer.json["message"]), /^Cards are not taken.*This request charged nothing\.$/u)
       assert.isNull(answer.headers.get("www-authenticate"))
     }
@@ -204,7 +204,7 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
   it("gives up a card whose holder would have to act, so that nobody can finish it later", function* ({ url }) {
     const purchase = yield* prepare(url, "pm_card_authenticationRequired")
     const answer = yield* send(purchase)
-    assertTold(answer, 402, "payment_failed", "card_requires_action")
+    assertAnswer(answer, 402, "payment_failed", "card_requires_action")
     yield* (yield* Processor).finish
     assert.deepInclude(yield* books(purchase), { state: "failed", claims: 0, taken: 0 })
   })

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { today } from "../lab/Clock.ts"
 import { ask, layer as world, newCommitment, newKey, newPayer, pay, post } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 suite("before money", world(), (it) => {
@@ -12,7 +12,7 @@ suite("before money", world(), (it) => {
     const { answer, headers } = yield* pay(payer, `${url}/api/witness`, body)
     assert.strictEqual(answer.status, 201)
     const other = yield* ask(`${url}/api/witness`, post({ ...body, kind: "hash" }, headers))
-    assertTold(other, 409, "idempotency_conflict")
+    assertAnswer(other, 409, "idempotency_conflict")
     const respelled = yield* ask(
       `${url}/api/witness`,
       post(`{ "kind":"promise", "commitment":"${body.commitment}" }`, headers),
@@ -29,9 +29,9 @@ suite("before money", world(), (it) => {
     assert.strictEqual(answer.status, 201, answer.text)
     const held = { dedication: "see my-site.example.com" }
     const known = yield* ask(path, post(held, headers))
-    assertTold(known, 409, "idempotency_conflict")
+    assertAnswer(known, 409, "idempotency_conflict")
     const fresh = yield* ask(path, post(held, { "idempotency-key": newKey() }))
-    assertTold(fresh, 422, "dedication_held")
+    assertAnswer(fresh, 422, "dedication_held")
   })
 
   it("an unpaid request without a key is checked and priced like a keyed one, and reserves nothing", function* ({
@@ -54,7 +54,7 @@ suite("before money", world(), (it) => {
     for (const [path, body, status, code] of cases) {
       const keyed = yield* ask(`${url}/api/${path}`, post(body, { "idempotency-key": newKey() }))
       const unkeyed = yield* ask(`${url}/api/${path}`, post(body))
-      assertTold(unkeyed, status, code, undefined, `${path}: ${unkeyed.text}`)
+      assertAnswer(unkeyed, status, code, undefined, `${path}: ${unkeyed.text}`)
       assert.strictEqual(unkeyed.text, keyed.text)
       assert.strictEqual(unkeyed.headers.get("payment-required"), keyed.headers.get("payment-required"))
     }
@@ -67,7 +67,7 @@ suite("before money", world(), (it) => {
         `${url}/api/witness`,
         post({ commitment: newCommitment() }, { "idempotency-key": Buffer.from(key).toString("latin1") }),
       )
-      assertTold(answer, 400, "idempotency_key_invalid", undefined, key)
+      assertAnswer(answer, 400, "idempotency_key_invalid", undefined, key)
     }
   })
 
@@ -82,7 +82,7 @@ suite("before money", world(), (it) => {
       `${url}/api/witness`,
       post({ commitment: newCommitment() }, { "idempotency-key": newKey() }),
     )
-    assertTold(over, 409, "witness_ceiling_today")
+    assertAnswer(over, 409, "witness_ceiling_today")
     assert.match(String(over.json["message"]), /This request charged nothing\.$/u)
     const replay = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { ...last.headers }))
     assert.strictEqual(replay.json["code"], "idempotency_conflict")
@@ -131,6 +131,6 @@ suite("before money", world(), (it) => {
     )
     assert.strictEqual(good.status, 402)
     const query = yield* ask(`${url}/api/witness?day=today`, post({ commitment }, { "idempotency-key": newKey() }))
-    assertTold(query, 400, "bad_request")
+    assertAnswer(query, 400, "bad_request")
   })
 })

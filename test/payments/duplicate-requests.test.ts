@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Fiber } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { apart } from "../lab/Suites.ts"
 
 apart(
@@ -33,7 +33,7 @@ apart(
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* trap.release
       const answer = yield* Fiber.join(slower)
-      assertTold(answer, 409, "idempotency_conflict")
+      assertAnswer(answer, 409, "idempotency_conflict")
       yield* Purchase.assertSettled(url, purchase)
     })
   },

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import * as Crowd from "../lab/buyer/QueuedPayments.ts"
+import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
 import { empty } from "../lab/buyer/ThirdParty.ts"
@@ -81,7 +81,7 @@ const attack = Effect.fnUntraced(function* (url: string, spirits: ReadonlyArray<
       { concurrency: "unbounded" },
     ),
   )
-  yield* Crowd.eventually(
+  yield* QueuedPayments.eventually(
     "answered or in flight",
     counted,
     ({ pending }) => pending - before.pending - 1 + refusals === wanted.length,
@@ -121,7 +121,7 @@ apart("one new wallet that buys 24 keepers with 24 cents and empties itself", pa
 
     // The first look at one of them counts the gas of all, to the last unit, and refuses the wallet.
     Purchase.assertPending(url, one, yield* Purchase.reconcile(url, one))
-    const burnt = yield* Crowd.gasOf(held)
+    const burnt = yield* QueuedPayments.gasOf(held)
     assert.isBelow(burnt, 300_000)
     assert.deepInclude(yield* counted, { lost: burnt, refused: 1 })
     yield* Effect.flatMap(LocalChain, ({ fund }) => fund(payer.address, Purchase.price))
@@ -139,7 +139,7 @@ apart("one new wallet that buys 24 keepers with 24 cents and empties itself", pa
 
     // Two looks, a sweep apart, end each of them, long before its authorization ends.
     for (const each of held) {
-      assert.strictEqual((yield* Purchase.secondLook(url, each)).status, 402)
+      assert.strictEqual((yield* Purchase.secondInquiry(url, each)).status, 402)
       const failed = yield* Purchase.reconcile(url, each)
       assert.strictEqual(codeOf(failed), "402 wallet_could_not_pay")
       assert.match(
@@ -152,7 +152,7 @@ apart("one new wallet that buys 24 keepers with 24 cents and empties itself", pa
     assert.deepInclude(yield* counted, { pending: 0, keepers: 1, lost: burnt })
     const next = yield* buy(url, yield* prepare(url, spiritOf(one), honest))
     assert.strictEqual(next.status, 201, next.text)
-    assert.strictEqual(yield* Crowd.gasOf(held), burnt, "nothing more was paid for")
+    assert.strictEqual(yield* QueuedPayments.gasOf(held), burnt, "nothing more was paid for")
   })
 
   it("is followed by new wallets that have one in flight while much gas is lost, and none while too much is", function* ({
@@ -171,7 +171,7 @@ apart("one new wallet that buys 24 keepers with 24 cents and empties itself", pa
     ]
     yield* Purchase.automine(false)
     const open = yield* Effect.forkScoped(Purchase.send(url, one))
-    yield* Crowd.eventually("claimed", counted, ({ pending }) => pending === 1)
+    yield* QueuedPayments.eventually("claimed", counted, ({ pending }) => pending === 1)
     assert.match(
       String((yield* Purchase.send(url, other)).json["message"]),
       /or, where it has never paid, while such payments cost this server much gas: this one may have 1 /u,

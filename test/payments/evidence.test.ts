@@ -7,7 +7,7 @@ import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import type { SignedAuthorization } from "../../src/payments/x402/verification/Eip3009.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { chain, network, onChain, stranger, token } from "../lab/Chain.ts"
-import { height, mine, outlive, price, takeBack } from "../lab/buyer/Purchase.ts"
+import { height, mine, passExpiry, price, reorganise } from "../lab/buyer/Purchase.ts"
 import * as RpcProxy from "../lab/proxy/Node.ts"
 import type { View } from "../lab/proxy/NodeViews.ts"
 import { newPayer } from "../lab/Fixture.ts"
@@ -100,7 +100,7 @@ apart("a transfer that paid", chain, (it) => {
       )
       assert.deepStrictEqual(yield* torn, open, `call ${parity} by a node that is behind`)
     }
-    yield* outlive
+    yield* passExpiry
     const views: ReadonlyArray<
       readonly [what: string, pick: (method: string, before: number) => View, evidence: object]
     > = [
@@ -136,7 +136,7 @@ apart("a transfer that paid", chain, (it) => {
     const { asked, authorization } = yield* scene
     const simulation = yield* asked.simulate(authorization)
     const head = yield* height
-    yield* takeBack(2)
+    yield* reorganise(2)
     const transaction = yield* broadcast(authorization)
     assert.isBelow(Number(yield* height), Number(head))
     assert.strictEqual(simulation._tag, "Accepted")
@@ -193,7 +193,7 @@ apart("an authorization that was never used", chain, (it) => {
     const { before, proxy, seenBy } = yield* scene
     yield* mine(60)
     assert.deepStrictEqual(yield* seenBy(() => here), { _tag: "Open", unused: true, reverts: false })
-    yield* outlive
+    yield* passExpiry
     const views: ReadonlyArray<View> = [
       here,
       { keepsStates: 1 },

@@ -26,11 +26,11 @@ import {
   newPayer,
   paymentsOf,
   post,
-  World,
+  TestServer,
 } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const extensionsOf = (answer: Answer) =>
@@ -57,7 +57,7 @@ const attempts = Effect.gen(function* () {
 
 /** A signed payment that names itself. */
 const named = Effect.fnUntraced(function* (id: unknown, path = "/api/witness") {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const challenge = challengeOf(yield* ask(`${url}${path}`, { method: "POST" }))
   const payment = yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource)
   return encode({ ...payment, extensions: { [PAYMENT_IDENTIFIER]: { info: { required: true, id }, schema: {} } } })
@@ -107,7 +107,7 @@ suite("payment-identifier", world(), (it) => {
     const send = (key: string) =>
       ask(`${url}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": signature }))
     const differing = yield* send(newKey())
-    assertTold(differing, 400, "idempotency_key_invalid")
+    assertAnswer(differing, 400, "idempotency_key_invalid")
     assert.match(String(differing.json["message"]), /differ.*This request charged nothing/u)
     assert.strictEqual(yield* attempts, before)
     assert.strictEqual((yield* send(id)).status, 201)
@@ -123,13 +123,13 @@ suite("payment-identifier", world(), (it) => {
     for (const id of ["short", "x".repeat(129), "has space in it!!", 1234567890123456, null]) {
       const signature = yield* named(id)
       const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
-      assertTold(answer, 400, "idempotency_key_invalid", undefined, String(id))
+      assertAnswer(answer, 400, "idempotency_key_invalid", undefined, String(id))
     }
     const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
     const plain = encode(yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource))
     for (const signature of [plain, "%%%", "aGVsbG8="]) {
       const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
-      assertTold(answer, 400, "idempotency_key_required")
+      assertAnswer(answer, 400, "idempotency_key_required")
       assert.match(String(answer.json["message"]), /payment-identifier.*This request charged nothing\.$/u)
     }
     assert.strictEqual(yield* attempts, before)

@@ -6,16 +6,16 @@ import { Fail } from "../../src/payments/ledger/Fail.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
-import { type Answer, ask, World } from "../lab/Fixture.ts"
+import { type Answer, ask, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { apart } from "../lab/Suites.ts"
 
 const still = proxiedServer("facilitator")
 const sweeping = proxiedServer("facilitator", "1 second", "200 millis")
 
 const assertAway = (answer: Answer) => {
-  assertTold(answer, 503, "facilitator_unavailable")
+  assertAnswer(answer, 503, "facilitator_unavailable")
   assert.match(
     String(answer.json["message"]),
     /^The facilitator .* does not say .* send the same request again later\. This request charged nothing\.$/u,
@@ -24,7 +24,7 @@ const assertAway = (answer: Answer) => {
 
 /** Its last word was that it settles, which is believed for some seconds. */
 const saysThatItSettles = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   assert.strictEqual((yield* ask(`${url}/readyz`)).status, 200)
 })
 
@@ -52,7 +52,7 @@ apart("after the claim, a facilitator that", sweeping, (it) => {
       yield* database.calm
       yield* intent.release
       const answer = yield* Fiber.join(request)
-      assertTold(answer, 402, "payment_failed", "facilitator_unreachable")
+      assertAnswer(answer, 402, "payment_failed", "facilitator_unreachable")
       assert.match(
         String(answer.json["message"]),
         /^The facilitator .* not submitted\. This request charged nothing; .* Start again later with a new Idempotency-Key\.$/u,

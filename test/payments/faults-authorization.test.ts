@@ -6,15 +6,15 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { broadcast, cancel, leave } from "../lab/buyer/ThirdParty.ts"
-import { World } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { TestServer } from "../lab/Fixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { apart } from "../lab/Suites.ts"
 
 const refusedBefore = Effect.fnUntraced(function* (purchase: Purchase.Purchase, reason: string) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const sql = yield* SqlClient.SqlClient
   const answer = yield* Purchase.send(url, purchase)
-  assertTold(answer, 402, "payment_invalid", reason)
+  assertAnswer(answer, 402, "payment_invalid", reason)
   const written = yield* sql<{ n: number }>`
     SELECT ((SELECT count(*) FROM payment_attempts) + (SELECT count(*) FROM payment_claims)
       + (SELECT count(*) FROM payment_pools))::int AS n`
@@ -26,7 +26,7 @@ const refusedBefore = Effect.fnUntraced(function* (purchase: Purchase.Purchase, 
 apart("before settlement", proxiedServer("relayer", "10 seconds"), (it) => {
   it("one that is over on the chain's clock is refused and nothing is written", function* ({ url }) {
     const purchase = yield* Purchase.prepare(url)
-    yield* Purchase.outlive
+    yield* Purchase.passExpiry
     yield* refusedBefore(purchase, "invalid_exact_evm_payload_authorization_valid_before")
   })
 
@@ -59,7 +59,7 @@ apart("between verification and broadcast", proxiedServer("relayer", "10 seconds
         yield* trap.release
         const first = yield* Fiber.join(request)
         if (settledBy === "facilitator") Purchase.assertPending(url, purchase, first)
-        const answer = settledBy === "relayer" ? first : yield* Purchase.secondLook(url, purchase)
+        const answer = settledBy === "relayer" ? first : yield* Purchase.secondInquiry(url, purchase)
         assert.strictEqual(answer.status, 402, answer.text)
         yield* Purchase.assertFailed(url, purchase, "invalid_exact_evm_insufficient_balance")
       },
@@ -70,7 +70,7 @@ apart("between verification and broadcast", proxiedServer("relayer", "10 seconds
     const purchase = yield* Purchase.prepare(url)
     const trap = rpc.arm("eth_estimateGas", "holdBefore")
     const request = yield* Purchase.sendInto(trap, url, purchase)
-    yield* Purchase.outlive
+    yield* Purchase.passExpiry
     yield* rpc.calm
     yield* trap.release
     const answer = yield* Fiber.join(request)

@@ -50,7 +50,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
 
   it.on(sweeper)("that a reorganisation put into another transaction is settled there", function* ({ url }) {
     const bought = yield* buy
-    yield* Purchase.takeBack(1)
+    yield* Purchase.reorganise(1)
     const elsewhere = yield* broadcast(bought.purchase)
     assert.notStrictEqual(elsewhere, bought.receipt.transaction)
     yield* Purchase.mine(2)
@@ -70,7 +70,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     const bought = yield* buy
     const raw = yield* rawOf(bought)
     const block = yield* Purchase.height
-    yield* Purchase.takeBack(1)
+    yield* Purchase.reorganise(1)
     yield* Purchase.mine(2)
     yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw }))
     assert.strictEqual(yield* foundAbove(block), "pending")
@@ -86,14 +86,14 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     function* ({ facilitator, sql }) {
       const bought = yield* buy
       const refusal = facilitator.arm("refuseBefore")
-      yield* Purchase.takeBack(1)
+      yield* Purchase.reorganise(1)
       yield* Purchase.mine(4)
       // It could still be brought back: nothing is lost before its authorization has ended.
       yield* refusal.arrived
       yield* looked(2)
       assert.strictEqual((yield* readAct(bought)).finality, "pending")
       assert.strictEqual((yield* health).status, 200)
-      yield* Purchase.outlive
+      yield* Purchase.passExpiry
       assert.deepStrictEqual(yield* becomes(bought, "lost", hasten), { ...bought.receipt, finality: "lost" })
       const failing = yield* health
       assert.strictEqual(failing.status, 503)
@@ -117,8 +117,8 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   it("that is gone for good is not lost before two looks agree that are a sweep apart", function* () {
     const { rpcUrl } = yield* LocalChain
     const bought = yield* buy
-    yield* Purchase.takeBack(1)
-    yield* Purchase.outlive
+    yield* Purchase.reorganise(1)
+    yield* Purchase.passExpiry
     const patient = yield* Layer.build(
       Finality.layer({ sweepEvery: Duration.minutes(30), patience: Duration.seconds(10) }).pipe(
         Layer.provide(
@@ -131,7 +131,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     for (const _ of [1, 2, 3]) yield* look
     yield* Purchase.doubted(bought.purchase)
     assert.strictEqual((yield* readAct(bought)).finality, "pending")
-    yield* Purchase.aSweepLater(bought.purchase)
+    yield* Purchase.afterNextSweep(bought.purchase)
     yield* look
     assert.strictEqual((yield* readAct(bought)).finality, "lost")
   })
@@ -139,8 +139,8 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   it("that is gone for good is logged as one error, however many servers sweep", function* () {
     const { rpcUrl } = yield* LocalChain
     const bought = yield* buy
-    yield* Purchase.takeBack(1)
-    yield* Purchase.outlive
+    yield* Purchase.reorganise(1)
+    yield* Purchase.passExpiry
     const alarms: Array<string> = []
     const ears = Logger.make<unknown, void>(({ logLevel, message }) => {
       if (logLevel === "Error") alarms.push(String(message))

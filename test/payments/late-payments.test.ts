@@ -3,12 +3,12 @@ import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import * as Crowd from "../lab/buyer/QueuedPayments.ts"
+import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { broadcast, empty } from "../lab/buyer/ThirdParty.ts"
-import { type Answer, newKey, World } from "../lab/Fixture.ts"
-import { buying } from "../lab/buyer/Scene.ts"
+import { type Answer, newKey, TestServer } from "../lab/Fixture.ts"
+import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { apart } from "../lab/Suites.ts"
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
@@ -21,7 +21,7 @@ const fund = ({ payer }: Purchase.Purchase) =>
 
 /** A payment whose broadcast is in a block, after all of its wallet's money has left. */
 const emptied = Effect.gen(function* () {
-  const { purchase, rpc, url } = yield* buying
+  const { purchase, rpc, url } = yield* signedFixture
   const trap = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => params.includes(purchase.nonce.slice(2)))
   const bought = yield* Purchase.sendInto(trap, url, purchase)
   yield* empty(purchase.payer)
@@ -42,10 +42,14 @@ const due = Effect.flatMap(
 )
 
 const failed = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const purchase = yield* emptied
   yield* Purchase.mine(3)
-  assert.deepStrictEqual(reasonIn(yield* Purchase.told(url, purchase)), [402, "payment_failed", "wallet_could_not_pay"])
+  assert.deepStrictEqual(reasonIn(yield* Purchase.storedAnswer(url, purchase)), [
+    402,
+    "payment_failed",
+    "wallet_could_not_pay",
+  ])
   return purchase
 })
 
@@ -59,7 +63,7 @@ apart("what pays late for an attempt that failed", server, (it) => {
     const transaction = yield* broadcast(purchase)
     yield* due
     // Its block is not final: it may be taken back, and the payment with it.
-    const [looked] = yield* Crowd.eventually(
+    const [looked] = yield* QueuedPayments.eventually(
       "looked at",
       Effect.flatMap(
         SqlClient.SqlClient,
@@ -70,7 +74,7 @@ apart("what pays late for an attempt that failed", server, (it) => {
     assert.isDefined(looked)
     yield* Purchase.mine(3)
     yield* due
-    yield* Crowd.eventually("noted", strays, (rows) => rows.length > 0)
+    yield* QueuedPayments.eventually("noted", strays, (rows) => rows.length > 0)
     assert.deepStrictEqual(yield* strays, [{ transaction }])
     const told = yield* Purchase.reconcile(url, purchase)
     assert.strictEqual(told.status, 402)
@@ -92,15 +96,15 @@ apart("what pays late for an attempt that failed", server, (it) => {
     assert.deepInclude(yield* Purchase.attemptOf(purchase), { state: "failed", acts: 0, stones: 0, claims: 0 })
     yield* Purchase.audit(url)
     yield* due
-    yield* Crowd.eventually("let go", due, (rows) => rows.length === 0)
+    yield* QueuedPayments.eventually("let go", due, (rows) => rows.length === 0)
     assert.deepStrictEqual(yield* strays, [])
   })
 
   it("is looked for until its authorization has ended, and no longer", function* () {
     yield* failed
     assert.lengthOf(yield* due, 1)
-    yield* Purchase.outlive
-    yield* Crowd.eventually("let go", due, (rows) => rows.length === 0)
+    yield* Purchase.passExpiry
+    yield* QueuedPayments.eventually("let go", due, (rows) => rows.length === 0)
     assert.deepStrictEqual(yield* strays, [])
   })
 })
@@ -114,7 +118,7 @@ apart("an attempt whose wallet was emptied", still, (it) => {
       assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
       yield* Purchase.mine(1)
     }
-    assert.strictEqual((yield* Purchase.secondLook(url, purchase)).status, 402)
+    assert.strictEqual((yield* Purchase.secondInquiry(url, purchase)).status, 402)
   })
 
   it("does not fail when it has money again at the second look, and settles by whoever brings it then", function* ({
@@ -123,7 +127,7 @@ apart("an attempt whose wallet was emptied", still, (it) => {
     const purchase = yield* emptied
     yield* Purchase.mine(3)
     Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    yield* Purchase.aSweepLater(purchase)
+    yield* Purchase.afterNextSweep(purchase)
     yield* fund(purchase)
     Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
     yield* broadcast(purchase)
@@ -148,8 +152,8 @@ apart("an attempt whose wallet was emptied", still, (it) => {
     Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
     Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
     yield* rpc.calm
-    yield* Purchase.outlive
-    yield* Purchase.secondLook(url, purchase)
+    yield* Purchase.passExpiry
+    yield* Purchase.secondInquiry(url, purchase)
     yield* Purchase.assertFailed(url, purchase, "authorization_expired")
   })
 })

@@ -152,7 +152,7 @@ apart("a wallet with exactly enough", proxiedServer("relayer", "20 seconds"), (i
       await client.mine({ blocks: 4 })
     })
     yield* rpc.calm
-    assert.strictEqual((yield* Purchase.secondLook(url, first)).status, 402)
+    assert.strictEqual((yield* Purchase.secondInquiry(url, first)).status, 402)
     assert.deepInclude(yield* attempts, { pending: 0, failed: 1, claims: 0 })
   })
 })

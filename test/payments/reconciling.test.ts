@@ -7,7 +7,7 @@ import * as Server from "../../src/server/Server.ts"
 import { cardsOf, prepare, processor, Processor, send } from "../lab/buyer/Cards.ts"
 import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { configOf, World } from "../lab/Fixture.ts"
+import { configOf, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { apart } from "../lab/Suites.ts"
 
@@ -18,7 +18,7 @@ const soon = (key: string) =>
 
 /** A server that takes cards and sweeps at every moment, and that waits long for whoever hangs. */
 const sweeping = Layer.effect(
-  World,
+  TestServer,
   Effect.gen(function* () {
     const { database, rpc } = yield* Proxies
     const config = yield* configOf(
@@ -32,7 +32,7 @@ const sweeping = Layer.effect(
     )
     const server = Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config)))
     yield* Layer.build(Layer.fresh(server))
-    return World.of({ url: config.publicUrl })
+    return TestServer.of({ url: config.publicUrl })
   }),
 ).pipe(Layer.provideMerge(Layer.merge(stage, processor)), Layer.orDie)
 

@@ -3,13 +3,13 @@ import { assert } from "@effect/vitest"
 import { Effect, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
-import * as Crowd from "../lab/buyer/QueuedPayments.ts"
+import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { agreeing, agrees, broadcast, burning, cancel, giveCode } from "../lab/buyer/ThirdParty.ts"
-import { type Answer, newPayer, World } from "../lab/Fixture.ts"
+import { type Answer, newPayer, TestServer } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { scene } from "../lab/buyer/Scene.ts"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { apart } from "../lab/Suites.ts"
 
 /** Agrees while gas has no price, and otherwise turns until its gas is gone. */
@@ -30,7 +30,7 @@ const lostGas = Effect.flatMap(
 
 /** Buys, and does something on the chain between the rehearsal of that payment and its block. */
 const buyAnd = Effect.fnUntraced(function* <E, R>(purchase: Purchase.Purchase, between: Effect.Effect<unknown, E, R>) {
-  const { rpc, url } = yield* scene
+  const { rpc, url } = yield* paymentFixture
   const trap = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => params.includes(purchase.nonce.slice(2)))
   const bought = yield* Purchase.sendInto(trap, url, purchase)
   yield* between
@@ -40,7 +40,7 @@ const buyAnd = Effect.fnUntraced(function* <E, R>(purchase: Purchase.Purchase, b
 
 /** A wallet with code whose payment has taken our gas and reverted; nobody has looked yet. */
 const burnt = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const payer = yield* newPayer(64n * Purchase.price)
   yield* giveCode(payer.address, agreeing)
   const purchase = yield* Purchase.prepare(url, undefined, payer)
@@ -52,7 +52,7 @@ const burnt = Effect.gen(function* () {
 
 /** What its wallet is told of the next payment, after one look at this one. */
 const nextAfterLook = Effect.fnUntraced(function* (purchase: Purchase.Purchase) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
   return reasonIn(yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, purchase.payer)))
 })
@@ -66,7 +66,7 @@ apart(
       const purchases = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], () => Purchase.prepare(url, undefined, payer))
       yield* giveCode(payer.address, burningAtAPrice)
       const answers = yield* Effect.forEach(purchases, (one) => Purchase.send(url, one), { concurrency: "unbounded" })
-      assert.strictEqual(yield* Crowd.relayed, 0, "no gas is spent")
+      assert.strictEqual(yield* QueuedPayments.relayed, 0, "no gas is spent")
       const failed = answers.filter(({ status }) => status !== 409)
       assert.isNotEmpty(failed)
       for (const answer of failed) {
@@ -118,7 +118,7 @@ apart(
       // However often it is looked at, it is paid for once and counted once.
       yield* Purchase.reconcile(url, open)
       yield* Purchase.reconcile(other, open)
-      assert.strictEqual(yield* Crowd.relayed, 1)
+      assert.strictEqual(yield* QueuedPayments.relayed, 1)
       assert.deepStrictEqual(yield* attempts, [["pending", 1]])
       const lost = yield* lostGas
       assert.isAbove(lost, 50_000)
@@ -144,8 +144,8 @@ apart("a payment that was in a block and did not pay", proxiedServer("relayer", 
     const lost = yield* lostGas
     assert.isAbove(lost, 50_000)
     // It is counted once, and its attempt ends as it did before.
-    yield* Purchase.outlive
-    yield* Purchase.secondLook(url, purchase)
+    yield* Purchase.passExpiry
+    yield* Purchase.secondInquiry(url, purchase)
     yield* Purchase.assertFailed(url, purchase, "authorization_canceled")
     assert.strictEqual(yield* lostGas, lost)
   })
@@ -160,7 +160,7 @@ apart("a payment that was in a block and did not pay", proxiedServer("relayer", 
     const purchase = yield* Purchase.prepare(url)
     const late = Purchase.onChain((client) => client.increaseTime({ seconds: 200 }))
     Purchase.assertPending(url, purchase, yield* buyAnd(purchase, late))
-    assert.strictEqual(yield* Crowd.relayed, 1)
+    assert.strictEqual(yield* QueuedPayments.relayed, 1)
     const [status] = yield* nextAfterLook(purchase)
     assert.strictEqual(status, 201)
     assert.strictEqual(yield* lostGas, 0)
@@ -186,13 +186,13 @@ apart("payments of a wallet without code that could not be sent", proxiedServer(
     yield* rpc.calm
     yield* giveCode(payer.address, agreeing)
     for (const one of changing) Purchase.assertPending(url, one, yield* Purchase.reconcile(url, one))
-    assert.strictEqual(yield* Crowd.relayed, 0, "no gas is spent")
-    yield* Crowd.eventually("settled", Purchase.reconcile(url, honest), ({ status }) => status === 200)
+    assert.strictEqual(yield* QueuedPayments.relayed, 0, "no gas is spent")
+    yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, honest), ({ status }) => status === 200)
     yield* giveCode(payer.address, "0x")
     for (const one of changing) {
-      yield* Crowd.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+      yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
     }
-    assert.strictEqual(yield* Crowd.relayed, 4)
+    assert.strictEqual(yield* QueuedPayments.relayed, 4)
     yield* Purchase.audit(url)
   })
 })

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { parseGwei } from "viem"
-import * as Crowd from "../lab/buyer/QueuedPayments.ts"
+import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { apart } from "../lab/Suites.ts"
@@ -20,7 +20,7 @@ const isGroupOf = (purchases: ReadonlyArray<Purchase.Purchase>) => (params: stri
 
 const settledInTheEnd = Effect.fnUntraced(function* (url: string, purchases: ReadonlyArray<Purchase.Purchase>) {
   for (const one of purchases) {
-    yield* Crowd.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+    yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
     yield* Purchase.assertSettled(url, one)
   }
 })
@@ -30,10 +30,10 @@ apart("a group that the node refuses", impatient, (it) => {
     const [first, ...others] = yield* prepare(url, 5)
     if (first === undefined) return
     rpc.arm("eth_sendRawTransaction", "deny", isGroupOf(others))
-    const crowd = yield* Crowd.gather(url, first, others)
+    const crowd = yield* QueuedPayments.gather(url, first, others)
     yield* crowd.letGo
     for (const { status, text } of yield* crowd.others) assert.strictEqual(status, 201, text)
-    const sent = yield* Crowd.sentFor([first, ...others])
+    const sent = yield* QueuedPayments.sentFor([first, ...others])
     assert.deepStrictEqual(
       sent.map(({ payments }) => payments),
       [1, 4],
@@ -45,7 +45,7 @@ apart("a group that the node refuses", impatient, (it) => {
     if (first === undefined) return
     let singles = 0
     rpc.arm("eth_sendRawTransaction", "refusal", isGroupOf(others))
-    const crowd = yield* Crowd.gather(url, first, others)
+    const crowd = yield* QueuedPayments.gather(url, first, others)
     rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
       if (others.some(({ nonce }) => params.includes(nonce.slice(2)))) singles += 1
       return false
@@ -63,7 +63,7 @@ apart("a group that the node refuses", impatient, (it) => {
   it("to rehearse just now waits as a whole, and is tried together again", function* ({ rpc, url }) {
     const [first, ...others] = yield* prepare(url, 5)
     if (first === undefined) return
-    const crowd = yield* Crowd.gather(url, first, others)
+    const crowd = yield* QueuedPayments.gather(url, first, others)
     let estimates = 0
     rpc.arm("eth_call", "refusal", isGroupOf(others))
     rpc.arm("eth_estimateGas", "holdBefore", () => {
@@ -86,7 +86,7 @@ apart("a group that no block takes", proxiedServer("relayer", "3 seconds"), (it)
     const [first, ...others] = yield* prepare(url, 6)
     if (first === undefined) return
     const caught = rpc.arm("eth_sendRawTransaction", "holdBefore", isGroupOf(others))
-    const crowd = yield* Crowd.gather(url, first, others)
+    const crowd = yield* QueuedPayments.gather(url, first, others)
     yield* crowd.letGo
     yield* caught.arrived
     yield* Purchase.automine(false)
@@ -102,7 +102,7 @@ apart("a group that no block takes", proxiedServer("relayer", "3 seconds"), (it)
     const looks = Effect.forEach(others, (one) => Purchase.reconcile(url, one), { concurrency: "unbounded" }).pipe(
       Effect.delay("1500 millis"),
     )
-    yield* Crowd.eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
+    yield* QueuedPayments.eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
     for (const one of others) yield* Purchase.assertSettled(url, one)
     yield* Purchase.assertNextStone(url)
   })

@@ -9,8 +9,8 @@ import type { NodeProxy } from "../lab/proxy/Node.ts"
 import { agrees, cancel, empty, giveCode, leave } from "../lab/buyer/ThirdParty.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { eventually, relayed } from "../lab/buyer/QueuedPayments.ts"
-import { scene } from "../lab/buyer/Scene.ts"
-import { assertTold } from "../lab/Told.ts"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { apart } from "../lab/Suites.ts"
 
 /** Every transaction that is sent to the node from now on. */
@@ -65,7 +65,7 @@ apart("a payment that its own request did not broadcast", proxiedServer("relayer
     yield* trap.release
     // The newest block has not seen it yet, but what was never sent needs no second look.
     const answer = yield* Fiber.join(request)
-    assertTold(answer, 402, "payment_failed", "invalid_exact_evm_insufficient_balance")
+    assertAnswer(answer, 402, "payment_failed", "invalid_exact_evm_insufficient_balance")
     // Its signature is good until its end: with money again, whoever holds it may bring it.
     assert.match(String(answer.json["message"]), /This request charged nothing; until its validBefore/u)
     assert.notMatch(String(answer.json["message"]), /nothing was charged|never/iu)
@@ -154,7 +154,7 @@ apart("a transaction that no block takes", proxiedServer("relayer"), (it) => {
  * the node for its place.
  */
 const gap = Effect.gen(function* () {
-  const { rpc, url } = yield* scene
+  const { rpc, url } = yield* paymentFixture
   const [lost, waiting] = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
   const sent: Array<Hex> = []
   rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
@@ -218,7 +218,7 @@ apart("a transaction that no block takes before its authorization ends", proxied
     // There is no room for it in these blocks.
     const room = (gasLimit: bigint) => Purchase.onChain((client) => client.setBlockGasLimit({ gasLimit }))
     yield* room(60_000n)
-    yield* Purchase.outlive
+    yield* Purchase.passExpiry
     yield* room(30_000_000n)
     const looks = Effect.map(Purchase.reconcile(url, purchase), () => sent.length)
     yield* eventually("replaced", looks, (count) => count > 1)
@@ -228,7 +228,7 @@ apart("a transaction that no block takes before its authorization ends", proxied
       await client.setAutomine(true)
     })
     assert.strictEqual(yield* relayed, 1)
-    yield* Purchase.aSweepLater(purchase)
+    yield* Purchase.afterNextSweep(purchase)
     assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
     yield* Purchase.assertFailed(url, purchase, "authorization_expired")
   })
@@ -245,7 +245,7 @@ apart("a wallet whose contract answers the relayer otherwise", proxiedServer("re
     const purchase = yield* Purchase.prepare(url)
     yield* giveCode(purchase.payer.address, onlyWithout("32"))
     const answer = yield* Purchase.send(url, purchase)
-    assertTold(answer, 402, "payment_invalid", "invalid_exact_evm_signature")
+    assertAnswer(answer, 402, "payment_invalid", "invalid_exact_evm_signature")
     assert.strictEqual(yield* attempts, 0)
   })
 
@@ -255,7 +255,7 @@ apart("a wallet whose contract answers the relayer otherwise", proxiedServer("re
       const purchase = yield* Purchase.prepare(url)
       yield* giveCode(purchase.payer.address, slow)
       const answer = yield* Purchase.send(url, purchase)
-      assertTold(answer, 402, "payment_failed", "gas_too_high")
+      assertAnswer(answer, 402, "payment_failed", "gas_too_high")
       assert.match(
         String(answer.json["message"]),
         /more gas .* This request charged nothing; until its validBefore .* Pay from another wallet/u,

@@ -1,7 +1,7 @@
 /** A server whose own clock is wrong sells by the database's clock, and says that it is not ready. */
 import { assert } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
-import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { heldClock } from "../lab/Clock.ts"
 import { suite } from "../lab/Suites.ts"
 
@@ -16,7 +16,7 @@ const ahead = (seconds: number) =>
   )
 
 const buy = Effect.fnUntraced(function* (life: number) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const validBefore = String(Math.floor(Date.now() / 1000) + life)
   return (yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() }, undefined, {
     validBefore,

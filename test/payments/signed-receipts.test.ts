@@ -22,7 +22,7 @@ import {
   newPayer,
   pay,
   post,
-  World,
+  TestServer,
 } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
@@ -120,7 +120,7 @@ suite("a settled act", world({}, undefined, { receipts: { current: first, retire
 layer(world(), { excludeTestServices: true })("a server without a receipt key", (it) => {
   it.effect("answers as before, and publishes no keys", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
       const settled = JSON.parse(Buffer.from(answer.headers.get("payment-response") ?? "", "base64").toString())
       assert.hasAllKeys(settled, ["success", "transaction", "network", "payer"])

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, layer as world, newCommitment, newKey, newPayer, pay } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 suite("a server that lost its payment configuration", world(), (it) => {
@@ -22,6 +22,6 @@ suite("a server that lost its payment configuration", world(), (it) => {
         UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired', answer = NULL
         WHERE idempotency_key = ${key}`
     const failed = yield* reconcile
-    assertTold(failed, 503, "payments_unavailable")
+    assertAnswer(failed, 503, "payments_unavailable")
   })
 })

@@ -10,8 +10,8 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { type Answer, ask, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
-import { scene } from "../lab/buyer/Scene.ts"
-import { assertTold } from "../lab/Told.ts"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { apart } from "../lab/Suites.ts"
 
 /** A signed stone whose authorization ends at a given second of this machine's clock. */
@@ -43,11 +43,11 @@ const otherwise = (purchase: Purchase.Purchase): Purchase.Purchase => {
   }
 }
 
-const assertBound = (answer: Answer) => assertTold(answer, 409, "payment_authorization_already_bound")
+const assertBound = (answer: Answer) => assertAnswer(answer, 409, "payment_authorization_already_bound")
 
 /** Refused without a word that nothing was charged, in a sentence that says what happened instead. */
 const assertInvalid = (answer: Answer, words: RegExp) => {
-  assertTold(answer, 402, "payment_invalid")
+  assertAnswer(answer, 402, "payment_invalid")
   assert.match(String(answer.json["message"]), words)
 }
 
@@ -63,7 +63,7 @@ const untilOver = (validBefore: number) =>
 
 /** Neither yes nor no: asked again later, and not paid for again. */
 const assertUntold = (answer: Answer) => {
-  assertTold(answer, 503, "facilitator_unavailable")
+  assertAnswer(answer, 503, "facilitator_unavailable")
   assert.match(String(answer.json["message"]), /do not sign another payment before\. This request charged nothing\.$/u)
   assert.isAtLeast(Number(answer.headers.get("retry-after")), 1)
 }
@@ -197,7 +197,7 @@ apart("an authorization that paid us and belongs to nobody", proxiedServer("rela
 
 describe("an authorization that paid us for an attempt which had failed", { concurrent: true }, () => {
   const deliver = Effect.fnUntraced(function* (isTakenBack: boolean) {
-    const { facilitator, rpc, sql, url } = yield* scene
+    const { facilitator, rpc, sql, url } = yield* paymentFixture
     const { fail } = yield* Fail
     const purchase = yield* Purchase.prepare(url)
     facilitator.arm("nonsenseBefore")
@@ -211,7 +211,7 @@ describe("an authorization that paid us for an attempt which had failed", { conc
     yield* fail(row?.id ?? assert.fail(), "insufficient_funds")
     yield* search.release
     for (const told of [yield* Fiber.join(look), yield* Purchase.send(url, purchase)]) {
-      assertTold(told, 402, "payment_failed")
+      assertAnswer(told, 402, "payment_failed")
       assert.match(
         String(told.json["message"]),
         new RegExp(`transaction ${transaction} paid us .* Do not sign again: .* new Idempotency-Key`, "u"),
@@ -219,7 +219,7 @@ describe("an authorization that paid us for an attempt which had failed", { conc
       assert.notMatch(String(told.json["message"]), /charged nothing|nothing was charged|did not settle/iu)
     }
     assert.deepStrictEqual(yield* written, { attempts: 1, claims: 0, strays: 1 })
-    if (isTakenBack) yield* Purchase.takeBack(1)
+    if (isTakenBack) yield* Purchase.reorganise(1)
     const again = otherwise(purchase)
     const answer = yield* Purchase.send(url, again)
     assert.strictEqual(answer.status, 201, answer.text)
@@ -269,7 +269,7 @@ apart("an authorization that did not pay us", proxiedServer("relayer", "20 secon
     const said = /expires too soon; sign a new one\. This request charged nothing\.$/u
     rpc.behave(() => ({}))
     assertInvalid(yield* Purchase.send(url, purchase), said)
-    yield* Purchase.outlive
+    yield* Purchase.passExpiry
     assertInvalid(yield* Purchase.send(url, purchase), said)
     assert.notInclude(
       rpc.heard().map(({ method }) => method),

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { atOnce, layer as processes, Servers } from "../lab/server/TwoServers.ts"
-import { codeOf, type Guest, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
+import { codeOf, type RoomClient, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
 import type { Answer } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
@@ -25,7 +25,7 @@ const roomWith = Effect.fnUntraced(function* (url: string, count: number) {
   return guest
 })
 
-const at = (guest: Guest, url: string): Guest => ({ ...guest, url })
+const at = (guest: RoomClient, url: string): RoomClient => ({ ...guest, url })
 
 suite("200 sends at once", processes, (it) => {
   it("take the next numbers without a gap, 30 a minute, and push out the oldest", function* () {
