@@ -1,6 +1,6 @@
 /** A command run in this process: what it says and how it ends, without the second that a process takes to start. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { ConfigProvider, Console, Effect, Exit, Stdio } from "effect"
+import { ConfigProvider, Console, Effect, Exit, Layer, Stdio } from "effect"
 import { run } from "../../src/cli/Command.ts"
 import type { Ended } from "./Process.ts"
 
@@ -10,8 +10,7 @@ export const commandRun = Effect.fnUntraced(function* (args: ReadonlyArray<strin
   const exit = yield* run.pipe(
     Effect.provideService(Console.Console, { ...globalThis.console, log: to("stdout"), error: to("stderr") }),
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
-    Effect.provide(Stdio.layerTest({ args: Effect.succeed(args) })),
-    Effect.provide(NodeServices.layer),
+    Effect.provide(Layer.provideMerge(Stdio.layerTest({ args: Effect.succeed(args) }), NodeServices.layer)),
     Effect.exit,
   )
   const ended: Ended = { ...said, code: Exit.isSuccess(exit) ? 0 : 1 }
