@@ -68,7 +68,7 @@ export const ReceiptFile = Schema.Struct({
   format: Schema.Literal(receiptFormat),
   act: ActName,
   permalink: Url,
-  receipt: SignedJws.annotate({ description: "The signed receipt, a compact JWS, as the first answer carried it." }),
+  receipt: SignedJws.annotateKey({ description: "The signed receipt, a compact JWS, as the first answer carried it." }),
   record: Schema.NullOr(Schema.Record(Schema.String, Schema.Json)).annotate({
     description:
       "The record, whose canonical JSON (RFC 8785) hashes to `delivered.record` of the receipt. Null where an operator hid a text of it.",
