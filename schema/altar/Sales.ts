@@ -68,6 +68,8 @@ const paymentsGroup: Group<"payments", typeof reconcile | typeof readRefunds, Al
 )
   .add(reconcile, readRefunds)
   .middleware(AltarRequests)
-  .annotateMerge(OpenApi.annotations({ title: "Payments", description: "How a paid request ended, and what was refunded." }))
+  .annotateMerge(
+    OpenApi.annotations({ title: "Payments", description: "How a paid request ended, and what was refunded." }),
+  )
 
 export class PaymentsGroup extends paymentsGroup {}

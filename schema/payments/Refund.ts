@@ -38,7 +38,9 @@ export const Refund = Schema.Struct({
   payTo: Address.annotate({ description: "The wallet that was paid and refunds." }),
   amountAtomic: AtomicAmount,
   originalAtomic: AtomicAmount.annotate({ description: "The amount of the payment." }),
-  attempt: Schema.NullOr(Uuid).annotate({ description: "The act or the failed attempt; null for an unmatched payment." }),
+  attempt: Schema.NullOr(Uuid).annotate({
+    description: "The act or the failed attempt; null for an unmatched payment.",
+  }),
   originalTransaction: TransactionHash,
   refundTransaction: Schema.NullOr(TransactionHash).annotate({ description: "Null until a transfer is found." }),
   finality: Schema.NullOr(Schema.Literals(["pending", "final", "lost"])).annotate({

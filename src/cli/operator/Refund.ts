@@ -37,7 +37,9 @@ const told = (one: Returnable) =>
     `  why       ${why[one.reason]}`,
     ...(one.refund === null
       ? []
-      : [`  refund    ${one.refund.state} ${one.refund.refundTransaction ?? ""} ${one.refund.finality ?? ""}`.trimEnd()]),
+      : [
+          `  refund    ${one.refund.state} ${one.refund.refundTransaction ?? ""} ${one.refund.finality ?? ""}`.trimEnd(),
+        ]),
     `  to do     ${adviceOf(one)}`,
   ]
     .map(plain)
@@ -57,8 +59,16 @@ const flags = {
   payment: optionalText("payment", "Transaction or nonce of the payment to refund", "hash"),
   all: on("all", "Refund every listed payment that can be refunded now"),
   amount: dollars("amount", "Refund this part of the payment alone; the rest can never be refunded here"),
-  keyFile: optionalText("key-file", `File with the private key of the wallet that was paid (else ${variables.key.name})`, "file"),
-  unsigned: optionalText("unsigned", "Sign nothing: write the transfer here as EIP-712 typed data, for the wallet that was paid", "file"),
+  keyFile: optionalText(
+    "key-file",
+    `File with the private key of the wallet that was paid (else ${variables.key.name})`,
+    "file",
+  ),
+  unsigned: optionalText(
+    "unsigned",
+    "Sign nothing: write the transfer here as EIP-712 typed data, for the wallet that was paid",
+    "file",
+  ),
   signed: optionalText("signed", "The file that --unsigned wrote, once it is signed", "file"),
   signature: optionalText("signature", "The signature of --signed: of a key, or of a contract (EIP-1271)", "hex"),
   why: optionalText("why", "Why, for the audit; nobody else is told"),
@@ -77,7 +87,9 @@ const chosen = Effect.fnUntraced(function* ({ all, attempt, limit: rows, payment
       : undefined
   if (by === undefined) return yield* refunds.due(rows)
   if (all || (Option.isSome(attempt) && Option.isSome(payment)))
-    return yield* new Trouble({ message: "Name one payment, by --attempt or --payment, or --all. Nothing was recorded." })
+    return yield* new Trouble({
+      message: "Name one payment, by --attempt or --payment, or --all. Nothing was recorded.",
+    })
   if (Option.isSome(attempt) && !isId(attempt.value))
     return yield* new Trouble({ message: `${plain(attempt.value)} is no id of an attempt. Nothing was recorded.` })
   const found = yield* refunds.find(by, 10)
@@ -114,7 +126,10 @@ export const refund = command("refund", {
     ["spirit-altar admin refund", "What may need a refund"],
     ['spirit-altar admin refund --payment 0x… --key-file wallet.key --why "bought nothing"', "Refund one"],
     ['spirit-altar admin refund --all --key-file wallet.key --why "bought nothing"', "Refund all that can be"],
-    ["spirit-altar admin refund --payment 0x… --unsigned refund.json", "Have a hardware or multi-signature wallet sign"],
+    [
+      "spirit-altar admin refund --payment 0x… --unsigned refund.json",
+      "Have a hardware or multi-signature wallet sign",
+    ],
     ['spirit-altar admin refund --payment 0x… --signed refund.json --signature 0x… --why "bought nothing"', "Send it"],
   ],
   flags: { own: flags },

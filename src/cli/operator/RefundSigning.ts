@@ -88,7 +88,8 @@ export const signing = Effect.fnUntraced(function* (asked: Asked, isOne: boolean
     )
     const prepared = yield* judge.prepare(returned, Option.some(message.value), unsignedLifetime)
     const { from, nonce, to, validBefore } = prepared.transfer
-    const isOurs = [from, to, nonce].join().toLowerCase() === [message.from, message.to, message.nonce].join().toLowerCase()
+    const isOurs =
+      [from, to, nonce].join().toLowerCase() === [message.from, message.to, message.nonce].join().toLowerCase()
     if (!isOurs || message.validAfter !== 0n || message.validBefore > validBefore)
       return yield* trouble(`${file} holds the transfer of another payment.`)
     if (message.validBefore < validBefore - BigInt(Duration.toSeconds(unsignedLifetime)) + 60n)
@@ -113,12 +114,17 @@ export const signing = Effect.fnUntraced(function* (asked: Asked, isOne: boolean
       Option.Option<NewRefund>,
       RefundRefused | Trouble,
       Refunding | FileSystem.FileSystem
-    > =
-      account !== undefined
-        ? Effect.asSome(byKey(returned, account))
-        : Option.isSome(asked.signed) && Option.isSome(asked.signature)
-          ? Effect.asSome(byFile(returned, asked.signed.value, asked.signature.value))
-          : Effect.as(toFile(returned, Option.getOrElse(asked.unsigned, () => "")), Option.none<NewRefund>())
+    > = account !== undefined
+      ? Effect.asSome(byKey(returned, account))
+      : Option.isSome(asked.signed) && Option.isSome(asked.signature)
+        ? Effect.asSome(byFile(returned, asked.signed.value, asked.signature.value))
+        : Effect.as(
+            toFile(
+              returned,
+              Option.getOrElse(asked.unsigned, () => ""),
+            ),
+            Option.none<NewRefund>(),
+          )
     return Effect.provide(made, services)
   }
 })

@@ -119,18 +119,19 @@ export class Refunds extends Context.Service<Refunds>()("spirit-altar/payments/l
      * Records the intent, inside its caller's transaction. The payment's refund and, unless it has bought something, the
      * payment itself are unique claims: the buyer, or one of two operators, gets them.
      */
-    const intend = Effect.fn("Refunds.intend")(function* ({ payment, returned }: NewRefund) {
-      const id = randomUUID()
-      const paid = columnsOf(payment)
-      const { attempt, payment: name, reason, transaction } = returned
-      const holds = reason === "settled" || reason === "lost" ? [] : [name]
-      const names = [`refund:${name}`, ...holds, claimOf(payment)]
-      const input = JSON.stringify({ reason, attempt, payment: name, originalTransaction: transaction })
-      // An orphaned refund holds its claims until the next one is intended.
-      yield* sql`
+    const intend = Effect.fn("Refunds.intend")(
+      function* ({ payment, returned }: NewRefund) {
+        const id = randomUUID()
+        const paid = columnsOf(payment)
+        const { attempt, payment: name, reason, transaction } = returned
+        const holds = reason === "settled" || reason === "lost" ? [] : [name]
+        const names = [`refund:${name}`, ...holds, claimOf(payment)]
+        const input = JSON.stringify({ reason, attempt, payment: name, originalTransaction: transaction })
+        // An orphaned refund holds its claims until the next one is intended.
+        yield* sql`
         DELETE FROM payment_claims c USING payment_attempts a
         WHERE c.name = ANY(${names}::text[]) AND a.id = c.attempt_id AND a.act = ${refundAct} AND a.finality = 'lost'`
-      const made = yield* ids(sql`
+        const made = yield* ids(sql`
         WITH attempt AS (
           INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, rail, network, asset, pay_to,
             payer, nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, state, accepted_at,
@@ -158,9 +159,11 @@ export class Refunds extends Context.Service<Refunds>()("spirit-altar/payments/l
         INSERT INTO payment_refunds (id, payment, attempt, reason, original_transaction, original_atomic)
         SELECT id, ${name}, ${attempt}::uuid, ${reason}, ${transaction}, ${returned.amountAtomic.toString()}::numeric
         FROM attempt RETURNING id`)
-      if (made.length > 0) return id
-      return yield* taken
-    }, Effect.catchIf(isTaken, () => Effect.fail(taken)))
+        if (made.length > 0) return id
+        return yield* taken
+      },
+      Effect.catchIf(isTaken, () => Effect.fail(taken)),
+    )
 
     /** JSON texts of the refunds that a transaction made, and of those of the payments that it made; newest first. */
     const ofTransaction = Effect.fn("Refunds.ofTransaction")(function* (hash: string) {

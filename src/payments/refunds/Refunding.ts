@@ -70,7 +70,16 @@ export class Refunding extends Context.Service<Refunding>()("spirit-altar/paymen
       const wallet = returned.payTo ?? terms.payTo
       const to = inLowerCase(wallet)
       const evidence = yield* chain.evidence({
-        authorization: { asset, from: payer, to, value: amountAtomic, validAfter: 0n, validBefore, nonce, signature: "0x" },
+        authorization: {
+          asset,
+          from: payer,
+          to,
+          value: amountAtomic,
+          validAfter: 0n,
+          validBefore,
+          nonce,
+          signature: "0x",
+        },
         fromBlock: 0n,
         transaction: Option.some(transaction),
         patience: Duration.zero,
@@ -104,7 +113,13 @@ export class Refunding extends Context.Service<Refunding>()("spirit-altar/paymen
         return yield* refuse(
           `This is not a signature of ${transfer.from}, the wallet that was paid. Only that wallet can refund: its nonces are what prevents a second transfer.`,
         )
-      const payment = { rail: "x402", network: terms.network, authorization, fromBlock, transaction: Option.none() } as const
+      const payment = {
+        rail: "x402",
+        network: terms.network,
+        authorization,
+        fromBlock,
+        transaction: Option.none(),
+      } as const
       return { returned, payment } satisfies NewRefund
     }, silent)
 
