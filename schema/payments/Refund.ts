@@ -1,6 +1,6 @@
 /** Refunds as the public reads them. */
 import { Schema } from "effect"
-import { listOf, sentence } from "../Bounds.ts"
+import { listOf, sentence } from "../Fields.ts"
 import { Address, AtomicAmount, Network, Timestamp, TransactionHash, Uuid } from "../Common.ts"
 
 const example = {

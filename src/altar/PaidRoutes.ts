@@ -5,8 +5,8 @@ import { HttpApiBuilder, type HttpApiEndpoint, type HttpApiGroup } from "effect/
 import { Api, rules } from "../../schema/Api.ts"
 import type { AltarRequests } from "../../schema/altar/Requests.ts"
 import type { RefundList } from "../../schema/payments/Refund.ts"
-import { known, type KnownUrls } from "../http/KnownUrls.ts"
 import { fresh } from "../http/Responses.ts"
+import { cachedUrl, type UrlCache } from "../http/UrlCache.ts"
 import type { ClientAddress } from "../limits/ClientAddress.ts"
 import type { RateLimiter } from "../limits/RateLimiter.ts"
 import { PaidActs } from "../payments/PaidAct.ts"
@@ -42,7 +42,7 @@ const sell = (group: PaidGroup<string>) =>
       })
       if (first === undefined) return yield* Effect.die(`the group ${group.identifier} sells nothing`)
       const guardOf = yield* PaymentGuards.make
-      const routes = yield* known(handlers)
+      const routes = yield* cachedUrl(handlers)
       // Raw: the stored answer.
       const register = ({ act, name }: typeof first) =>
         routes.handleRaw(name, (call) => paid.pay(act, { ...call, guard: guardOf(call.request) }))
@@ -57,7 +57,7 @@ export const routes = <const Name extends string>(
 ): Layer.Layer<
   HttpApiGroup.Service<"spirit-altar", Name>,
   never,
-  PaidActs | PaidHttp | RateLimiter | ClientAddress | AltarRequests | KnownUrls
+  PaidActs | PaidHttp | RateLimiter | ClientAddress | AltarRequests | UrlCache
 > => sell(group)
 
 export const payments = HttpApiBuilder.group(Api, "payments", (handlers) =>

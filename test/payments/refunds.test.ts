@@ -7,10 +7,10 @@ import { SqlClient } from "effect/sql"
 import { generatePrivateKey } from "viem/accounts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
-import { scene } from "../lab/buyer/Scene.ts"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { broadcast, giveCode, agreeing } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
-import { ask, World } from "../lab/Fixture.ts"
+import { ask, TestServer } from "../lab/Fixture.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
@@ -55,7 +55,7 @@ describe("an unmatched payment", { concurrent: true }, () => {
   // I19
   it.live("is listed, returned in full and once, and shown to anybody until its block is final", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const one = yield* operator
       const bought = yield* unmatched
       const listed = yield* one.refund("--json")
@@ -128,7 +128,7 @@ describe("an unmatched payment", { concurrent: true }, () => {
   // I19
   it.live("that its buyer claims at the same moment goes to one of the two", () =>
     Effect.gen(function* () {
-      const { database, sql, url } = yield* scene
+      const { database, sql, url } = yield* paymentFixture
       const one = yield* operator
       const bought = yield* Refunds.signedFor(url, 290_000)
       const transaction = yield* broadcast(bought)
@@ -172,7 +172,7 @@ describe("an unmatched payment", { concurrent: true }, () => {
       yield* refuse("at most all of it", "--key-file", one.keyFile, "--amount", "0.02", ...why)
       yield* refuse("--why is blank", "--key-file", one.keyFile)
       yield* refuse("No key of the wallet", ...why)
-      assert.deepStrictEqual(yield* Refunds.refundsOf((yield* World).url, bought.transaction), [])
+      assert.deepStrictEqual(yield* Refunds.refundsOf((yield* TestServer).url, bought.transaction), [])
     }).pipe(Effect.provide(server)),
   )
 
@@ -219,7 +219,7 @@ describe("a refund", { concurrent: true }, () => {
   // I21
   it.live("to a blocked wallet waits for its end, has failed then, and can be repeated once the wallet is free", () =>
     Effect.gen(function* () {
-      const { sql } = yield* scene
+      const { sql } = yield* paymentFixture
       const one = yield* operator
       const bought = yield* unmatched
       yield* setBlocked("blacklist", bought.payer.address)
@@ -256,7 +256,7 @@ describe("a refund", { concurrent: true }, () => {
   // I19
   it.live("that a lying node made fail is found when it is repeated, and paid no second time by any amount", () =>
     Effect.gen(function* () {
-      const { sql } = yield* scene
+      const { sql } = yield* paymentFixture
       const one = yield* operator
       const bought = yield* unmatched
       const refund = (...more: ReadonlyArray<string>) =>
@@ -288,7 +288,7 @@ describe("a refund", { concurrent: true }, () => {
       const bought = yield* unmatched
       yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
       yield* Refunds.becomes(bought.transaction, "REFUNDED")
-      yield* Purchase.takeBack(1)
+      yield* Purchase.reorganise(1)
       assert.deepStrictEqual(yield* returned(bought.payer.address), [])
       yield* returned(bought.payer.address).pipe(until("it was not sent again", (amounts) => amounts.length > 0))
       yield* Purchase.mine(3)
@@ -299,7 +299,7 @@ describe("a refund", { concurrent: true }, () => {
 
   it.live("of a settled act leaves the act and its answer, and is shown with its receipt", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const one = yield* operator
       const purchase = yield* Purchase.prepare(url)
       const bought = yield* Purchase.send(url, purchase)

@@ -5,10 +5,10 @@ import { Administration } from "../../admin/Administration.ts"
 import { type NewRefund, Refunds, type Returnable } from "../../payments/ledger/Refunds.ts"
 import { settlementCall } from "../../payments/x402/verification/Eip3009.ts"
 import { helpOf, refunds as variables } from "../../server/config/Table.ts"
-import { command, type Given, on, optionalText } from "../Define.ts"
+import { command, type FlagValues, on, optionalText } from "../Define.ts"
 import { common, dollars } from "../Flags.ts"
 import { plain } from "../Output.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 import { database, limit, run } from "./AdminDatabase.ts"
 import { age } from "./Attempts.ts"
 import { byOf, isId } from "./Changes.ts"
@@ -75,7 +75,7 @@ const flags = {
   by: optionalText("by", "Who decides it, for the audit, beside the account of this machine"),
 }
 
-type Asked = Given<typeof flags>
+type Asked = FlagValues<typeof flags>
 
 /** The payments to refund, or without a choice all that are listed. */
 const chosen = Effect.fnUntraced(function* ({ all, attempt, limit: rows, payment }: Asked) {
@@ -87,14 +87,16 @@ const chosen = Effect.fnUntraced(function* ({ all, attempt, limit: rows, payment
       : undefined
   if (by === undefined) return yield* refunds.due(rows)
   if (all || (Option.isSome(attempt) && Option.isSome(payment)))
-    return yield* new Trouble({
+    return yield* new CommandFailure({
       message: "Name one payment, by --attempt or --payment, or --all. Nothing was recorded.",
     })
   if (Option.isSome(attempt) && !isId(attempt.value))
-    return yield* new Trouble({ message: `${plain(attempt.value)} is no id of an attempt. Nothing was recorded.` })
+    return yield* new CommandFailure({
+      message: `${plain(attempt.value)} is no id of an attempt. Nothing was recorded.`,
+    })
   const found = yield* refunds.find(by, 10)
   if (found.length === 1) return found
-  return yield* new Trouble({
+  return yield* new CommandFailure({
     message:
       found.length === 0
         ? "No payment that has ended is named so. An attempt in flight ends by itself, and a failed one has nothing to refund until its transfer is found. Nothing was recorded."
@@ -120,8 +122,8 @@ const intended = ({ payment: { authorization }, returned }: NewRefund) => ({
 })
 
 export const refund = command("refund", {
-  says: `List payments that may need a refund: unmatched ones, those of failed attempts, and those of lost acts; or refund them. A refund is recorded here before anything is sent, and a running server sends it and finds its outcome. A payment is refunded once, from the wallet that was paid, to the wallet that paid. ${database}\n${helpOf([variables.key])}`,
-  brief: "List and refund payments",
+  description: `List payments that may need a refund: unmatched ones, those of failed attempts, and those of lost acts; or refund them. A refund is recorded here before anything is sent, and a running server sends it and finds its outcome. A payment is refunded once, from the wallet that was paid, to the wallet that paid. ${database}\n${helpOf([variables.key])}`,
+  summary: "List and refund payments",
   examples: [
     ["spirit-altar admin refund", "What may need a refund"],
     ['spirit-altar admin refund --payment 0x… --key-file wallet.key --why "bought nothing"', "Refund one"],

@@ -11,7 +11,7 @@ import { DatabaseClock } from "../../platform/DatabaseClock.ts"
 import { refunding } from "../../server/config/Config.ts"
 import { refunds as variables } from "../../server/config/Table.ts"
 import { accountOf, fromFile } from "../buyer/Wallet.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
 interface Asked {
   readonly amount: Option.Option<bigint>
@@ -25,7 +25,7 @@ interface Asked {
 const lifetime = Duration.days(1)
 const unsignedLifetime = Duration.days(7)
 
-const trouble = (message: string) => new Trouble({ message: `${message} Nothing was recorded.` })
+const trouble = (message: string) => new CommandFailure({ message: `${message} Nothing was recorded.` })
 
 const SignedFile = Schema.fromJsonString(
   Schema.Struct({
@@ -112,7 +112,7 @@ export const signing = Effect.fnUntraced(function* (asked: Asked, isOne: boolean
   return (returned: Returnable) => {
     const made: Effect.Effect<
       Option.Option<NewRefund>,
-      RefundRefused | Trouble,
+      RefundRefused | CommandFailure,
       Refunding | FileSystem.FileSystem
     > = account !== undefined
       ? Effect.asSome(byKey(returned, account))

@@ -7,7 +7,7 @@ import { type Hex, parseAbiItem } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import { until } from "../Eventually.ts"
-import { ask, newCommitment, newKey, newPayer, World } from "../Fixture.ts"
+import { ask, newCommitment, newKey, newPayer, TestServer } from "../Fixture.ts"
 import { direct } from "../server/Environment.ts"
 import { type Terminal, terminal } from "../Terminal.ts"
 import { patience } from "../Patience.ts"
@@ -45,7 +45,7 @@ export const over = ({ validBefore }: Purchase.Purchase) =>
 
 /** A payment that somebody brought to the chain, and that the server heard of when it could buy nothing any more. */
 export const unmatched = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const purchase = yield* signedFor(url, patience(10))
   const transaction = yield* broadcast(purchase)
   yield* Purchase.mine(3)
@@ -65,7 +65,7 @@ export interface Operator {
 
 /** The command line with the server's settings and the key of the wallet that was paid. */
 export const operator = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const made = yield* terminal
   const environment = { ...(yield* direct), PUBLIC_URL: url }
   const keyFile = join(made.folder, "wallet.key")
@@ -94,7 +94,7 @@ export const refundsOf = (url: string, transaction: string) =>
 
 export const becomes = (transaction: string, state: string, finality?: string) =>
   Effect.gen(function* () {
-    const { url } = yield* World
+    const { url } = yield* TestServer
     const [refund] = yield* refundsOf(url, transaction).pipe(
       until(
         `the refund never became ${state} ${finality ?? ""}`,
