@@ -289,6 +289,7 @@ describe("a refund", { concurrent: true }, () => {
       yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
       yield* Refunds.becomes(bought.transaction, "REFUNDED")
       yield* Purchase.reorganise(1)
+      yield* Purchase.mine(1)
       assert.deepStrictEqual(yield* returned(bought.payer.address), [])
       yield* returned(bought.payer.address).pipe(until("it was not sent again", (amounts) => amounts.length > 0))
       yield* Purchase.mine(3)
