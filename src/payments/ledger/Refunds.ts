@@ -66,7 +66,7 @@ const list = (source: Statement.Fragment, which: Statement.Fragment, limit: numb
   FROM (SELECT p.*, ${newestRefund(part`f.payment = p.payment`)} AS refund FROM (${source}) p) p
   WHERE ${which} ORDER BY p.since, p.payment LIMIT ${limit}::int`
 
-/** What a refund needs to be recorded: the payment that it returns, and the signed transfer that returns it. */
+/** The payment to return, and the signed transfer that returns it. */
 export interface NewRefund {
   readonly returned: Returnable
   readonly payment: ChainPayment

@@ -163,7 +163,7 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
     },
   )
 
-/** What a refund needs to know of the server: how it is paid, and its public URL. */
+/** The server's settings that a refund needs: payments and the public URL. */
 export const refunding = Config.all({ payments, publicUrl: Config.map(listen, ({ publicUrl: named }) => named) })
 
 /** The errors of one part of the configuration, one per line; empty if it can be read. */
