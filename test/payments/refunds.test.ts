@@ -2,9 +2,12 @@
 import { join } from "node:path"
 import { readFileSync, writeFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey } from "viem/accounts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { audit } from "../audit/Audit.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
@@ -44,6 +47,15 @@ const setBlocked = (name: "blacklist" | "unBlacklist", wallet: `0x${string}`) =>
     })
     await client.waitForTransactionReceipt({ hash })
   })
+
+/** What the auditor, which shares no line with the server, says of everything. */
+const audited = Effect.gen(function* () {
+  const { url } = yield* TestServer
+  const database = yield* LocalDatabase
+  const { asset, payTo: paid, rpcUrl } = yield* LocalChain
+  const target = { servers: [url], token: asset, payTo: paid, answersFile: null, isQuiet: true, log: () => undefined }
+  return yield* Effect.promise(() => audit({ ...target, databaseUrl: Redacted.value(database.url), rpcUrl }))
+})
 
 /** More than a day later, in a final block. */
 const aDayLater = Purchase.onChain(async (client) => {
@@ -91,6 +103,9 @@ describe("an unmatched payment", { concurrent: true }, () => {
       )
       assert.strictEqual((yield* Purchase.send(url, bought)).status, 409, "a refunded payment buys nothing")
       assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
+      const report = yield* audited
+      assert.deepStrictEqual(report.violations, [])
+      assert.deepInclude(report.checks, { name: "a settled refund was paid once", examined: 1 })
       const field = json((yield* ask(`${url}/api/field`)).text)
       assert.deepStrictEqual([field.acts, field.centsSettled], [0, 0], "a refund is no act and no sale")
     }).pipe(Effect.provide(server)),
