@@ -11,6 +11,7 @@ import * as Challenges from "../../src/payments/Challenges.ts"
 import type { PaidRequest } from "../../src/payments/PaidRequest.ts"
 import { PaymentRejected } from "../../src/payments/PaymentRejected.ts"
 import { PaymentTerms, type Terms } from "../../src/payments/PaymentTerms.ts"
+import { Refunds } from "../../src/payments/ledger/Refunds.ts"
 import { UnmatchedPayments } from "../../src/payments/ledger/UnmatchedPayments.ts"
 import { UsedAuthorizations } from "../../src/payments/x402/evidence/UsedAuthorizations.ts"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
@@ -75,6 +76,7 @@ describe("beyond what is remembered of payments", { timeout: patience(30) }, () 
       Effect.provide([
         PaymentTerms.ready(terms, ["x402"]),
         Layer.mock(UnmatchedPayments, {}),
+        Layer.mock(Refunds, {}),
         PublicUrl.layer("https://altar.example"),
       ]),
     ),
