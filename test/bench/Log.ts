@@ -63,7 +63,7 @@ const lay = Effect.fnUntraced(function* (count: number) {
 const parts = (url: string) =>
   Layer.mergeAll(
     Integrator.layerNoLoop(defaults),
-    Publisher.layerNoLoop({ signer, origin }),
+    Publisher.layerNoLoop({ signer, origin, publishSeconds: 0 }),
     PublishedLog.layer({ signer, origin }),
   ).pipe(
     Layer.provideMerge(LogStore.layer),
@@ -110,7 +110,7 @@ const serve = async (url: string, environment: Record<string, string>) => {
   )
 }
 
-const logOn = { LOG_KEY: Redacted.value(key), LOG_ORIGIN: origin }
+const logOn = { LOG_KEY: Redacted.value(key), LOG_ORIGIN: origin, LOG_PUBLISH_SECONDS: "1" }
 
 const LastLink = Schema.Struct({ entries: Schema.Tuple([Schema.Struct({ chainHash: Schema.String })]) })
 

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Option, Schedule } from "effect"
 import type { Page } from "playwright-core"
-import { origin, signer } from "../lab/log/LogFixture.ts"
+import { origin, signer, signing } from "../lab/log/LogFixture.ts"
 import { looksOf, looksWell, steps, visit } from "../lab/browser/Browser.ts"
 import { guide, leave } from "../lab/browser/Guide.ts"
 import { patience } from "../lab/Patience.ts"
@@ -141,5 +141,5 @@ guide(
       }),
     )
   },
-  { log: { signer, origin, checkpointFile: Option.none() } },
+  { log: { ...signing, checkpointFile: Option.none() } },
 )

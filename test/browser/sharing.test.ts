@@ -7,7 +7,7 @@ import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
 import { looksOf, looksWell, steps, visit } from "../lab/browser/Browser.ts"
 import { guide, leave } from "../lab/browser/Guide.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
-import { origin, signer } from "../lab/log/LogFixture.ts"
+import { signer, signing } from "../lab/log/LogFixture.ts"
 import { patience } from "../lab/Patience.ts"
 import { readQrCode } from "../lab/browser/QrCode.ts"
 import { ask, newCommitment, post, World } from "../lab/Fixture.ts"
@@ -188,5 +188,5 @@ guide(
       }),
     )
   },
-  { log: { signer, origin, checkpointFile: Option.none() } },
+  { log: { ...signing, checkpointFile: Option.none() } },
 )

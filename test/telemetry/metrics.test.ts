@@ -51,6 +51,7 @@ describe("metrics", { timeout: patience(120) }, () => {
         ...(yield* proxied),
         LOG_KEY: Redacted.value(Result.getOrThrow(generate("altar.example/log"))),
         LOG_ORIGIN: "altar.example/log",
+        LOG_PUBLISH_SECONDS: "1",
         METRICS_PORT: String(metricsPort),
         SWEEP_SECONDS: "3600",
       })
