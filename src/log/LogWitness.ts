@@ -148,19 +148,20 @@ export const make = Effect.fnUntraced(function* (
     }),
   )
 
-  const isEmpty = Effect.fnUntraced(function* (empty: string) {
+  /** None, or a failure if the witness may have signed something that it does not show. */
+  const unsigned = Effect.fnUntraced(function* (empty: string) {
     const { response, text } = yield* post(addCheckpointText({ old: 0, hashes: [], note: empty }))
     const size = sizeIn(response, text)
     if (size !== undefined && size > 0) {
       return yield* failed(`it signed ${size} stones, and shows no checkpoint of them`)
     }
     // It signs the empty log, holds it, does not know this log, or signs no empty one: nothing is there to contradict.
-    if (size === 0 || [200, 404, 422].includes(response.status)) return Option.none()
+    if (size === 0 || [200, 404, 422].includes(response.status)) return Option.none<Checkpoint>()
     return yield* failed(`it shows no checkpoint, and answered ${response.status}`)
   })
 
   const recall: LogWitness["recall"] = (empty) =>
-    Effect.flatMap(held, (shown) => (Option.isSome(shown) ? Effect.succeed(shown) : bounded(isEmpty(empty))))
+    Effect.flatMap(held, (shown) => (Option.isNone(shown) ? bounded(unsigned(empty)) : Effect.succeed(shown)))
 
   return { name, verifier, cosign, vouch, held, recall } satisfies LogWitness
 })
