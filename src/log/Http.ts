@@ -3,7 +3,7 @@ import { Cache, Duration, Effect, Exit, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePath } from "../../schema/log/Tile.ts"
-import { written } from "../http/Written.ts"
+import { cachedResponse } from "../http/CachedResponse.ts"
 import { PublishedLog } from "./PublishedLog.ts"
 
 /** The log's path below the public URL. */
@@ -44,7 +44,7 @@ export const layer = Layer.unwrap(
       isCompressible: boolean,
     ) =>
       Cache.makeWith(
-        (place: Place) => Effect.map(read(place), (bytes) => written(bytes, { ...octets, isCompressible })),
+        (place: Place) => Effect.map(read(place), (bytes) => cachedResponse(bytes, { ...octets, isCompressible })),
         { capacity, timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero) },
       )
     const bundles = yield* proved(log.bundle, mostBundles, true)
@@ -54,7 +54,7 @@ export const layer = Layer.unwrap(
     const find = Effect.fnUntraced(function* (path: string) {
       if (path === "checkpoint") {
         const { note } = yield* log.checkpoint
-        return written(note, {
+        return cachedResponse(note, {
           contentType: "text/plain; charset=utf-8",
           headers: forAnyOrigin,
           isCompressible: false,

@@ -4,7 +4,7 @@ import { fullWidth, widthAt } from "../../schema/log/Tile.ts"
 import { stopped } from "./Alarm.ts"
 import { LogStore } from "./LogStore.ts"
 import { PublishedLog } from "./PublishedLog.ts"
-import { lookEvery, repeating } from "./Repeating.ts"
+import { pollInterval, repeatStage } from "./StageLoop.ts"
 
 /** One bundle in each interval: at one second, a log of a million entries is read in 65 minutes. */
 export const layer = Layer.effectDiscard(
@@ -28,6 +28,6 @@ export const layer = Layer.effectDiscard(
         ChainBroken: ({ message }) => Effect.ignore(stopped(store, `the chain is broken: ${message}`)),
       }),
     )
-    yield* repeating(reread, "Covered entries could not be read again", Effect.sleep(lookEvery))
+    yield* repeatStage(reread, "Covered entries could not be read again", Effect.sleep(pollInterval))
   }),
 )

@@ -11,7 +11,7 @@ import { extendsTree } from "../../log/Consistency.ts"
 import { hashOfRange, placesOf, proofOf, type TileReader } from "../../log/Tree.ts"
 import * as Download from "../verify/Download.ts"
 import { plain } from "../Output.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 import * as LogMemory from "./Memory.ts"
 import { broken, type Walk, walk, walkStart } from "./Walk.ts"
 
@@ -34,7 +34,7 @@ const open = (note: string, trust: Trust) =>
     (opened) => (opened.ok ? Effect.succeed(opened) : broken(opened.reason)),
   )
 
-/** What the served tiles prove of two trees. Missing or wrong tiles prove nothing. */
+/** Compares two trees by the served tiles. Missing or wrong tiles prove nothing. */
 const wayBetween = Effect.fnUntraced(
   function* (base: string, older: Checkpoint, newer: Checkpoint) {
     const sameAs = (root: Uint8Array) => (equal(root, older.root) ? "continues" : "differs")
@@ -68,11 +68,11 @@ const contradicted = (...of: Parameters<typeof keepBoth>) => Effect.flatMap(keep
 
 /** Two notes without the way between them prove neither a fork nor that all is well. */
 const incomparable = (...of: Parameters<typeof keepBoth>) =>
-  Effect.flatMap(keepBoth(...of), (message) => new Trouble({ message: plain(`NOT COMPARABLE: ${message}`) }))
+  Effect.flatMap(keepBoth(...of), (message) => new CommandFailure({ message: plain(`NOT COMPARABLE: ${message}`) }))
 
 const noWay = "The altar does not show that one continues the other, so nothing is proved either way."
 
-const sameKey = ({ file }: Memory, before: LogMemory.Seen, vkey: string) =>
+const sameKey = ({ file }: Memory, before: LogMemory.SeenCheckpoint, vkey: string) =>
   before.vkey === vkey
     ? Effect.void
     : broken(
@@ -126,8 +126,7 @@ const remember = Effect.fnUntraced(function* ({ base, before, checkpoint, isName
   const way = yield* wayBetween(base, older, newer)
   const what = `another check has seen a checkpoint of ${theirs.size} stones, and this one has ${checkpoint.size}.`
   if (way === "unknown") return yield* incomparable(memory, note, checkpoint, `${what} ${noWay}`)
-  if (way === "differs")
-    return yield* contradicted(memory, note, checkpoint, `${what} Neither continues the other.`)
+  if (way === "differs") return yield* contradicted(memory, note, checkpoint, `${what} Neither continues the other.`)
   yield* memory.remember(newer === theirs ? { ...mine, checkpoint: other.value.checkpoint } : mine)
   return isItsOwnWord
 })
@@ -147,7 +146,7 @@ export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, ch
     onNone: () => whole,
     // The fault may be in the remembered place rather than in the log.
     onSome: (place) =>
-      Effect.catchTag(goingOn(place), ["Broken", "Rewritten"], ({ message }) =>
+      Effect.catchTag(goingOn(place), ["CheckFailed", "Rewritten"], ({ message }) =>
         Effect.andThen(
           Effect.andThen(
             memory.forgetPlace,

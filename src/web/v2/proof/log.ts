@@ -9,7 +9,7 @@ import { rootAt } from "../../../buyer/log/Tiles.ts"
 import type { NotProven } from "../../../buyer/log/Verdict.ts"
 import { button, make, verdict } from "../page/dom.ts"
 import { timeWords } from "../page/durations.ts"
-import { part, Said, unreachable } from "../page/http.ts"
+import { part, AnswerError, unreachable } from "../page/http.ts"
 import { browser } from "../page/store.ts"
 
 /** This browser's memory of a log: the first key shown, and the newest trusted checkpoint. */
@@ -57,17 +57,17 @@ const otherKey = (before: Seen, vkey: string) => [
 
 const read = async (path: string): Promise<Response> => {
   const answer = await fetch(path, { cache: "no-store" }).catch(() => undefined)
-  if (answer === undefined) throw new Said(unreachable())
+  if (answer === undefined) throw new AnswerError(unreachable())
   return answer
 }
 
 const readTile = async (tile: Tile) => {
   const file = await read(`/log/${tilePath(tile)}`)
-  if (file.status !== 200) throw new Said(`The altar answered ${file.status} for a tile of its log.`)
+  if (file.status !== 200) throw new AnswerError(`The altar answered ${file.status} for a tile of its log.`)
   return new Uint8Array(await file.arrayBuffer())
 }
 
-/** What the served tiles prove of two trees. Missing or wrong tiles prove nothing. */
+/** Compares two trees by the served tiles. Missing or wrong tiles prove nothing. */
 const wayBetween = async (old: Tree, tree: Tree): Promise<"continues" | "differs" | "unknown"> => {
   if (old.size === 0) return "continues"
   const root = await rootAt(old.size, tree, readTile).catch(() => undefined)
