@@ -199,6 +199,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the revealed words of 
     const { fault } = yield* verify(url)
     assert.match(fault, /^CheckFailed: /u)
     assert.include(fault, message)
+    assert.strictEqual(JSON.parse((yield* verify(url, { json: true })).said).code, "broken")
   })
 })
 
