@@ -170,9 +170,9 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
     const words = { stone: "The swift is late.", candle: "The swift is early.", light: "No swift at all." }
     const { candle, light, stone } = yield* opened(words)
     for (const [name, where] of [
-      ["stone", /^Broken: BROKEN at stone \d+: it shows other words than were sealed: /u],
-      ["candle", new RegExp(`^Broken: BROKEN at .*/acts/${candle}: it shows other words than were sealed: `, "u")],
-      ["light", new RegExp(`^Broken: BROKEN at .*/acts/${light}: it shows other words than were sealed: `, "u")],
+      ["stone", /^CheckFailed: BROKEN at stone \d+: it shows other words than were sealed: /u],
+      ["candle", new RegExp(`^CheckFailed: BROKEN at .*/acts/${candle}: it shows other words than were sealed: `, "u")],
+      ["light", new RegExp(`^CheckFailed: BROKEN at .*/acts/${light}: it shows other words than were sealed: `, "u")],
     ] as const) {
       const other = yield* liar((text) => text.replaceAll(words[name], "Something that came true."))
       const refused = yield* Effect.flip(verify(other))
@@ -249,7 +249,7 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
       const checked = yield* Effect.flip(verify(url))
       assert.match(
         `${checked._tag}: ${checked.message}`,
-        /^Broken: BROKEN at .*: The words revealed under .* do not hash/u,
+        /^CheckFailed: BROKEN at .*: The words revealed under .* do not hash/u,
       )
       yield* mend
       assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
