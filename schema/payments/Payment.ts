@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { path, sentence, patterned, upTo } from "../Fields.ts"
 import { Address, AtomicAmount, Network, PriceUsd, Timestamp, TransactionHash, Url } from "../Common.ts"
 import * as example from "./Examples.ts"
+import { Refund } from "./Refund.ts"
 import { secondsMaximum, usdc } from "./Usdc.ts"
 
 export { priceUsd } from "./Usdc.ts"
@@ -176,6 +177,9 @@ export const Receipt = Schema.Struct({
         "Shown by reads only: the transaction that holds the transfer now, when a reorganisation put it into another one. `transaction` stays the one that was answered and linked.",
     }),
   ),
+  refund: Schema.optionalKey(Refund).annotateKey({
+    description: "Shown by reads only: the newest refund of this payment. The act and its first answer stay.",
+  }),
 }).annotate({
   identifier: "Receipt",
   description: "The on-chain settlement that paid for an act.",

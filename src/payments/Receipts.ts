@@ -36,13 +36,19 @@ export interface ReceiptState {
   readonly rail: Rail
   readonly finality: Finality
   readonly currentTransaction: string | null
+  /** The newest refund as JSON text. */
+  readonly refund: string | null
 }
 
-/** The JSON text of a stored receipt with the current finality appended. A card's receipt stays as stored. */
-export const currentReceipt = (stored: string, { currentTransaction, finality, rail }: ReceiptState): string => {
+/** The JSON text of a stored receipt with its current finality and refund. A card's receipt stays as stored. */
+export const currentReceipt = (
+  stored: string,
+  { currentTransaction, finality, rail, refund }: ReceiptState,
+): string => {
   if (rail === "card") return stored
   const now = JSON.stringify({ finality, ...(currentTransaction === null ? {} : { currentTransaction }) })
-  return `${stored.slice(0, -1)},${now.slice(1)}`
+  const returned = refund === null ? "" : `,"refund":${refund}`
+  return `${stored.slice(0, -1)},${now.slice(1, -1)}${returned}}`
 }
 
 /** The content of `PAYMENT-RESPONSE` (x402), or of `Payment-Receipt` (card); `extensions` holds a signed receipt. */

@@ -203,8 +203,8 @@ const surfaces: Readonly<Record<string, string>> = {
   limits: "Address Limits Policy Windows",
   log: "Consistency Http Log Signer StopReason Tree Verifier witness/Http",
   pages: "Site",
-  payments: `ActAddress ActInput PaidRequest Payments Receipts card/Cards ledger/LedgerSql ledger/PublicActs
-    ledger/Unresolved x402/node/JsonRpc x402/relayer/Fees x402/relayer/Relayer x402/settlement/Supported
+  payments: `ActAddress ActInput Hex PaidRequest Payments Receipts card/Cards ledger/LedgerSql ledger/PublicActs
+    ledger/Unresolved refunds/RefundTransfer x402/node/JsonRpc x402/relayer/Fees x402/relayer/Relayer x402/settlement/Supported
     x402/verification/Eip3009`,
   room: "Ceiling Http Refusals Removal Requests",
   sandbox: "Sandbox",

@@ -128,6 +128,8 @@ const examples: Readonly<
       "SELECT id, act, payer",
       not("a query for a payment that was lost; test/payments/finality.test.ts acknowledges one"),
     ],
+    ["spirit-altar admin refund  ", not("names a payment; test/payments/refunds.test.ts refunds some")],
+    ["spirit-altar admin refund --payment", not("names a payment; test/payments/refunds.test.ts signs elsewhere")],
     ["spirit-altar log key", run("test/sandbox/documents.test.ts")],
     ["witness watcher", policy],
     [

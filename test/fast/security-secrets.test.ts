@@ -46,6 +46,8 @@ const known: Readonly<Record<string, string>> = {
   "59feecfa04eb": "key of anvil's account 5",
   b69d88ff1ad5: "key of anvil's account 6",
   f79cd64f9cea: "anvil's mnemonic",
+  bb4978fbe763: "key of anvil's account 2",
+  "0db98cd4ec7b": "the example of a refund's transaction in the contract",
   dd6fbdbb325c: "Tessera's fixture of a log",
   b03eeafab5d2: "Tessera's fixture of a witness",
   ecba679ebf42: "PeterNeumann, the example of Go's package note",

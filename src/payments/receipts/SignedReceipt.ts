@@ -37,9 +37,9 @@ const claimsOf = ({ amountAtomic, url }: Attempt, { payment, transaction }: OnCh
 
 const encoded = (value: Schema.Json) => Base64Url.encode(canonicalJson(value))
 
-/** The compact JWS of a receipt. Equal facts give equal bytes: Ed25519 draws nothing. */
-const jwsOf = (publicUrl: string, key: ReceiptKey, claims: Schema.JsonObject) => {
-  const header = encoded({ alg: "EdDSA", kid: keyId(publicUrl, key), typ: "x402-receipt+jws" })
+/** A compact JWS of a record. Equal facts give equal bytes: Ed25519 draws nothing. */
+export const jwsOf = (publicUrl: string, key: ReceiptKey, typ: string, claims: Schema.JsonObject) => {
+  const header = encoded({ alg: "EdDSA", kid: keyId(publicUrl, key), typ })
   const signed = `${header}.${encoded(claims)}`
   return `${signed}.${Base64Url.encode(key.sign(new TextEncoder().encode(signed)))}`
 }
@@ -52,6 +52,6 @@ export const receiptExtension = (
   proof: OnChain,
   recorded: Recorded,
 ) => {
-  const signature = jwsOf(publicUrl, key, claimsOf(attempt, proof, recorded))
+  const signature = jwsOf(publicUrl, key, "x402-receipt+jws", claimsOf(attempt, proof, recorded))
   return { "offer-receipt": { info: { receipt: { format: "jws", signature } }, schema: {} } }
 }

@@ -164,6 +164,9 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
     },
   )
 
+/** The server's settings that a refund needs: payments and the public URL. */
+export const refunding = Config.all({ payments, publicUrl: Config.map(listen, ({ publicUrl: named }) => named) })
+
 /** The errors of one part of the configuration, one per line; empty if it can be read. */
 const problemsOf = (part: Config.Config<unknown>): Config.Config<ReadonlyArray<string>> =>
   Config.orElse(

@@ -210,6 +210,12 @@ export const buyer = {
   }),
 }
 
+export const refunds = {
+  key: optional("REFUND_KEY", Kinds.privateKey, {
+    says: "The private key of the wallet that was paid, for spirit-altar admin refund where no --key-file is named.",
+  }),
+}
+
 const all = (...of: ReadonlyArray<Readonly<Record<string, Variable<unknown>>>>) =>
   of.flatMap((group) => Object.values(group))
 
@@ -222,6 +228,7 @@ export const groups: ReadonlyArray<readonly [title: string, variables: ReadonlyA
   ["What it says of itself", all(lines, metrics, otlp)],
   ["How it is paid, beside PAY_TO, RPC_URL and RELAYER_KEY", all(payment)],
   ["Cards, beside USDC, for week and month candles: the first three, or none of them", all(cards)],
+  ["Refunds, for the operator's command and not the server", all(refunds)],
   ["The buyer's commands, not the server", all(buyer)],
 ]
 
