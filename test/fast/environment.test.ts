@@ -76,8 +76,8 @@ describe(".env.example", () => {
   })
 
   effect("has in the sandbox's help what a sandbox reads, and no other", function* () {
-    // Database and data folder are named where it is put together.
-    const read = [...(yield* askedBy(listen, telemetry)), "DATABASE_URL", "DATA_DIR"]
+    // Database, data folder and the log's pace are named where it is put together.
+    const read = [...(yield* askedBy(listen, telemetry)), "DATABASE_URL", "DATA_DIR", "LOG_PUBLISH_SECONDS"]
     assert.deepStrictEqual(sorted(rehearsing.map(({ name }) => name)), sorted(read))
   })
 

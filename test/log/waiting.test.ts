@@ -9,7 +9,7 @@ import * as Server from "../../src/server/Server.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { database, sql } from "../lab/Database.ts"
 import { newFolder } from "../lab/log/Witnesses.ts"
-import { origin, signer } from "../lab/log/LogFixture.ts"
+import { signing } from "../lab/log/LogFixture.ts"
 import { patience } from "../lab/Patience.ts"
 import { ask, configOf, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
@@ -21,7 +21,7 @@ const heard = Logger.layer([Logger.make(({ logLevel, message }) => void lines.pu
 /** Runs `use` against a server that is started for it, with this checkpoint file. */
 const withServer = <A, E, R>(file: string, use: (url: string) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
-    const log = { signer, origin, checkpointFile: Option.some(file) }
+    const log = { ...signing, checkpointFile: Option.some(file) }
     const config = yield* configOf({}, { log })
     return yield* Effect.provide(
       use(config.publicUrl),

@@ -46,6 +46,7 @@ apart("the log", stage, (it) => {
         RATE_LIMIT_SECRET: rateLimitSecret,
         LOG_KEY: Redacted.value(logKey),
         LOG_ORIGIN: "altar.example/log",
+        LOG_PUBLISH_SECONDS: "1",
         CARD_PROFILE_ID: CardProcessor.profile,
         CARD_SECRET_KEY: CardProcessor.secretKey,
         CARD_CHALLENGE_SECRET: challengeSecret,

@@ -48,6 +48,7 @@ apart("metrics", stage, (it) => {
       ...(yield* proxied),
       LOG_KEY: Redacted.value(Result.getOrThrow(generate("altar.example/log"))),
       LOG_ORIGIN: "altar.example/log",
+      LOG_PUBLISH_SECONDS: "1",
       METRICS_PORT: String(metricsPort),
       SWEEP_SECONDS: "3600",
     })

@@ -147,7 +147,7 @@ const logSigner = Config.flatMap(Table.log.key, (key) =>
 const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
   Config.flatMap(
     Config.all({ ...Table.log, signer: logSigner }),
-    ({ checkpointFile, origin: named, policyFile, signer }): Config.Config<LogConfig | undefined> => {
+    ({ checkpointFile, origin: named, policyFile, publishSeconds, signer }): Config.Config<LogConfig | undefined> => {
       if (signer === undefined) return Config.succeed(undefined)
       const origin = Option.getOrElse(named, () => originOf(publicUrl))
       return signer.name === origin
@@ -155,6 +155,7 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
             signer,
             origin,
             checkpointFile,
+            publishSeconds: Option.getOrElse(publishSeconds, () => 10),
             ...Option.match(policyFile, { onNone: () => ({}), onSome: (file) => ({ policyFile: file }) }),
           })
         : refused(

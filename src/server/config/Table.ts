@@ -81,6 +81,9 @@ export const log = {
   policyFile: optional("LOG_WITNESSES", Kinds.text("the path of a file"), {
     says: "A policy file (C2SP tlog-policy) with the witnesses that are asked to sign each checkpoint; without one none are asked.",
   }),
+  publishSeconds: optional("LOG_PUBLISH_SECONDS", Kinds.whole(1, 3600), {
+    says: "Minimum seconds between two checkpoints of the log, 1 to 3600: by default 10, and 1 in the sandbox.",
+  }),
 }
 
 export const receipts = {
@@ -235,7 +238,14 @@ export const serving = all(sufficient, listening, operator, log, receipts, lines
 const { databaseUrl, publicUrl } = sufficient
 
 /** Variables of a sandbox. */
-export const rehearsing = all({ databaseUrl, publicUrl }, sandbox, listening, lines, metrics, otlp)
+export const rehearsing = all(
+  { databaseUrl, publicUrl, publishSeconds: log.publishSeconds },
+  sandbox,
+  listening,
+  lines,
+  metrics,
+  otlp,
+)
 
 export const helpOf = (variables: ReadonlyArray<Words>): string =>
   variables
