@@ -20,7 +20,7 @@ const keyText = Result.getOrThrow(generate("receipts-1"))
 const key = Result.getOrThrow(fromText(keyText)).vkey
 const receipts = { current: Result.getOrThrow(plainFrom(keyText)), retired: [] }
 const signer = Result.getOrThrow(fromText(Result.getOrThrow(generate("altar.example/log"))))
-const logConfig = { origin: "altar.example/log", signer, checkpointFile: Option.none<string>() }
+const logConfig = { origin: "altar.example/log", signer, checkpointFile: Option.none<string>(), publishSeconds: 1 }
 
 const words = { salt: "a salt of sixteen or more", text: "The tide table was wrong." }
 
