@@ -56,8 +56,11 @@ export class Witnesses extends Context.Service<
     readonly cosigned: (note: string) => Option.Option<ReadonlyArray<Cosigned>>
     /** Whether a signature is missing under a note and a witness is due to be asked for it. */
     isDue(note: string): Effect.Effect<boolean>
-    /** The checkpoints of witnesses not heard since the start. One without an answer is asked again later. */
-    readonly recall: Effect.Effect<ReadonlyArray<HeldCheckpoint>>
+    /**
+     * The checkpoints of witnesses not heard since the start; `empty` is the note of the empty log. A witness that does
+     * not say what it holds is asked again later.
+     */
+    recall(empty: string): Effect.Effect<ReadonlyArray<HeldCheckpoint>>
     /** Whether a witness has answered since this server started; true if none can be asked. */
     readonly isAnyHeard: Effect.Effect<boolean>
     /** Signature lines of the witnesses that sign, and the checkpoints of those that hold another history. */
@@ -137,8 +140,8 @@ export class Witnesses extends Context.Service<
         })
 
         const hear = Effect.fnUntraced(
-          function* (one: (typeof asking)[number]) {
-            const held = yield* one.witness.held
+          function* (one: (typeof asking)[number], empty: string) {
+            const held = yield* one.witness.recall(empty)
             one.isHeard = true
             return Option.toArray(held).map((checkpoint): HeldCheckpoint => ({ witness: one.witness.name, checkpoint }))
           },
@@ -156,14 +159,14 @@ export class Witnesses extends Context.Service<
             ),
         )
 
-        const recall = Effect.gen(function* () {
+        const recall = Effect.fn("Witnesses.recall")(function* (empty: string) {
           const now = yield* Clock.currentTimeMillis
           const unheard = asking.filter(
             ({ isHeard, recallAt, restsUntil }) => !isHeard && Math.max(recallAt, restsUntil) <= now,
           )
-          const held = yield* Effect.forEach(unheard, (one) => hear(one), { concurrency: "unbounded" })
+          const held = yield* Effect.forEach(unheard, (one) => hear(one, empty), { concurrency: "unbounded" })
           return held.flat()
-        }).pipe(Effect.withSpan("Witnesses.recall"))
+        })
 
         return Witnesses.of({
           policy: Option.some(policy),
@@ -189,7 +192,7 @@ export const noWitnesses: Witnesses["Service"] = {
   policy: Option.none(),
   cosigned: (note) => cosignedOf([], note),
   isDue: () => Effect.succeed(false),
-  recall: Effect.succeed([]),
+  recall: () => Effect.succeed([]),
   isAnyHeard: Effect.succeed(true),
   cosign: () => Effect.succeed({ lines: "", held: [] }),
   vouch: () => Effect.succeed({ lines: "", held: [] }),

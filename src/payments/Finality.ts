@@ -2,6 +2,7 @@
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import type { FailureVerdict } from "./ledger/Attempt.ts"
+import { refundAct } from "./ledger/RefundSql.ts"
 import { type SettledTransfer, SettledTransfers } from "./ledger/SettledTransfers.ts"
 import * as Trace from "../platform/Trace.ts"
 import { changed } from "./Changes.ts"
@@ -51,7 +52,12 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
     const lose = Effect.fnUntraced(function* ({ act, id, transaction }: SettledTransfer, verdict: FailureVerdict) {
       if (yield* transfers.lose(id, verdict)) {
         yield* changed({ id, act, from: "settled", to: "lost", evidence: verdict.reason, transaction })
-        yield* log("payment lost", { attempt: id, act, transaction, reason: verdict.reason })
+        yield* log(act === refundAct ? "refund lost" : "payment lost", {
+          attempt: id,
+          act,
+          transaction,
+          reason: verdict.reason,
+        })
       }
     })
 

@@ -1,4 +1,4 @@
-/** Every log message with its level. For an operator: what to do. For an event: what happened. */
+/** Every log message by level, with the operator's action or the meaning of the event. */
 import { type Cause, Effect } from "effect"
 
 /** The guide's table is generated from this one: `npm run variables`. */
@@ -13,17 +13,19 @@ export const messages = {
   Error: {
     "database unreachable": "Start the database or correct `DATABASE_URL`. Every request answers 503 until then.",
     "database lost during start": "Nothing, if it comes back: the start is retried every second.",
+    "failed refund paid": "Check that the refund of `attempt` was not repeated: the payer may be repaid twice.",
     "facilitator unavailable": "Read the cause. Sales resume when the facilitator settles again.",
     "page failed": "Report the cause: it is a bug, or a missing `GRANT`, which `reason` names.",
     "payment lost": "Follow *A lost payment*.",
     "payments unavailable": "`reason` says why: send gas, change `RPC_URL` or `PAY_TO`, or resume sales.",
+    "refund lost": "The payer was not repaid. Repeat it with `spirit-altar admin refund`, then acknowledge the loss.",
     "relayer out of gas": "Send gas to the relayer. Sales resume by themselves.",
     "request failed": "Report the cause: it is a bug, or a missing `GRANT`, which `reason` names.",
     "row skipped": "Read the cause: a stored row is malformed.",
     "server clock wrong": "Fix NTP. The clock is over 30 seconds from the database's.",
     "tool failed": "Report the cause: it is a bug, or a missing `GRANT`, which `reason` names.",
-    "unmatched payment": "Follow *Unmatched payments*.",
-    "unmatched payment not recorded": "Record `transaction` by hand, then follow *Unmatched payments*.",
+    "unmatched payment": "Follow *Refund a payment*.",
+    "unmatched payment not recorded": "Record `transaction` by hand, then follow *Refund a payment*.",
     "witness signing failed": "Repair the folder of `witness-serve`. Never restore a backup there.",
   },
   /** Degraded: the server retries. Act if the message stays. */
@@ -42,6 +44,7 @@ export const messages = {
     "late payment sweep failed": "Read the cause: node or database.",
     "limit cleanup failed": "Check the database.",
     "log integration failed": "Read the cause, and run `spirit-altar log status`.",
+    "log rereading failed": "Read the cause, and run `spirit-altar log status`.",
     "log waiting": "Wait a minute, then follow *A log that waits*.",
     "log witness not signing": "Ask the operator of `witness`. The rest of the log goes on.",
     "log witness recall failed": "Ask the operator of `witness`.",

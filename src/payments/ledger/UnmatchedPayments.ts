@@ -60,11 +60,12 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()(
 
       /** Records the payment unless an attempt holds its claim, which means that it has bought something. */
       const write = Effect.fnUntraced(function* (name: string, stray: UnmatchedPayment, attempt?: string) {
-        const { amountAtomic, asset, network, nonce, payer, transaction, valid_before } = stray
+        const { amountAtomic, asset, network, nonce, pay_to, payer, transaction, valid_before } = stray
         const fields = { transaction, amountAtomic: String(amountAtomic), attempt }
         const written = yield* retryConflicts(sql`
-        INSERT INTO payment_strays (name, network, asset, payer, nonce, amount_atomic, valid_before, transaction, found_at)
-        SELECT ${name}::text, ${network}::text, ${asset}::text, ${payer}::text, ${nonce}::text,
+        INSERT INTO payment_strays (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before, transaction,
+          found_at)
+        SELECT ${name}::text, ${network}::text, ${asset}::text, ${pay_to}::text, ${payer}::text, ${nonce}::text,
           ${amountAtomic.toString()}::numeric, ${valid_before}::numeric, ${transaction}::text,
           ${timestampOf(yield* Clock.currentTimeMillis)}::timestamptz
         WHERE NOT EXISTS (SELECT 1 FROM payment_claims WHERE name = ${name}::text)
