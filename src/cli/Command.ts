@@ -34,7 +34,7 @@ export const commandsOf = async (isCalled: (name: string) => boolean) => {
     await late("log", "The transparency log of a server: its key, how it stands, and how it goes on", () =>
       import("./log/Log.ts").then(({ log }) => log),
     ),
-    await late("receipts", "The signed receipts of a server: their key", () =>
+    await late("receipts", "The signed receipts of a server: their key and its authorization", () =>
       import("./operator/Receipts.ts").then(({ receipts }) => receipts),
     ),
     await late("witness-serve", "Run a witness for transparency logs", () =>

@@ -4,20 +4,36 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerRequest } from "effect/http"
 import { Api } from "../../schema/Api.ts"
 import { type ReceiptFile, ReceiptUnsigned } from "../../schema/altar/ReceiptFile.ts"
+import { ChainEntry } from "../../schema/altar/Witness.ts"
 import { receiptFormat } from "../../schema/payments/KeyStatement.ts"
+import { authorizationHash } from "../buyer/receipt/Authority.ts"
 import { brokenIn } from "../altar/Answers.ts"
 import { SignedActs } from "../altar/SignedActs.ts"
 import { cachedUrl } from "../http/UrlCache.ts"
 import { fresh } from "../http/Responses.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
-import { jsonOf, JsonText } from "../platform/JsonText.ts"
+import { jsonOf } from "../platform/JsonText.ts"
 
 const Header = Schema.fromJsonString(Schema.Struct({ kid: Schema.String }))
 
-/** The key that a JWS names. */
-const kidOf = (jws: string) =>
-  Effect.orDie(Schema.decodeEffect(Header)(Buffer.from(jws.split(".")[0] ?? "", "base64url").toString()))
+const Claims = Schema.fromJsonString(
+  Schema.Struct({
+    network: Schema.String,
+    issuedAt: Schema.Finite,
+    delivered: Schema.Struct({ payTo: Schema.String }),
+  }),
+)
+
+/** What a receipt of this server says of its key, its time and the account that was paid. */
+const claimsOf = Effect.fnUntraced(function* (jws: string) {
+  const [header = "", payload = ""] = jws.split(".").map((part) => Buffer.from(part, "base64url").toString())
+  const { kid } = yield* Schema.decodeEffect(Header)(header)
+  const { delivered, issuedAt, network } = yield* Schema.decodeEffect(Claims)(payload)
+  return { kid, issuedAt: issuedAt * 1000, account: `${network}:${delivered.payTo}`.toLowerCase() }
+}, Effect.orDie)
+
+const asLink = Schema.decodeUnknownOption(Schema.fromJsonString(ChainEntry))
 
 interface Call {
   readonly params: { readonly actId: string }
@@ -42,13 +58,31 @@ export const handlers = HttpApiBuilder.group(Api, "receipts", (handlers) =>
         }),
       )
 
+    /** Why the key may sign. A receipt that is older than its key's stone is not covered by it. */
+    const authorizationOf = Effect.fnUntraced(function* (receipt: string) {
+      const { account, issuedAt, kid } = yield* claimsOf(receipt)
+      const found = authorizations.find(
+        ({ statement }) =>
+          statement.kid === kid &&
+          statement.payTo.toLowerCase() === account &&
+          Date.parse(statement.notBefore) <= issuedAt,
+      )
+      if (found === undefined) return undefined
+      const { stone: id, ...signed } = found
+      const [sealing, proof] = yield* Effect.all([Effect.option(acts.get(id)), proofOf(id)], { concurrency: 2 })
+      const stone = Option.flatMap(sealing, ({ record }) => asLink(record?.text))
+      if (Option.isNone(stone) || proof === undefined || Date.parse(stone.value.witnessedAt) >= issuedAt)
+        return undefined
+      const commitment = yield* Effect.promise(() => authorizationHash(signed))
+      return stone.value.commitment === commitment ? { ...signed, stone: stone.value, proof } : undefined
+    })
+
     const file = Effect.fnUntraced(function* ({ params, request }: Call) {
       const [signed, proof] = yield* Effect.all([acts.get(params.actId), proofOf(params.actId)], { concurrency: 2 })
       const { act, permalink, receipt: found, record, reveal } = signed
       if (Option.isNone(found)) return yield* new ReceiptUnsigned({})
       const receipt = found.value
-      const { kid } = yield* kidOf(receipt)
-      const authorization = authorizations.find((one) => one.kid === kid)
+      const authorization = yield* authorizationOf(receipt)
       return yield* fresh(
         request,
         jsonOf<typeof ReceiptFile.Encoded>({
@@ -59,7 +93,7 @@ export const handlers = HttpApiBuilder.group(Api, "receipts", (handlers) =>
           record,
           reveal,
           ...(proof === undefined ? {} : { log: proof }),
-          ...(authorization === undefined ? {} : { authorization: new JsonText(authorization.text) }),
+          ...(authorization === undefined ? {} : { authorization }),
         }),
         { headers: { "access-control-allow-origin": "*" } },
       )

@@ -12,6 +12,7 @@ import * as Limits from "../limits/Limits.ts"
 import * as Log from "../log/Log.ts"
 import * as Payments from "../payments/Payments.ts"
 import { ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
+import { withAuthorizations } from "./ReceiptAuthorizations.ts"
 import * as Database from "../platform/Database.ts"
 import * as Listener from "../http/Listener.ts"
 import { Operator } from "../platform/Operator.ts"
@@ -38,7 +39,7 @@ export const services = (config: ServerConfig, { acts }: Site = altar) =>
     Layer.unwrap(Effect.map(config.makeLog ?? Effect.succeed(config.log), Log.layer)),
   ).pipe(
     Layer.provideMerge(Altar.layer(acts)),
-    Layer.provideMerge(Layer.succeed(ReceiptKeys, config.receipts)),
+    Layer.provideMerge(Layer.effect(ReceiptKeys, withAuthorizations(config))),
     Layer.provideMerge(Limits.layer(config)),
     Layer.provideMerge(Payments.terms(config.payments)),
     Layer.provideMerge(PublicUrl.layer(config.publicUrl)),

@@ -1,9 +1,10 @@
-/** `receipts`: makes the key that signs receipts. */
+/** `receipts`: makes the key that signs receipts, and its authorization. */
 import { Console, Effect, Redacted, Result } from "effect"
 import { Command } from "effect/cli"
 import { fromText, generate } from "../../log/Signer.ts"
 import { command, text } from "../Define.ts"
 import { CommandFailure } from "../CommandFailure.ts"
+import { authorize } from "./Authorize.ts"
 
 const key = command("key", {
   description:
@@ -25,6 +26,6 @@ const key = command("key", {
 })
 
 export const receipts = Command.make("receipts").pipe(
-  Command.withDescription("The signed receipts of a server: their key"),
-  Command.withSubcommands([key]),
+  Command.withDescription("The signed receipts of a server: their key and its authorization"),
+  Command.withSubcommands([key, authorize]),
 )

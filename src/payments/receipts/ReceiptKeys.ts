@@ -1,5 +1,6 @@
 /** The key that signs receipts, the keys before it, and the DID document that publishes them (W3C did:web). */
 import { Context } from "effect"
+import type { Statement } from "../../../schema/payments/KeyStatement.ts"
 
 /** An Ed25519 key by the name it has in the DID document. */
 export interface PublishedKey {
@@ -12,14 +13,13 @@ export interface ReceiptKey extends PublishedKey {
   readonly sign: (bytes: Uint8Array) => Uint8Array
 }
 
-/** The published authorization of a key, as its operator assembled it. */
+/** The authorization of a key by the account that is paid. */
 export interface PublishedAuthorization {
-  /** The DID URL of the key. */
-  readonly kid: string
+  readonly statement: Statement
+  readonly signature: string
+  readonly type: "key" | "contract"
   /** The id of the stone that holds the statement. */
   readonly stone: string
-  /** The JSON of the whole authorization. */
-  readonly text: string
 }
 
 export interface ReceiptKeysConfig {
@@ -30,6 +30,8 @@ export interface ReceiptKeysConfig {
   /** Keys whose receipts stay valid. They sign no more. */
   readonly retired: ReadonlyArray<PublishedKey>
   readonly authorizations?: ReadonlyArray<PublishedAuthorization>
+  /** The file that holds them; it is read at the start. */
+  readonly authorizationsFile?: string | undefined
 }
 
 /** The keys of this server; without them settled acts carry no signed receipt. */
@@ -62,8 +64,8 @@ export const didDocument = (
     ...(authorizations.length === 0
       ? {}
       : {
-          service: authorizations.map(({ kid, stone }) => ({
-            id: `${kid}-authorization`,
+          service: authorizations.map(({ statement, stone }) => ({
+            id: `${statement.kid}-authorization`,
             type: "ReceiptKeyAuthorization",
             serviceEndpoint: `${publicUrl}/witness/${stone}`,
           })),

@@ -35,13 +35,13 @@ const keyIn = (
         onFailure: ({ message }) => refused(`${name} is wrong: ${message}`),
       })
 
-const checked = ({ current, offers, retired }: ReceiptKeysConfig) => {
+const checked = ({ authorizationsFile, current, offers, retired }: ReceiptKeysConfig) => {
   const keys = [current, offers, ...retired].filter((key) => key !== undefined)
   if (!retired.every(({ name }) => isName(name))) {
     return refused("RECEIPT_KEYS_RETIRED is wrong: expected keys whose names have 1 to 64 of A-Z a-z 0-9 . _ -")
   }
   return areDistinct(keys)
-    ? Config.succeed({ current, offers, retired })
+    ? Config.succeed({ current, offers, retired, authorizationsFile })
     : refused(
         "RECEIPT_KEYS_RETIRED or OFFER_KEY is wrong: expected other keys than RECEIPT_KEY under other names, each once.",
       )
@@ -49,7 +49,7 @@ const checked = ({ current, offers, retired }: ReceiptKeysConfig) => {
 
 export const receipts: Config.Config<ReceiptKeysConfig | undefined> = Config.flatMap(
   Config.all({ ...Table.receipts, logKey: Table.log.key, publicUrl: Table.sufficient.publicUrl }),
-  ({ key, logKey, offers, publicUrl, retired }): Config.Config<ReceiptKeysConfig | undefined> => {
+  ({ authorizations, key, logKey, offers, publicUrl, retired }): Config.Config<ReceiptKeysConfig | undefined> => {
     const signing = [key, offers].filter(Option.isSome)
     if (signing.length === 0 && retired.length === 0) return Config.succeed(undefined)
     if (Option.isNone(publicUrl) || !isHost(publicUrl.value)) {
@@ -61,7 +61,7 @@ export const receipts: Config.Config<ReceiptKeysConfig | undefined> = Config.fla
     }
     return Config.flatMap(
       Config.all({ current: keyIn(Table.receipts.key, key), offers: keyIn(Table.receipts.offers, offers) }),
-      (keys) => checked({ ...keys, retired }),
+      (keys) => checked({ ...keys, retired, authorizationsFile: Option.getOrUndefined(authorizations) }),
     )
   },
 )

@@ -96,6 +96,9 @@ export const receipts = {
   retired: preset("RECEIPT_KEYS_RETIRED", [], Kinds.verifierKeys, {
     says: "The verifier keys of earlier receipt keys, separated by commas: they stay in /.well-known/did.json.",
   }),
+  authorizations: optional("RECEIPT_AUTHORIZATIONS", Kinds.text("the path of a file"), {
+    says: "A JSON file: a list of what `spirit-altar receipts authorize` made, each with the id of its stone as `stone`; without one receipt files do not say why a key may sign.",
+  }),
 }
 
 export const lines = {
