@@ -2,7 +2,7 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Schema } from "effect"
 import { SignedStatement } from "../../schema/altar/ReceiptFile.ts"
-import { Uuid } from "../../schema/Common.ts"
+import { ChainEntry } from "../../schema/altar/Witness.ts"
 import { isAuthorized } from "../buyer/receipt/Authority.ts"
 import { didOf, keyId, type PublishedAuthorization } from "../payments/receipts/ReceiptKeys.ts"
 import type { ServerConfig } from "./config/Config.ts"
@@ -13,7 +13,9 @@ export class AuthorizationInvalid extends Schema.TaggedError<AuthorizationInvali
 
 const invalid = (says: string) => new AuthorizationInvalid({ message: `RECEIPT_AUTHORIZATIONS is wrong: ${says}` })
 
-const File = Schema.fromJsonString(Schema.Array(Schema.Struct({ ...SignedStatement.fields, stone: Uuid })))
+const File = Schema.fromJsonString(
+  Schema.Array(Schema.Struct({ ...SignedStatement.fields, stone: ChainEntry.fields.id })),
+)
 
 /** What is wrong with an authorization; undefined if nothing is. */
 const faultOf = Effect.fnUntraced(function* (

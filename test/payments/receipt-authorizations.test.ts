@@ -14,7 +14,7 @@ import * as Server from "../../src/server/Server.ts"
 import { network } from "../lab/Chain.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, configOf, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
-import { payTo } from "../lab/Refunds.ts"
+import { payTo } from "../lab/buyer/Refunds.ts"
 
 const [firstText, secondText] = [generate("receipts-1"), generate("receipts-2")].map(Result.getOrThrow)
 const keyOf = (text = firstText) => Result.getOrThrow(plainFrom(text ?? assert.fail()))
