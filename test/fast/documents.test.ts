@@ -91,7 +91,6 @@ const examples: Readonly<
   "docs/decisions/0007-commitment-recipe.md": [["commitment =", recipe]],
   "docs/fire.md": [
     ["npm run campaign -- fire", long],
-    ["buyers ──►", drawing],
   ],
   "docs/integrating.md": [
     ["# What does it cost?", run("test/sandbox/documents.test.ts")],
