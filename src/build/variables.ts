@@ -29,7 +29,8 @@ ${groups.map(([title, variables]) => `| ${title} | ${variables.map(({ name }) =>
 
 const rows = (["Fatal", "Error", "Warn"] as const).flatMap((level) =>
   Object.entries(Object.groupBy(Object.entries(messages[level]), ([, action]) => action)).map(
-    ([action, those = []]) => `| ${those.map(([message]) => `\`${message}\``).join(", ")} | ${level.toLowerCase()} | ${action} |`,
+    ([action, those = []]) =>
+      `| ${those.map(([message]) => `\`${message}\``).join(", ")} | ${level.toLowerCase()} | ${action} |`,
   ),
 )
 
