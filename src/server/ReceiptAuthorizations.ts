@@ -17,7 +17,7 @@ const File = Schema.fromJsonString(
   Schema.Array(Schema.Struct({ ...SignedStatement.fields, stone: ChainEntry.fields.id })),
 )
 
-/** What is wrong with an authorization; undefined if nothing is. */
+/** The fault of an authorization; undefined without one. */
 const faultOf = Effect.fnUntraced(function* (
   one: PublishedAuthorization,
   { payments, publicUrl, receipts }: Pick<ServerConfig, "payments" | "publicUrl" | "receipts">,

@@ -25,7 +25,7 @@ const Claims = Schema.fromJsonString(
   }),
 )
 
-/** What a receipt of this server says of its key, its time and the account that was paid. */
+/** The key, the time and the paid account of a receipt of this server. */
 const claimsOf = Effect.fnUntraced(function* (jws: string) {
   const [header = "", payload = ""] = jws.split(".").map((part) => Buffer.from(part, "base64url").toString())
   const { kid } = yield* Schema.decodeEffect(Header)(header)
