@@ -17,6 +17,8 @@ export interface StoneProven {
   readonly size: number
   readonly root: string
   readonly cosignatures: ReadonlyArray<Cosignature>
+  /** Names of witnesses whose post-quantum signatures this platform cannot check. */
+  readonly unchecked: ReadonlyArray<string>
 }
 
 /**
@@ -30,7 +32,7 @@ export const verifyProof = (file: string, stone: Link, trust: Trust): Promise<St
     const index = indexOf(stone)
     if (proof.index !== index)
       throw new Unproven("inclusion", `The proof is of stone ${proof.index + 1}, not of stone ${stone.sequence}.`)
-    const { checkpoint, cosignatures } = await opened(proof.checkpoint, trust)
+    const { checkpoint, cosignatures, unchecked } = await opened(proof.checkpoint, trust)
     const { origin, root, size } = checkpoint
     // Uses the chain's hash function: a page that has it need not load another.
     const computed = hex(await sha256(entry))
@@ -41,5 +43,5 @@ export const verifyProof = (file: string, stone: Link, trust: Trust): Promise<St
       )
     if (!(await includes(checkpoint, index, await leaf(entry), proof.hashes)))
       throw new Unproven("inclusion", `The tree of ${size} stones that ${origin} signed does not hold this stone.`)
-    return { ok: true, origin, index, size, root: base64(root), cosignatures }
+    return { ok: true, origin, index, size, root: base64(root), cosignatures, unchecked }
   })

@@ -11,6 +11,7 @@ import { extendsTree } from "../../log/Consistency.ts"
 import { placesOf, proofOf } from "../../log/Tree.ts"
 import * as Download from "../verify/Download.ts"
 import * as LogMemory from "./Memory.ts"
+import { cosignedBy } from "./Policy.ts"
 import { broken, type Walk, walk, walkStart } from "./Walk.ts"
 
 export interface LogCheck {
@@ -75,7 +76,7 @@ export const openLog = Effect.fn("openLog")(function* ({ base, policy, seen, vke
   if (Option.isSome(before)) yield* sameKey(memory, before.value, vkey)
   const note = yield* Download.text(`${base}/log/checkpoint`)
   const trust = { vkey, ...provided({ witnesses: policy }) }
-  const { checkpoint, cosignatures } = yield* open(note, trust)
+  const { checkpoint, cosignatures, unchecked } = yield* open(note, trust)
   const old = Option.isNone(before)
     ? Option.none<Checkpoint>()
     : Option.some((yield* open(before.value.checkpoint, { vkey })).checkpoint)
@@ -85,7 +86,7 @@ export const openLog = Effect.fn("openLog")(function* ({ base, policy, seen, vke
     return yield* isOlder ? broken(what) : contradicted(memory, note, checkpoint, what)
   }
   const isNamed = Option.isSome(named) || Option.exists(policy, ({ logs }) => logs.includes(vkey))
-  return { base, memory, before, vkey, isNamed, note, checkpoint, cosignatures, old }
+  return { base, memory, before, vkey, isNamed, note, checkpoint, cosignatures, unchecked, old }
 })
 
 export type OpenedLog = Effect.Success<ReturnType<typeof openLog>>
@@ -117,7 +118,7 @@ const remember = Effect.fnUntraced(function* ({ base, before, checkpoint, isName
 
 /** Checks the whole opened log against the chain; returns the findings for a program. */
 export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, chain: WalkedChain) {
-  const { base, before, checkpoint, cosignatures, memory, note, old, vkey } = opened
+  const { base, before, checkpoint, cosignatures, memory, note, old, unchecked, vkey } = opened
   const oldNote = Option.getOrNull(Option.map(before, (one) => one.checkpoint))
   const left = Option.filter(yield* memory.left(vkey, oldNote), ({ size }) => size <= checkpoint.size)
   const config = { base, checkpoint, old, save: memory.save(vkey, oldNote) }
@@ -157,6 +158,7 @@ export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, ch
     uncovered: chain.stones - size,
     root: base64(checkpoint.root),
     cosignatures,
+    unchecked,
     /** Size at the last check, which this log continues. */
     continues: Option.getOrNull(Option.map(old, (one) => one.size)),
     seen: memory.file,
@@ -172,9 +174,7 @@ export const sentencesOf = (log: LogVerdict): ReadonlyArray<string> => [
     : [
         `The log does not cover the last ${log.uncovered} stones of the chain: its checkpoint is older, or it is behind.`,
       ]),
-  ...(log.cosignatures.length === 0
-    ? []
-    : [`Cosigned by ${log.cosignatures.map(({ name }) => name).join(", ")}: the quorum of the policy.`]),
+  ...cosignedBy(log),
   log.continues === null
     ? `This is the first checkpoint seen here; ${log.seen} remembers it for the next check.`
     : `It continues the ${log.continues} stones of the last check (${log.seen}).`,

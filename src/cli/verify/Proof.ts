@@ -3,7 +3,7 @@ import { Console, Effect, FileSystem, Option, Schema } from "effect"
 import type { Command } from "effect/cli"
 import { policy } from "./Verify.ts"
 import { verifyProof as verify } from "../../buyer/log/StoneProof.ts"
-import { onlyLogOf, policyIn } from "../log/Policy.ts"
+import { cosignedBy, onlyLogOf, policyIn } from "../log/Policy.ts"
 import { command, optionalText, text, word } from "../Define.ts"
 import { provided } from "../Flags.ts"
 import { plain } from "../Output.ts"
@@ -88,10 +88,7 @@ const checking = Effect.fn("verifyProof")(function* (flags: Flags) {
       `Stone ${stone.sequence} is in the log ${verdict.origin}: its checkpoint over ${verdict.size} stones, signed with this key, covers it.`,
     ),
   )
-  if (verdict.cosignatures.length > 0) {
-    const names = verdict.cosignatures.map(({ name }) => name).join(", ")
-    yield* Console.log(plain(`Cosigned by ${names}: the quorum of the policy.`))
-  }
+  for (const sentence of cosignedBy(verdict)) yield* Console.log(plain(sentence))
   yield* Console.log(`root ${verdict.root}`)
   yield* Console.log(`proved: ${covered.join(", ")}`)
   if (others.length > 0) {
