@@ -77,7 +77,15 @@ const placesOf = ({ candle, light, stone }: { stone: string; candle: string; lig
   light: [`/api/acts/${light}`, "/api/acts", "/acts.atom", `/acts/${light}`],
 })
 
-const quiet = { log: false, payTo: [], vkey: Option.none(), policy: Option.none(), seen: Option.none(), json: true }
+const quiet = {
+  log: false,
+  payTo: [],
+  vkey: Option.none(),
+  origin: Option.none(),
+  policy: Option.none(),
+  seen: Option.none(),
+  json: true,
+}
 const verify = (url: string) => Effect.provide(verifying({ ...quiet, url, rpc: Option.none() }), NodeServices.layer)
 
 /** The altar as somebody between it and its readers shows it. */

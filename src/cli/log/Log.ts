@@ -14,6 +14,8 @@ import { type Suspect, suspectOf } from "../../log/StopReason.ts"
 import * as Sql from "../../platform/Sql.ts"
 import { databaseUrl } from "../../server/config/Config.ts"
 import { Trouble } from "../Trouble.ts"
+import { mirror } from "./Mirror.ts"
+import { prove } from "./Prove.ts"
 
 const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
 
@@ -156,6 +158,6 @@ const confirm = command("confirm", {
 })
 
 export const log = Command.make("log").pipe(
-  Command.withDescription("The transparency log of a server: its key, how it stands, and how it goes on"),
-  Command.withSubcommands([key, status, confirm, resume]),
+  Command.withDescription("Transparency logs: the key and the state of your own, and mirrors of any"),
+  Command.withSubcommands([key, status, confirm, resume, mirror, prove]),
 )

@@ -1,95 +1,10 @@
 /** An independent check of a whole log: that it matches the chain, and continues the log of the last check. */
-import { Console, Effect, Option, Schema } from "effect"
+import { Console, Effect, Option } from "effect"
 import { base64 } from "../../../schema/log/Bytes.ts"
-import type { Checkpoint } from "../../../schema/log/Checkpoint.ts"
-import { consistencyRanges } from "../../../schema/log/Merkle.ts"
-import type { Policy } from "../../../schema/log/Policy.ts"
-import { tilePath, widthAt } from "../../../schema/log/Tile.ts"
-import { openCheckpoint, type Trust } from "../../buyer/log/SignedCheckpoint.ts"
-import { provided } from "../Flags.ts"
-import { extendsTree } from "../../log/Consistency.ts"
-import { placesOf, proofOf } from "../../log/Tree.ts"
-import * as Download from "../verify/Download.ts"
-import * as LogMemory from "./Memory.ts"
+import { contradicted, type OpenedLog, remember } from "./OpenedLog.ts"
+import { broken } from "./LogSource.ts"
 import { cosignedBy } from "./Policy.ts"
-import { broken, type Walk, walk, walkStart } from "./Walk.ts"
-
-export interface LogCheck {
-  /** Public URL of the altar, without trailing slashes. */
-  readonly base: string
-  /** The log's verifier key; when absent, the remembered one, or else the server's own. */
-  readonly vkey: Option.Option<string>
-  /** The policy whose cosignatures the newest checkpoint must have. */
-  readonly policy: Option.Option<Policy>
-  /** The file of the last trusted checkpoint. */
-  readonly seen: Option.Option<string>
-}
-
-const Status = Schema.Struct({ vkey: Schema.String })
-
-const open = (note: string, trust: Trust) =>
-  Effect.flatMap(
-    Effect.promise(() => openCheckpoint(note, trust)),
-    (opened) => (opened.ok ? Effect.succeed(opened) : broken(opened.reason)),
-  )
-
-/** Whether a tree begins with an older one, by the tiles that the altar serves. */
-const continues = Effect.fnUntraced(function* (base: string, older: Checkpoint, newer: Checkpoint) {
-  const ranges = older.size === 0 || older.size === newer.size ? [] : consistencyRanges(older.size, newer.size)
-  const tiles = yield* Effect.forEach(placesOf(ranges), (place) => {
-    const tile = { ...place, width: widthAt(newer.size, place) }
-    return Effect.map(Download.bytes(`${base}/log/${tilePath(tile)}`), (bytes) => ({ place, bytes }))
-  })
-  const proof = proofOf(
-    ranges,
-    ({ index, level }) => tiles.find(({ place }) => place.level === level && place.index === index)?.bytes,
-  )
-  return proof !== undefined && extendsTree(older, newer, proof)
-})
-
-type Memory = Effect.Success<ReturnType<typeof LogMemory.make>>
-
-/** Two notes signed with one key, neither of which continues the other, prove a fork. Both stay on this machine. */
-const contradicted = Effect.fnUntraced(function* (memory: Memory, note: string, checkpoint: Checkpoint, what: string) {
-  const kept = yield* Effect.option(memory.keep(note, checkpoint))
-  return yield* broken(
-    Option.match(kept, {
-      onNone: () => `${what} The new checkpoint could not be written beside ${memory.file}: save it, and keep both.`,
-      onSome: (file) => `${what} Keep both signed checkpoints: ${memory.file} and ${file}.`,
-    }),
-  )
-})
-
-const sameKey = ({ file }: Memory, before: LogMemory.Seen, vkey: string) =>
-  before.vkey === vkey
-    ? Effect.void
-    : broken(
-        `the key is ${vkey}, and the one of the last check was ${before.vkey}. If its operator has announced a new log with a new key, name another file with --seen, or remove ${file}; else keep that file.`,
-      )
-
-/** Opens the newest checkpoint: correctly signed, and no smaller than that of the last check. */
-export const openLog = Effect.fn("openLog")(function* ({ base, policy, seen, vkey: named }: LogCheck) {
-  const memory = yield* LogMemory.make(base, seen)
-  const before = yield* memory.seen
-  const known = Option.orElse(named, () => Option.map(before, ({ vkey }) => vkey))
-  const vkey = Option.isSome(known) ? known.value : (yield* Download.json(`${base}/api/witness/log`, Status)).vkey
-  if (Option.isSome(before)) yield* sameKey(memory, before.value, vkey)
-  const note = yield* Download.text(`${base}/log/checkpoint`)
-  const trust = { vkey, ...provided({ witnesses: policy }) }
-  const { checkpoint, cosignatures, unchecked } = yield* open(note, trust)
-  const old = Option.isNone(before)
-    ? Option.none<Checkpoint>()
-    : Option.some((yield* open(before.value.checkpoint, { vkey })).checkpoint)
-  if (Option.isSome(old) && old.value.size > checkpoint.size) {
-    const what = `it had ${old.value.size} stones at the last check and has ${checkpoint.size} now. If a cache on the way is old, check again later; a log never shrinks.`
-    const isOlder = yield* Effect.orElseSucceed(continues(base, checkpoint, old.value), () => false)
-    return yield* isOlder ? broken(what) : contradicted(memory, note, checkpoint, what)
-  }
-  const isNamed = Option.isSome(named) || Option.exists(policy, ({ logs }) => logs.includes(vkey))
-  return { base, memory, before, vkey, isNamed, note, checkpoint, cosignatures, unchecked, old }
-})
-
-export type OpenedLog = Effect.Success<ReturnType<typeof openLog>>
+import { noCopy, type Walk, walk, walkStart } from "./Walk.ts"
 
 /** The result of walking the chain after the log was opened. */
 export interface WalkedChain {
@@ -98,30 +13,13 @@ export interface WalkedChain {
   readonly markedHash: string
 }
 
-/** A concurrent check may have ended first: the larger checkpoint is remembered, if it continues the smaller. */
-const remember = Effect.fnUntraced(function* ({ base, before, checkpoint, isNamed, memory, note, vkey }: OpenedLog) {
-  const now = yield* memory.seen
-  const isItsOwnWord = !isNamed && Option.getOrElse(now, () => ({ isItsOwnWord: true })).isItsOwnWord !== false
-  const mine = { vkey, checkpoint: note, isItsOwnWord }
-  const other = Option.filter(now, (one) => !Option.exists(before, (was) => was.checkpoint === one.checkpoint))
-  if (Option.isNone(other)) return yield* Effect.as(memory.remember(mine), isItsOwnWord)
-  yield* sameKey(memory, other.value, vkey)
-  const theirs = (yield* open(other.value.checkpoint, { vkey })).checkpoint
-  const [older, newer] = theirs.size > checkpoint.size ? [checkpoint, theirs] : [theirs, checkpoint]
-  if (!(yield* continues(base, older, newer))) {
-    const what = `another check has seen a checkpoint of ${theirs.size} stones, and neither it nor this one of ${checkpoint.size} continues the other.`
-    return yield* contradicted(memory, note, checkpoint, what)
-  }
-  yield* memory.remember(newer === theirs ? { ...mine, checkpoint: other.value.checkpoint } : mine)
-  return isItsOwnWord
-})
-
-/** Checks the whole opened log against the chain; returns the findings for a program. */
-export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, chain: WalkedChain) {
-  const { base, before, checkpoint, cosignatures, memory, note, old, unchecked, vkey } = opened
+/** Checks the whole opened log, against the chain where there is one; returns the findings for a program. */
+export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, chain?: WalkedChain) {
+  const { before, checkpoint, cosignatures, memory, note, old, source, unchecked, vkey } = opened
   const oldNote = Option.getOrNull(Option.map(before, (one) => one.checkpoint))
   const left = Option.filter(yield* memory.left(vkey, oldNote), ({ size }) => size <= checkpoint.size)
-  const config = { base, checkpoint, old, save: memory.save(vkey, oldNote) }
+  const isOurs = chain !== undefined
+  const config = { source, copy: noCopy, isOurs, checkpoint, old, save: memory.save(vkey, oldNote) }
   const whole = Effect.map(walk({ ...config, from: walkStart }), (end) => ({ ...end, from: 1 }))
   const goingOn = Effect.fnUntraced(function* (from: Walk) {
     yield* Console.error(`  going on behind entry ${from.size}, where the last check was stopped`)
@@ -144,7 +42,8 @@ export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, ch
   const { chainHash, from, size } = yield* Effect.catchTag(walked, "Rewritten", ({ message }) =>
     contradicted(memory, note, checkpoint, message),
   )
-  if (chain.markedHash !== chainHash) return yield* broken(`stone ${size} of the chain is not the one of the log.`)
+  if (chain !== undefined && chain.markedHash !== chainHash)
+    return yield* broken(`stone ${size} of the chain is not the one of the log.`)
   const keyIsItsOwnWord = yield* remember(opened)
   return {
     origin: checkpoint.origin,
@@ -155,7 +54,11 @@ export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, ch
     from,
     size,
     /** Stones of the chain that are newer than the checkpoint and not covered by the log. */
-    uncovered: chain.stones - size,
+    uncovered: chain === undefined ? 0 : chain.stones - size,
+    /** Whether entries are stones of one chain, or bytes of which nothing else is known. */
+    entries: chainHash === null ? "opaque" : "stones",
+    /** Whether the altar's own chain was compared. */
+    isCompared: isOurs,
     root: base64(checkpoint.root),
     cosignatures,
     unchecked,
@@ -168,7 +71,14 @@ export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, ch
 export type LogVerdict = Effect.Success<ReturnType<typeof verifyLog>>
 
 export const sentencesOf = (log: LogVerdict): ReadonlyArray<string> => [
-  `${log.size} entries of ${log.origin}${log.from > 1 ? `, from entry ${log.from} where an earlier check was stopped` : ""}: every tile and the signed root derive from them, and the first ${log.size} stones of the chain are the same.`,
+  `${log.size} entries of ${log.origin}${log.from > 1 ? `, from entry ${log.from} where an earlier check was stopped` : ""}: every tile and the signed root derive from them${log.isCompared ? `, and the first ${log.size} stones of the chain are the same` : ""}.`,
+  ...(log.isCompared
+    ? []
+    : [
+        log.entries === "stones"
+          ? "The entries are stones that follow each other. NOT shown: that they are what an altar sells and shows."
+          : "NOT shown: what the entries mean. They are bytes of which only the hashes were compared.",
+      ]),
   ...(log.uncovered === 0
     ? []
     : [
