@@ -5,6 +5,7 @@ import type * as MerkleProofs from "./log/MerkleProofs.ts"
 import type * as SignedCheckpoint from "./log/SignedCheckpoint.ts"
 import type * as EntryProof from "./log/EntryProof.ts"
 import type * as StoneProof from "./log/StoneProof.ts"
+import type * as Receipt from "./receipt/VerifyReceipt.ts"
 import type { Call, Options } from "./Options.ts"
 import type { Orders } from "./Orders.ts"
 import type {
@@ -16,7 +17,7 @@ import type {
   PrayerOrder,
   WitnessOrder,
 } from "./OrderTypes.ts"
-import type { answering } from "./Promises.ts"
+import type { runnerOf } from "./Promises.ts"
 
 export { normalize, recipe } from "../../schema/altar/Recipe.ts"
 export type { Call, Options as BuyerOptions, Progress } from "./Options.ts"
@@ -30,6 +31,9 @@ export type { Tree } from "./log/MerkleProofs.ts"
 export type { Cosignature, Opened, Trust } from "./log/SignedCheckpoint.ts"
 export type { EntryProven } from "./log/EntryProof.ts"
 export type { NotProven } from "./log/Verdict.ts"
+export type { ReceiptCheck } from "./receipt/Checks.ts"
+export type { ReceiptClaims } from "./receipt/Jws.ts"
+export type { ReceiptTrust, ReceiptVerdict } from "./receipt/VerifyReceipt.ts"
 export {
   type Broken,
   type Head,
@@ -48,6 +52,10 @@ export const verifyProof: typeof StoneProof.verifyProof = (...of) =>
 /** Whether a `.tlog-proof` proves that any log includes an entry, as bytes or by its leaf hash; offline. */
 export const verifyEntry: typeof EntryProof.verifyEntry = (...of) =>
   import("./log/EntryProof.ts").then((log) => log.verifyEntry(...of))
+
+/** Checks the receipt file of an act offline; each check says what was shown, and `open` ones were not. */
+export const verifyReceipt: typeof Receipt.verifyReceipt = (...of) =>
+  import("./receipt/VerifyReceipt.ts").then((receipt) => receipt.verifyReceipt(...of))
 
 /** The checkpoint of a signed note, when the log of this key signed it; offline. */
 export const openCheckpoint: typeof SignedCheckpoint.openCheckpoint = (...of) =>
@@ -70,11 +78,9 @@ export const extendsTree: typeof MerkleProofs.extendsTree = (...of) =>
  * ```
  */
 export const buyer = (options: Options) => {
-  let loading: Promise<ReturnType<typeof answering>> | undefined
+  let loading: Promise<ReturnType<typeof runnerOf>> | undefined
   const run = <A, E>(use: (orders: Orders) => Effect.Effect<A, E>, call: Call = {}): Promise<A> =>
-    (loading ??= import("./Promises.ts").then((loaded) => loaded.answering(options))).then((answer) =>
-      answer(use, call),
-    )
+    (loading ??= import("./Promises.ts").then((loaded) => loaded.runnerOf(options))).then((answer) => answer(use, call))
   return {
     /** Buys any act of the contract by its name, such as `offerPrayer`, at the contract's price. */
     act: (name: string, order: ActOrder, call?: Call) => run((orders) => orders.act(name, order), call),

@@ -15,7 +15,7 @@ const atomicOf = (dollars: string) => {
   return whole === undefined ? Option.none() : Option.some(BigInt(whole) * 1_000_000n + BigInt(cents.padEnd(6, "0")))
 }
 
-const dollars = (name: string, says: string) =>
+export const dollars = (name: string, says: string) =>
   text(name, says, "dollars").pipe(
     Flag.filterMap(atomicOf, (given) => `${given} is no amount in dollars; write 0.05`),
     Flag.optional,
@@ -23,8 +23,8 @@ const dollars = (name: string, says: string) =>
 
 /** The default altar: the sandbox that runs in this folder, if any. */
 const found = Effect.gen(function* () {
-  const { livingHere } = yield* Effect.promise(() => import("../sandbox/DataFolder.ts"))
-  return Option.match(yield* livingHere, { onNone: () => defaultUrl, onSome: (sandbox) => sandbox.url })
+  const { processesHere } = yield* Effect.promise(() => import("../sandbox/DataFolder.ts"))
+  return Option.match(yield* processesHere, { onNone: () => defaultUrl, onSome: (sandbox) => sandbox.url })
 })
 
 const url = text(

@@ -1,6 +1,6 @@
 /** A client for one witness of the log (C2SP tlog-witness), with short timeouts. */
 import { Clock, Effect, Option, Ref, Schema } from "effect"
-import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
+import { HttpBody, HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { addCheckpointText, parseSize, sizeType } from "../../schema/log/AddCheckpoint.ts"
 import { type Bytes, Malformed } from "../../schema/log/Bytes.ts"
 import { type Checkpoint, parseCheckpoint } from "../../schema/log/Checkpoint.ts"
@@ -18,12 +18,12 @@ export class NotWitnessed extends Schema.TaggedError<NotWitnessed>()("NotWitness
 }) {}
 
 /** A checkpoint that our own key signed, as a witness holds it. */
-export interface Held {
+export interface HeldCheckpoint {
   readonly witness: string
   readonly checkpoint: Checkpoint
 }
 
-export interface Asked {
+export interface CosignRequest {
   readonly note: string
   readonly checkpoint: Checkpoint
   /** The consistency proof from an older size. Fails if a tile is missing. */
@@ -31,13 +31,13 @@ export interface Asked {
 }
 
 /** The timeout of one request in ms. */
-export const usualPatience = 1_000
+export const defaultTimeoutMillis = 1_000
 
 /** Maximum seconds that a witness's clock may be ahead. */
 const aDay = 86_400
 
 /** Maximum sizes tried for one checkpoint: the remembered one, the witness's own, and another if that has changed. */
-const mostTries = 3
+const maximumTries = 3
 
 const failed = (message: string, isDoubt = false) => new NotWitnessed({ message, isDoubt })
 
@@ -45,11 +45,13 @@ export interface LogWitness {
   readonly name: string
   readonly verifier: Verifier
   /** Returns the verified signature line. */
-  readonly cosign: (asked: Asked) => Effect.Effect<string, NotWitnessed>
+  readonly cosign: (asked: CosignRequest) => Effect.Effect<string, NotWitnessed>
   /** Returns the signature line of a witness that has signed this log before. Never causes a first signature. */
-  readonly vouch: (asked: Asked) => Effect.Effect<string, NotWitnessed>
-  /** The witness's checkpoint of this log, if it has one signed with the log's key. Fails without an answer. */
+  readonly vouch: (asked: CosignRequest) => Effect.Effect<string, NotWitnessed>
+  /** The witness's checkpoint of this log, if it shows one signed with the log's key. Fails without an answer. */
   readonly held: Effect.Effect<Option.Option<Checkpoint>, NotWitnessed>
+  /** The same, but none only if it signed nothing of this log. It is shown the empty log's note to find out. */
+  readonly recall: (empty: string) => Effect.Effect<Option.Option<Checkpoint>, NotWitnessed>
 }
 
 export const make = Effect.fnUntraced(function* (
@@ -82,6 +84,10 @@ export const make = Effect.fnUntraced(function* (
       Effect.flatMap((response) => Effect.map(textOf(response), (text) => ({ response, text }))),
     )
 
+  /** The size that the witness signed last, if it says so. */
+  const sizeIn = ({ headers, status }: HttpClientResponse.HttpClientResponse, text: string) =>
+    status === 409 && headers["content-type"]?.split(";")[0]?.trim() === sizeType ? parseSize(text) : undefined
+
   const lineOf = Effect.fnUntraced(function* (text: string, answer: string) {
     const signatures = parseSignatureLines(answer)
     const own = signatures instanceof Malformed ? undefined : signatures.find((one) => verifier.holds(text, one))
@@ -94,7 +100,7 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const attempt = (
-    asked: Asked,
+    asked: CosignRequest,
     tries: number,
     mayBeFirst = true,
   ): Effect.Effect<string, { readonly _tag: string; readonly message: string }> =>
@@ -108,8 +114,7 @@ export const make = Effect.fnUntraced(function* (
         yield* Ref.set(lastSize, checkpoint.size)
         return line
       }
-      const isSize = response.headers["content-type"]?.split(";")[0]?.trim() === sizeType
-      const size = response.status === 409 && isSize ? parseSize(text) : undefined
+      const size = sizeIn(response, text)
       if (size === undefined) return yield* failed(`it answered ${response.status}`, response.status === 422)
       if (size === 0 && !mayBeFirst) return yield* failed("it has signed nothing of this log, and so confirms nothing")
       if (size > checkpoint.size) {
@@ -126,11 +131,14 @@ export const make = Effect.fnUntraced(function* (
   // After a failure the size is queried again: another server may have changed it.
   const forgetting = <A, E>(asking: Effect.Effect<A, E>) => Effect.tapError(asking, () => Ref.set(lastSize, 0))
 
-  const cosign: LogWitness["cosign"] = (asked) => forgetting(bounded(attempt(asked, mostTries)))
+  const cosign: LogWitness["cosign"] = (asked) => forgetting(bounded(attempt(asked, maximumTries)))
 
   // Starts from the checkpoint's own size: a witness without a record answers 409 and 0 and signs nothing.
   const vouch: LogWitness["vouch"] = (asked) =>
-    Ref.set(lastSize, asked.checkpoint.size).pipe(Effect.andThen(bounded(attempt(asked, mostTries, false))), forgetting)
+    Ref.set(lastSize, asked.checkpoint.size).pipe(
+      Effect.andThen(bounded(attempt(asked, maximumTries, false))),
+      forgetting,
+    )
 
   const held: LogWitness["held"] = bounded(
     Effect.gen(function* () {
@@ -144,5 +152,20 @@ export const make = Effect.fnUntraced(function* (
     }),
   )
 
-  return { name, verifier, cosign, vouch, held } satisfies LogWitness
+  /** None, or a failure if the witness may have signed something that it does not show. */
+  const unsigned = Effect.fnUntraced(function* (empty: string) {
+    const { response, text } = yield* post(addCheckpointText({ old: 0, hashes: [], note: empty }))
+    const size = sizeIn(response, text)
+    if (size !== undefined && size > 0) {
+      return yield* failed(`it signed ${size} stones, and shows no checkpoint of them`)
+    }
+    // It signs the empty log, holds it, does not know this log, or signs no empty one: nothing is there to contradict.
+    if (size === 0 || [200, 404, 422].includes(response.status)) return Option.none<Checkpoint>()
+    return yield* failed(`it shows no checkpoint, and answered ${response.status}`)
+  })
+
+  const recall: LogWitness["recall"] = (empty) =>
+    Effect.flatMap(held, (shown) => (Option.isNone(shown) ? bounded(unsigned(empty)) : Effect.succeed(shown)))
+
+  return { name, verifier, cosign, vouch, held, recall } satisfies LogWitness
 })

@@ -13,6 +13,7 @@ import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../http/Accept.ts"
 import { fresh, refuse } from "../http/Responses.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
+import { ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as ActPage from "./templates/Act.ts"
 import { actReader } from "./templates/ActList.ts"
@@ -53,12 +54,13 @@ export const layer = HttpRouter.use((router) =>
     const { actOf } = yield* actReader
     const stones = yield* WitnessStones
     const publicUrl = yield* PublicUrl
+    const isSigning = (yield* ReceiptKeys) !== undefined
     const log = Option.getOrUndefined((yield* PublishedLog).identity)
 
     const act: Find = (id) =>
       Effect.map(acts.get(id), (text): Found => ({
         json: jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(text) }),
-        page: Effect.zipWith(actOf(text), Clock.currentTimeMillis, ActPage.act),
+        page: Effect.zipWith(actOf(text), Clock.currentTimeMillis, (one, now) => ActPage.act(one, now, isSigning)),
       }))
 
     const stone: Find = (id) =>
@@ -66,7 +68,7 @@ export const layer = HttpRouter.use((router) =>
         Effect.map(encodeStone(one), (json): Found => ({
           json: jsonOf<typeof WitnessAnswer.Encoded>({ ok: true, stone: json, receipt: new JsonText(receipt) }),
           page: Effect.map(receiptOf(receipt), (read) =>
-            StonePage.stone({ stone: one, receipt: read, publicUrl, log }),
+            StonePage.stone({ stone: one, receipt: read, publicUrl, log, isSigning }),
           ),
         })),
       )

@@ -16,7 +16,7 @@ import * as Permalinks from "./Permalinks.ts"
 import * as Reference from "./reference/Http.ts"
 import * as Certificates from "./sharing/Certificates.ts"
 import * as Sharing from "./sharing/Http.ts"
-import * as Standing from "./Standing.ts"
+import * as StaticPages from "./StaticPages.ts"
 
 /** The output of `src/web/build.ts`. */
 const root = fileURLToPath(new URL("dist/web/", packageRoot))
@@ -102,7 +102,7 @@ const pages = Layer.unwrap(
 ).pipe(Layer.provide([guarded, compressed]))
 
 /** Pages that are rendered on request, under the same rules. */
-const rendered = Layer.mergeAll(Guide.layer, Feed.layer, Permalinks.layer, Certificates.layer, Standing.layer).pipe(
+const rendered = Layer.mergeAll(Guide.layer, Feed.layer, Permalinks.layer, Certificates.layer, StaticPages.layer).pipe(
   Layer.provide([guarded, compressed]),
 )
 

@@ -2,6 +2,7 @@
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import type { FailureVerdict } from "./ledger/Attempt.ts"
+import { refundAct } from "./ledger/RefundSql.ts"
 import { type SettledTransfer, SettledTransfers } from "./ledger/SettledTransfers.ts"
 import * as Trace from "../platform/Trace.ts"
 import { changed } from "./Changes.ts"
@@ -50,8 +51,12 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
     const lose = Effect.fnUntraced(function* ({ act, id, transaction }: SettledTransfer, verdict: FailureVerdict) {
       if (yield* transfers.lose(id, verdict)) {
         yield* changed({ id, act, from: "settled", to: "lost", evidence: verdict.reason, transaction })
+        const effect =
+          act === refundAct
+            ? "The payer was not repaid; spirit-altar admin refund can repeat it"
+            : "The act stays and is marked; the payer was not charged"
         yield* Effect.logError(
-          `The payment of ${act} ${id} is lost: the block of ${transaction} was reorganised away (${verdict.reason}). The act stays and is marked; the payer was not charged. /api/health fails until an operator acknowledges it`,
+          `The payment of ${act} ${id} is lost: the block of ${transaction} was reorganised away (${verdict.reason}). ${effect}. /api/health fails until an operator acknowledges it`,
         )
       }
     })

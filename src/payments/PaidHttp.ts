@@ -7,7 +7,7 @@ import { AttemptNotFound, PaymentFailed, PaymentInvalid, PaymentRequired } from 
 import { reconcilePath } from "../../schema/payments/Endpoint.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
 import { body, jsonText, refusalOf } from "../http/Responses.ts"
-import { written, writtenOnce } from "../http/Written.ts"
+import { cachedResponse, cachedByValue } from "../http/CachedResponse.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { timestampOf } from "../platform/Time.ts"
@@ -18,6 +18,7 @@ import type { PaidRequest, PaymentGuard } from "./PaidRequest.ts"
 import type { Outcome } from "./Outcome.ts"
 import { PaymentPipeline } from "./PaymentPipeline.ts"
 import { retryAfterSeconds } from "./protocol/Decision.ts"
+import { pendingResponseOf } from "./Receipts.ts"
 
 export interface PaidCall {
   readonly request: HttpServerRequest.HttpServerRequest
@@ -34,9 +35,9 @@ const isUnpaid = (error: unknown): error is Unpaid =>
   error instanceof PaymentRequired || error instanceof PaymentInvalid || error instanceof PaymentFailed
 
 /** A 402, serialised once per offer: offers are cached by the pipeline and are its most frequent answer. */
-const respondUnpaid = writtenOnce((refusal: Unpaid) =>
+const respondUnpaid = cachedByValue((refusal: Unpaid) =>
   Effect.succeed(
-    written(JSON.stringify(refusalOf(refusal)), {
+    cachedResponse(JSON.stringify(refusalOf(refusal)), {
       status: 402,
       headers: {
         "cache-control": "no-store",
@@ -77,6 +78,7 @@ export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments
           location: reconcile,
           "retry-after": String(retryAfterSeconds(attempt.checks)),
           "cache-control": "no-store",
+          ...(payment.rail === "card" ? {} : { "payment-response": pendingResponseOf(payment) }),
         },
       })
     }

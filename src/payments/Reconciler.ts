@@ -6,12 +6,13 @@ import { inquiryTimed } from "./Changes.ts"
 import type { Attempt, PendingAttempt } from "./ledger/Attempt.ts"
 import { Fail } from "./ledger/Fail.ts"
 import { Settle } from "./ledger/Settle.ts"
+import { refundAct } from "./ledger/RefundSql.ts"
 import { type OpenInquiry, Sweep } from "./ledger/Sweep.ts"
-import type { CardPayment, ChainPayment, Proof } from "./Payment.ts"
-import { decide, type Found, retryAfterSeconds, standingOf } from "./protocol/Decision.ts"
-import * as Reconciling from "./Reconciling.ts"
+import type { CardPayment, ChainPayment, Payment, Proof } from "./Payment.ts"
+import { decide, type Found, retryAfterSeconds, submissionStateOf } from "./protocol/Decision.ts"
+import * as SharedInquiries from "./SharedInquiries.ts"
 import { Settlement, type Submission } from "./Settlement.ts"
-import * as Sweeping from "./Sweeping.ts"
+import * as SweepLoop from "./SweepLoop.ts"
 import { Chain } from "./x402/node/Chain.ts"
 import { findingOf } from "./x402/evidence/Evidence.ts"
 
@@ -21,7 +22,7 @@ export interface ReconcilerConfig {
   /** Pause between two sweeps, and the minimum time between two inquiries that agree. */
   readonly sweepEvery: Duration.Duration
   /** Minimum time between two inquiries that clients cause; 2 s if absent. */
-  readonly lookEvery?: Duration.Duration | undefined
+  readonly inquiryInterval?: Duration.Duration | undefined
 }
 
 /** Only the claiming request waits for its transaction. A client's inquiry never postpones the next sweep. */
@@ -30,6 +31,8 @@ type Caller = "request" | "client" | "sweep" | "start"
 interface Inquiry {
   readonly found: Found<Proof>
   readonly reference: Option.Option<string>
+  /** The payment with the reference, for the caller's answer. */
+  readonly payment: Payment
 }
 
 export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/payments/Reconciler", {
@@ -65,6 +68,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
     ): Effect.fn.Return<Inquiry> {
       const { authorization, fromBlock } = payment
       const reference = Option.orElse(hintOf(submission), () => payment.transaction)
+      const known = { reference, payment: { ...payment, transaction: reference } }
       const found = yield* chain.evidence({ authorization, fromBlock, transaction: reference, patience }).pipe(
         inquiryTimed,
         Effect.map(findingOf),
@@ -74,14 +78,14 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       if (found.is === "paid") {
         const { block, transaction } = found.proof
         return {
+          ...known,
           found: { is: "paid", proof: { rail: "x402", payment, transaction, block: block.number } },
-          reference,
         }
       }
-      if (found.is !== "void" && found.is !== "ended" && found.is !== "poor") return { found, reference }
+      if (found.is !== "void" && found.is !== "ended" && found.is !== "poor") return { ...known, found }
       // An empty wallet fails nothing while another transaction of ours may still pay.
       const isGone = yield* settlement.abandon(attempt)
-      return { found: found.is === "poor" && !isGone ? { is: "reverts" } : found, reference }
+      return { ...known, found: found.is === "poor" && !isGone ? { is: "reverts" } : found }
     })
 
     /** Repeating the charge under its one key returns its outcome. */
@@ -91,10 +95,11 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
     ): Effect.fn.Return<Inquiry> {
       const evidence = yield* inquiryTimed(cards.evidence(attempt, payment))
       const reference = evidence._tag === "Open" ? evidence.intent : Option.none()
-      if (evidence._tag === "Open") return { found: { is: "nothing" }, reference }
+      const known = { reference, payment }
+      if (evidence._tag === "Open") return { ...known, found: { is: "nothing" } }
       if (evidence._tag === "Paid")
-        return { found: { is: "paid", proof: { rail: "card", intent: evidence.intent } }, reference }
-      return { found: { is: evidence.isRuling ? "ruled" : "void", reason: evidence.reason }, reference }
+        return { ...known, found: { is: "paid", proof: { rail: "card", intent: evidence.intent } } }
+      return { ...known, found: { is: evidence.isRuling ? "ruled" : "void", reason: evidence.reason } }
     })
 
     /** Resubmits the payment unless it may be in flight. */
@@ -114,11 +119,13 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       const isFirst = caller === "request"
       let submission = reported
       while (true) {
-        const { found, reference } = yield* payment.rail === "card"
+        const inquiry = yield* payment.rail === "card"
           ? askProcessor(attempt, payment)
           : askChain(attempt, payment, submission, isFirst ? config.patience : Duration.zero)
+        const { found, reference } = inquiry
+        const open = { ...attempt, payment: inquiry.payment }
         const left = { reference, refusal: refusalOf(submission) }
-        const decision = decide(found, standingOf(submission, attempt.refusal, isFirst), pendingFailure, apart)
+        const decision = decide(found, submissionStateOf(submission, attempt.refusal, isFirst), pendingFailure, apart)
         switch (decision.is) {
           case "settle":
             return yield* settle(attempt.id, decision.proof)
@@ -127,32 +134,35 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
           case "fail unsent":
             return yield* failUnsent(attempt.id, decision.reason, submission?._tag === "Unheard")
           case "agreed":
+            // A refund keeps its claims until its authorization can never pay.
+            if (decision.isAlive && attempt.act === refundAct)
+              return yield* defer(attempt, { ...left, verdict: null }, caller)
             return yield* fail(attempt.id, decision.doubt.reason, decision.doubt, decision.isAlive)
           case "doubt":
-            return yield* defer(attempt, { ...left, verdict: decision.reason }, caller)
+            return yield* defer(open, { ...left, verdict: decision.reason }, caller)
           case "keep":
-            return yield* defer(attempt, left, caller)
+            return yield* defer(open, left, caller)
           case "wait":
-            return yield* defer(attempt, { ...left, verdict: null }, caller)
+            return yield* defer(open, { ...left, verdict: null }, caller)
           case "submit": {
             const submitted = yield* resubmit(attempt, found.is === "reverts", hold)
-            if (Option.isNone(submitted)) return yield* defer(attempt, { ...left, verdict: null }, caller)
+            if (Option.isNone(submitted)) return yield* defer(open, { ...left, verdict: null }, caller)
             submission = submitted.value
           }
         }
       }
     }, Trace.span("Reconciler.conclude"))
 
-    yield* Sweeping.start({
+    yield* SweepLoop.start({
       pending,
       conclude: (caller, attempt, hold) => concludeFor(caller, attempt, undefined, hold),
       sweepEvery: config.sweepEvery,
       patience: config.patience,
     })
     /** Inquires for a client. Concurrent clients share an inquiry, and its result holds for two seconds. */
-    const look = yield* Reconciling.make(
+    const look = yield* SharedInquiries.make(
       (attempt) => concludeFor("client", attempt),
-      config.lookEvery ?? Reconciling.lookEvery,
+      config.inquiryInterval ?? SharedInquiries.inquiryInterval,
     )
 
     return {

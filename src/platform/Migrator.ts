@@ -21,6 +21,8 @@ import fits from "../../migrations/0024_fits.ts"
 import refusals from "../../migrations/0025_refusals.ts"
 import late from "../../migrations/0026_late.ts"
 import networks from "../../migrations/0027_networks.ts"
+import refunds from "../../migrations/0030_refunds.ts"
+import checkpointRate from "../../migrations/0031_checkpoint_rate.ts"
 import { codeOf, transaction } from "./Sql.ts"
 
 export type Migration = Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>
@@ -47,6 +49,8 @@ export const all: Readonly<Record<string, Migration>> = {
   "0025_refusals": refusals,
   "0026_late": late,
   "0027_networks": networks,
+  "0030_refunds": refunds,
+  "0031_checkpoint_rate": checkpointRate,
 }
 
 const applied = Effect.flatMap(SqlClient.SqlClient, (sql) =>

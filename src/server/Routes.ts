@@ -11,12 +11,13 @@ import * as AltarRequests from "../altar/Requests.ts"
 import * as LogFiles from "../log/Http.ts"
 import * as Site from "../pages/Site.ts"
 import * as Files from "../http/Files.ts"
-import { written } from "../http/Written.ts"
+import { cachedResponse } from "../http/CachedResponse.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as RoomHttp from "../room/Http.ts"
 import * as RoomRequests from "../room/Requests.ts"
 import * as HealthHttp from "./HealthHttp.ts"
 import * as LogHttp from "./LogHttp.ts"
+import * as ReceiptHttp from "./ReceiptHttp.ts"
 
 /** The routes of a contract without its handlers, the OpenAPI document, and the page that shows it. */
 export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
@@ -24,7 +25,7 @@ export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpA
     Layer.unwrap(
       Effect.map(PublicUrl, (publicUrl) => {
         const published = apiAt(contract, publicUrl)
-        const document = written(JSON.stringify(OpenApi.fromApi(published)))
+        const document = cachedResponse(JSON.stringify(OpenApi.fromApi(published)))
         return Layer.merge(
           HttpApiBuilder.layer(published),
           HttpRouter.add("GET", "/openapi.json", (request) => document.respond(request)),
@@ -34,7 +35,13 @@ export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpA
     Site.docs(contract),
   )
 
-export const handlers = Layer.mergeAll(...altarHandlers, LogHttp.handlers, RoomHttp.handlers, HealthHttp.handlers)
+export const handlers = Layer.mergeAll(
+  ...altarHandlers,
+  LogHttp.handlers,
+  ReceiptHttp.handlers,
+  RoomHttp.handlers,
+  HealthHttp.handlers,
+)
 
 /** How each service rejects requests that the contract cannot decode. */
 export const requests = Layer.merge(AltarRequests.layer, RoomRequests.layer)

@@ -12,6 +12,7 @@ import { readLedger } from "./Ledger.ts"
 import { auditLog } from "./Log.ts"
 import { auditOpenings } from "./Openings.ts"
 import { auditPayments, type PublicAct, readActs } from "./Payments.ts"
+import { auditRefunds } from "./Refunds.ts"
 import { auditRooms } from "./Rooms.ts"
 import { readChain } from "./Transfers.ts"
 
@@ -25,7 +26,7 @@ export interface AuditTarget {
   readonly token: string
   /** Address that is paid. */
   readonly payTo: string
-  /** JSONL of every `GivenAnswer`; null when nobody wrote them down. */
+  /** JSONL of every `RecordedAnswer`; null when nobody wrote them down. */
   readonly answersFile: string | null
   readonly log: (line: string) => void
   /** Whoever sends transactions for the servers: what these bring to the chain has to be on disk. Their relayer is found by itself. */
@@ -36,8 +37,6 @@ export interface AuditTarget {
   readonly endedRooms?: ReadonlyArray<string>
   /** Whether every attempt has to have ended by now; otherwise what nobody can know yet may be pending. */
   readonly isQuiet?: boolean
-  /** The block from which the servers take nothing back: their `CHAIN_FINALITY`. */
-  readonly finalTag?: "finalized" | "safe" | "latest"
 }
 
 /** One kind of promise, and how many things were held against it. */
@@ -60,15 +59,16 @@ export interface AuditReport {
 
 /** Checks everything once, and changes nothing. Nothing may be in flight meanwhile, or it is found half done. */
 export const audit = async (target: AuditTarget): Promise<AuditReport> => {
-  const { answersFile, finalTag = "finalized", isQuiet = false, log, payTo, rpcUrl, settlers = [], token } = target
+  const { answersFile, isQuiet = false, log, payTo, rpcUrl, settlers = [], token } = target
   const servers = target.servers.map((server) => server.replace(/\/$/u, ""))
   const found = findings()
   const ledger = await readLedger(target.databaseUrl)
-  const chain = await readChain(rpcUrl, token, payTo, finalTag)
+  const chain = await readChain(rpcUrl, token, payTo)
   log(`${ledger.attempts.length} attempts, ${chain.transfers.length} transfers, final block ${chain.final.number}`)
   const acts = new Map<string, ReadonlyArray<PublicAct>>()
   for (const server of servers) acts.set(server, await readActs(server, found))
   await auditPayments({ token, payTo, isQuiet, settlers }, chain, ledger, acts, found)
+  auditRefunds({ token, payTo, isQuiet }, chain, ledger, found)
   const charges = target.cards === undefined ? [] : await readCharges(target.cards)
   if (target.cards !== undefined) auditCards(charges, ledger, found)
   log(`${charges.length} charges of cards, ${ledger.rooms.length} rooms`)

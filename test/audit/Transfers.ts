@@ -19,6 +19,8 @@ export interface ChainView {
   readonly chainId: number
   /** To the address that is paid, in the order of the chain. */
   readonly transfers: ReadonlyArray<Transfer>
+  /** By its own authorizations, to others: `payer` is the one who gets it. */
+  readonly refunds: ReadonlyArray<Transfer>
   /** Transfers to it that no authorization made: gifts, which buy nothing. */
   readonly gifts: number
   /** The newest block from which nothing is taken back; its time in seconds since 1970. */
@@ -32,21 +34,17 @@ export interface ChainView {
 /** Blocks of one question: few enough for a node that limits them. */
 const span = 1_000n
 
-export const readChain = async (
-  rpcUrl: string,
-  token: string,
-  payTo: string,
-  finalTag: "finalized" | "safe" | "latest",
-): Promise<ChainView> => {
+export const readChain = async (rpcUrl: string, token: string, payTo: string): Promise<ChainView> => {
   const client = createPublicClient({ transport: http(rpcUrl, { timeout: 30_000, retryCount: 5 }) })
   const address = token as Hex
   const [chainId, newest, final] = await Promise.all([
     client.getChainId(),
     client.getBlockNumber({ cacheTime: 0 }),
-    client.getBlock({ blockTag: finalTag }),
+    client.getBlock({ blockTag: "finalized" }),
   ])
   const topics = [events.map((event) => toEventSelector(event))]
   const transfers: Array<Transfer> = []
+  const refunds: Array<Transfer> = []
   let gifts = 0
   for (let from = 0n; from <= newest; from += span) {
     const to = from + span - 1n > newest ? newest : from + span - 1n
@@ -67,9 +65,17 @@ export const readChain = async (
         continue
       }
       const { from: payer, to: paid, value } = event.args
-      if (!isAddressEqual(paid, payTo as Hex)) continue
       const isAuthorized =
         before.transaction === transaction && before.index === index - 1 && before.payer === payer.toLowerCase()
+      if (isAuthorized && isAddressEqual(payer, payTo as Hex))
+        refunds.push({
+          transaction,
+          block: BigInt(blockNumber),
+          payer: paid.toLowerCase(),
+          nonce: before.nonce,
+          amount: value,
+        })
+      if (!isAddressEqual(paid, payTo as Hex)) continue
       if (!isAuthorized) gifts += 1
       else
         transfers.push({
@@ -88,7 +94,7 @@ export const readChain = async (
     return known
   }
   const senderOf = async (hash: string) => (await client.getTransaction({ hash: hash as Hex })).from.toLowerCase()
-  return { chainId, transfers, gifts, final, senderOf, timeOf }
+  return { chainId, transfers, refunds, gifts, final, senderOf, timeOf }
 }
 
 /** What makes an authorization one: nobody can use it twice. */

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { command, on } from "../../src/cli/Define.ts"
 import { campaign, text, whole } from "./Options.ts"
 import { page, root, summarised } from "./Report.ts"
@@ -72,17 +72,11 @@ const hostile = campaign("hostile", {
   size: { unit: "requests", usual: 20_000 },
   minutes: { says: "Send nothing new after so many minutes" },
   flags: {
-    connections: whole("connections", "Connections at a time (16)", 1, 1_000),
     crowd: whole("crowd", "Connections that ask once and rest before the requests begin (5000)", 0, 1_000_000),
     stones: whole("stones", "Stones sold before it begins (2000)", 0),
-    node: Flag.String("node").pipe(
-      Flag.withDescription("For the server's Node, such as --node=--max-semi-space-size=8"),
-      Flag.atLeast(0),
-    ),
-    every: whole("every", "Requests between two looks at the server's memory (10000)"),
   },
-  run: async (run, { connections = 16, crowd = 5_000, every = 10_000, node, stones = 2_000 }) =>
-    (await import("./hostile/Campaign.ts")).hostile(run, { connections, crowd, every, node, stones }),
+  run: async (run, { crowd = 5_000, stones = 2_000 }) =>
+    (await import("./hostile/Campaign.ts")).hostile(run, { crowd, stones }),
 })
 
 const buyers = { unit: "buyers at a time", usual: 24 }
@@ -119,24 +113,6 @@ const failover = campaign(
   "scale ",
 )
 
-const bouncer = campaign(
-  "bouncer",
-  {
-    says: "All tests with a database through PgBouncer in transaction mode; every statement they send is checked. test/campaign/scale/Apart.ts says which are left out and why. Needs PgBouncer 1.21 or newer in the PATH or as PGBOUNCER.",
-    examples: [
-      ["scale bouncer", "All of them: half an hour or more"],
-      ["scale bouncer test/room/room.test.ts", "One file"],
-    ],
-    seed: "tests draw nothing from a seed",
-    size: "the test files are named instead",
-    minutes: "every test file runs",
-    leavesLogs: true,
-    flags: { files: Argument.String("files").pipe(Argument.withDescription("Test files"), Argument.variadic()) },
-    run: async (run, { files }) => (await import("./scale/Bouncer.ts")).bouncer(run, files),
-  },
-  "scale ",
-)
-
 const rows = campaign(
   "rows",
   {
@@ -154,7 +130,7 @@ const rows = campaign(
 const scale = Command.make("scale").pipe(
   Command.withDescription("Growth past one machine, held against real processes: docs/scale.md says what was shown"),
   Command.withExamples([{ command: "npm run campaign -- scale servers", description: "Three servers, one killed" }]),
-  Command.withSubcommands([servers, failover, bouncer, rows]),
+  Command.withSubcommands([servers, failover, rows]),
 )
 
 const mutants = campaign("mutants", {
@@ -170,29 +146,27 @@ const mutants = campaign("mutants", {
   flags: {
     only: text("only", "Only faults or files that have these words"),
     list: on("list", "Say what there is and run nothing"),
-    all: on("all", "Run the whole suite where the few tests notice nothing"),
     noBaseline: on("no-baseline", "Do not run the tests without a fault first; what fails without one proves nothing"),
     stories: whole("stories", "Play so many stories for each fault, instead of its tests"),
   },
-  run: async (run, { all, list, noBaseline, only, stories: played }) => {
+  run: async (run, { list, noBaseline, only, stories: played }) => {
     const { listed: namesOf, mutation } = await import("./mutants/Campaign.ts")
-    const options = { only, all, baseline: !noBaseline, stories: played }
+    const options = { only, baseline: !noBaseline, stories: played }
     return list ? listed(async () => namesOf(options)) : mutation(run, options)
   },
 })
 
 const model = campaign("model", {
-  says: "Explores every interleaving of the payment protocol, in larger worlds than the tests have time for, and every deliberate fault in it. The decisions are those of src/payments/protocol. test/campaign/model/README.md says more.",
+  says: "Explores every interleaving of the payment protocol, in larger worlds than the tests have time for. The decisions are those of src/payments/protocol. test/campaign/model/README.md says more.",
   examples: [
     ["model", "All worlds: half an hour"],
     ["model --size 2000", "The first states of each world: seconds"],
-    ["model --stories", "How each fault was caught, too"],
   ],
   seed: "every interleaving is visited, so nothing is drawn",
   size: { unit: "states of one world at most", usual: 1_000_000 },
   minutes: { says: "Explore no other world after so many minutes" },
-  flags: { stories: on("stories", "Print how each violation comes about") },
-  run: async (run, given) => (await import("./model/Campaign.ts")).model(run, given.stories),
+  flags: {},
+  run: async (run) => (await import("./model/Campaign.ts")).model(run),
 })
 
 const soak = campaign("soak", {
@@ -210,7 +184,7 @@ const soak = campaign("soak", {
 })
 
 const summary = command("summary", {
-  says: `Write the table of the last reports into ${page}, from the files of docs/campaigns`,
+  description: `Write the table of the last reports into ${page}, from the files of docs/campaigns`,
   examples: [
     ["npm run campaign -- fire --report docs/campaigns/fire.json", "Replace the last report of a campaign"],
     ["npm run campaign -- summary", "Write the table"],

@@ -18,12 +18,12 @@ const imported: Readonly<Record<string, string>> = {
     schema/altar schema/openapi schema/payments schema/room/Instructions`,
   altar: `payments limits http platform schema/Api.ts schema/Common.ts schema/Errors.ts schema/altar schema/payments`,
   build: "platform server web",
-  buyer: "schema/Api.ts schema/Bounds.ts schema/altar schema/log schema/payments",
+  buyer: "schema/Api.ts schema/Fields.ts schema/altar schema/log schema/payments",
   cli: `admin altar buyer http log payments platform sandbox server telemetry schema/Api.ts schema/Common.ts schema/altar schema/log
     schema/payments schema/room`,
   http: "platform schema/Errors.ts",
   limits: "platform",
-  log: "altar/witness/WitnessChain altar/HashChain http/Written platform schema/log",
+  log: "altar/witness/WitnessChain altar/HashChain http/CachedResponse platform schema/log",
   pages:
     "altar http limits log payments platform web schema/Api.ts schema/Common.ts schema/Errors.ts schema/altar schema/payments schema/room",
   payments: "http platform schema/Common.ts schema/Errors.ts schema/openapi schema/payments",
@@ -115,7 +115,6 @@ describe("the pages' modules", () => {
           .filter((target) => target !== file),
       ]),
     )
-    /** Whether `to` is reached from `from`. */
     const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
       (next.get(from) ?? []).some(
         (one) => one === to || (!seen.has(one) && seen.add(one).size > 0 && reaches(one, to, seen)),
@@ -171,7 +170,6 @@ describe("tests", () => {
   })
 })
 
-/** Rooms whose files can be read one after the other. */
 const straight = /^(?:schema|src\/(?:admin|agents|altar|log|pages|telemetry))\//u
 
 describe("imports", () => {
@@ -196,21 +194,21 @@ describe("imports", () => {
 const surfaces: Readonly<Record<string, string>> = {
   admin: "Audit",
   agents: "Http",
-  altar: `Altar Answers Artwork HashChain Hashes Http Limits Requests SpendPolicy Spirits Telling candles/Rungs
+  altar: `Altar Answers Artwork HashChain Hashes Http Limits Requests SpendPolicy Spirits ActText candles/Rungs
     spirits/Hedges spirits/Hills spirits/Waters`,
   buyer: `Acts Buyer Client Fields JournalPages Orders Policy PurchaseError Purchases core/Authorization core/Chain
-    core/Challenge core/Commitment core/Digest core/Expectation core/Journal core/Outcome core/Pursuit core/Recorded
-    core/Request log/EntryProof log/MerkleProofs log/SignedCheckpoint log/StoneProof log/Tiles log/Verdict`,
+    core/Challenge core/Commitment core/Digest core/Expectation core/Journal core/Outcome core/RetryPolicy core/Recorded
+    core/Request log/EntryProof log/MerkleProofs log/SignedCheckpoint log/StoneProof log/Tiles log/Verdict receipt/Checks receipt/ReceiptFile receipt/VerifyReceipt`,
   cli: "Command",
   limits: "Address Limits Policy Windows",
   log: "Consistency Http Log Signer StopReason Tree Verifier witness/Http",
   pages: "Site",
-  payments: `ActAddress ActInput PaidRequest Payments Receipts card/Cards ledger/LedgerSql ledger/PublicActs
-    ledger/Unresolved x402/node/JsonRpc x402/relayer/Fees x402/relayer/Relayer x402/settlement/Supported
+  payments: `ActAddress ActInput Hex PaidRequest Payments Receipts card/Cards ledger/LedgerSql ledger/PublicActs
+    ledger/Unresolved refunds/RefundTransfer x402/node/JsonRpc x402/relayer/Fees x402/relayer/Relayer x402/settlement/Supported
     x402/verification/Eip3009`,
   room: "Ceiling Http Refusals Removal Requests",
   sandbox: "Sandbox",
-  server: "Server Shapes config/Advice config/Table config/Telemetry",
+  server: "Server ErrorFormats config/Advice config/Table config/Telemetry",
   telemetry: "Logs RouteNames TelemetryConfig",
   web: "build output signals/glyphs signals/patterns v2/page/candleShape v2/page/durations",
 }
@@ -254,7 +252,6 @@ const tables = sources
     [...textOf(file).matchAll(/CREATE (?:UNLOGGED )?TABLE ([a-z_]+)/gu)].map((match) => match[1] ?? ""),
   )
 
-/** The tables a file names after `FROM`, `JOIN`, `INTO` or `UPDATE`. */
 const tablesIn = (file: string) => {
   const text = textOf(file)
   const named = [...text.matchAll(/\b(?:FROM|JOIN|INTO|UPDATE)\s+([a-z_]+)\b/gu)].map((match) => match[1] ?? "")

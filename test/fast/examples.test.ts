@@ -14,13 +14,12 @@ import { transferTypes } from "../../schema/payments/TransferTypes.ts"
 import { seal, sha256 } from "../../src/altar/Hashes.ts"
 import { Items } from "../../src/altar/collectibles/Items.ts"
 import { publicationHash } from "../../src/altar/collectibles/PublicationChain.ts"
-import { canonicalJson } from "../../src/platform/CanonicalJson.ts"
+import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { jsonOf } from "../lab/Sources.ts"
-import { openCheckpoint, verifyProof, verifySegment, verifyStone } from "../../src/buyer/index.ts"
+import { openCheckpoint, verifyProof, verifyReceipt, verifySegment, verifyStone } from "../../src/buyer/index.ts"
 
 interface Place {
   readonly where: string
-  /** The schema beside the example. */
   readonly pointer: string
   readonly example: unknown
 }
@@ -33,7 +32,6 @@ ajv.addSchema(Object(document), "document")
 
 const escaped = (name: string) => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))
 
-/** Each example of the document: `examples` of a schema, `example` of a media type beside its `schema`. */
 const placesIn = (value: unknown, pointer = ""): ReadonlyArray<Place> =>
   typeof value !== "object" || value === null
     ? []
@@ -49,13 +47,11 @@ const placesIn = (value: unknown, pointer = ""): ReadonlyArray<Place> =>
 
 const places = placesIn(document)
 
-/** Every object within an example, itself included. */
 const objectsIn = (value: unknown): ReadonlyArray<object> =>
   typeof value !== "object" || value === null ? [] : [value, ...Object.values(value).flatMap(objectsIn)]
 
 const objects = places.flatMap(({ example, where }) => objectsIn(example).map((value) => ({ value, where })))
 
-/** The objects that are of a schema. */
 const allOf = <A>(schema: Schema.Codec<A, unknown>) => {
   const is = Schema.is(schema)
   return objects.flatMap(({ value, where }) => (is(value) ? [{ value, where }] : []))
@@ -69,7 +65,6 @@ const textsAt = (name: string) =>
     return typeof text === "string" ? [{ text, where, value }] : []
   })
 
-/** JSON that a header carries, by the header's name. */
 const headersNamed = (name: string) =>
   places
     .filter(({ where }) => where.includes(`/${name}/schema/`) || where.includes(`/schemas/${name}/`))
@@ -180,6 +175,22 @@ describe("every example of the document", () => {
     assert.isNotEmpty(proofs)
     for (const { example, where } of proofs) {
       assert.isTrue((await verifyProof(String(example), stone.value, { vkey: vkey.text })).ok, where)
+    }
+  })
+
+  it("of a receipt file is signed, and holds in all that it shows", async () => {
+    const files = places.filter(({ where }) => where.startsWith("/components/schemas/ReceiptFile/"))
+    assert.isNotEmpty(files)
+    const [vkey] = textsAt("vkey")
+    const key = "receipts-2026-11+6e596319+AepKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs"
+    for (const { example, where } of files) {
+      const verdict = await verifyReceipt(JSON.stringify(example), { key, log: { vkey: vkey?.text ?? "" } })
+      assert.isTrue(verdict.ok, `${where}: ${JSON.stringify(verdict.checks)}`)
+      for (const name of ["signature", "claims", "record", "stone", "log", "words"])
+        assert.isTrue(
+          verdict.checks.some((check) => check.name === name && check.state === "holds"),
+          name,
+        )
     }
   })
 

@@ -10,8 +10,8 @@ import {
   decide,
   type Doubt,
   type Found,
-  type Standing,
-  standingOf,
+  type SubmissionState,
+  submissionStateOf,
 } from "../../src/payments/protocol/Decision.ts"
 import { column, type Finding, table } from "../../src/payments/protocol/Table.ts"
 import { filesIn, root, textOf } from "../lab/Sources.ts"
@@ -32,7 +32,7 @@ const found: Readonly<Record<Finding, Found<typeof proof>>> = {
   silence: { is: "silence" },
 }
 
-const standings: Readonly<Record<keyof typeof column, Standing>> = {
+const standings: Readonly<Record<keyof typeof column, SubmissionState>> = {
   waiting: { is: "waiting" },
   declined: { is: "declined", reason: "refused before" },
   refused: { is: "refused", reason: "refused now" },
@@ -51,7 +51,6 @@ const doubt = (reason: string) => ({ is: "doubt", reason }) as const
 const unsent = (reason: string) => ({ is: "fail unsent", reason }) as const
 const ruled = { is: "fail", reason: "declined" } as const
 
-/** What follows when nothing was doubted before, in the order of the standings above. */
 const decisions: Readonly<Record<Finding, ReadonlyArray<object>>> = {
   paid: [settle, settle, settle, settle, settle, settle, settle, settle],
   ruled: [ruled, ruled, ruled, ruled, ruled, ruled, wait, ruled],
@@ -117,7 +116,7 @@ describe("the payment protocol's table", () => {
 describe("the standing of a pending attempt", () => {
   const none = Option.none()
   const rows: ReadonlyArray<
-    readonly [what: string, Submission | undefined, string | null, first: Standing, later: Standing]
+    readonly [what: string, Submission | undefined, string | null, first: SubmissionState, later: SubmissionState]
   > = [
     ["nobody submitted it", undefined, null, { is: "waiting" }, { is: "waiting" }],
     ["it was refused before", undefined, "no", { is: "declined", reason: "no" }, { is: "declined", reason: "no" }],
@@ -165,8 +164,8 @@ describe("the standing of a pending attempt", () => {
     ],
   ]
   it.each(rows)("when %s", (_, submission, declined, first, later) => {
-    assert.deepStrictEqual(standingOf(submission, declined, true), first)
-    assert.deepStrictEqual(standingOf(submission, declined, false), later)
+    assert.deepStrictEqual(submissionStateOf(submission, declined, true), first)
+    assert.deepStrictEqual(submissionStateOf(submission, declined, false), later)
   })
 })
 
@@ -192,7 +191,6 @@ describe("evidence of the chain", () => {
 
 const page = textOf("docs/payment-protocol.md")
 
-/** The cells of the rows whose first cell has this form. */
 const rowsOf = (first: RegExp) =>
   page
     .split("\n")
@@ -209,13 +207,11 @@ const codes = (text: string | undefined) => [...(text ?? "").matchAll(/`([^`]+)`
 
 const tests = filesIn(["test"], /\.test\.ts$/u)
 
-/** Without comments of several lines, in which a tag would be a mere mention. */
 const codeOf = (file: string) => textOf(file).replaceAll(/^\s*\/\*[\s\S]*?\*\//gmu, "")
 
 /** Every line such as `// I3, I5`, wherever it stands. */
 const linesOf = (file: string) => [...codeOf(file).matchAll(/^\s*\/\/ (I\d+.*)$/gmu)].map(([, tags = ""]) => tags)
 
-/** The same lines, right above a test that is run. */
 const tagged = /^\s*\/\/ (I\d+(?:, I\d+)*)\n\s*it(?:\.(?!skip|todo|fails|runIf)\w+)*[(]/gmu
 const tagsOf = (file: string) => [...codeOf(file).matchAll(tagged)].map(([, tags = ""]) => tags)
 const carries = (file: string, number: string) => tagsOf(file).some((tags) => tags.split(", ").includes(number))

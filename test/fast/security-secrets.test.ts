@@ -24,7 +24,6 @@ const tracked = () => {
   }
 }
 
-/** What a secret looks like that somebody could use; the first group, where there is one, is the secret itself. */
 const shapes: Readonly<Record<string, RegExp>> = {
   "a private key, or what is as long": /\b(0x[0-9a-fA-F]{64})\b/gu,
   "a bare key": /(?:key|secret|private)\w*["']?\s*[:=(]{1,2}\s*["'`]([0-9a-fA-F]{64})\b/giu,
@@ -47,11 +46,14 @@ const known: Readonly<Record<string, string>> = {
   "59feecfa04eb": "key of anvil's account 5",
   b69d88ff1ad5: "key of anvil's account 6",
   f79cd64f9cea: "anvil's mnemonic",
+  bb4978fbe763: "key of anvil's account 2",
+  "0db98cd4ec7b": "the example of a refund's transaction in the contract",
   dd6fbdbb325c: "Tessera's fixture of a log",
   b03eeafab5d2: "Tessera's fixture of a witness",
   ecba679ebf42: "PeterNeumann, the example of Go's package note",
   "41bbe52737a6": "a public key of the same",
   "3a48d924940d": "the example of a transaction in the contract",
+  "36961fd09ee0": "the signed receipt of the example of a stone, which is public",
   aade75295d87: "the nonce of the example of a payment",
   "9fb35e9e445a": "topic of Transfer",
   "237f02594b72": "topic of AuthorizationUsed",

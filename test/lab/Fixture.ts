@@ -1,5 +1,6 @@
 /** A running altar on a real database and a real chain, and the hands of a paying agent. */
 import { randomBytes } from "node:crypto"
+import { assert } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
@@ -35,7 +36,7 @@ export const paymentsOf = (chain: LocalChain["Service"], change: Partial<Payment
   patience: Duration.millis(patience(20)),
   sweepEvery: Duration.seconds(60),
   // What a test changes, the next look shall find.
-  lookEvery: Duration.zero,
+  inquiryInterval: Duration.zero,
   ...change,
 })
 
@@ -61,24 +62,24 @@ export const configOf = Effect.fnUntraced(function* (
 })
 
 /** Where the server of a test answers. */
-export class World extends Context.Service<World, { readonly url: string }>()("test/World") {}
+export class TestServer extends Context.Service<TestServer, { readonly url: string }>()("test/TestServer") {}
 
 const config = (change: Partial<PaymentsConfig>, server?: Partial<ServerConfig>) =>
   Layer.effect(AppConfig, configOf(change, server))
 
 /** A server in this process with this configuration; another contract and its acts may be served. */
-export const served = <R>(config: Layer.Layer<AppConfig, unknown, R>, house?: Server.House) =>
+export const served = <R>(config: Layer.Layer<AppConfig, unknown, R>, house?: Server.Site) =>
   Layer.effect(
-    World,
+    TestServer,
     Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
   ).pipe(Layer.provideMerge(Server.layer(Layer.empty, house)), Layer.provideMerge(config))
 
 /** Everything: server, chain, database, and the tests' own SQL; another contract and its acts may be served. */
 export const layer = (
   change: Partial<PaymentsConfig> = {},
-  house?: Server.House,
+  house?: Server.Site,
   server?: Partial<ServerConfig>,
-): Layer.Layer<World | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
+): Layer.Layer<TestServer | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
   Layer.orDie(
     served(config(change, server), house).pipe(
       Layer.provideMerge(sql),
@@ -144,3 +145,16 @@ export const pay = Effect.fnUntraced(function* (
   const headers = { "idempotency-key": key, "payment-signature": encode(payment) }
   return { answer: yield* ask(url, post(body, headers)), payment, headers, key }
 })
+
+/** Buys an act, with a new wallet unless one is given; what was answered, and what it was bought with. */
+export const bought = Effect.fnUntraced(function* (path: string, body: object, payer?: PrivateKeyAccount) {
+  const { url } = yield* TestServer
+  const paid = yield* pay(payer ?? (yield* newPayer()), `${url}${path}`, body)
+  assert.strictEqual(paid.answer.status, 201, paid.answer.text)
+  const { permalink, receipt, record } = JSON.parse(paid.answer.text)
+  return { ...paid, permalink, receipt, record }
+})
+
+/** What the server answers at this path, as JSON. */
+export const read = (path: string) =>
+  Effect.flatMap(TestServer, ({ url }) => Effect.map(ask(`${url}${path}`), ({ text }) => JSON.parse(text)))

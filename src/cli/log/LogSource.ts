@@ -2,15 +2,24 @@
 import { Effect, FileSystem, Path } from "effect"
 import type { HttpClient } from "effect/http"
 import { type Bytes, concat, Malformed } from "../../../schema/log/Bytes.ts"
-import { hashSize } from "../../../schema/log/Merkle.ts"
+import { hashSize, type Range } from "../../../schema/log/Merkle.ts"
 import { parseCheckpoint } from "../../../schema/log/Checkpoint.ts"
 import { parseNote } from "../../../schema/log/Note.ts"
-import { type Bundle, bundlePath, fullWidth, parseBundle, type Tile, tilePath } from "../../../schema/log/Tile.ts"
+import {
+  type Bundle,
+  bundlePath,
+  fullWidth,
+  parseBundle,
+  type Tile,
+  tilePath,
+  widthAt,
+} from "../../../schema/log/Tile.ts"
+import { placesOf, type TileReader } from "../../log/Tree.ts"
 import * as Download from "../verify/Download.ts"
 import { plain } from "../Output.ts"
-import { Broken, Trouble } from "../Trouble.ts"
+import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 
-type Reading<A> = Effect.Effect<A, Broken | Trouble, HttpClient.HttpClient>
+type Reading<A> = Effect.Effect<A, CheckFailed | CommandFailure, HttpClient.HttpClient>
 
 export interface LogSource {
   /** Its URL or folder, without trailing slashes. */
@@ -18,7 +27,7 @@ export interface LogSource {
   readonly file: (path: string) => Reading<Bytes>
 }
 
-export const broken = (what: string) => new Broken({ message: plain(`THE LOG IS BROKEN: ${what}`) })
+export const broken = (what: string) => new CheckFailed({ message: plain(`THE LOG IS BROKEN: ${what}`) })
 
 /** A bundle of any log: 256 entries of 64 kB with their lengths. */
 const fileLimit = 256 * 65_537
@@ -34,7 +43,7 @@ export const inFolder = Effect.fnUntraced(function* (folder: string) {
   const read = (name: string) =>
     Effect.mapBoth(files.readFile(path.join(folder, name)), {
       onSuccess: (bytes) => concat(bytes),
-      onFailure: () => new Trouble({ message: `${path.join(folder, name)} cannot be read.` }),
+      onFailure: () => new CommandFailure({ message: `${path.join(folder, name)} cannot be read.` }),
     })
   return { name: folder, file: read } satisfies LogSource
 })
@@ -46,7 +55,7 @@ export const textOf = (source: LogSource, path: string) =>
 const orFull = (source: LogSource, pathAt: (width: number) => string, width: number) =>
   width === fullWidth
     ? source.file(pathAt(width))
-    : Effect.catchTag(source.file(pathAt(width)), "Trouble", (first) =>
+    : Effect.catchTag(source.file(pathAt(width)), "CommandFailure", (first) =>
         Effect.mapError(source.file(pathAt(fullWidth)), () => first),
       )
 
@@ -54,6 +63,17 @@ export const tileOf = (source: LogSource, tile: Tile) =>
   Effect.map(
     orFull(source, (width) => tilePath({ ...tile, width }), tile.width),
     (bytes) => bytes.slice(0, tile.width * hashSize),
+  )
+
+/** Reads all tiles that the hashes of these ranges come from. */
+export const tilesOf = (source: LogSource, ranges: ReadonlyArray<Range>, size: number) =>
+  Effect.map(
+    Effect.forEach(placesOf(ranges), (place) =>
+      Effect.map(tileOf(source, { ...place, width: widthAt(size, place) }), (bytes) => ({ place, bytes })),
+    ),
+    (tiles): TileReader =>
+      ({ index, level }) =>
+        tiles.find(({ place }) => place.level === level && place.index === index)?.bytes,
   )
 
 /** Exactly the entries of a bundle. */

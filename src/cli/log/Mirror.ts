@@ -4,14 +4,23 @@ import type { Command } from "effect/cli"
 import { base64 } from "../../../schema/log/Bytes.ts"
 import { command, optionalText, word } from "../Define.ts"
 import { plain } from "../Output.ts"
-import { Broken } from "../Trouble.ts"
+import { CheckFailed } from "../CommandFailure.ts"
 import { common } from "../Flags.ts"
 import * as Download from "../verify/Download.ts"
 import { policy } from "../verify/Verify.ts"
 import { at, inFolder, locate } from "./LogSource.ts"
 import * as MirrorFolder from "./MirrorFolder.ts"
 import { copyStones } from "./MirroredStones.ts"
-import { altarOf, contradicted, continues, open, openLog, type OpenedLog, remember } from "./OpenedLog.ts"
+import {
+  altarOf,
+  contradicted,
+  incomparable,
+  open,
+  openLog,
+  type OpenedLog,
+  remember,
+  wayBetween,
+} from "./OpenedLog.ts"
 import { cosignedBy, onlyLogOf, policyIn } from "./Policy.ts"
 import { noPlace, walk, walkStart } from "./Walk.ts"
 
@@ -28,13 +37,11 @@ type Flags = Command.Command.Config.Infer<typeof flags>
 /** Brings the folder up to the opened checkpoint, which is the last file that is written. */
 export const mirrorLog = Effect.fn("mirrorLog")(function* (opened: OpenedLog, folder: MirrorFolder.MirrorFolder) {
   const { checkpoint, memory, note, old, source, trust } = opened
-  if (Option.isSome(old) && !(yield* continues(source, old.value, checkpoint))) {
-    return yield* contradicted(
-      memory,
-      note,
-      checkpoint,
-      `its ${checkpoint.size} entries do not begin with the ${old.value.size} of this mirror, which stays as it is.`,
-    )
+  if (Option.isSome(old)) {
+    const way = yield* wayBetween(source, old.value, checkpoint)
+    const what = `This mirror has ${old.value.size} entries and stays as it is; the log shows ${checkpoint.size}.`
+    if (way === "unknown") return yield* incomparable(memory, note, checkpoint, what)
+    if (way === "differs") return yield* contradicted(memory, note, checkpoint, what)
   }
   const { chainHash } = yield* walk({
     source,
@@ -46,9 +53,11 @@ export const mirrorLog = Effect.fn("mirrorLog")(function* (opened: OpenedLog, fo
     from: walkStart,
     save: noPlace,
   }).pipe(
-    Effect.catchTag(["Broken", "Rewritten"], ({ message }) =>
+    Effect.catchTag(["CheckFailed", "Rewritten"], ({ message }) =>
       Effect.fail(
-        new Broken({ message: `${message} If files of ${folder.folder} were changed, mirror into an empty folder.` }),
+        new CheckFailed({
+          message: `${message} If files of ${folder.folder} were changed, mirror into an empty folder.`,
+        }),
       ),
     ),
   )
@@ -97,8 +106,9 @@ export const mirroring = Effect.fn("mirroring")(
 )
 
 export const mirror = command("mirror", {
-  says: "Keep a complete, verified copy of a log as files: checkpoint, tiles and entries (C2SP tlog-tiles), all earlier checkpoints and an altar's stones. Run it again to bring it up to date, also after it was stopped: what is missing or damaged is downloaded again. A shorter or rewritten history changes nothing here, is kept beside mirror.json and ends with exit code 1",
-  brief: "Keep a verified copy of a log as files",
+  description:
+    "Keep a complete, verified copy of a log as files: checkpoint, tiles and entries (C2SP tlog-tiles), all earlier checkpoints and an altar's stones. Run it again to bring it up to date, also after it was stopped: what is missing or damaged is downloaded again. A shorter or rewritten history changes nothing here, is kept beside mirror.json and ends with exit code 1",
+  summary: "Keep a verified copy of a log as files",
   examples: [
     ["spirit-altar log mirror ./mirror --url https://altar.example", "Mirror the log of an altar"],
     [

@@ -5,7 +5,7 @@ import type { Checkpoint } from "../../../schema/log/Checkpoint.ts"
 import { bundleBytes, bundlePath, fullWidth, parseBundle, tilePath, widthAt } from "../../../schema/log/Tile.ts"
 import { edgePlaces, leafOf } from "../../log/Tree.ts"
 import * as DurableFile from "../../platform/DurableFile.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 import type { Copy } from "./Walk.ts"
 
 /** Everyone may read what everyone may download. */
@@ -22,7 +22,9 @@ export const make = Effect.fn("MirrorFolder.make")(function* (folder: string) {
     files.makeDirectory(path.dirname(inside(name)), { recursive: true }).pipe(
       Effect.andThen(DurableFile.write(inside(name), content, forAll)),
       Effect.provideService(FileSystem.FileSystem, files),
-      Effect.mapError(({ message }) => new Trouble({ message: `${inside(name)} cannot be written: ${message}` })),
+      Effect.mapError(
+        ({ message }) => new CommandFailure({ message: `${inside(name)} cannot be written: ${message}` }),
+      ),
     )
 
   /** A changed or truncated bundle or tile contradicts the other, and both are downloaded again. */

@@ -1,16 +1,17 @@
 /** A log's newest checkpoint beside the one that this machine remembers of it. */
 import { Effect, Option, Schema } from "effect"
+import { equal } from "../../../schema/log/Bytes.ts"
 import type { Checkpoint } from "../../../schema/log/Checkpoint.ts"
 import { consistencyRanges } from "../../../schema/log/Merkle.ts"
 import type { Policy } from "../../../schema/log/Policy.ts"
-import { widthAt } from "../../../schema/log/Tile.ts"
 import { openCheckpoint, type Trust } from "../../buyer/log/SignedCheckpoint.ts"
 import { provided } from "../Flags.ts"
 import { extendsTree } from "../../log/Consistency.ts"
-import { placesOf, proofOf } from "../../log/Tree.ts"
+import { hashOfRange, proofOf } from "../../log/Tree.ts"
+import { plain } from "../Output.ts"
 import * as Download from "../verify/Download.ts"
-import { Trouble } from "../Trouble.ts"
-import { broken, type LogSource, textOf, tileOf } from "./LogSource.ts"
+import { CommandFailure } from "../CommandFailure.ts"
+import { broken, type LogSource, textOf, tilesOf } from "./LogSource.ts"
 import * as LogMemory from "./Memory.ts"
 
 export interface LogCheck {
@@ -33,7 +34,8 @@ export const altarOf = ({ name }: LogSource): Option.Option<string> =>
 
 const ownWord = (source: LogSource) =>
   Option.match(altarOf(source), {
-    onNone: () => Effect.fail(new Trouble({ message: `Name the key of ${source.name} with --vkey or --policy.` })),
+    onNone: () =>
+      Effect.fail(new CommandFailure({ message: `Name the key of ${source.name} with --vkey or --policy.` })),
     onSome: (base) => Effect.map(Download.json(`${base}/api/witness/log`, Status), ({ vkey }) => vkey),
   })
 
@@ -43,38 +45,43 @@ export const open = (note: string, trust: Trust) =>
     (opened) => (opened.ok ? Effect.succeed(opened) : broken(opened.reason)),
   )
 
-/** Whether a tree begins with an older one, by the tiles of the log. */
-export const continues = Effect.fnUntraced(function* (source: LogSource, older: Checkpoint, newer: Checkpoint) {
-  const ranges = older.size === 0 || older.size === newer.size ? [] : consistencyRanges(older.size, newer.size)
-  const tiles = yield* Effect.forEach(placesOf(ranges), (place) =>
-    Effect.map(tileOf(source, { ...place, width: widthAt(newer.size, place) }), (bytes) => ({ place, bytes })),
-  )
-  const proof = proofOf(
-    ranges,
-    ({ index, level }) => tiles.find(({ place }) => place.level === level && place.index === index)?.bytes,
-  )
-  return proof !== undefined && extendsTree(older, newer, proof)
-})
+/** Compares two trees by the served tiles. Missing or wrong tiles prove nothing. */
+export const wayBetween = Effect.fnUntraced(
+  function* (source: LogSource, older: Checkpoint, newer: Checkpoint) {
+    const sameAs = (root: Uint8Array) => (equal(root, older.root) ? "continues" : "differs")
+    if (older.size === 0) return "continues"
+    if (older.size === newer.size) return sameAs(newer.root)
+    const [first, ranges] = [{ from: 0, to: older.size }, consistencyRanges(older.size, newer.size)]
+    const read = yield* tilesOf(source, [first, ...ranges], newer.size)
+    const [root, proof] = [hashOfRange(first, read), proofOf(ranges, read)]
+    if (root === undefined || proof === undefined) return "unknown"
+    return extendsTree({ size: older.size, root }, newer, proof) ? sameAs(root) : "unknown"
+  },
+  Effect.orElseSucceed(() => "unknown" as const),
+)
 
 type Memory = Effect.Success<ReturnType<typeof LogMemory.make>>
 
-/** Two notes signed with one key, neither of which continues the other, prove a fork. Both stay on this machine. */
-export const contradicted = Effect.fnUntraced(function* (
-  memory: Memory,
-  note: string,
-  checkpoint: Checkpoint,
-  what: string,
-) {
-  const kept = yield* Effect.option(memory.keep(note, checkpoint))
-  return yield* broken(
-    Option.match(kept, {
-      onNone: () => `${what} The new checkpoint could not be written beside ${memory.file}: save it, and keep both.`,
-      onSome: (file) => `${what} Keep both signed checkpoints: ${memory.file} and ${file}.`,
-    }),
-  )
-})
+/** Keeps a second signed checkpoint on this machine, and says where both are. */
+const keepBoth = (memory: Memory, note: string, checkpoint: Checkpoint, what: string) =>
+  Effect.match(memory.keep(note, checkpoint), {
+    onFailure: () => `${what} The new checkpoint could not be written beside ${memory.file}: save it, and keep both.`,
+    onSuccess: (file) => `${what} Keep both signed checkpoints: ${memory.file} and ${file}.`,
+  })
 
-const sameKey = ({ file }: Memory, before: LogMemory.Seen, vkey: string) =>
+/** Two notes signed with one key, neither of which continues the other, prove a fork. */
+export const contradicted = (...of: Parameters<typeof keepBoth>) => Effect.flatMap(keepBoth(...of), broken)
+
+/** Two notes without the way between them prove neither a fork nor that all is well. */
+export const incomparable = (...of: Parameters<typeof keepBoth>) =>
+  Effect.flatMap(
+    keepBoth(...of),
+    (message) => new CommandFailure({ message: plain(`NOT COMPARABLE: ${message} ${noWay}`) }),
+  )
+
+const noWay = "The log does not show that one continues the other, so nothing is proved either way."
+
+const sameKey = ({ file }: Memory, before: LogMemory.SeenCheckpoint, vkey: string) =>
   before.vkey === vkey
     ? Effect.void
     : broken(
@@ -108,9 +115,12 @@ export const openLog = Effect.fn("openLog")(function* ({
     ? Option.none<Checkpoint>()
     : Option.some((yield* open(before.value.checkpoint, trust)).checkpoint)
   if (Option.isSome(old) && old.value.size > checkpoint.size) {
-    const what = `it had ${old.value.size} stones at the last check and has ${checkpoint.size} now. If a cache on the way is old, check again later; a log never shrinks.`
-    const isOlder = yield* Effect.orElseSucceed(continues(source, checkpoint, old.value), () => false)
-    return yield* isOlder ? broken(what) : contradicted(memory, note, checkpoint, what)
+    const what = `it had ${old.value.size} stones at the last check and has ${checkpoint.size} now.`
+    const way = yield* wayBetween(source, checkpoint, old.value)
+    if (way === "unknown") return yield* incomparable(memory, note, checkpoint, what)
+    return yield* way === "continues"
+      ? broken(`${what} If a cache on the way is old, check again later; a log never shrinks.`)
+      : contradicted(memory, note, checkpoint, `${what} They do not begin with the same stones.`)
   }
   const isNamed = Option.isSome(named) || Option.exists(policy, ({ logs }) => logs.includes(vkey))
   return { source, memory, before, vkey, trust, isNamed, note, checkpoint, cosignatures, unchecked, old }
@@ -137,10 +147,10 @@ export const remember = Effect.fnUntraced(function* ({
   yield* sameKey(memory, other.value, vkey)
   const theirs = (yield* open(other.value.checkpoint, trust)).checkpoint
   const [older, newer] = theirs.size > checkpoint.size ? [checkpoint, theirs] : [theirs, checkpoint]
-  if (!(yield* continues(source, older, newer))) {
-    const what = `another check has seen a checkpoint of ${theirs.size} stones, and neither it nor this one of ${checkpoint.size} continues the other.`
-    return yield* contradicted(memory, note, checkpoint, what)
-  }
+  const way = yield* wayBetween(source, older, newer)
+  const what = `another check has seen a checkpoint of ${theirs.size} stones, and this one has ${checkpoint.size}.`
+  if (way === "unknown") return yield* incomparable(memory, note, checkpoint, what)
+  if (way === "differs") return yield* contradicted(memory, note, checkpoint, `${what} Neither continues the other.`)
   yield* memory.remember(newer === theirs ? { ...mine, checkpoint: other.value.checkpoint } : mine)
   return isItsOwnWord
 })

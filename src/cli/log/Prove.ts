@@ -9,12 +9,12 @@ import { parseNote } from "../../../schema/log/Note.ts"
 import { proofFileText } from "../../../schema/log/ProofFile.ts"
 import { fullWidth, widthAt } from "../../../schema/log/Tile.ts"
 import { includes } from "../../buyer/log/MerkleProofs.ts"
-import { leafOf, placesOf, proofOf, sha256 } from "../../log/Tree.ts"
+import { leafOf, proofOf, sha256 } from "../../log/Tree.ts"
 import { command, text, optionalText, word } from "../Define.ts"
 import { plain } from "../Output.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 import * as Download from "../verify/Download.ts"
-import { at, broken, entriesOf, inFolder, type LogSource, textOf, tileOf } from "./LogSource.ts"
+import { at, broken, entriesOf, inFolder, type LogSource, textOf, tilesOf } from "./LogSource.ts"
 import { Link, stonesIn, stonesPath } from "./MirroredStones.ts"
 
 const flags = {
@@ -43,14 +43,18 @@ const sequenceOf = Effect.fnUntraced(function* (mirror: LogSource, size: number,
   const sequence = fromDecimal(named)
   if (sequence !== undefined && sequence > 0 && sequence <= size) return sequence
   if (sequence !== undefined) {
-    return yield* new Trouble({ message: `The checkpoint of ${mirror.name} covers ${size} entries, and not ${named}.` })
+    return yield* new CommandFailure({
+      message: `The checkpoint of ${mirror.name} covers ${size} entries, and not ${named}.`,
+    })
   }
   for (let index = 0; index * fullWidth < size; index += 1) {
     const stones = Option.getOrElse(yield* stonesAt(mirror, index), () => [])
     const stone = stones.find(({ id }) => id === named)
     if (Schema.is(Link)(stone)) return stone.sequence
   }
-  return yield* new Trouble({ message: `${mirror.name} has no stone ${named} beside it. Name the stone's sequence.` })
+  return yield* new CommandFailure({
+    message: `${mirror.name} has no stone ${named} beside it. Name the stone's sequence.`,
+  })
 })
 
 /** The files' own proof, checked before it is written. */
@@ -63,13 +67,7 @@ export const proveFrom = Effect.fn("proveFrom")(function* (mirror: LogSource, na
   const entries = yield* entriesOf(mirror, { index: bundle, width: widthAt(size, { level: 0, index: bundle }) })
   const entry = entries[index % fullWidth] ?? new Uint8Array()
   const ranges = inclusionRanges(index, size)
-  const tiles = yield* Effect.forEach(placesOf(ranges), (place) =>
-    Effect.map(tileOf(mirror, { ...place, width: widthAt(size, place) }), (bytes) => ({ place, bytes })),
-  )
-  const hashes = proofOf(
-    ranges,
-    (wanted) => tiles.find(({ place }) => place.level === wanted.level && place.index === wanted.index)?.bytes,
-  )?.map((hash) => concat(hash))
+  const hashes = proofOf(ranges, yield* tilesOf(mirror, ranges, size))?.map((hash) => concat(hash))
   if (hashes === undefined || !(yield* Effect.promise(() => includes(checkpoint, index, leafOf(entry), hashes)))) {
     return yield* broken(`the files of ${mirror.name} do not prove entry ${sequence}: run its mirror again.`)
   }
@@ -99,7 +97,7 @@ export const proving = Effect.fn("proving")(function* ({ mirror: place, out, sto
   const bytes = stone === undefined ? entry : new TextEncoder().encode(`${JSON.stringify(stone, undefined, 2)}\n`)
   yield* Effect.mapError(
     Effect.andThen(files.writeFileString(`${base}.tlog-proof`, proof), files.writeFile(data, bytes)),
-    () => new Trouble({ message: `${base}.tlog-proof or ${data} cannot be written.` }),
+    () => new CommandFailure({ message: `${base}.tlog-proof or ${data} cannot be written.` }),
   )
   yield* Console.log(plain(`${base}.tlog-proof proves ${data}, entry ${sequence} of ${size} of ${origin}.`))
   yield* Console.log(
@@ -110,8 +108,9 @@ export const proving = Effect.fn("proving")(function* ({ mirror: place, out, sto
 }, Effect.provide(Download.plainClient))
 
 export const prove = command("prove", {
-  says: "Write the proof of one stone, and the stone, from the files of a mirror alone: no server is asked. Of any other log the entry is written as it is. verify-proof checks both",
-  brief: "Prove a stone from a mirror's files",
+  description:
+    "Write the proof of one stone, and the stone, from the files of a mirror alone: no server is asked. Of any other log the entry is written as it is. verify-proof checks both",
+  summary: "Prove a stone from a mirror's files",
   examples: [
     ["spirit-altar log prove 417 --mirror ./mirror", "By its sequence, from a folder"],
     [

@@ -29,7 +29,7 @@ export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, ch
     onNone: () => whole,
     // The fault may be in the remembered place rather than in the log.
     onSome: (place) =>
-      Effect.catchTag(goingOn(place), ["Broken", "Rewritten"], ({ message }) =>
+      Effect.catchTag(goingOn(place), ["CheckFailed", "Rewritten"], ({ message }) =>
         Effect.andThen(
           Effect.andThen(
             memory.forgetPlace,

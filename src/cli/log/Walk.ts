@@ -7,7 +7,7 @@ import { parseEntry } from "../../../schema/log/Entry.ts"
 import { type Bundle, fullWidth, type Tile, tilePath, widthAt } from "../../../schema/log/Tile.ts"
 import { append, type Edge, leafOf, rootOf, sha256, tileBytes } from "../../log/Tree.ts"
 import * as ProgressBar from "../verify/ProgressBar.ts"
-import type { Trouble } from "../Trouble.ts"
+import type { CommandFailure } from "../CommandFailure.ts"
 import { broken, entriesOf, type LogSource, tileOf } from "./LogSource.ts"
 
 /** The tree so far; a full tile is compared and dropped. */
@@ -31,8 +31,8 @@ export interface Copy {
   /** The entries of its bundle, when they are those of its tile. */
   readonly entries: (bundle: Bundle) => Effect.Effect<Option.Option<ReadonlyArray<Uint8Array>>>
   readonly hasTile: (tile: Tile, bytes: Uint8Array) => Effect.Effect<boolean>
-  readonly addEntries: (bundle: Bundle, entries: ReadonlyArray<Uint8Array>) => Effect.Effect<void, Trouble>
-  readonly addTile: (tile: Tile, bytes: Uint8Array) => Effect.Effect<void, Trouble>
+  readonly addEntries: (bundle: Bundle, entries: ReadonlyArray<Uint8Array>) => Effect.Effect<void, CommandFailure>
+  readonly addTile: (tile: Tile, bytes: Uint8Array) => Effect.Effect<void, CommandFailure>
 }
 
 /** Copies nothing. */
@@ -55,7 +55,7 @@ export interface WalkConfig {
   /** The earlier checkpoint that the log must continue. */
   readonly old: Option.Option<Checkpoint>
   readonly from: Walk
-  readonly save: (walk: Walk) => Effect.Effect<void, Trouble>
+  readonly save: (walk: Walk) => Effect.Effect<void, CommandFailure>
 }
 
 export const walk = Effect.fn("LogWalk.walk")(function* ({

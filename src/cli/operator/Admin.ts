@@ -9,10 +9,11 @@ import { database, limit, run } from "./AdminDatabase.ts"
 import { attempt, attempts } from "./Attempts.ts"
 import { changes } from "./Changes.ts"
 import { exporting } from "./Export.ts"
+import { refund } from "./Refund.ts"
 
 const audit = command("audit", {
-  says: `Who changed what by hand, when and why, newest first. ${database}`,
-  brief: "Who changed what by hand",
+  description: `Who changed what by hand, when and why, newest first. ${database}`,
+  summary: "Who changed what by hand",
   examples: [["spirit-altar admin audit --json", "As one document"]],
   flags: { json: common.json, limit },
   run: (flags) =>
@@ -32,5 +33,5 @@ export const admin = Command.make("admin").pipe(
   Command.withDescription(
     "What an operator looks at and changes by hand, in the database of DATABASE_URL; every change is kept with who, when and why",
   ),
-  Command.withSubcommands([attempts, attempt, ...changes, exporting, audit]),
+  Command.withSubcommands([attempts, attempt, ...changes, refund, exporting, audit]),
 )

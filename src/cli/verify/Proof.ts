@@ -10,7 +10,7 @@ import { cosignedBy, onlyLogOf, policyIn } from "../log/Policy.ts"
 import { command, optionalText, word } from "../Define.ts"
 import { provided } from "../Flags.ts"
 import { plain } from "../Output.ts"
-import { Broken, Trouble } from "../Trouble.ts"
+import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 
 const flags = {
   file: word("file", "The .tlog-proof of the stone"),
@@ -45,19 +45,20 @@ const Receipt = Schema.Struct({ payer: Schema.String, transaction: Schema.String
 
 const read = (path: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    Effect.mapError(fs.readFileString(path), () => new Trouble({ message: `${path} cannot be read.` })),
+    Effect.mapError(fs.readFileString(path), () => new CommandFailure({ message: `${path} cannot be read.` })),
   )
 
 /** The stone of a file, as given and as checked: alone, or in an answer that holds one. */
 const stoneIn = Effect.fnUntraced(function* (file: string) {
-  const none = new Trouble({ message: `${file} is no witness stone: save what /api/witness/{id} answers.` })
+  const none = new CommandFailure({ message: `${file} is no witness stone: save what /api/witness/{id} answers.` })
   const answer = yield* Effect.mapError(
     Schema.decodeEffect(Schema.fromJsonString(Answer))(yield* read(file)),
     () => none,
   )
   // With two stones in a file, it would be unclear which one was proved.
   const found = [answer, answer["stone"], answer["record"]].filter(Schema.is(Stone))
-  if (found.length > 1) return yield* new Trouble({ message: `${file} holds more than one stone: keep one of them.` })
+  if (found.length > 1)
+    return yield* new CommandFailure({ message: `${file} holds more than one stone: keep one of them.` })
   const [stone] = found
   if (stone === undefined) return yield* none
   const receipt = Schema.decodeUnknownOption(Receipt)(answer["receipt"])
@@ -65,7 +66,7 @@ const stoneIn = Effect.fnUntraced(function* (file: string) {
   if (Option.isSome(receipt)) {
     const { value } = receipt
     if (value.transaction !== stone.transaction || (payer !== undefined && value.payer !== payer)) {
-      return yield* new Broken({
+      return yield* new CheckFailed({
         message: `NOT PROVED (stone): ${file} contradicts itself: its receipt names another payer or transaction than its stone.`,
       })
     }
@@ -78,7 +79,9 @@ const trustOf = Effect.fnUntraced(function* ({ origin, policy: file, vkey: named
   const policy = yield* policyIn(file)
   const vkey = Option.orElse(named, () => Option.flatMap(policy, onlyLogOf))
   if (Option.isNone(vkey)) {
-    return yield* new Trouble({ message: "Name the log's key with --vkey, or give a --policy that names one log." })
+    return yield* new CommandFailure({
+      message: "Name the log's key with --vkey, or give a --policy that names one log.",
+    })
   }
   return { vkey: vkey.value, ...provided({ origin, witnesses: policy }) }
 })
@@ -87,21 +90,23 @@ const leafIn = (given: string) => {
   const hash = /^[0-9a-f]{64}$/iu.test(given) ? Uint8Array.from(Buffer.from(given, "hex")) : fromBase64(given)
   return hash?.length === 32
     ? Effect.succeed({ leaf: hash })
-    : Effect.fail(new Trouble({ message: `--leaf ${given} is no hash: 64 hexadecimal digits or Base64 of 32 bytes.` }))
+    : Effect.fail(
+        new CommandFailure({ message: `--leaf ${given} is no hash: 64 hexadecimal digits or Base64 of 32 bytes.` }),
+      )
 }
 
 const entryIn = (path: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
     Effect.mapBoth(fs.readFile(path), {
       onSuccess: (bytes) => ({ entry: Uint8Array.from(bytes) }),
-      onFailure: () => new Trouble({ message: `${path} cannot be read.` }),
+      onFailure: () => new CommandFailure({ message: `${path} cannot be read.` }),
     }),
   )
 
 const held = <A extends { readonly ok: true }>(verdict: A | NotProven) =>
   verdict.ok
     ? Effect.succeed(verdict)
-    : Effect.fail(new Broken({ message: plain(`NOT PROVED (${verdict.fault}): ${verdict.reason}`) }))
+    : Effect.fail(new CheckFailed({ message: plain(`NOT PROVED (${verdict.fault}): ${verdict.reason}`) }))
 
 /** An entry of any log, of which nothing but its bytes is known. */
 const checkEntry = Effect.fnUntraced(function* (
@@ -135,7 +140,7 @@ const checking = Effect.fn("verifyProof")(function* (flags: Flags) {
   ]
   const [one] = given
   if (one === undefined || given.length > 1) {
-    return yield* new Trouble({ message: "Name what is to be proved: one of --stone, --entry and --leaf." })
+    return yield* new CommandFailure({ message: "Name what is to be proved: one of --stone, --entry and --leaf." })
   }
   if (one.kind !== "stone") {
     return yield* checkEntry(proof, { given: one.given, isLeaf: one.kind === "leaf" }, flags)
@@ -160,7 +165,8 @@ const checking = Effect.fn("verifyProof")(function* (flags: Flags) {
 })
 
 export const verifyProof = command("verify-proof", {
-  says: "Check offline that a log has a stone, or that any C2SP log has an entry: nothing but the proof, the stone or entry and the key is needed. It says what is proved, and what is not. Exit code 1 when it is not proved",
+  description:
+    "Check offline that a log has a stone, or that any C2SP log has an entry: nothing but the proof, the stone or entry and the key is needed. It says what is proved, and what is not. Exit code 1 when it is not proved",
   examples: [
     [
       "spirit-altar verify-proof stone-417.tlog-proof --stone stone.json --vkey altar.example/log+21ce6caa+AW…",

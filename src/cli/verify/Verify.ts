@@ -9,7 +9,7 @@ import { at, locate, type LogSource } from "../log/LogSource.ts"
 import { openLog } from "../log/OpenedLog.ts"
 import { onlyLogOf, policyIn } from "../log/Policy.ts"
 import { plain } from "../Output.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 import { verifyReveals } from "./Reveals.ts"
 import { verifyChain } from "./Chain.ts"
 
@@ -38,6 +38,15 @@ const flags = {
     "seen",
     "Where the last checkpoint is remembered, and beside it how far a stopped walk came and what contradicts it (else one for each altar in the folder of the journal)",
     "file",
+  ),
+  receipt: optionalText(
+    "receipt",
+    "Check the receipt file of one act instead, offline: its page links it, and it is at its permalink with .receipt.json",
+    "file",
+  ),
+  key: optionalText(
+    "key",
+    "The verifier key of the receipts, name+hash+base64 (else the one that --pay-to authorized in the file)",
   ),
   json: common.json,
 }
@@ -77,7 +86,9 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
   const policy = yield* policyIn(policyFile)
   const rpcUrl = Option.isSome(rpc) ? rpc : yield* ownNode(base)
   if (payTo.length > 0 && Option.isNone(rpcUrl)) {
-    return yield* new Trouble({ message: "--pay-to says where payments went: name the network's RPC with --rpc." })
+    return yield* new CommandFailure({
+      message: "--pay-to says where payments went: name the network's RPC with --rpc.",
+    })
   }
   const known = Option.orElse(vkey, () => Option.flatMap(policy, onlyLogOf))
   const log = isLogAsked ? yield* Effect.promise(() => import("../log/VerifyLog.ts")) : undefined
@@ -131,18 +142,23 @@ const inWords = Effect.fnUntraced(function* ({
   for (const sentence of sentencesOf(log)) yield* Console.log(plain(sentence))
 })
 
+/** The codes that programs read; they stay when a tag is renamed. */
+const codes = { CheckFailed: "broken", CommandFailure: "trouble" } as const
+
 /** With `--json` a failure is a document, too. */
-const told = <A, E extends { readonly _tag: string; readonly message: string }, R>(
+const told = <A, E extends { readonly _tag: keyof typeof codes; readonly message: string }, R>(
   run: Effect.Effect<A, E, R>,
   { json }: Flags,
 ) =>
-  Effect.tapError(run, ({ _tag, message }) =>
-    json ? inJson({ ok: false, code: _tag.toLowerCase(), message }) : Effect.void,
-  )
+  Effect.tapError(run, ({ _tag, message }) => (json ? inJson({ ok: false, code: codes[_tag], message }) : Effect.void))
 
 /** Checks the chain at `url` and reports; payments are looked up at `rpc`, or at the node of a local sandbox. */
 export const verifying = Effect.fn("verifying")(
   function* (flags: Flags) {
+    if (Option.isSome(flags.receipt)) {
+      const { verifyReceiptFile } = yield* Effect.promise(() => import("./Receipt.ts"))
+      return yield* verifyReceiptFile(flags.receipt.value, flags)
+    }
     const given = flags.url.replace(/\/+$/u, "")
     if (flags.log && (yield* locate(given)) === given) return yield* told(onlyLog(at(given), flags), flags)
     const found = yield* told(check(flags), flags)
@@ -156,7 +172,8 @@ export const verifying = Effect.fn("verifying")(
 )
 
 export const verify = command("verify", {
-  says: "Download a witness chain, recompute every link, hash every revealed word of stones, candles and lights and, with --rpc, look every payment up on its chain. Exit code 1 when something does not hold, or when the altar itself declares payments lost, which are named",
+  description:
+    "Download a witness chain, recompute every link, hash every revealed word of stones, candles and lights and, with --rpc, look every payment up on its chain. Exit code 1 when something does not hold, or when the altar itself declares payments lost, which are named",
   examples: [
     ["npm run verify -- --url http://127.0.0.1:3000", "Check the sandbox"],
     ["npm run verify -- --url https://altar.example --rpc https://…", "Check a public altar"],
@@ -167,6 +184,10 @@ export const verify = command("verify", {
     [
       "spirit-altar verify --log --url https://logs.example/2026 --vkey logs.example/2026+0c3a9d11+AW…",
       "Check any C2SP tiled log by its own URL",
+    ],
+    [
+      "spirit-altar verify --receipt act.receipt.json --key receipts-2026-11+6e596319+AepK…",
+      "Check the receipt of one act, offline",
     ],
   ],
   flags,

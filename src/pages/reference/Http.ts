@@ -4,7 +4,7 @@ import { HttpRouter } from "effect/http"
 import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { apiAt } from "../../../schema/Api.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
-import { written } from "../../http/Written.ts"
+import { cachedResponse } from "../../http/CachedResponse.ts"
 import * as Pages from "../Pages.ts"
 import { read, referenceOf } from "./Operations.ts"
 import { layout } from "../templates/Layout.ts"
@@ -20,8 +20,8 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
           Effect.orDie,
           Effect.map(referenceOf),
           Effect.map((read) => ({
-            page: written(layout(publicUrl, page(publicUrl, read)), { contentType: Pages.contentType }),
-            markdown: written(markdown(publicUrl, read), { contentType: "text/markdown; charset=utf-8" }),
+            page: cachedResponse(layout(publicUrl, page(publicUrl, read)), { contentType: Pages.contentType }),
+            markdown: cachedResponse(markdown(publicUrl, read), { contentType: "text/markdown; charset=utf-8" }),
           })),
         ),
       )

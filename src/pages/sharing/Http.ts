@@ -9,7 +9,7 @@ import { WitnessStones } from "../../altar/witness/WitnessStones.ts"
 import type { Policy } from "../../limits/Policy.ts"
 import { refuse } from "../../http/Responses.ts"
 import { inert } from "../../http/SecurityHeaders.ts"
-import { written } from "../../http/Written.ts"
+import { cachedResponse } from "../../http/CachedResponse.ts"
 import { isUuid } from "../Pages.ts"
 import { isLost, receiptOf } from "../templates/RecordTable.ts"
 import { badge } from "./Badge.ts"
@@ -73,9 +73,11 @@ const routes = HttpRouter.use((router) =>
       const { receipt, stone } = yield* stones.get(id).pipe(Effect.catchTag("ChainBroken", Effect.die))
       const text = badge(stone, isLost(yield* receiptOf(receipt)))
       const headers = { ...policy, "cache-control": "public, max-age=300" }
-      return yield* written(text, { contentType: "image/svg+xml; charset=utf-8", effort: "once", headers }).respond(
-        request,
-      )
+      return yield* cachedResponse(text, {
+        contentType: "image/svg+xml; charset=utf-8",
+        effort: "once",
+        headers,
+      }).respond(request)
     })
 
     const serve = (path: "/acts/:id/preview.png" | "/witness/:id/badge.svg", answer: Answer) =>

@@ -1,6 +1,6 @@
 /** Every variable of a server, with its kind, its default and its description. */
 import { base, usdcNetworks } from "../../../schema/payments/Usdc.ts"
-import { groupMost } from "../../payments/Settlement.ts"
+import { groupMaximum } from "../../payments/Settlement.ts"
 import { defaults, roomBytes } from "../../room/Ceiling.ts"
 import { samplers } from "../../telemetry/TelemetryConfig.ts"
 import * as Kinds from "./Kinds.ts"
@@ -81,11 +81,17 @@ export const log = {
   policyFile: optional("LOG_WITNESSES", Kinds.text("the path of a file"), {
     says: "A policy file (C2SP tlog-policy) with the witnesses that are asked to sign each checkpoint; without one none are asked.",
   }),
+  publishSeconds: optional("LOG_PUBLISH_SECONDS", Kinds.whole(1, 3600), {
+    says: "Minimum seconds between two checkpoints of the log, 1 to 3600: by default 10, and 1 in the sandbox.",
+  }),
 }
 
 export const receipts = {
   key: optional("RECEIPT_KEY", Kinds.secret("a key as `spirit-altar receipts key` makes it"), {
     says: "The private key that signs receipts, as `spirit-altar receipts key` makes it; without one answers carry no signed receipt.",
+  }),
+  offers: optional("OFFER_KEY", Kinds.secret("a key as `spirit-altar receipts key` makes it"), {
+    says: "The private key that signs the offers of 402s, made like RECEIPT_KEY; without one they are not signed. An offer adds 0.8 KB to each 402, which then exceeds 1.5 KB, and clients send it back.",
   }),
   retired: preset("RECEIPT_KEYS_RETIRED", [], Kinds.verifierKeys, {
     says: "The verifier keys of earlier receipt keys, separated by commas: they stay in /.well-known/did.json.",
@@ -149,7 +155,7 @@ export const payment = {
   network: preset("X402_NETWORK", base, Kinds.oneOf(...usdcNetworks), {
     says: "Base (eip155:8453), or its test network (eip155:84532).",
   }),
-  groupMost: preset("SETTLE_GROUP_MAX", groupMost, Kinds.whole(1, groupMost), {
+  groupMaximum: preset("SETTLE_GROUP_MAX", groupMaximum, Kinds.whole(1, groupMaximum), {
     says: "Payments that the relayer sends in one transaction at most, 1 to 50; 1 sends each alone.",
   }),
   previousRelayerKey: optional("RELAYER_KEY_PREVIOUS", Kinds.privateKey, {
@@ -207,6 +213,12 @@ export const buyer = {
   }),
 }
 
+export const refunds = {
+  key: optional("REFUND_KEY", Kinds.privateKey, {
+    says: "The private key of the wallet that was paid, for spirit-altar admin refund where no --key-file is named.",
+  }),
+}
+
 const all = (...of: ReadonlyArray<Readonly<Record<string, Variable<unknown>>>>) =>
   of.flatMap((group) => Object.values(group))
 
@@ -219,6 +231,7 @@ export const groups: ReadonlyArray<readonly [title: string, variables: ReadonlyA
   ["What it says of itself", all(lines, metrics, otlp)],
   ["How it is paid, beside PAY_TO, RPC_URL and RELAYER_KEY", all(payment)],
   ["Cards, beside USDC, for week and month candles: the first three, or none of them", all(cards)],
+  ["Refunds, for the operator's command and not the server", all(refunds)],
   ["The buyer's commands, not the server", all(buyer)],
 ]
 
@@ -228,7 +241,14 @@ export const serving = all(sufficient, listening, operator, log, receipts, lines
 const { databaseUrl, publicUrl } = sufficient
 
 /** Variables of a sandbox. */
-export const rehearsing = all({ databaseUrl, publicUrl }, sandbox, listening, lines, metrics, otlp)
+export const rehearsing = all(
+  { databaseUrl, publicUrl, publishSeconds: log.publishSeconds },
+  sandbox,
+  listening,
+  lines,
+  metrics,
+  otlp,
+)
 
 export const helpOf = (variables: ReadonlyArray<Words>): string =>
   variables

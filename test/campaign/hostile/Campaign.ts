@@ -1,23 +1,18 @@
 /** `npm run campaign -- hostile`: strangers against a real server, whose memory and open files are watched. */
 import { setTimeout } from "node:timers/promises"
 import { Duration } from "effect"
-import { bounds } from "../../../src/http/Listener.ts"
+import { defaultLimits } from "../../../src/http/Listener.ts"
 import { cpuSeconds } from "../../lab/ProcessUse.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
-import { crowd } from "../../lab/hostile/Crowd.ts"
-import { type Outcome, type Run, tableOf } from "../Run.ts"
+import { openIdleConnections } from "../../lab/hostile/IdleConnections.ts"
+import type { Outcome, Run } from "../Run.ts"
 import { memoryBound, open, type Sample, type Target } from "./Target.ts"
 
 export interface HostileOptions {
-  readonly connections: number
   /** Connections that ask once and rest, each from an address of its own, before the requests begin. */
   readonly crowd: number
   /** Sold before it begins. */
   readonly stones: number
-  /** Told to the server's Node. */
-  readonly node: ReadonlyArray<string>
-  /** Requests between two looks at the server's memory. */
-  readonly every: number
 }
 
 /** Milliseconds: a million requests take minutes, and an answer that takes longer than this is none. */
@@ -30,13 +25,14 @@ const slack = 32
 const crowded = async ({ sample, url }: Target, wanted: number, violations: Array<string>) => {
   const before = await sample()
   const began = performance.now()
-  const guests = await crowd(Number(new URL(url).port), wanted)
+  const guests = await openIdleConnections(Number(new URL(url).port), wanted)
   const resting = await sample()
   const answered = await guests.answered()
-  if (guests.open > bounds.connections) violations.push(`${guests.open} were let in, above ${bounds.connections}`)
-  const free = Math.min(wanted, bounds.connections - slack)
+  if (guests.open > defaultLimits.connections)
+    violations.push(`${guests.open} were let in, above ${defaultLimits.connections}`)
+  const free = Math.min(wanted, defaultLimits.connections - slack)
   // On a machine so slow the first have rested too long, and their places were given to others.
-  if (performance.now() - began <= Duration.toMillis(bounds.rest)) {
+  if (performance.now() - began <= Duration.toMillis(defaultLimits.rest)) {
     if (answered < guests.open) violations.push(`${guests.open - answered} that were let in were not answered again`)
     if (guests.open < free) violations.push(`${guests.open} were let in, and there was place for ${free}`)
   }
@@ -49,15 +45,16 @@ const crowded = async ({ sample, url }: Target, wanted: number, violations: Arra
   return { open: guests.open, resting }
 }
 
+/** Concurrent connections of the attack, and requests between two samples of the server's memory. */
+const connections = 16
+const every = 10_000
+
 /** Until so many requests are done caches fill. */
 const warmAfter = 100_000
 
-export const hostile = async (
-  run: Run,
-  { connections, crowd: wanted, every, node, stones }: HostileOptions,
-): Promise<Outcome> => {
+export const hostile = async (run: Run, { crowd: wanted, stones }: HostileOptions): Promise<Outcome> => {
   const { isOver, log, seed, size } = run
-  const target = await open(stones, node)
+  const target = await open(stones)
   const samples: Array<Sample & { readonly done: number }> = []
   const look = async (done: number) => {
     const sample = { done, ...(await target.sample()) }
@@ -104,13 +101,8 @@ export const hostile = async (
     requests: report.requests,
     "of them no HTTP": report.broken,
     "answers held against the document": report.judged,
-    "different bodies": report.bodies,
     "MB at most": Math.round(highest),
     "processor seconds of the server": Math.round(theirs),
   }
-  const tables = {
-    "Answers by status": tableOf(report.statuses),
-    "Not available, by reason": tableOf(report.unavailable),
-  }
-  return { counts, tables, violations }
+  return { counts, violations }
 }

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Hex, parseAbiItem } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
-import { onChain, token } from "../Chain.ts"
+import { network, onChain, token } from "../Chain.ts"
 import { type Answer, ask, newCommitment, newKey, newPayer, post } from "../Fixture.ts"
 import { challengeOf, encode, sign } from "./Payment.ts"
 import { until } from "../Eventually.ts"
@@ -74,17 +74,17 @@ export const reconcile = (url: string, { key }: Pick<Purchase, "key">) =>
   ask(`${url}/api/reconcile/${key}`, { method: "POST" })
 
 /** How it ended, asked of a server that rests between looks. */
-export const told = (url: string, purchase: Pick<Purchase, "key">) =>
+export const storedAnswer = (url: string, purchase: Pick<Purchase, "key">) =>
   reconcile(url, purchase).pipe(until(`${purchase.key} stays open`, ({ status }) => status !== 202))
 
 /** Past the end of every authorization signed so far, on a block that is final; once, or new ones would live too long. */
-export const outlive = onChain(async (client) => {
+export const passExpiry = onChain(async (client) => {
   await client.increaseTime({ seconds: 320 })
   await client.mine({ blocks: 4 })
 })
 
 /** Takes the newest blocks back, with everything in them. */
-export const takeBack = (blocks: number) =>
+export const reorganise = (blocks: number) =>
   onChain(async ({ request }) => {
     const rollback: { readonly method: never; readonly params: never } = {
       method: "anvil_rollback" as never,
@@ -103,7 +103,7 @@ export const doubted = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key
 })
 
 /** The look before this moment was an hour ago. */
-export const aSweepLater = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
+export const afterNextSweep = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
   const sql = yield* SqlClient.SqlClient
   const doubted = yield* sql`
     UPDATE payment_attempts SET doubted_at = doubted_at - interval '1 hour'
@@ -112,10 +112,13 @@ export const aSweepLater = Effect.fnUntraced(function* ({ key }: Pick<Purchase, 
 })
 
 /** One look fails nothing, nor do two at once; the answer to a second one that is a sweep later. */
-export const secondLook = Effect.fnUntraced(function* (url: string, purchase: Pick<Purchase, "key">) {
+export const secondInquiry = Effect.fnUntraced(function* (
+  url: string,
+  purchase: Pick<Purchase, "key"> & Partial<Purchase>,
+) {
   assertPending(url, purchase, yield* reconcile(url, purchase))
   assertPending(url, purchase, yield* reconcile(url, purchase))
-  yield* aSweepLater(purchase)
+  yield* afterNextSweep(purchase)
   return yield* reconcile(url, purchase)
 })
 
@@ -207,14 +210,27 @@ interface Segment {
 }
 
 /** The 202 of an open outcome: where to ask again, when, and that nothing is to be paid again. */
-export const assertPending = (url: string, { key }: Pick<Purchase, "key">, answer: Answer) => {
+export const assertPending = (
+  url: string,
+  { key, payer }: Pick<Purchase, "key"> & Partial<Purchase>,
+  answer: Answer,
+) => {
   assert.strictEqual(answer.status, 202, answer.text)
   assert.strictEqual(answer.json["code"], "settlement_pending")
   assert.strictEqual(answer.headers.get("location"), `${url}/api/reconcile/${key}`)
   assert.strictEqual(answer.json["reconcile"], `${url}/api/reconcile/${key}`)
   assert.match(String(answer.json["message"]), /Do not pay again/u)
   assert.isAtLeast(Number(answer.headers.get("retry-after")), 1)
-  assert.isNull(answer.headers.get("payment-response"))
+  const { transaction, ...open } = JSON.parse(
+    Buffer.from(answer.headers.get("payment-response") ?? "", "base64").toString(),
+  )
+  assert.deepStrictEqual(open, {
+    success: false,
+    errorReason: "settlement_pending",
+    network: network,
+    payer: payer?.address.toLowerCase() ?? open.payer,
+  })
+  assert.match(transaction, /^(?:0x[0-9a-f]{64})?$/u)
 }
 
 /** Paid once, recorded once; the key answers with the first answer for ever. */
@@ -258,7 +274,7 @@ export const settlesNow = Effect.fnUntraced(function* (url: string, purchase: Pu
 
 /** Two looks, a sweep apart, agree that it was never paid. */
 export const failsNow = Effect.fnUntraced(function* (url: string, purchase: Purchase, reason: string) {
-  const answer = yield* secondLook(url, purchase)
+  const answer = yield* secondInquiry(url, purchase)
   assert.strictEqual(answer.status, 402, answer.text)
   return yield* assertFailed(url, purchase, reason)
 })

@@ -3,7 +3,7 @@ import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import { all } from "../page/dom.ts"
-import { ask, messageOf, post, Said } from "../page/http.ts"
+import { ask, messageOf, post, AnswerError } from "../page/http.ts"
 import { arrived } from "../page/load.ts"
 import { tab } from "../page/store.ts"
 import type { Provider } from "./signer.ts"
@@ -82,7 +82,7 @@ export const playWallet = async (): Promise<Wallet> => {
   const { address, sign } = (await signing()).own(held.key)
   if (held.balance < enough()) {
     const answer = await ask("/sandbox/fund", post({ address }))
-    if (answer.status !== 200) throw new Said(messageOf(answer))
+    if (answer.status !== 200) throw new AnswerError(messageOf(answer))
     held = keep({ key: held.key, balance: BigInt(String(answer.body["balanceAtomic"])) })
   }
   return {
