@@ -210,7 +210,7 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         const { grown } = yield* Integrator
         // A stopped log has raised its own alarm.
         const work = Effect.catchTag(publish, "LogStopped", () => Effect.void)
-        yield* repeatStage(work, "No checkpoint could be published", grown.wait(pollInterval))
+        yield* repeatStage(work, "checkpoint publication failed", grown.wait(pollInterval))
       }),
     ).pipe(Layer.provideMerge(Publisher.layerNoLoop(config)))
 }

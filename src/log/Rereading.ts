@@ -28,6 +28,6 @@ export const layer = Layer.effectDiscard(
         ChainBroken: ({ message }) => Effect.ignore(stopped(store, `the chain is broken: ${message}`)),
       }),
     )
-    yield* repeatStage(reread, "Covered entries could not be read again", Effect.sleep(pollInterval))
+    yield* repeatStage(reread, "log rereading failed", Effect.sleep(pollInterval))
   }),
 )

@@ -6,6 +6,7 @@ import { parseNote } from "../../schema/log/Note.ts"
 import type { Policy } from "../../schema/log/Policy.ts"
 import { type CosignRequest, type HeldCheckpoint, make, type NotWitnessed, defaultTimeoutMillis } from "./LogWitness.ts"
 import { cosignatureVerifier, logVerifier, type Verifier } from "./Verifier.ts"
+import { log } from "../platform/LogMessages.ts"
 
 /** The policy names an invalid key; the message says which. */
 export class WitnessPolicyInvalid extends Schema.TaggedError<WitnessPolicyInvalid>()("WitnessPolicyInvalid", {
@@ -79,7 +80,7 @@ export class Witnesses extends Context.Service<
           verifier instanceof Malformed
             ? Effect.fail(new WitnessPolicyInvalid({ message: verifier.message }))
             : Effect.succeed(verifier)
-        const log = yield* valid(logVerifier(vkey))
+        const ownVerifier = yield* valid(logVerifier(vkey))
         const verifiers = yield* Effect.forEach(policy.witnesses, (one) => valid(cosignatureVerifier(one.vkey)))
         const asking = yield* Effect.forEach(
           policy.witnesses.flatMap(({ name, url }, at) => {
@@ -87,7 +88,7 @@ export class Witnesses extends Context.Service<
             return url === undefined || verifier === undefined ? [] : [{ name, url, verifier }]
           }),
           ({ name, url, verifier }) =>
-            Effect.map(make(name, url, verifier, log, patience), (witness) => ({
+            Effect.map(make(name, url, verifier, ownVerifier, patience), (witness) => ({
               witness,
               rest: 0,
               restsUntil: 0,
@@ -108,9 +109,7 @@ export class Witnesses extends Context.Service<
 
         const failed = Effect.fnUntraced(function* (one: (typeof asking)[number], { isDoubt, message }: NotWitnessed) {
           if (one.rest === 0) {
-            yield* Effect.logWarning(
-              `The log witness ${one.witness.name} does not sign: ${message}. It is asked again.`,
-            )
+            yield* log("log witness not signing", { witness: one.witness.name, reason: message })
           }
           one.rest = longer(one.rest)
           one.restsUntil = (yield* Clock.currentTimeMillis) + one.rest
@@ -125,7 +124,7 @@ export class Witnesses extends Context.Service<
               one.isHeard = true
               if (one.rest === 0) return Effect.void
               one.rest = 0
-              return Effect.logInfo(`The log witness ${one.witness.name} signs again.`)
+              return log("log witness signing", { witness: one.witness.name })
             }),
             Effect.map((lines) => ({ lines, held: new Array<HeldCheckpoint>() })),
             Effect.catch((error) => failed(one, error)),
@@ -151,9 +150,7 @@ export class Witnesses extends Context.Service<
               hearing,
               Effect.fnUntraced(function* ({ message }) {
                 if (one.recallRest === 0) {
-                  yield* Effect.logWarning(
-                    `The log witness ${one.witness.name} does not say what it signed: ${message}. It is asked again.`,
-                  )
+                  yield* log("log witness recall failed", { witness: one.witness.name, reason: message })
                 }
                 one.recallRest = longer(one.recallRest)
                 one.recallAt = (yield* Clock.currentTimeMillis) + one.recallRest

@@ -51,7 +51,7 @@ export const guarded = <R>(
         (cause) => {
           const page = ErrorPage.failed(requestIdOf(request), pathname)
           return Effect.as(
-            DatabaseWatch.failed("A page failed")(cause),
+            DatabaseWatch.failed("page failed")(cause),
             Sql.isAway(cause)
               ? HttpServerResponse.setHeader(bare(publicUrl, 503, page), "retry-after", "2")
               : bare(publicUrl, 500, page),

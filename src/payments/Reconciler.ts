@@ -15,6 +15,7 @@ import { Settlement, type Submission } from "./Settlement.ts"
 import * as SweepLoop from "./SweepLoop.ts"
 import { Chain } from "./x402/node/Chain.ts"
 import { findingOf } from "./x402/evidence/Evidence.ts"
+import { log } from "../platform/LogMessages.ts"
 
 export interface ReconcilerConfig {
   /** How long a request waits for the reported transaction. */
@@ -50,11 +51,11 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       // An inquiry that would fail the attempt is repeated as soon as the repetition counts.
       const pause = typeof inquiry.verdict === "string" ? apart : retryAfterSeconds(attempt.checks) * 1000
       yield* pending.defer(attempt.id, inquiry, now + pause, caller === "client")
-      yield* Effect.logDebug("attempt stays open", {
+      yield* log("attempt deferred", {
         attempt: attempt.id,
         act: attempt.act,
         checks: attempt.checks + 1,
-        evidence: inquiry.verdict === undefined ? "nobody could be asked" : (inquiry.verdict ?? "open"),
+        evidence: inquiry.verdict === undefined ? "no answer" : (inquiry.verdict ?? "open"),
         nextMs: pause,
       })
       return attempt
@@ -72,7 +73,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       const found = yield* chain.evidence({ authorization, fromBlock, transaction: reference, patience }).pipe(
         inquiryTimed,
         Effect.map(findingOf),
-        Effect.tapError((error) => Effect.logWarning("The chain could not be asked", error)),
+        Effect.tapError((error) => log("chain inquiry failed", {}, error)),
         Effect.orElseSucceed(() => ({ is: "silence" }) as const),
       )
       if (found.is === "paid") {

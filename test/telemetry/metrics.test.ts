@@ -52,7 +52,7 @@ apart("metrics", stage, (it) => {
       METRICS_PORT: String(metricsPort),
       SWEEP_SECONDS: "3600",
     })
-    yield* server.says("Listening on")
+    yield* server.says("server listening")
     const { url } = server
     const scrape = Effect.map(ask(`http://127.0.0.1:${metricsPort}/metrics`), (answer) => {
       assert.strictEqual(answer.status, 200)

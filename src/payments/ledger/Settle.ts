@@ -17,6 +17,7 @@ import { receiptExtension } from "../receipts/SignedReceipt.ts"
 import { type Attempt, attemptColumns, readAttempt, withoutCardToken } from "./Attempt.ts"
 import { refundAct } from "./RefundSql.ts"
 import { UnmatchedPayments, deleteMatched } from "./UnmatchedPayments.ts"
+import { log } from "../../platform/LogMessages.ts"
 
 /** Maximum number of attempts settled in one transaction, which locks the head of a chain once. */
 const batchSize = 128
@@ -170,7 +171,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
           const attempt = attempts.get(id)
           if (attempt?.state !== "failed") return Effect.void
           return attempt.act === refundAct
-            ? Effect.logError("A refund that had failed was paid", { attempt: id })
+            ? log("failed refund paid", { attempt: id })
             : unclaimed.noteFailed(attempt, proof)
         },
         { discard: true },
