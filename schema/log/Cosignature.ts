@@ -39,10 +39,10 @@ export const cosignedBytes = (
   type === keyTypes.mlDsa ? subtreeBytes(name, seconds, text) : utf8(`cosignature/v1\ntime ${seconds}\n${text}`)
 
 /** By Ed25519 and by ML-DSA-44. */
-const signatureLengths = [64, 2_420]
+const signatureLengths = new Set([64, 2_420])
 
 export const parseCosignature = (bytes: Bytes): { readonly seconds: number; readonly signature: Bytes } | Malformed => {
-  if (!signatureLengths.includes(bytes.length - 8)) {
+  if (!signatureLengths.has(bytes.length - 8)) {
     return new Malformed("A cosignature is a time of 8 bytes and a signature of 64, or of 2,420 by ML-DSA-44.")
   }
   const seconds = bytes.subarray(0, 8).reduce((value, byte) => value * 256 + byte, 0)

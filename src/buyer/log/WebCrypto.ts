@@ -24,8 +24,10 @@ const noEd25519 =
  */
 export const isSignedPostQuantum = async (publicKey: Bytes, message: Bytes, signature: Bytes) => {
   const pub = base64(publicKey).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
+  // Its member `pub` is newer than the types of the platform.
+  const jwk = { kty: "AKP", alg: "ML-DSA-44", pub }
   const key = await subtle()
-    .importKey("jwk", { kty: "AKP", alg: "ML-DSA-44", ...{ pub } }, "ML-DSA-44", false, ["verify"])
+    .importKey("jwk", jwk, "ML-DSA-44", false, ["verify"])
     .catch(() => undefined)
   return key === undefined ? undefined : subtle().verify("ML-DSA-44", key, signature, message)
 }

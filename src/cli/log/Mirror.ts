@@ -91,7 +91,7 @@ export const mirroring = Effect.fn("mirroring")(
     const say = (sentence: string) => Console.log(plain(sentence))
     yield* say(`${target} holds all ${size} entries of ${name}: every tile and the signed root derive from them.`)
     for (const sentence of cosignedBy(opened)) yield* say(sentence)
-    if (isOpaque) yield* say("NOT shown: what the entries mean. They are bytes of which only the hashes were compared.")
+    if (isOpaque) yield* say("NOT shown: the meaning of the entries. Only their hashes were compared.")
     if (stones !== undefined && stones < size) {
       yield* say(
         `Of ${size} stones ${stones} are beside them: the altar showed no more, so ids of the others are missing.`,

@@ -8,7 +8,7 @@ import * as Download from "../verify/Download.ts"
 import { entriesOf, type LogSource, textOf } from "./LogSource.ts"
 import type { MirrorFolder } from "./MirrorFolder.ts"
 
-/** What an entry binds. Everything else of a stone is kept as the altar wrote it. */
+/** The members that an entry binds. All others of a stone are kept as the altar wrote them. */
 export const Link = Schema.Struct({
   sequence: Schema.Int,
   commitment: Schema.String,

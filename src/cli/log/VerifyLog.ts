@@ -77,7 +77,7 @@ export const sentencesOf = (log: LogVerdict): ReadonlyArray<string> => [
     : [
         log.entries === "stones"
           ? "The entries are stones that follow each other. NOT shown: that they are what an altar sells and shows."
-          : "NOT shown: what the entries mean. They are bytes of which only the hashes were compared.",
+          : "NOT shown: the meaning of the entries. Only their hashes were compared.",
       ]),
   ...(log.uncovered === 0
     ? []

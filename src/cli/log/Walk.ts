@@ -26,7 +26,7 @@ const savedEvery = 40
 /** The shown history does not begin with the signed one; both checkpoints together prove it. */
 export class Rewritten extends Schema.TaggedError<Rewritten>()("Rewritten", { message: Schema.String }) {}
 
-/** A copy that grows along a walk. What it holds already is not downloaded. */
+/** A copy that grows along a walk. The walk downloads nothing that the copy already holds. */
 export interface Copy {
   /** The entries of its bundle, when they are those of its tile. */
   readonly entries: (bundle: Bundle) => Effect.Effect<Option.Option<ReadonlyArray<Uint8Array>>>
