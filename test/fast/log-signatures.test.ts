@@ -161,7 +161,7 @@ describe("a post-quantum cosignature", () => {
   it("has the key, the id and the signed bytes of the reference", () => {
     const key = parseVerifierKey(cosigner.vkey)
     if (key instanceof Malformed) return assert.fail(key.message)
-    assert.deepStrictEqual([hex(sha256(key.publicKey)), key.id], [postQuantum.keyDigest, postQuantum.id])
+    assert.deepStrictEqual([hex(sha256(key.publicKey)), key.id], [postQuantum.digest, postQuantum.id])
     assert.lengthOf(cosigner.vkey, 1_784)
     const signed = cosignedBytes(key, seconds, postQuantum.text) ?? new Uint8Array()
     assert.deepStrictEqual([signed.length, hex(sha256(signed))], [119, postQuantum.signed])

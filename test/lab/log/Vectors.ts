@@ -234,7 +234,7 @@ export const postQuantum = {
   name: "witness.example.com/w1",
   id: "fee9385e",
   /** SHA-256 of its public key, and of the bytes it signs. */
-  keyDigest: "86c769d3b468de487eb9a09f242f7fa0b997a07ef4ded49627e7bf9539f28b62",
+  digest: "86c769d3b468de487eb9a09f242f7fa0b997a07ef4ded49627e7bf9539f28b62",
   signed: "deb1db00bcadc2e5c15e86360318b689b48ccd47b20da0cc243bdee31187e07f",
   seconds: 1_679_315_147,
   text: "example.com/behind-the-sofa\n20852163\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n",
