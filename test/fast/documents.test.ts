@@ -89,10 +89,7 @@ const examples: Readonly<
     ["npm run test:fast", not("runs the tests themselves")],
   ],
   "docs/decisions/0007-commitment-recipe.md": [["commitment =", recipe]],
-  "docs/fire.md": [
-    ["npm run campaign -- fire", long],
-    ["buyers ──►", drawing],
-  ],
+  "docs/fire.md": [["npm run campaign -- fire", long]],
   "docs/integrating.md": [
     ["# What does it cost?", run("test/sandbox/documents.test.ts")],
     ["mkdir stone", not("installs from a registry; test/integrators/integrators.test.ts installs locked versions")],
