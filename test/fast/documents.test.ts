@@ -137,6 +137,7 @@ const examples: Readonly<
   "docs/proofs.md": [
     ["log altar.example/log", policy],
     ["spirit-altar witness", not("asks a public altar; test/log/end-to-end.test.ts runs each command on a local one")],
+    ["spirit-altar log mirror", not("asks a public altar; test/log/mirror.test.ts mirrors a log of this machine")],
     [
       "spirit-altar verify --receipt",
       not("reads a file of a public altar; test/payments/receipt-files.test.ts runs it"),
