@@ -142,6 +142,10 @@ const examples: Readonly<
       "spirit-altar verify --receipt",
       not("reads a file of a public altar; test/payments/receipt-files.test.ts runs it"),
     ],
+    [
+      "spirit-altar receipts authorize",
+      not("asks a public altar; test/payments/receipt-authorizations.test.ts runs it"),
+    ],
     ["vkey=", run("test/lab/log/ShellCheck.ts")],
   ],
   "docs/scale.md": [["npm run campaign -- scale", long]],
