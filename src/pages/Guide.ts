@@ -6,13 +6,13 @@ import { Acts } from "../altar/Acts.ts"
 import { CandleWall } from "../altar/candles/CandleWall.ts"
 import { Catalogs } from "../altar/collectibles/Catalogs.ts"
 import { Collectibles } from "../altar/collectibles/Collectibles.ts"
+import { RevealBroken } from "../../schema/altar/Reveal.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
 import { FieldGuide } from "../altar/guide/FieldGuide.ts"
 import { type CatalogName, catalogs as titles, Items } from "../altar/collectibles/Items.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { isWitnessed } from "../log/Witnesses.ts"
-import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as CandlesPage from "./templates/Candles.ts"
 import * as CatalogPage from "./templates/Catalog.ts"
 import { actReader } from "./templates/ActList.ts"
@@ -23,6 +23,7 @@ import * as MyPurchasesPage from "./templates/MyPurchases.ts"
 import { plateOf } from "./templates/Plates.ts"
 import * as SpiritPage from "./templates/Spirit.ts"
 import * as WitnessPage from "./templates/Witness.ts"
+import { Frame } from "./Frame.ts"
 import * as Pages from "./Pages.ts"
 import { Search } from "./Search.ts"
 
@@ -49,20 +50,27 @@ const routes = HttpRouter.use((router) =>
     const guide = yield* FieldGuide
     const items = yield* Items
     const published = yield* PublishedLog
-    const hasLog = Option.isSome(published.identity)
-    const publicUrl = yield* PublicUrl
+    const frame = yield* Frame
+    const { publicUrl } = frame
     const search = yield* Search
     const stones = yield* WitnessStones
     const wall = yield* CandleWall
     const shop = { payment: catalogs.payment, publicUrl }
 
+    /** A broken chain or reveal takes its own pages down, and is no example. */
+    const newestRevealed = stones.list(24, undefined).pipe(
+      Effect.map(({ stones }) => stones.find(({ reveal }) => reveal !== null && reveal.text !== null)),
+      Effect.catchTag("ChainBroken", () => Effect.undefined),
+      Effect.catchDefect((defect) => (defect instanceof RevealBroken ? Effect.undefined : Effect.die(defect))),
+    )
+
     const home = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      const { altars, field, newest } = yield* Effect.all(
-        { altars: guide.altars, field: guide.field, newest: acts.list(12, undefined) },
+      const { altars, field, newest, revealed } = yield* Effect.all(
+        { altars: guide.altars, field: guide.field, newest: acts.list(12, undefined), revealed: newestRevealed },
         { concurrency: "unbounded" },
       )
-      return HomePage.home({ altars, field, acts: yield* actsOf(newest.acts), now })
+      return HomePage.home({ altars, field, acts: yield* actsOf(newest.acts), revealed, now })
     })
 
     const spirit = Effect.fnUntraced(function* (id: string) {
@@ -115,7 +123,7 @@ const routes = HttpRouter.use((router) =>
       const answer = asked === "" ? undefined : yield* search.find(asked, head)
       if (answer?._tag === "Page") return HttpServerResponse.redirect(answer.path, { status: 303 })
       const shown = WitnessPage.witness({ stones: listed, head, next, before, found: answer?.found, ...shop })
-      return yield* Pages.page(publicUrl, request, { ...shown, hasLog })
+      return yield* Pages.page(frame, request, shown)
     })
 
     const mine = Effect.fnUntraced(function* (request: Request) {
@@ -154,11 +162,11 @@ const routes = HttpRouter.use((router) =>
       router.add("GET", path, (request) =>
         Effect.flatMap(HttpRouter.params, ({ id }) =>
           Pages.guarded(
-            publicUrl,
+            frame,
             Effect.flatMap(make(request, id ?? ""), (made) =>
               made === undefined
-                ? Effect.succeed(Pages.notFound(publicUrl, request, missing[path === "/v2/log" ? "log" : "plate"]))
-                : Pages.page(publicUrl, request, { ...made, hasLog }),
+                ? Effect.succeed(Pages.notFound(frame, request, missing[path === "/v2/log" ? "log" : "plate"]))
+                : Pages.page(frame, request, made),
             ),
           ),
         ),
@@ -170,7 +178,7 @@ const routes = HttpRouter.use((router) =>
     yield* page("/v2/catalog", () => catalog)
     yield* page("/v2/log", () => log)
     yield* page("/v2/mine", mine)
-    yield* router.add("GET", "/v2/witness", (request) => Pages.guarded(publicUrl, witness(request)))
+    yield* router.add("GET", "/v2/witness", (request) => Pages.guarded(frame, witness(request)))
 
     for (const [from, to] of shortcuts) {
       yield* router.add("GET", from, HttpServerResponse.redirect(to, { status: 308 }))

@@ -8,8 +8,8 @@ import { preferred } from "../http/Accept.ts"
 import * as Files from "../http/Files.ts"
 import { inert } from "../http/SecurityHeaders.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
-import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Feed from "./Feed.ts"
+import { Frame } from "./Frame.ts"
 import * as Guide from "./Guide.ts"
 import * as Pages from "./Pages.ts"
 import * as Permalinks from "./Permalinks.ts"
@@ -17,6 +17,7 @@ import * as Reference from "./reference/Http.ts"
 import * as Certificates from "./sharing/Certificates.ts"
 import * as Sharing from "./sharing/Http.ts"
 import * as Standing from "./Standing.ts"
+import type { Surroundings } from "./templates/Layout.ts"
 
 /** The output of `src/web/build.ts`. */
 const root = fileURLToPath(new URL("dist/web/", packageRoot))
@@ -73,10 +74,10 @@ export const compressed = HttpRouter.middleware(
 const forEver = "public, max-age=31536000, immutable"
 
 /** A 404 for a person is a page; for a program, or below `/api/`, it stays the JSON refusal. */
-const lost = (publicUrl: string, request: HttpServerRequest.HttpServerRequest) =>
+const lost = (frame: Surroundings, request: HttpServerRequest.HttpServerRequest) =>
   !request.url.startsWith("/api/") &&
   preferred(request.headers["accept"], ["application/json", "text/html"]) === "text/html"
-    ? Pages.notFound(publicUrl, request, "Nothing stands under this address. It may have been cut short.")
+    ? Pages.notFound(frame, request, "Nothing stands under this address. It may have been cut short.")
     : HttpServerResponse.empty({ status: 404 })
 
 /**
@@ -86,7 +87,7 @@ const lost = (publicUrl: string, request: HttpServerRequest.HttpServerRequest) =
 const pages = Layer.unwrap(
   Effect.gen(function* () {
     const files = yield* Files.make({ root, cacheControl: "no-cache" })
-    const publicUrl = yield* PublicUrl
+    const frame = yield* Frame
     // `*`, because the router also matches `/` by `/*`.
     return HttpRouter.add("GET", "*", (request) => {
       const [path = ""] = request.url.split("?", 1)
@@ -94,7 +95,7 @@ const pages = Layer.unwrap(
         Effect.map(isForEver(path) ? HttpServerResponse.setHeader("cache-control", forEver) : identity),
         Effect.catchIf(
           ({ reason }) => reason._tag === "RouteNotFound",
-          () => Effect.succeed(lost(publicUrl, request)),
+          () => Effect.succeed(lost(frame, request)),
         ),
       )
     })
@@ -113,6 +114,6 @@ const home = HttpRouter.add("GET", "/", ({ url }) => {
 })
 
 export const docs = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
-  Reference.layer(contract).pipe(Layer.provide([guarded, compressed]))
+  Reference.layer(contract).pipe(Layer.provide([guarded, compressed, Frame.layer]))
 
-export const layer = Layer.mergeAll(pages, rendered, home, Sharing.layer)
+export const layer = Layer.mergeAll(pages, rendered, home, Sharing.layer).pipe(Layer.provide(Frame.layer))

@@ -22,9 +22,29 @@ export interface Page {
   readonly body: Html
   /** The note in the foot, on pages that are not about paid acts. */
   readonly note?: string
-  /** Whether this server has a transparency log to be linked. */
-  readonly hasLog?: boolean
 }
+
+/** The facts that all pages of a server share. */
+export interface Surroundings {
+  readonly publicUrl: string
+  /** Whether this server has a transparency log to be linked. */
+  readonly hasLog: boolean
+  /** USDC on Base, tokens of a test network, or the sandbox's own. The last two are worth nothing. */
+  readonly money: "real" | "test" | "play"
+}
+
+/** Said above every page of a server that takes no real money; style adds the same beside each price. */
+const moneyNotice = {
+  real: html``,
+  test: html`<p class="money" role="note">
+    <b>Test network.</b> This altar takes test USDC on Base Sepolia, which is worth nothing. Acts here are not
+    permanent.
+  </p>`,
+  play: html`<p class="money" role="note">
+    <b>Sandbox.</b> You pay with play money on a private chain. Nothing here costs anything, and nothing here is
+    permanent.
+  </p>`,
+} as const
 
 const chapters = [
   ["guide", "/v2/", "Field guide"],
@@ -43,7 +63,7 @@ const aside = [
 const current = (is: boolean) => (is ? html` aria-current="page"` : "")
 
 /** A whole document; absolute addresses are below `publicUrl`. */
-export const layout = (publicUrl: string, page: Page): string =>
+export const layout = ({ hasLog, money, publicUrl }: Surroundings, page: Page): string =>
   html`<!doctype html>
     <html lang="en">
       <head>
@@ -80,7 +100,7 @@ export const layout = (publicUrl: string, page: Page): string =>
         <link rel="stylesheet" href="${assetPath(`/${page.assets ?? "v2"}/page.css`)}" />
         <script type="module" src="${assetPath(`/${page.assets ?? "v2"}/main.js`)}"></script>
       </head>
-      <body>
+      <body data-money="${money}">
         <a class="skip button" href="#main">Skip to the content</a>
         <header class="site">
           <a class="site__name" href="/v2/">Spirit Altar</a>
@@ -96,6 +116,7 @@ export const layout = (publicUrl: string, page: Page): string =>
             )}
           </nav>
         </header>
+        ${moneyNotice[money]}
         <p class="offline" role="status" data-offline hidden>
           You are offline. What you see was true when it was loaded; nothing can be paid until you are back.
         </p>
@@ -108,7 +129,7 @@ export const layout = (publicUrl: string, page: Page): string =>
             <a href="/acts.atom">Feed of acts</a> <a href="/openapi.json">OpenAPI</a>
             <a href="/api/field">The field as JSON</a> <a href="/api/health">Health</a> <a href="/terms">Terms</a>
             <a href="/privacy">Privacy</a>
-            ${page.hasLog === true ? html`<a href="/v2/log">Transparency log</a>` : ""}
+            ${hasLog ? html`<a href="/v2/log">Transparency log</a>` : ""}
           </p>
         </footer>
       </body>

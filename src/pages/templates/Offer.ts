@@ -5,6 +5,7 @@ import { sales } from "../../../schema/altar/Sales.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { glossary, type Term } from "./Glossary.ts"
+import { price } from "./Words.ts"
 
 /** Atomic USDC that a wallet needs to buy anything here. */
 const dearest = sales.reduce((most, { sale }) => (sale.priceAtomic > most ? sale.priceAtomic : most), 0n)
@@ -93,7 +94,7 @@ export const call = (
   { amountAtomic, body, id, note, open, path, verb }: Omit<Offer, "fields">,
 ): Html =>
   html`<details class="call" ${open === true ? html` open` : ""}>
-    <summary>The exact call for ${priceUsd(amountAtomic)}, for an agent or a terminal</summary>
+    <summary>The exact call for ${price(amountAtomic)}, for an agent or a terminal</summary>
     <p>${note}</p>
     ${copyable(`${id}-text`, callText(publicUrl, path, body), `the call: ${verb}`)}
     <p class="small">
@@ -124,7 +125,7 @@ export const form = (
     </div>
     <p class="pay__go">
       <button type="submit" class="button button--main" data-submit>
-        <span>${verb} for <span data-price>${priceUsd(amountAtomic)}</span></span>
+        <span>${verb} for <span class="price" data-price>${priceUsd(amountAtomic)}</span></span>
       </button>
     </p>
     <div data-outcome><div class="pay__progress" data-progress role="status" aria-atomic="false"></div></div>

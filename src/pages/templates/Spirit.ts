@@ -194,7 +194,7 @@ export const spirit = (view: SpiritView): Page => {
       </article>
       ${open ? "" : notConfigured(payment)}
       <section id="prayer" data-renew="prayer" data-live="/api/altars /api/field" aria-labelledby="prayer-title">
-        ${heading("prayer-title", "Today's prayer", `One for each UTC day, ${prayerPrice}.`)}
+        ${heading("prayer-title", "Today's prayer", html`One for each UTC day, ${prayerPrice}.`)}
         ${open || altar.today.state !== "free" ? prayer(view) : html`<p>Today's slot is free.</p>`}
       </section>
       <section id="candles" data-renew="candles" aria-labelledby="candles-title">

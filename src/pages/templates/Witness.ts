@@ -9,7 +9,7 @@ import { pebble, pebbleAgain } from "./Pebble.ts"
 import { plates, nameOf, previewOf, spiritLink } from "./Plates.ts"
 import { checkForm, listedWords, sealForm } from "./Seal.ts"
 import { kindsHint, sealing } from "./Glossary.ts"
-import { capitalized, count, moment, priceWords, short, who } from "./Words.ts"
+import { count, moment, price, short, who } from "./Words.ts"
 
 export type Stone = typeof ListedStone.Type
 
@@ -207,7 +207,7 @@ export const witness = (view: WitnessView): Page => {
         )}
       </section>
       <section id="set" aria-labelledby="set-title">
-        ${heading("set-title", "Set a stone", `${capitalized(priceWords(setWitnessStone.sale))}.`)}
+        ${heading("set-title", "Set a stone", html`${price(setWitnessStone.sale.priceAtomic, "sentence")}.`)}
         ${payment.enabled ? html`<div class="beside">${setForm(view)}${aside}</div>` : notConfigured(payment)}
       </section>
       <div class="pair">

@@ -1,9 +1,9 @@
 /** The signing wallet: one of this browser, or in the sandbox a throw-away one that this tab creates and funds. */
-import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import { all } from "../page/dom.ts"
 import { ask, messageOf, post, Said } from "../page/http.ts"
+import { priceWords } from "../page/money.ts"
 import { arrived } from "../page/load.ts"
 import { tab } from "../page/store.ts"
 import type { Provider } from "./signer.ts"
@@ -88,7 +88,7 @@ export const playWallet = async (): Promise<Wallet> => {
   return {
     address,
     sign,
-    label: () => `Play wallet with ${priceUsd(held.balance)} of play money`,
+    label: () => `Play wallet with ${priceWords(held.balance)}`,
     paid: (amount) => {
       held = keep({ key: held.key, balance: held.balance > amount ? held.balance - amount : 0n })
     },
