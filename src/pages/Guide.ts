@@ -1,7 +1,6 @@
 /** The field guide's pages: each reads its services once and is rendered as a whole document. */
-import { Clock, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { Clock, DateTime, Effect, Option } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { SpiritId } from "../../schema/altar/Spirit.ts"
 import { Acts } from "../altar/Acts.ts"
 import { CandleWall } from "../altar/candles/CandleWall.ts"
 import { Catalogs } from "../altar/collectibles/Catalogs.ts"
@@ -21,15 +20,13 @@ import type { Page } from "./templates/Layout.ts"
 import * as LogPage from "./templates/Log.ts"
 import * as MyPurchasesPage from "./templates/MyPurchases.ts"
 import { plateOf } from "./templates/Plates.ts"
+import * as SetStonePage from "./templates/SetStone.ts"
 import * as SpiritPage from "./templates/Spirit.ts"
 import * as WitnessPage from "./templates/Witness.ts"
 import { Frame } from "./Frame.ts"
 import * as Pages from "./Pages.ts"
-import { Search } from "./Search.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
-
-const isSpirit = Schema.is(SpiritId)
 
 const shelves: ReadonlyArray<readonly [name: CatalogName, note: string]> = [
   ["elements", "Twelve plain things one could find on a walk."],
@@ -52,7 +49,6 @@ const routes = HttpRouter.use((router) =>
     const published = yield* PublishedLog
     const frame = yield* Frame
     const { publicUrl } = frame
-    const search = yield* Search
     const stones = yield* WitnessStones
     const wall = yield* CandleWall
     const shop = { payment: catalogs.payment, publicUrl }
@@ -103,7 +99,7 @@ const routes = HttpRouter.use((router) =>
       const now = yield* Clock.currentTimeMillis
       const query = Pages.urlOf(request).searchParams
       const [asked, from] = [query.get("spirit") ?? "", query.get("before") ?? ""]
-      const chosen = isSpirit(asked) ? asked : undefined
+      const chosen = Pages.isSpirit(asked) ? asked : undefined
       const before = Pages.isUuid(from) ? from : undefined
       const lit = yield* wall.list({ spirit: chosen, limit: 50, before })
       return CandlesPage.candles({ wall: lit, spirit: chosen, before, ...shop, now })
@@ -115,16 +111,37 @@ const routes = HttpRouter.use((router) =>
       { concurrency: "unbounded" },
     ).pipe(Effect.map((shelves) => CatalogPage.catalog({ shelves, ...shop })))
 
+    /** The newest checkpoint, absent while there is none to show. */
+    const shownCheckpoint = Effect.gen(function* () {
+      const checkpoint = yield* Effect.option(published.checkpoint)
+      if (Option.isNone(published.identity) || Option.isNone(checkpoint)) return undefined
+      const { cosigned, policy } = published.witnesses
+      const { at, note, size } = checkpoint.value
+      return {
+        vkey: published.identity.value.vkey,
+        size,
+        at: DateTime.formatIso(DateTime.fromDateUnsafe(at)),
+        cosigned: Option.getOrElse(cosigned(note), () => []).map(({ name }) => name),
+        witnesses: Option.match(policy, { onNone: () => 0, onSome: ({ witnesses }) => witnesses.length }),
+      }
+    })
+
     const witness = Effect.fnUntraced(function* (request: Request) {
       const query = Pages.urlOf(request).searchParams
+      const asked = query.get("q")
+      // The search had its place on this page, and links to it are out there.
+      if (asked !== null)
+        return HttpServerResponse.redirect(`/v2/search?${new URLSearchParams({ q: asked })}`, { status: 308 })
       const before = positive(query.get("before"))
-      const asked = query.get("q")?.slice(0, 300).trim() ?? ""
       const { head, next, stones: listed } = yield* stones.list(24, before)
-      const answer = asked === "" ? undefined : yield* search.find(asked, head)
-      if (answer?._tag === "Page") return HttpServerResponse.redirect(answer.path, { status: 303 })
-      const shown = WitnessPage.witness({ stones: listed, head, next, before, found: answer?.found, ...shop })
-      return yield* Pages.page(frame, request, shown)
+      const checkpoint = yield* shownCheckpoint
+      return yield* Pages.page(frame, request, WitnessPage.witness({ stones: listed, head, next, before, checkpoint }))
     })
+
+    const setStone = (request: Request) => {
+      const spirit = Pages.urlOf(request).searchParams.get("spirit") ?? ""
+      return Effect.succeed(SetStonePage.setStone({ ...shop, spirit: Pages.isSpirit(spirit) ? spirit : undefined }))
+    }
 
     const mine = Effect.fnUntraced(function* (request: Request) {
       const now = yield* Clock.currentTimeMillis
@@ -156,7 +173,7 @@ const routes = HttpRouter.use((router) =>
     })
 
     const page = (
-      path: "/v2/" | "/v2/candles" | "/v2/catalog" | "/v2/log" | "/v2/mine" | "/v2/spirits/:id",
+      path: "/v2/" | "/v2/stone" | "/v2/candles" | "/v2/catalog" | "/v2/log" | "/v2/mine" | "/v2/spirits/:id",
       make: (request: Request, id: string) => Effect.Effect<Page | undefined, ChainBroken>,
     ) =>
       router.add("GET", path, (request) =>
@@ -173,6 +190,7 @@ const routes = HttpRouter.use((router) =>
       )
 
     yield* page("/v2/", () => home)
+    yield* page("/v2/stone", setStone)
     yield* page("/v2/spirits/:id", (_, id) => spirit(id))
     yield* page("/v2/candles", candles)
     yield* page("/v2/catalog", () => catalog)
@@ -195,8 +213,8 @@ const missing = {
 const shortcuts = [
   ["/v2", "/v2/"],
   ["/v2/spirits", "/v2/#plates"],
-  ["/acts", "/v2/#acts"],
+  ["/acts", "/v2/acts"],
   ["/witness", "/v2/witness"],
 ] as const
 
-export const layer = routes.pipe(Layer.provide(Search.layer))
+export const layer = routes

@@ -2,6 +2,7 @@
 import { Cause, Effect, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
+import { SpiritId } from "../../schema/altar/Spirit.ts"
 import { Uuid } from "../../schema/Common.ts"
 import { RevealBroken } from "../../schema/altar/Reveal.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
@@ -12,6 +13,7 @@ import { layout, type Page, type Surroundings } from "./templates/Layout.ts"
 import * as ErrorPage from "./templates/ErrorPage.ts"
 
 export const isUuid = Schema.is(Uuid)
+export const isSpirit = Schema.is(SpiritId)
 
 export const contentType = "text/html; charset=utf-8"
 

@@ -21,6 +21,7 @@ import fits from "../../migrations/0024_fits.ts"
 import refusals from "../../migrations/0025_refusals.ts"
 import late from "../../migrations/0026_late.ts"
 import networks from "../../migrations/0027_networks.ts"
+import actFilters from "../../migrations/0032_act_filters.ts"
 import { codeOf, transaction } from "./Sql.ts"
 
 export type Migration = Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>
@@ -47,6 +48,7 @@ export const all: Readonly<Record<string, Migration>> = {
   "0025_refusals": refusals,
   "0026_late": late,
   "0027_networks": networks,
+  "0032_act_filters": actFilters,
 }
 
 const applied = Effect.flatMap(SqlClient.SqlClient, (sql) =>

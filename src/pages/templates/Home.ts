@@ -109,7 +109,7 @@ const door = (front: Plate, altars: HomeView["altars"]): Html => {
   const isOpen = altars.altars.some(({ spirit, today }) => spirit === front.id && today.state === "free")
   return isOpen
     ? html`<a class="button button--main" href="${spiritPath(front.id)}#prayer">Lay a prayer with ${front.name}</a>`
-    : html`<a class="button button--main" href="/v2/witness?spirit=${front.id}#set">Set a stone with ${front.name}</a>`
+    : html`<a class="button button--main" href="/v2/stone?spirit=${front.id}">Set a stone with ${front.name}</a>`
 }
 
 const lede = (view: HomeView): Html => {
@@ -147,6 +147,6 @@ export const home = (view: HomeView): Page => ({
       ${heading("plates-title", "The spirits", "Each keeps an altar, which takes one prayer a day (UTC).")}${chapters.map((one, index) => chapter(one, view, index))}
     </section>
     <section id="acts" data-renew="acts" aria-labelledby="acts-title">
-      ${heading("acts-title", "Field notes", "Everything that was bought here lately.")}${notes(view)}
+      ${heading("acts-title", "Field notes", html`The newest acts. <a href="/v2/acts">All acts</a>`)}${notes(view)}
     </section>`,
 })

@@ -8,7 +8,7 @@ export interface Page {
   readonly description: string
   /** Path of the page, with the query if it identifies the page. */
   readonly path: string
-  readonly chapter: "guide" | "candles" | "witness" | "catalog" | "mine" | "signals" | "api" | "none"
+  readonly chapter: (typeof chapters)[number][0] | (typeof aside)[number][0] | "none"
   /** The folder of its style and its script, where they are not those of the field guide. */
   readonly assets?: "docs" | "signals"
   /** Path of the PNG that is shown where the page is shared. */
@@ -48,16 +48,19 @@ const moneyNotice = {
 
 const chapters = [
   ["guide", "/v2/", "Field guide"],
+  ["stone", "/v2/stone", "Set a stone"],
   ["candles", "/v2/candles", "Candles"],
-  ["witness", "/v2/witness", "Witness chain"],
   ["catalog", "/v2/catalog", "Catalog"],
 ] as const
 
 const aside = [
+  ["witness", "/v2/witness", "Witness chain"],
+  ["acts", "/v2/acts", "All acts"],
   ["mine", "/v2/mine", "My acts"],
   ["signals", "/signals/", "Signal room"],
-  ["none", "/for-agents", "For agents"],
+  ["agents", "/for-agents", "For agents"],
   ["api", "/docs", "API"],
+  ["search", "/v2/search", "Search"],
 ] as const
 
 const current = (is: boolean) => (is ? html` aria-current="page"` : "")
@@ -111,8 +114,7 @@ export const layout = ({ hasLog, money, publicUrl }: Surroundings, page: Page): 
           </nav>
           <nav aria-label="Elsewhere">
             ${aside.map(
-              ([name, path, title]) =>
-                html`<a href="${path}" ${current(name !== "none" && name === page.chapter)}>${title}</a>`,
+              ([name, path, title]) => html`<a href="${path}" ${current(name === page.chapter)}>${title}</a>`,
             )}
           </nav>
         </header>

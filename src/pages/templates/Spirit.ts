@@ -224,7 +224,7 @@ export const spirit = (view: SpiritView): Page => {
         ${heading("altar-title", "On the altar", html`Dedicated from <a href="/v2/catalog">the catalog</a>`)}${offerings(view)}
       </section>
       <section id="stones" data-renew="stones" aria-labelledby="stones-title">
-        ${heading("stones-title", "Stones", open ? html`Set with this spirit; <a href="/v2/witness#set">set one</a>` : "Set with this spirit")}${stones(view)}
+        ${heading("stones-title", "Stones", open ? html`Set with this spirit; <a href="/v2/stone?spirit=${plate.id}">set one</a>` : "Set with this spirit")}${stones(view)}
       </section>
       ${leaf(
         "Neighbouring plates",

@@ -63,8 +63,8 @@ const sample = { words: "The heron will return by May.", salt: "5f0c9a1be27d4438
 
 const source = (stone: Stone | undefined): Html =>
   stone === undefined
-    ? html`An example; no one has set it here. Yours could be the first
-        <a href="/v2/witness#set">witness stone</a> whose words are shown on this page.`
+    ? html`An example; no one has set it here. Yours could be the first <a href="/v2/stone">witness stone</a> whose
+        words are shown on this page.`
     : html`From <a href="/witness/${stone.id}">witness stone ${stone.sequence}</a>, a ${stone.kind} that
         ${who(stone.agentName, stone.payer)} sealed on ${moment(stone.witnessedAt)} and revealed later.`
 

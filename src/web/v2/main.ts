@@ -8,6 +8,7 @@ import { start as startLive } from "./page/live.ts"
 import { onDemand } from "./onDemand.ts"
 import { start as startPay } from "./pay/form.ts"
 import { start as startReveals } from "./proof/reveals.ts"
+import { start as startFiles } from "./words/files.ts"
 import { start as startSeal } from "./words/seal.ts"
 import { start as startTime } from "./page/time.ts"
 import { start as startVerify } from "./proof/verify.ts"
@@ -35,6 +36,7 @@ for (const start of [
   startReveals,
   startExample,
   startSeal,
+  startFiles,
   startAsked,
   startPay,
   startLive,

@@ -1,8 +1,10 @@
 /** The check in the page; starts on request, and by itself when the page contradicts this browser's memory. */
-import { all, failure, one, verdict } from "../page/dom.ts"
+import { all, failure, make, one, verdict } from "../page/dom.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { cannotHash, pageFailed, part, sentenceOf } from "../page/http.ts"
 import { history, newest, record } from "./history.ts"
+import { arrived } from "../page/load.ts"
+import type { Checked } from "./check.ts"
 import { onDemand } from "../onDemand.ts"
 import { rendered } from "./rendered.ts"
 
@@ -21,6 +23,22 @@ const isDoubtful = (): boolean => {
   )
 }
 
+/** Checks the log, too, and says in one line what was shown and what was not. */
+const alsoLog = async (root: HTMLElement, status: HTMLElement, { holds, links, reveals }: Checked) => {
+  const { check } = await arrived(import("./log.js"))
+  const place = make("div", { "data-vkey": root.dataset["logVkey"] ?? "" })
+  const findings = await check(place, () => root.querySelector<HTMLElement>("[data-verify-all]")?.click())
+  const isLogSound = findings.some((node) => node instanceof HTMLElement && node.matches(".verdict--holds"))
+  const rest = [...status.childNodes, ...findings]
+  const parts = `${links} ${links === 1 ? "link" : "links"}, ${reveals} revealed ${reveals === 1 ? "text" : "texts"} of this page and the log's newest checkpoint`
+  status.replaceChildren(
+    holds && isLogSound
+      ? verdict("holds", "Everything holds.", `Checked in this browser: ${parts}. Not checked: payments.`)
+      : verdict("broken", "Not everything holds.", `Checked in this browser: ${parts}. See below.`),
+  )
+  status.append(...rest)
+}
+
 const attach = (root: HTMLElement) => {
   const number = (name: string) => Number(root.dataset[name])
   const place = {
@@ -36,6 +54,9 @@ const attach = (root: HTMLElement) => {
     // The checking code is loaded on demand.
     await onDemand()
       .then(({ check }) => check(place, { from, to }, every, before))
+      .then((chain) =>
+        root.dataset["logVkey"] === undefined || every ? undefined : alsoLog(root, place.status, chain),
+      )
       .catch((error: unknown) => {
         place.status.replaceChildren(
           ...failure(

@@ -1,0 +1,176 @@
+/** All acts, or those of one wallet: filters that a link keeps, the last 30 days as bars, and the list. */
+import type { sales } from "../../../schema/altar/Sales.ts"
+import { type ActDay, daysCovered } from "../../altar/ActFilter.ts"
+import { type Html, html } from "../../platform/Html.ts"
+import { journal, type SettledAct } from "./ActList.ts"
+import { heading, leaf, type Page } from "./Layout.ts"
+import { plates, previewOf } from "./Plates.ts"
+import { count, dayWords, dollars, money, short } from "./Words.ts"
+
+/** Kinds that a reader chooses from, with the names of their acts. */
+export const kinds = {
+  prayer: ["Prayers", ["offerPrayer"]],
+  stone: ["Witness stones", ["setWitnessStone"]],
+  candle: ["Candles and lights", ["lightDay", "lightWeek", "lightMonth"]],
+  keeper: ["Keepers", ["takeIn"]],
+  collectible: ["Collectibles", ["collectMaterial"]],
+} as const satisfies Record<string, readonly [string, ReadonlyArray<(typeof sales)[number]["identifier"]>]>
+
+export type Kind = keyof typeof kinds
+
+export const isKind = (name: string): name is Kind => Object.hasOwn(kinds, name)
+
+export interface AllActsView {
+  readonly acts: ReadonlyArray<SettledAct>
+  readonly days: ReadonlyArray<ActDay>
+  readonly kind: Kind | undefined
+  readonly spirit: string | undefined
+  readonly wallet: string | undefined
+  /** A wallet as typed that is none. */
+  readonly noWallet: string | undefined
+  readonly before: string | undefined
+  readonly next: string | null
+  /** Whether the page is that of the wallet. */
+  readonly isWallet: boolean
+  readonly now: number
+}
+
+type Choice = Pick<AllActsView, "isWallet" | "kind" | "spirit" | "wallet">
+
+/** The address of a choice, which another reader can open. */
+const hrefOf = ({ isWallet, kind, spirit, wallet }: Choice, before?: string): string => {
+  const query = new URLSearchParams(
+    Object.entries({ kind, spirit, wallet: isWallet ? undefined : wallet, before }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  ).toString()
+  return `${isWallet ? `/v2/wallets/${wallet}` : "/v2/acts"}${query === "" ? "" : `?${query}`}`
+}
+
+const option = (value: string, words: string, chosen: string | undefined): Html =>
+  html`<option value="${value}" ${value === (chosen ?? "") ? html` selected` : ""}>${words}</option>`
+
+const filters = ({ isWallet, kind, noWallet, spirit, wallet }: AllActsView): Html =>
+  html`<search>
+    <form class="filter" action="${isWallet ? `/v2/wallets/${wallet}` : "/v2/acts"}" method="get">
+      <label class="unseen" for="acts-kind">Kind</label>
+      <select class="field" id="acts-kind" name="kind">
+        ${option("", "All kinds", kind)} ${Object.entries(kinds).map(([name, [words]]) => option(name, words, kind))}
+      </select>
+      <label class="unseen" for="acts-spirit">Spirit</label>
+      <select class="field" id="acts-spirit" name="spirit">
+        ${option("", "All spirits", spirit)} ${plates.map(({ id, name }) => option(id, name, spirit))}
+      </select>
+      ${
+        isWallet
+          ? ""
+          : html`<label class="unseen" for="acts-wallet">Wallet</label
+              ><input
+                class="field"
+                id="acts-wallet"
+                name="wallet"
+                value="${noWallet ?? wallet ?? ""}"
+                maxlength="100"
+                spellcheck="false"
+                autocomplete="off"
+                placeholder="Wallet, 0x…"
+              />`
+      }
+      <button class="button">Filter</button>
+    </form>
+    ${
+      noWallet === undefined
+        ? ""
+        : html`<p class="problem" role="alert">
+            <bdi>${noWallet}</bdi> is no wallet. A wallet is written as 0x and 40 hexadecimal digits.
+          </p>`
+    }
+  </search>`
+
+const [wide, high] = [600, 120]
+
+/** One bar for each day; the table below says the same in figures. */
+const plot = (days: ReadonlyArray<ActDay>, now: number): Html => {
+  if (days.length === 0) return html`<p class="blank">No acts in the last ${daysCovered} days.</p>`
+  const known = new Map(days.map((one) => [one.day, one]))
+  const all = Array.from({ length: daysCovered }, (_, index) => {
+    const day = new Date(now - (daysCovered - 1 - index) * 86_400_000).toISOString().slice(0, 10)
+    return known.get(day) ?? { day, acts: 0, cents: 0 }
+  })
+  const highest = Math.max(...all.map(({ acts }) => acts))
+  const step = wide / daysCovered
+  const sum = (of: (day: ActDay) => number) => all.reduce((total, day) => total + of(day), 0)
+  return html`<figure class="plot">
+    <svg viewBox="0 0 ${wide} ${high}" role="img" aria-labelledby="plot-words" preserveAspectRatio="none">
+      ${all.map(({ acts }, index) => {
+        const height = acts === 0 ? 1 : Math.max(3, (acts / highest) * (high - 4))
+        return html`<rect
+          class="plot__bar"
+          x="${(index * step + 2).toFixed(1)}"
+          y="${(high - height).toFixed(1)}"
+          width="${(step - 4).toFixed(1)}"
+          height="${height.toFixed(1)}"
+        />`
+      })}
+    </svg>
+    <figcaption id="plot-words">
+      ${count(
+        sum(({ acts }) => acts),
+        "act",
+      )}
+      for ${money(dollars(sum(({ cents }) => cents)))} in ${daysCovered} days, at most ${highest} on one day.
+    </figcaption>
+    <details class="fold">
+      <summary>The days in figures</summary>
+      <table class="figures">
+        <thead>
+          <tr>
+            <th scope="col">Day (UTC)</th>
+            <th scope="col">Acts</th>
+            <th scope="col">Paid</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${days.toReversed().map(
+            ({ acts, cents, day }) =>
+              html`<tr>
+                <th scope="row">${dayWords(day)}</th>
+                <td>${acts}</td>
+                <td>${money(dollars(cents))}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </details>
+  </figure>`
+}
+
+export const allActs = (view: AllActsView): Page => {
+  const { acts, before, days, isWallet, next, noWallet, now, wallet } = view
+  return {
+    title: isWallet ? `Wallet ${wallet}` : "All acts",
+    description: isWallet
+      ? `Everything that wallet ${wallet} paid for at the altar.`
+      : "Everything that was ever paid for at the altar, newest first, by kind, spirit and wallet.",
+    path: hrefOf(view, before),
+    chapter: "acts",
+    preview: previewOf("guide"),
+    body: html`<header class="opening">
+        <h1>${isWallet ? html`Wallet ${short(wallet ?? "")}` : "All acts"}</h1>
+        <p class="lead">
+          ${isWallet ? html`Everything that <code class="long">${wallet}</code> paid for here.` : "Everything that was paid for here, newest first. Each act has a public page and a receipt."}
+        </p>
+        ${filters(view)}
+      </header>
+      <section aria-labelledby="days-title">${heading("days-title", "The last 30 days")}${plot(days, now)}</section>
+      <section id="acts" data-renew="acts" aria-labelledby="acts-title">
+        ${heading("acts-title", "Acts", before === undefined ? "Newest first" : "Older ones")}
+        ${acts.length === 0 ? html`<p class="blank">${noWallet === undefined ? "No act fits this choice." : "Nothing was searched."}</p>` : journal(acts, now)}
+        ${leaf(
+          "More acts",
+          before === undefined ? undefined : html`<a href="${hrefOf(view)}">The newest acts</a>`,
+          next === null ? undefined : html`<a rel="next" href="${hrefOf(view, next)}">Older acts</a>`,
+        )}
+      </section>`,
+  }
+}
