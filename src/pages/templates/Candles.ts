@@ -45,6 +45,7 @@ export const candleForm = ({ onWall, payment, publicUrl, spirit }: CandleOffer):
     verb: "Light the candle",
     terms: ["salt", "commitment", "wallet", "receipt"],
     title: "Candle",
+    ...(onWall ? { page: "/v2/candles" } : {}),
     path: filled(candleActs.day.path, { familiarId: altar }),
     amountAtomic: rungs.day.priceAtomic,
     fields: html`${onWall ? choice(spirit) : ""}${durations(altar)}${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="${dedicationMaximum}" required`, `Public, 1 to ${dedicationMaximum} characters. No links, addresses or wallets.`)}${nameField("candle-name", nameHint)}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They stay in this browser until you unseal them.")}`,

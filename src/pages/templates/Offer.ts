@@ -4,7 +4,9 @@ import { agentNameMaximum } from "../../../schema/Common.ts"
 import { sales } from "../../../schema/altar/Sales.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { type Html, html } from "../../platform/Html.ts"
+import { copyable } from "./Copyable.ts"
 import { glossary, type Term } from "./Glossary.ts"
+import { waysToPay } from "./WaysToPay.ts"
 import { price } from "./Words.ts"
 
 /** Atomic USDC that a wallet needs to buy anything here. */
@@ -28,6 +30,8 @@ export interface Offer {
   /** Terms explained below the form; wallet and receipt when absent, since its aside explains the others. */
   readonly terms?: ReadonlyArray<Term>
   readonly open?: boolean
+  /** The page that a phone opens for this offer; without one no other ways to pay are listed. */
+  readonly page?: string
 }
 
 export const callText = (publicUrl: string, path: string, body: string) =>
@@ -38,14 +42,6 @@ export const callText = (publicUrl: string, path: string, body: string) =>
     `  -H "idempotency-key: $KEY"${body === "" ? "" : " \\"}`,
     ...(body === "" ? [] : [`  -d '${body}'`]),
   ].join("\n")
-
-export const copyable = (id: string, text: string, what: string): Html =>
-  html`<div class="copy">
-    <pre tabindex="0" role="region" aria-label="${what}"><code id="${id}">${text}</code></pre>
-    <button type="button" class="button copy__button scripted" data-copy="${id}">
-      Copy<span class="unseen"> ${what}</span>
-    </button>
-  </div>`
 
 export const textField = (id: string, label: string, attributes: Html, hint: string = ""): Html =>
   html`<p class="ask">
@@ -139,6 +135,6 @@ export const offer = (publicUrl: string, payment: Payment, sold: Offer): Html =>
         <p class="unscripted notice">
           Paying from this page needs script. The call below does the same from a terminal or an agent.
         </p>
-        ${call(publicUrl, payment, sold)}${glossary(...(sold.terms ?? (["wallet", "receipt"] as const)))}
+        ${call(publicUrl, payment, sold)}${sold.page === undefined ? "" : waysToPay(payment, { ...sold, publicUrl }, sold.page)}${glossary(...(sold.terms ?? (["wallet", "receipt"] as const)))}
       </div>`
     : notConfigured(payment)

@@ -32,6 +32,7 @@ const form = ({ payment, publicUrl, spirit }: SetStoneView): Html =>
     id: "stone",
     verb: "Set the stone",
     title: "Witness stone",
+    page: "/v2/stone",
     path: setWitnessStone.path,
     amountAtomic: setWitnessStone.sale.priceAtomic,
     fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, `1 to ${wordsMaximum} characters. They stay in this browser until you reveal them.`)}${fileField}

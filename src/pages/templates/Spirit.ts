@@ -89,6 +89,7 @@ const prayerCall = ({ plate }: SpiritView) => ({
 const prayerForm = (view: SpiritView): Html =>
   offer(view.publicUrl, view.payment, {
     ...prayerCall(view),
+    page: spiritPath(view.plate.id),
     fields: html`${wordsField("prayer-words", "Your words", html`data-seal="intentionCommitment" maxlength="4096" required`, `1 to ${wordsMaximum} characters. They never leave this browser.`, "I came by, and it was quiet.")}${nameField("prayer-name", nameHint, "A visitor")}`,
   })
 

@@ -19,12 +19,24 @@ export interface Wallet {
 }
 
 /** Wallets announce themselves (EIP-6963); older ones exist only at `window.ethereum`. */
-export const found = async (): Promise<ReadonlyArray<{ readonly name: string; readonly provider: Provider }>> => {
-  const announced: Array<{ name: string; provider: Provider }> = []
+export interface Found {
+  readonly name: string
+  /** A `data:` URL of an image; absent where the wallet announced none. */
+  readonly icon?: string
+  readonly provider: Provider
+}
+
+export const found = async (): Promise<ReadonlyArray<Found>> => {
+  const announced: Array<Found> = []
   const hear = (event: Event) => {
     if (!(event instanceof CustomEvent)) return
     const { info, provider } = event.detail
-    announced.push({ name: String(info?.name ?? "Wallet"), provider })
+    const icon = String(info?.icon ?? "")
+    announced.push({
+      name: String(info?.name ?? "Wallet"),
+      provider,
+      ...(icon.startsWith("data:image/") ? { icon } : {}),
+    })
   }
   addEventListener("eip6963:announceProvider", hear)
   dispatchEvent(new Event("eip6963:requestProvider"))
