@@ -1,6 +1,6 @@
 /** The small values that the altar's bodies share. */
 import { Schema } from "effect"
-import { shaped, whole } from "./Bounds.ts"
+import { patterned, whole } from "./Fields.ts"
 
 const described = (identifier: string, description: string, ...examples: ReadonlyArray<string>) => ({
   identifier,
@@ -8,7 +8,7 @@ const described = (identifier: string, description: string, ...examples: Readonl
   examples: [...examples],
 })
 
-export const Hex64 = shaped(/^[0-9a-f]{64}$/u, 64).annotate(
+export const Hex64 = patterned(/^[0-9a-f]{64}$/u, 64).annotate(
   described(
     "Hex64",
     "A SHA-256 digest as 64 lowercase hexadecimal digits.",
@@ -17,12 +17,12 @@ export const Hex64 = shaped(/^[0-9a-f]{64}$/u, 64).annotate(
 )
 
 /** An EVM address, lowercase or checksummed; compared by value. */
-export const Address = shaped(/^0x[0-9a-fA-F]{40}$/u, 42).annotate(
+export const Address = patterned(/^0x[0-9a-fA-F]{40}$/u, 42).annotate(
   described("Address", "An EVM address.", "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"),
 )
 export type Address = `0x${string}`
 
-export const TransactionHash = shaped(/^0x[0-9a-f]{64}$/u, 66).annotate(
+export const TransactionHash = patterned(/^0x[0-9a-f]{64}$/u, 66).annotate(
   described(
     "TransactionHash",
     "An on-chain transaction hash in lowercase.",
@@ -30,26 +30,26 @@ export const TransactionHash = shaped(/^0x[0-9a-f]{64}$/u, 66).annotate(
   ),
 )
 
-export const Uuid = shaped(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u, 36).annotate(
+export const Uuid = patterned(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u, 36).annotate(
   described("Uuid", "A lowercase UUID.", "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"),
 )
 
 /** RFC 3339 UTC with milliseconds and `Z`; this exact string enters a chain hash. */
-export const Timestamp = shaped(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u, 24).annotate({
+export const Timestamp = patterned(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u, 24).annotate({
   ...described("Timestamp", "RFC 3339 UTC time with milliseconds.", "2026-11-21T09:17:02.115Z"),
   format: "date-time",
 })
 
-export const Network = shaped(/^eip155:[0-9]{1,12}$/u, 19, 8).annotate(
+export const Network = patterned(/^eip155:[0-9]{1,12}$/u, 19, 8).annotate(
   described("Network", "A CAIP-2 network id.", "eip155:8453"),
 )
 
 /** Atomic USDC (6 decimals) as a decimal string; `10000` is one cent. */
-export const AtomicAmount = shaped(/^(0|[1-9][0-9]{0,77})$/u, 78, 1).annotate(
+export const AtomicAmount = patterned(/^(0|[1-9][0-9]{0,77})$/u, 78, 1).annotate(
   described("AtomicAmount", "Atomic USDC (6 decimals) as a decimal string.", "10000"),
 )
 
-export const PriceUsd = shaped(/^\$[0-9]{1,12}\.[0-9]{2}$/u, 16, 5).annotate(
+export const PriceUsd = patterned(/^\$[0-9]{1,12}\.[0-9]{2}$/u, 16, 5).annotate(
   described("PriceUsd", "A price in US dollars.", "$0.01"),
 )
 

@@ -1,6 +1,6 @@
 /** Refusals that any request may meet. */
 import { Schema } from "effect"
-import { anyText, listOf, sentence, upTo } from "./Bounds.ts"
+import { anyText, listOf, sentence, upTo } from "./Fields.ts"
 import { at, envelope, nothingNow } from "./Refusal.ts"
 
 export const Issue = Schema.Struct({

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "./Group.ts"
-import { Count, waitSeconds, listOf, sentence, shaped } from "./Bounds.ts"
+import { Count, waitSeconds, listOf, sentence, patterned } from "./Fields.ts"
 import { ChainHead } from "./altar/Witness.ts"
 import { RoomRequests } from "./room/Api.ts"
 import { Mode, modes } from "./room/Message.ts"
@@ -38,11 +38,11 @@ const clock = Part.annotate({
 
 export const Health = Schema.Struct({
   ok: Schema.Boolean,
-  version: shaped(/^\d{1,5}\.\d{1,5}\.\d{1,5}$/u, 17, 5).annotate({
+  version: patterned(/^\d{1,5}\.\d{1,5}\.\d{1,5}$/u, 17, 5).annotate({
     description:
       "The version of the server, as its changelog counts; the interface has one of its own in this document.",
   }),
-  commit: Schema.NullOr(shaped(/^[0-9a-f]{40}$/u, 40)).annotate({
+  commit: Schema.NullOr(patterned(/^[0-9a-f]{40}$/u, 40)).annotate({
     description: "The git commit that the server was built from; null where that is not known.",
   }),
   database: Part,

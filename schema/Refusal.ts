@@ -1,6 +1,6 @@
 /** The fields of every refusal: its code, its status, and a sentence about the remedy and the charge. */
 import { Effect, Schema } from "effect"
-import { sentence } from "./Bounds.ts"
+import { sentence } from "./Fields.ts"
 
 /** Limited to this request: its payment was not checked yet and may have been charged by an earlier request. */
 export const nothingNow = "This request charged nothing."

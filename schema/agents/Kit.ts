@@ -1,6 +1,6 @@
 /** The query and answer of `buy_kit`: everything that a buyer's own x402 client needs to pay. */
 import { Schema } from "effect"
-import { oneOf } from "../Bounds.ts"
+import { oneOf } from "../Fields.ts"
 import { CandleBody, candleActs } from "../altar/Candle.ts"
 import { ElementId } from "../altar/Collectible.ts"
 import { Address, AtomicAmount, PriceUsd, Url } from "../Common.ts"

@@ -1,6 +1,6 @@
 /** The result of `verify_witness`: the recomputed parts of a stone, and the extent of the check. */
 import { Schema } from "effect"
-import { Count } from "../Bounds.ts"
+import { Count } from "../Fields.ts"
 import { Hex64, Url, Uuid } from "../Common.ts"
 import { Receipt } from "../payments/Payment.ts"
 import { Commitment } from "../altar/Commitment.ts"

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { Group } from "../Group.ts"
-import { listOf } from "../Bounds.ts"
+import { listOf } from "../Fields.ts"
 import { AgentName, listLimit, listMaximum, PriceUsd, Timestamp, Url, Uuid } from "../Common.ts"
 import { ActName, ActNotFound } from "../payments/Act.ts"
 import { AnyReceipt } from "../payments/Payment.ts"

@@ -1,6 +1,6 @@
 /** The answer in place of a link that no longer verifies. */
 import { Schema } from "effect"
-import { Position } from "../Bounds.ts"
+import { Position } from "../Fields.ts"
 import { at, envelope } from "../Refusal.ts"
 
 /** Returns the message: the place, the fault and its meaning. */

@@ -1,7 +1,7 @@
 /** Candles and lights: a public dedication for some days, and sealed words that can be unsealed once. */
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { Count, listOf, sentence, upTo } from "../Bounds.ts"
+import { Count, listOf, sentence, upTo } from "../Fields.ts"
 import * as Act from "../payments/Act.ts"
 import {
   Address,

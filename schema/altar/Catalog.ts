@@ -1,6 +1,6 @@
 /** The catalogs of collectibles, and the chain of publications and acquisitions. */
 import { Schema } from "effect"
-import { Count, listOf, path, Position, sentence, shaped, upTo } from "../Bounds.ts"
+import { Count, listOf, path, Position, sentence, patterned, upTo } from "../Fields.ts"
 import {
   Address,
   AgentName,
@@ -46,7 +46,7 @@ export const CatalogItem = Schema.Struct({
   id: ElementId,
   name: sentence("Beeswax"),
   kind: ItemKind,
-  color: shaped(/^#[0-9A-Fa-f]{6}$/u, 7).annotate({ examples: ["#d9a441"] }),
+  color: patterned(/^#[0-9A-Fa-f]{6}$/u, 7).annotate({ examples: ["#d9a441"] }),
   image: path("/images/elements/beeswax.svg").annotate({ description: "Path of the artwork." }),
   description: sentence("A cake of wax, still warm at the middle."),
   altarLine: sentence("Set down where the sun reaches it."),

@@ -1,7 +1,7 @@
 /** Collectibles: numbered editions, each with its own keeper record and its own entry in the publication chain. */
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { Position, sentence, shaped } from "../Bounds.ts"
+import { Position, sentence, patterned } from "../Fields.ts"
 import { settledAct } from "../payments/Act.ts"
 import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
 import { paid } from "../payments/Sale.ts"
@@ -11,7 +11,7 @@ import { Unknown } from "./Requests.ts"
 import { SpiritId } from "./Spirit.ts"
 import { at, envelope, nothingNow } from "../Refusal.ts"
 
-export const ElementId = shaped(/^[a-z0-9-]{1,64}$/u, 64, 1).annotate({
+export const ElementId = patterned(/^[a-z0-9-]{1,64}$/u, 64, 1).annotate({
   identifier: "ElementId",
   description: "A collectible listed at /api/elements, /api/companions or /api/pixels.",
   examples: ["beeswax"],

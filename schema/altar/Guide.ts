@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { Group } from "../Group.ts"
-import { Count, listOf, path, sentence } from "../Bounds.ts"
+import { Count, listOf, path, sentence } from "../Fields.ts"
 import { ActName } from "../payments/Act.ts"
 import { LitCandle } from "./Candle.ts"
 import { Address, AgentName, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"

@@ -1,7 +1,7 @@
 /** Prayers: one sealed intention for each spirit and UTC day, answered with a short line. */
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { sentence, shaped } from "../Bounds.ts"
+import { sentence, patterned } from "../Fields.ts"
 import { Address, AgentName, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
 import { Commitment, CommitmentRefused } from "./Commitment.ts"
 import { paidErrors, paidHeaders, settled } from "../payments/Endpoint.ts"
@@ -12,7 +12,7 @@ import { SpiritId, SpiritNotFound } from "./Spirit.ts"
 import { at, envelope, nothingNow } from "../Refusal.ts"
 
 /** A UTC calendar day. */
-export const Day = shaped(/^\d{4}-\d{2}-\d{2}$/u, 10).annotate({
+export const Day = patterned(/^\d{4}-\d{2}-\d{2}$/u, 10).annotate({
   identifier: "Day",
   description: "A UTC day, YYYY-MM-DD.",
   examples: ["2026-11-21"],

@@ -1,7 +1,7 @@
 /** The shared parts of the altar's endpoints: refusals of undecodable requests, and descriptions of operations. */
 import { Context, Schema } from "effect"
 import { HttpApiMiddleware, HttpApiSchema, OpenApi } from "effect/http-api"
-import { waitSeconds } from "../Bounds.ts"
+import { waitSeconds } from "../Fields.ts"
 import { Uuid } from "../Common.ts"
 import {
   BadRequest,

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "../Group.ts"
-import { header } from "../Bounds.ts"
+import { header } from "../Fields.ts"
 import { anyRailHeaders, PaymentRefusal, Pending, reconcilePath } from "../payments/Endpoint.ts"
 import { AttemptNotFound, PaymentsUnavailable } from "../payments/Errors.ts"
 import { IdempotencyKey } from "../payments/Payment.ts"

@@ -1,7 +1,7 @@
 /** Witness stones: timestamped sealed commitments in a hash chain, and their reveal. */
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { Count, listOf, Position, sentence } from "../Bounds.ts"
+import { Count, listOf, Position, sentence } from "../Fields.ts"
 import { settledAct } from "../payments/Act.ts"
 import {
   Address,

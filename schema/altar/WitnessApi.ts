@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "../Group.ts"
-import { whole } from "../Bounds.ts"
+import { whole } from "../Fields.ts"
 import { listLimit, segmentQuery, Uuid } from "../Common.ts"
 import { BrokenChain } from "./BrokenChain.ts"
 import { CommitmentMismatch } from "./Commitment.ts"

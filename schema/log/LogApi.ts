@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "../Group.ts"
-import { Count, header, sentence, shaped, waitSeconds } from "../Bounds.ts"
+import { Count, header, sentence, patterned, waitSeconds } from "../Fields.ts"
 import { Timestamp, Url, Uuid } from "../Common.ts"
 import { NotFound } from "../Errors.ts"
 import { at, envelope } from "../Refusal.ts"
@@ -32,7 +32,7 @@ export const LogStatus = Schema.Struct({
       "`waiting` after a start, until a checkpoint file or a log witness confirms the newest checkpoint, and `stopped` when the log would contradict itself. In both states nothing new is covered and published files stay.",
   }),
   size: Count.annotate({ description: "Stones that the newest checkpoint covers: those up to this sequence." }),
-  root: shaped(/^[A-Za-z0-9+/]{43}=$/u, 44).annotate({
+  root: patterned(/^[A-Za-z0-9+/]{43}=$/u, 44).annotate({
     description: "Root hash of the tree of these stones, Base64.",
     examples: [root],
   }),

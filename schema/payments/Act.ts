@@ -1,11 +1,11 @@
 /** The answers that all paid acts share: settled, replayed or pending. */
 import { Schema } from "effect"
-import { sentence, shaped } from "../Bounds.ts"
+import { sentence, patterned } from "../Fields.ts"
 import { AtomicAmount, Network, Timestamp, Url, Uuid } from "../Common.ts"
 import { AnyReceipt, IdempotencyKey, Receipt } from "./Payment.ts"
 import { at, envelope } from "../Refusal.ts"
 
-export const ActName = shaped(/^[a-z][A-Za-z]{1,40}$/u, 41, 2).annotate({
+export const ActName = patterned(/^[a-z][A-Za-z]{1,40}$/u, 41, 2).annotate({
   identifier: "ActName",
   description: "The kind of act.",
   examples: ["setWitnessStone"],

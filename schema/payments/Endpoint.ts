@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { Base64 } from "effect/encoding"
 import { HttpApiSchema } from "effect/http-api"
-import { base64, header, waitSeconds } from "../Bounds.ts"
+import { base64, header, waitSeconds } from "../Fields.ts"
 import { SettlementPending } from "./Act.ts"
 import {
   AuthorizationAlreadyBound,

@@ -1,6 +1,6 @@
 /** Refusals of a paid request, before and after payment. */
 import { Schema } from "effect"
-import { listOf, sentence } from "../Bounds.ts"
+import { listOf, sentence } from "../Fields.ts"
 import { at, envelope, nothingNow } from "../Refusal.ts"
 import { Challenge } from "./Payment.ts"
 

@@ -1,13 +1,13 @@
 /** The x402 v2 messages around a paid act: challenge, signed payment, settlement, receipt. */
 import { Schema } from "effect"
-import { path, sentence, shaped, upTo } from "../Bounds.ts"
+import { path, sentence, patterned, upTo } from "../Fields.ts"
 import { Address, AtomicAmount, Network, PriceUsd, Timestamp, TransactionHash, Url } from "../Common.ts"
 import * as example from "./Examples.ts"
 import { secondsMaximum, usdc } from "./Usdc.ts"
 
 export { priceUsd } from "./Usdc.ts"
 
-export const IdempotencyKey = shaped(/^[A-Za-z0-9_-]{12,128}$/u, 128, 12).annotate({
+export const IdempotencyKey = patterned(/^[A-Za-z0-9_-]{12,128}$/u, 128, 12).annotate({
   identifier: "IdempotencyKey",
   description:
     "Names one purchase. A request with a payment needs it, unless the payment carries a `payment-identifier` id; asking for the price does not. Same purchase, same key: a retry with the same URL and body never pays twice. A new attempt needs a new key. Treat it as a secret until you have your answer.",
@@ -212,7 +212,10 @@ export const CardReceipt = Schema.Struct({
       description: "The card processor's payment intent.",
     }),
     currency: Schema.Literal("usd"),
-    amountCents: shaped(/^[1-9][0-9]{0,11}$/u, 12, 1).annotate({ description: "US cents charged.", examples: ["300"] }),
+    amountCents: patterned(/^[1-9][0-9]{0,11}$/u, 12, 1).annotate({
+      description: "US cents charged.",
+      examples: ["300"],
+    }),
   }),
 }).annotate({
   identifier: "CardReceipt",

@@ -9,7 +9,7 @@ import {
   OpenApi,
 } from "effect/http-api"
 import type { Group } from "../Group.ts"
-import { header, whole, waitSeconds } from "../Bounds.ts"
+import { header, whole, waitSeconds } from "../Fields.ts"
 import { optionalBody } from "../openapi/OptionalBody.ts"
 import * as Errors from "./Errors.ts"
 import { MessageBody } from "./Message.ts"

@@ -1,6 +1,6 @@
 /** Every refusal of the signal room: `{error: {code, message}}`, one class a code. */
 import { Effect, Schema } from "effect"
-import { sentence, upTo } from "../Bounds.ts"
+import { sentence, upTo } from "../Fields.ts"
 
 const error = <const Code extends string>(code: Code, message: string) => ({
   error: Schema.Struct({

@@ -1,6 +1,6 @@
 /** A short signal between people and agents, as sent and as stored. */
 import { Effect, Schema, SchemaTransformation } from "effect"
-import { anyText, Count, sentence, shaped } from "../Bounds.ts"
+import { anyText, Count, sentence, patterned } from "../Fields.ts"
 import { senderMaximum, textMaximum } from "./Limits.ts"
 
 /** No control characters, line separators, bidirectional embeddings, overrides or isolates, lone surrogates. */
@@ -46,7 +46,7 @@ export const SenderKind = Schema.Literals(["person", "agent"]).annotate({
   examples: ["agent"],
 })
 
-export const ClientId = shaped(/^[A-Za-z0-9_-]{1,64}$/u, 64, 1).annotate({
+export const ClientId = patterned(/^[A-Za-z0-9_-]{1,64}$/u, 64, 1).annotate({
   identifier: "ClientId",
   description:
     "Names this message for retries: the same id with the same content is answered with the original, with other content 409. 1 to 64 ASCII letters, digits, underscores or hyphens.",
@@ -79,7 +79,7 @@ export const Sequence = Count.annotate({
 })
 
 /** ISO 8601, UTC, with milliseconds. */
-export const Instant = shaped(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u, 24).annotate({
+export const Instant = patterned(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u, 24).annotate({
   identifier: "Instant",
   description: "ISO 8601 time in UTC with milliseconds.",
   examples: ["2026-11-21T09:17:02.115Z"],
@@ -87,7 +87,7 @@ export const Instant = shaped(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u, 
 })
 
 export const Message = Schema.Struct({
-  id: shaped(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u, 36).annotate({
+  id: patterned(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u, 36).annotate({
     identifier: "MessageId",
     description: "A lowercase UUID v4.",
     examples: ["8c1f6a52-7d0e-4b63-9a53-0d7c2f1b8e44"],

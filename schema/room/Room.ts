@@ -1,17 +1,17 @@
 /** A temporary room that its invite token opens, for seven days. */
 import { Effect, Schema } from "effect"
-import { listOf, sentence, shaped } from "../Bounds.ts"
+import { listOf, sentence, patterned } from "../Fields.ts"
 import { nameMaximum, retained } from "./Limits.ts"
 import { Instant, lineOf, Message, plain, Sequence } from "./Message.ts"
 
-export const RoomId = shaped(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u, 36).annotate({
+export const RoomId = patterned(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u, 36).annotate({
   identifier: "RoomId",
   description: "A canonical lowercase UUID v4.",
   examples: ["5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d"],
 })
 
 /** 32 random bytes in base64url without padding. */
-export const Token = shaped(/^[A-Za-z0-9_-]{43}$/u, 43).annotate({
+export const Token = patterned(/^[A-Za-z0-9_-]{43}$/u, 43).annotate({
   identifier: "RoomToken",
   description: "The invite token, shown once. It lets anyone read, send and delete.",
   examples: ["q1w2E3r4T5y6U7i8O9p0-A1s2D3f4G5h6J7k8L9z0_w"],

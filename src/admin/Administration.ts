@@ -7,7 +7,7 @@ import * as Removal from "../room/Removal.ts"
 import * as Audit from "./Audit.ts"
 
 /** The person who requests a change, and the reason. */
-export interface By {
+export interface Actor {
   readonly who: string
   readonly why: string
 }
@@ -23,20 +23,21 @@ export class Administration extends Context.Service<Administration>()("spirit-al
     const inTransaction = yield* transaction
     const audit = yield* Audit.make
 
-    const noted = <E>(what: string, subject: string, by: By, change: Effect.Effect<void, E>) =>
-      inTransaction(Effect.andThen(change, Effect.asVoid(audit.note({ ...by, what, subject }))))
+    const audited = <E>(what: string, subject: string, by: Actor, change: Effect.Effect<void, E>) =>
+      inTransaction(Effect.andThen(change, Effect.asVoid(audit.record({ ...by, what, subject }))))
 
     /** Fails if the change found its result already in place. */
     const unless = <E>(change: Effect.Effect<boolean, E>, message: string) =>
       Effect.flatMap(change, (isChanged) => (isChanged ? Effect.void : Effect.fail(new NothingDone({ message }))))
 
     return {
-      pause: (by: By) => noted("pause", "selling", by, unless(selling.pause(by.why), "Selling is paused already.")),
-      resume: (by: By) => noted("resume", "selling", by, unless(selling.resume, "Selling is not paused.")),
-      hide: (act: string, field: string, by: By) => noted(`hide ${field}`, act, by, moderation.hide(act, field)),
-      show: (act: string, field: string, by: By) => noted(`show ${field}`, act, by, moderation.show(act, field)),
-      deleteRoom: (room: string, by: By) =>
-        noted("delete room", room, by, unless(removeRoom(room), `No room has the id ${room}.`)),
+      pause: (by: Actor) =>
+        audited("pause", "selling", by, unless(selling.pause(by.why), "Selling is paused already.")),
+      resume: (by: Actor) => audited("resume", "selling", by, unless(selling.resume, "Selling is not paused.")),
+      hide: (act: string, field: string, by: Actor) => audited(`hide ${field}`, act, by, moderation.hide(act, field)),
+      show: (act: string, field: string, by: Actor) => audited(`show ${field}`, act, by, moderation.show(act, field)),
+      deleteRoom: (room: string, by: Actor) =>
+        audited("delete room", room, by, unless(removeRoom(room), `No room has the id ${room}.`)),
     }
   }),
 }) {

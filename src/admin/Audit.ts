@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Moment, rowsOf } from "../platform/Rows.ts"
 
-export interface Deed {
+export interface AuditEntry {
   /** The account of the machine, or the given name. */
   readonly who: string
   readonly what: string
@@ -20,12 +20,12 @@ const Row = Schema.Struct({
   why: Schema.String,
 })
 
-const deedsOf = rowsOf("admin_audit", Row)
+const entriesOf = rowsOf("admin_audit", Row)
 
 export const make = Effect.map(SqlClient.SqlClient, (sql) => ({
-  note: ({ subject, what, who, why }: Deed) =>
+  record: ({ subject, what, who, why }: AuditEntry) =>
     sql`INSERT INTO admin_audit (who, what, subject, why) VALUES (${who}, ${what}, ${subject}, ${why})`,
   /** Newest first. */
   list: (limit: number) =>
-    deedsOf(sql`SELECT at, who, what, subject, why FROM admin_audit ORDER BY at DESC, id DESC LIMIT ${limit}::int`),
+    entriesOf(sql`SELECT at, who, what, subject, why FROM admin_audit ORDER BY at DESC, id DESC LIMIT ${limit}::int`),
 }))

@@ -1,18 +1,18 @@
 /** The documents that agents discover this server by; all are created at start. */
 import { DateTime, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { Loose } from "../limits/Loose.ts"
+import { LimitFactor } from "../limits/LimitFactor.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../http/Accept.ts"
 import { fresh, refuse } from "../http/Responses.ts"
-import { type How, written } from "../http/Written.ts"
+import { type ResponseOptions, cachedResponse } from "../http/CachedResponse.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { didDocument, ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
 import { Operator } from "../platform/Operator.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { tools } from "../server/Shapes.ts"
+import { tools } from "../server/ErrorFormats.ts"
 import { agentCard, agentManifest, aiCatalog, cardType, registryEntry, serverCard, x402 } from "./Manifests.ts"
-import { forPeople, manual } from "./Manual.ts"
+import { manualForPeople, manual } from "./Manual.ts"
 import { markdown } from "./Markdown.ts"
 import { Offers } from "./Offers.ts"
 import { page, policy } from "./Page.ts"
@@ -39,14 +39,17 @@ const plain = { contentType: "text/plain; charset=utf-8" }
 /** RFC 9116 requires a contact, so without one there is no file. */
 const unnamed = refuse(404, { code: "not_found", message: "The operator of this server has named no contact." })
 
-const json = (path: `/${string}`, value: object, how: How = {}) =>
-  Routes.get(path, written(JSON.stringify(value), how).respond)
+const json = (path: `/${string}`, value: object, how: ResponseOptions = {}) =>
+  Routes.get(path, cachedResponse(JSON.stringify(value), how).respond)
 
 /** The card at its reserved place (SEP-2127). */
-const cardAtTools: How = { contentType: cardType, headers: { "cache-control": "public, max-age=3600" } }
+const cardAtTools: ResponseOptions = { contentType: cardType, headers: { "cache-control": "public, max-age=3600" } }
 
 /** A key in use is found within a minute of its rotation. */
-const shortly: How = { contentType: "application/did+json", headers: { "cache-control": "public, max-age=60" } }
+const shortly: ResponseOptions = {
+  contentType: "application/did+json",
+  headers: { "cache-control": "public, max-age=60" },
+}
 
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
@@ -60,12 +63,12 @@ export const layer = Layer.unwrap(
     const keys = yield* ReceiptKeys
     const card = serverCard(publicUrl, log)
 
-    const sections = manual(publicUrl, offers, log, yield* Loose)
+    const sections = manual(publicUrl, offers, log, yield* LimitFactor)
     const text = markdown(sections)
     const headers = { vary: "accept", "content-security-policy": policy }
-    const llms = written(text, plain)
-    const asMarkdown = written(text, { contentType: "text/markdown; charset=utf-8", headers })
-    const asPage = written(page(publicUrl, [...sections, ...forPeople(publicUrl)]), {
+    const llms = cachedResponse(text, plain)
+    const asMarkdown = cachedResponse(text, { contentType: "text/markdown; charset=utf-8", headers })
+    const asPage = cachedResponse(page(publicUrl, [...sections, ...manualForPeople(publicUrl)]), {
       contentType: "text/html; charset=utf-8",
       headers,
     })
@@ -95,7 +98,7 @@ export const layer = Layer.unwrap(
       Routes.get(paths.llms, llms.respond),
       Routes.get(paths.manual, forAgents),
       Routes.get(paths.markdown, asMarkdown.respond),
-      Routes.get(paths.robots, written(robots(publicUrl), plain).respond),
+      Routes.get(paths.robots, cachedResponse(robots(publicUrl), plain).respond),
       Routes.get(paths.security, security),
     )
   }),

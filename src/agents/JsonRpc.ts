@@ -11,7 +11,7 @@ export const Request = Schema.Struct({ jsonrpc: version, id: Id, method: Schema.
 export type Request = typeof Request.Type
 
 /** Messages without an answer: notifications, and answers to requests that this server never makes. */
-export const Silent = Schema.Union([
+export const OneWayMessage = Schema.Union([
   Schema.Struct({ jsonrpc: version, id: Schema.optionalKey(Schema.Never), method: Schema.String, params: Params }),
   Schema.Struct({ jsonrpc: version, id: Id, result: Schema.Json }),
   Schema.Struct({ jsonrpc: version, id: Id, error: Schema.Json }),

@@ -8,7 +8,7 @@ import type { PaymentTerms } from "../payments/PaymentTerms.ts"
 import type { Operator } from "../platform/Operator.ts"
 import { icons } from "./Icons.ts"
 import { handshake, versions } from "./McpEra.ts"
-import { tools as paths } from "../server/Shapes.ts"
+import { tools as paths } from "../server/ErrorFormats.ts"
 import type { Offer } from "./Offers.ts"
 import * as Words from "./Words.ts"
 

@@ -185,4 +185,4 @@ export const manual = (
 ]
 
 /** The sections for people, on the page only. */
-export const forPeople = (publicUrl: string): ReadonlyArray<Section> => [terminal(publicUrl)]
+export const manualForPeople = (publicUrl: string): ReadonlyArray<Section> => [terminal(publicUrl)]

@@ -4,12 +4,12 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { preferred } from "../http/Accept.ts"
 import { mayCall } from "../http/Origins.ts"
 import { body } from "../http/Responses.ts"
-import { tools as paths } from "../server/Shapes.ts"
+import { tools as paths } from "../server/ErrorFormats.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
 import { headersOf, type Policy } from "../limits/Policy.ts"
 import { RateLimiter } from "../limits/RateLimiter.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
-import { codes, failed, type Reply, Request, Silent } from "./JsonRpc.ts"
+import { codes, failed, type Reply, Request, OneWayMessage } from "./JsonRpc.ts"
 import { Mcp } from "./Mcp.ts"
 import { envelopeFault, eraOf, eraOfHeaders, handshake, stateless, versions } from "./McpEra.ts"
 import * as Routes from "./Routes.ts"
@@ -21,7 +21,7 @@ export const requests: Policy = {
 
 const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
 const isRequest = Schema.is(Request)
-const isSilent = Schema.is(Silent)
+const isSilent = Schema.is(OneWayMessage)
 
 const answer = (reply: Reply, status = 200, headers: Record<string, string> = {}) =>
   HttpServerResponse.jsonUnsafe(reply, { status, headers: { "cache-control": "no-store", ...headers } })

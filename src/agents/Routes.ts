@@ -1,7 +1,7 @@
 /** A path and its methods; other methods get a 405 with `Allow`, as on the contract's paths. */
 import { Effect } from "effect"
 import { HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { altar } from "../server/Shapes.ts"
+import { altar } from "../server/ErrorFormats.ts"
 
 type Handler<E, R> = (
   request: HttpServerRequest.HttpServerRequest,

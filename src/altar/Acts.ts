@@ -8,7 +8,7 @@ import { actsByName, PaidActs } from "../payments/PaidAct.ts"
 import * as Ledger from "../payments/ledger/LedgerSql.ts"
 import { currentReceipt } from "../payments/Receipts.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
-import * as KeptReads from "../platform/KeptReads.ts"
+import * as CachedReads from "../platform/CachedReads.ts"
 import { Moment, readable, rowReader } from "../platform/Rows.ts"
 import { atMost, bounded } from "../platform/Sql.ts"
 import { part } from "../platform/SqlPart.ts"
@@ -19,7 +19,7 @@ import { collecting, Collectibles } from "./collectibles/Collectibles.ts"
 import { keeping, Keepers } from "./keepers/Keepers.ts"
 import { Prayers, praying } from "./prayers/Prayers.ts"
 import { ofAct, revealColumns, revealOf, Reveals } from "./Reveals.ts"
-import type { Telling } from "./Telling.ts"
+import type { ActText } from "./ActText.ts"
 import { witnessing } from "./witness/StoneRow.ts"
 import { WitnessStones } from "./witness/WitnessStones.ts"
 
@@ -48,7 +48,7 @@ export const paidActs = Layer.effect(
   }),
 )
 
-const told: Readonly<Record<(typeof sales)[number]["identifier"], Telling>> = {
+const told: Readonly<Record<(typeof sales)[number]["identifier"], ActText>> = {
   offerPrayer: praying,
   takeIn: keeping,
   collectMaterial: collecting,
@@ -59,7 +59,7 @@ const told: Readonly<Record<(typeof sales)[number]["identifier"], Telling>> = {
 }
 
 /** The telling of each act sold here, by name. */
-export const Tellings = Context.Reference<ReadonlyMap<string, Telling>>("spirit-altar/altar/Tellings", {
+export const ActTexts = Context.Reference<ReadonlyMap<string, ActText>>("spirit-altar/altar/ActTexts", {
   defaultValue: () => new Map(Object.entries(told)),
 })
 
@@ -173,7 +173,7 @@ export class Acts extends Context.Service<
         return page
       })
 
-      const page = yield* KeptReads.make({
+      const page = yield* CachedReads.make({
         nameOf: (asked: Page) => `${asked.limit} ${asked.before} ${filterName(asked)}`,
         statement: ({ before, limit, ...filter }) => {
           const below = before === undefined ? [] : [part`(a.settled_at, a.id) < ${Ledger.placeOfAct(before)}`]
@@ -205,13 +205,13 @@ export class Acts extends Context.Service<
       })
 
       // Acts of one table share a telling.
-      const owners = [...new Set((yield* Tellings).values())]
+      const owners = [...new Set((yield* ActTexts).values())]
       const lying = ({ limit, spirit }: Altar, now: string) =>
         owners
           .flatMap(({ onAltar }) => (onAltar === undefined ? [] : [onAltar(spirit, limit, now)]))
           .reduce((one, other) => part`${one} UNION ALL ${other}`)
 
-      const altar = yield* KeptReads.make({
+      const altar = yield* CachedReads.make({
         nameOf: ({ limit, spirit }: Altar) => `${limit} ${spirit}`,
         // Each table finds its ids by an index; the outer query reads the acts by id.
         statement: (altar, now) =>

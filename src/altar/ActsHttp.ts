@@ -4,20 +4,20 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../schema/Api.ts"
 import type { ActAnswer, ActList } from "../../schema/altar/ActApi.ts"
 import { listDefault } from "../../schema/Common.ts"
-import { known } from "../http/KnownUrls.ts"
+import { cachedUrl } from "../http/UrlCache.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { fresh } from "../http/Responses.ts"
-import { kept } from "./Answers.ts"
+import { cachedAnswer } from "./Answers.ts"
 import { type ActPage, Acts } from "./Acts.ts"
 
 export const handlers = HttpApiBuilder.group(Api, "acts", (handlers) =>
   Effect.gen(function* () {
     const acts = yield* Acts
-    const list = kept(({ acts, next }: ActPage) =>
+    const list = cachedAnswer(({ acts, next }: ActPage) =>
       Effect.succeed(jsonOf<typeof ActList.Type>({ ok: true, acts: JsonText.list(acts), next })),
     )
     // Raw: cached bytes with their tag.
-    return (yield* known(handlers))
+    return (yield* cachedUrl(handlers))
       .handleRaw("listActs", ({ query, request }) => list(request, acts.list(query.limit ?? listDefault, query.before)))
       .handleRaw("readAct", ({ params, request }) =>
         acts

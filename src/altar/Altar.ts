@@ -17,10 +17,10 @@ const chains = Layer.mergeAll(WitnessChain.layer, PublicationChain.layer, Reveal
 const reads = Layer.mergeAll(Acts.layer, FieldGuide.layer, CandleWall.layer, Catalogs.layer)
 
 /** The acts of an altar, built on their own services or on the database alone. */
-export type Sold = Layer.Layer<PaidActs, never, Layer.Services<typeof paidActs> | PublicUrl | SqlClient.SqlClient>
+export type SoldActs = Layer.Layer<PaidActs, never, Layer.Services<typeof paidActs> | PublicUrl | SqlClient.SqlClient>
 
 /** The altar over a database, payment terms and a public URL. */
-export const layer = (acts: Sold = paidActs) =>
+export const layer = (acts: SoldActs = paidActs) =>
   reads.pipe(
     Layer.provideMerge(acts),
     Layer.provideMerge(actServices),

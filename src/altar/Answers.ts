@@ -3,7 +3,7 @@ import { Effect, Schema, SchemaAST } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BrokenChain, brokenAt } from "../../schema/altar/BrokenChain.ts"
 import { issuesOf } from "../platform/Issues.ts"
-import { written, writtenOnce } from "../http/Written.ts"
+import { cachedResponse, cachedByValue } from "../http/CachedResponse.ts"
 import type { ChainBroken } from "./HashChain.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -41,8 +41,8 @@ export const textOf = <Found, Body, Json extends Schema.JsonObject>(
 }
 
 /** Answers a read with bytes that are cached together with its result. */
-export const kept = <Found extends object>(write: Write<Found>) => {
-  const respond = writtenOnce((found: Found) => Effect.map(write(found), (text) => written(text)))
+export const cachedAnswer = <Found extends object>(write: Write<Found>) => {
+  const respond = cachedByValue((found: Found) => Effect.map(write(found), (text) => cachedResponse(text)))
   return <E>(request: Request, read: Effect.Effect<Found, E>) =>
     Effect.flatMap(read, (found) => respond(request, found))
 }
@@ -54,7 +54,7 @@ export const brokenLink = (what: "stone" | "entry", { message, sequence }: Chain
 export const brokenIn = (what: "stone" | "entry") => (error: ChainBroken) => Effect.fail(brokenLink(what, error))
 
 /** The answer of a one-time operation: 201 the first time, 200 for an identical repetition. */
-export const once = <Body extends { readonly replayed: boolean }>(schema: Schema.Codec<Body, Schema.Json>) => {
+export const oneTimeAnswer = <Body extends { readonly replayed: boolean }>(schema: Schema.Codec<Body, Schema.Json>) => {
   const encode = encoderOf(schema)
   return (body: Body) =>
     Effect.map(encode(body), (json) => HttpServerResponse.jsonUnsafe(json, { status: body.replayed ? 200 : 201 }))

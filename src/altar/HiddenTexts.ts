@@ -4,10 +4,10 @@ import { SqlClient } from "effect/sql"
 import { rowsOf } from "../platform/Rows.ts"
 
 /** The shown texts of an act's field by place; null where a place showed nothing. */
-const Shown = Schema.Record(Schema.String, Schema.NullOr(Schema.String))
-export type Shown = typeof Shown.Type
+const ShownTexts = Schema.Record(Schema.String, Schema.NullOr(Schema.String))
+export type Shown = typeof ShownTexts.Type
 
-const shownOf = rowsOf("moderation_hidden", Schema.Struct({ shown: Schema.fromJsonString(Shown) }))
+const shownOf = rowsOf("moderation_hidden", Schema.Struct({ shown: Schema.fromJsonString(ShownTexts) }))
 
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const first = Effect.map(([row]: ReadonlyArray<{ readonly shown: Shown }>) => row?.shown)

@@ -8,9 +8,9 @@ import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import * as PublicActs from "../payments/ledger/PublicActs.ts"
 import { rowsOf } from "../platform/Rows.ts"
 import { literal } from "../platform/SqlPart.ts"
-import { Tellings } from "./Acts.ts"
+import { ActTexts } from "./Acts.ts"
 import * as HiddenTexts from "./HiddenTexts.ts"
-import type { Hideable } from "./Telling.ts"
+import type { HideableFields } from "./ActText.ts"
 
 /** Nothing was changed; the message says why. */
 export class NothingToHide extends Schema.TaggedError<NothingToHide>()("NothingToHide", { message: Schema.String }) {}
@@ -32,7 +32,7 @@ const saidOf = (record: string, member: string) =>
 const namesOf = rowsOf("revealed words", Schema.Struct({ name: Schema.NullOr(Schema.String) }))
 
 /** An act that is no longer sold: only its public row changes. */
-const unsold: Hideable = { table: "acts", texts: {} }
+const unsold: HideableFields = { table: "acts", texts: {} }
 
 export class Moderation extends Context.Service<
   Moderation,
@@ -46,7 +46,7 @@ export class Moderation extends Context.Service<
     Moderation,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const tellings = yield* Tellings
+      const tellings = yield* ActTexts
       const acts = yield* PublicActs.make
       const hidden = yield* HiddenTexts.make
 

@@ -4,7 +4,7 @@ import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import { Api, rules } from "../../schema/Api.ts"
 import type { AltarRequests } from "../../schema/altar/Requests.ts"
-import { known, type KnownUrls } from "../http/KnownUrls.ts"
+import { cachedUrl, type UrlCache } from "../http/UrlCache.ts"
 import type { ClientAddress } from "../limits/ClientAddress.ts"
 import type { RateLimiter } from "../limits/RateLimiter.ts"
 import { PaidActs } from "../payments/PaidAct.ts"
@@ -38,7 +38,7 @@ const sell = (group: PaidGroup<string>) =>
       })
       if (first === undefined) return yield* Effect.die(`the group ${group.identifier} sells nothing`)
       const guardOf = yield* PaymentGuards.make
-      const routes = yield* known(handlers)
+      const routes = yield* cachedUrl(handlers)
       // Raw: the stored answer.
       const register = ({ act, name }: typeof first) =>
         routes.handleRaw(name, (call) => paid.pay(act, { ...call, guard: guardOf(call.request) }))
@@ -53,7 +53,7 @@ export const routes = <const Name extends string>(
 ): Layer.Layer<
   HttpApiGroup.Service<"spirit-altar", Name>,
   never,
-  PaidActs | PaidHttp | RateLimiter | ClientAddress | AltarRequests | KnownUrls
+  PaidActs | PaidHttp | RateLimiter | ClientAddress | AltarRequests | UrlCache
 > => sell(group)
 
 export const payments = HttpApiBuilder.group(Api, "payments", (handlers) =>

@@ -1,7 +1,7 @@
 /** A hash chain in the database: appended under its locked head, re-hashed when it is read. */
 import { Effect, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import * as KeptReads from "../platform/KeptReads.ts"
+import * as CachedReads from "../platform/CachedReads.ts"
 import { Moment, rowsOf, Whole } from "../platform/Rows.ts"
 import { atMost, bounded } from "../platform/Sql.ts"
 import * as HashChain from "./HashChain.ts"
@@ -107,7 +107,7 @@ export const make = Effect.fnUntraced(function* <
   const segment = (from: number, limit: number) =>
     Effect.flatMap(bounded(Effect.orDie(rowsFrom({ from, limit }))), (rows) => segmentOf(rows, { from, limit }))
 
-  const kept = yield* KeptReads.make({
+  const kept = yield* CachedReads.make({
     nameOf: ({ from, limit }: Range) => `${from} ${limit}`,
     statement: rowsFrom,
     make: segmentOf,

@@ -3,10 +3,10 @@ import { Effect, Option, Result, Schema } from "effect"
 import { anyAnswer, bodyOf, catalog as contract, catalogOf, type Order, type Settled } from "./Acts.ts"
 import { baseOf, guarded, make as makeClient } from "./Client.ts"
 import type { Challenge } from "./core/Challenge.ts"
-import { compared } from "./Compared.ts"
+import { checkRecord } from "./RecordCheck.ts"
 import { memoryJournal } from "./core/Journal.ts"
 import { type Outcome, readOutcome, type Reply, type Settlement, unknownAnswer } from "./core/Outcome.ts"
-import { type Move, moveAfter, type Standing, unanswered, unattended } from "./core/Pursuit.ts"
+import { type Move, moveAfter, type PurchaseState, moveWithoutAnswer, unattended } from "./core/RetryPolicy.ts"
 import { type Exchange, reconcile, send } from "./core/Request.ts"
 import type { Options, Progress } from "./Options.ts"
 import { objection } from "./Policy.ts"
@@ -128,9 +128,9 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
     const { key } = purchase
     const paid = { url: purchase.url, key, body: bodyOf(purchase.request) }
     let payment = purchase.payment?.header
-    let standing: Standing = { by: "send", isSigned: payment !== undefined, tries: 0 }
+    let standing: PurchaseState = { by: "send", isSigned: payment !== undefined, tries: 0 }
     while (true) {
-      const { by, isSigned }: Standing = standing
+      const { by, isSigned }: PurchaseState = standing
       const outcome: Outcome = yield* ask((exchange) =>
         by === "send" ? send(exchange, paid, payment) : reconcile(exchange, purchase.altar, key),
       )
@@ -138,13 +138,13 @@ export const make = Effect.fn("Buyer.make")(function* (options: Options) {
       if (move.step === "settle") {
         const { settlement }: { readonly settlement: Settlement } = move
         const bought = { ...paid, payment, amountAtomic: price?.priceAtomic.toString() }
-        yield* compared(purchases, purchase, bought, settlement)
+        yield* checkRecord(purchases, purchase, bought, settlement)
         const settled: Result.Result<A, Schema.SchemaError> = yield* Effect.result(answer(settlement.body))
         if (Result.isSuccess(settled)) {
           yield* settle(purchase, settled.success)
           return settled.success
         }
-        move = unanswered(standing, unattended, { reason: unknownAnswer, refusal: undefined })
+        move = moveWithoutAnswer(standing, unattended, { reason: unknownAnswer, refusal: undefined })
       }
       switch (move.step) {
         case "sign":

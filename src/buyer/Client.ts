@@ -11,7 +11,7 @@ const Contract = Api.annotate(HttpApi.SuccessParseOptions, { onExcessProperty: "
   { onExcessProperty: "ignore" },
 )
 
-export interface Reach {
+export interface ClientOptions {
   readonly fetch?: typeof fetch
   /** The token of a signal room. */
   readonly token?: string | undefined
@@ -47,7 +47,7 @@ const layerOf = (send: typeof fetch) =>
 /** The typed client of the altar at `url`; fails for an insecure URL. */
 export const make = Effect.fn("Client.make")(function* (
   url: string,
-  { fetch: send = fetch, insecure = false, token }: Reach = {},
+  { fetch: send = fetch, insecure = false, token }: ClientOptions = {},
 ) {
   yield* guarded(url, insecure)
   const context = yield* Layer.build(layerOf(send))

@@ -1,6 +1,6 @@
 /** A method for each act: seals here, buys under one key, and reveals later from the journal. */
 import { Effect, Option, Schedule, Schema } from "effect"
-import { oneOf } from "../../schema/Bounds.ts"
+import { oneOf } from "../../schema/Fields.ts"
 import { candleDays } from "../../schema/altar/Candle.ts"
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import { IdempotencyKey } from "../../schema/payments/Payment.ts"
@@ -10,7 +10,7 @@ import { randomHex } from "./core/Digest.ts"
 import type * as Order from "./OrderTypes.ts"
 import { refuse, type Unsettled } from "./PurchaseError.ts"
 import { seal } from "./Seal.ts"
-import { isAsSealed, isShownAs } from "./Shown.ts"
+import { checkUnsealed, checkRevealAnswer } from "./RevealCheck.ts"
 
 /** Omits undefined members, as JSON does. */
 const present = <A extends object>(members: A) => {
@@ -114,7 +114,7 @@ export const make = (buyer: Buyer) => {
 
   const altars = Effect.tap(
     Effect.map(free(client.guide.listAltars()), ({ altars }) => altars),
-    Effect.forEach(({ candles }) => Effect.forEach(candles, isAsSealed)),
+    Effect.forEach(({ candles }) => Effect.forEach(candles, checkUnsealed)),
   )
 
   return {
@@ -190,7 +190,7 @@ export const make = (buyer: Buyer) => {
       const { at, sealed } = yield* opening(id, given)
       const payload = { salt: sealed.salt, text: sealed.words, ...present({ agentName: given.agentName }) }
       const answer = yield* free(at.witness.revealWitnessStone({ params: { witnessId: id }, payload }))
-      yield* isShownAs(sealed, { id, commitment: answer.stone.commitment, revealed: answer.stone.reveal })
+      yield* checkRevealAnswer(sealed, { id, commitment: answer.stone.commitment, revealed: answer.stone.reveal })
       return answer
     }),
 
@@ -212,7 +212,7 @@ export const make = (buyer: Buyer) => {
       const { at, sealed } = yield* opening(id, given)
       const answer = yield* free(at.candles.unsealCandle({ params: { candleId: id }, payload: sealed }))
       const { intentionCommitment: commitment, unsealed: revealed } = answer.candle
-      yield* isShownAs(sealed, { id, commitment, revealed })
+      yield* checkRevealAnswer(sealed, { id, commitment, revealed })
       return answer
     }),
 

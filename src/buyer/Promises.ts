@@ -5,7 +5,7 @@ import type { Call, Options } from "./Options.ts"
 import * as Orders from "./Orders.ts"
 
 /** Runs effects on a buyer that the first call creates. */
-export const answering = (options: Options) => {
+export const runnerOf = (options: Options) => {
   const orders = Effect.runSync(Effect.cached(Effect.map(Buyer.make(options), Orders.make)))
   return <A, E>(use: (orders: Orders.Orders) => Effect.Effect<A, E>, call: Call): Promise<A> =>
     Effect.runPromise(Effect.flatMap(orders, use), call)

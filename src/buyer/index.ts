@@ -15,7 +15,7 @@ import type {
   PrayerOrder,
   WitnessOrder,
 } from "./OrderTypes.ts"
-import type { answering } from "./Promises.ts"
+import type { runnerOf } from "./Promises.ts"
 
 export { normalize, recipe } from "../../schema/altar/Recipe.ts"
 export type { Call, Options as BuyerOptions, Progress } from "./Options.ts"
@@ -65,11 +65,9 @@ export const extendsTree: typeof MerkleProofs.extendsTree = (...of) =>
  * ```
  */
 export const buyer = (options: Options) => {
-  let loading: Promise<ReturnType<typeof answering>> | undefined
+  let loading: Promise<ReturnType<typeof runnerOf>> | undefined
   const run = <A, E>(use: (orders: Orders) => Effect.Effect<A, E>, call: Call = {}): Promise<A> =>
-    (loading ??= import("./Promises.ts").then((loaded) => loaded.answering(options))).then((answer) =>
-      answer(use, call),
-    )
+    (loading ??= import("./Promises.ts").then((loaded) => loaded.runnerOf(options))).then((answer) => answer(use, call))
   return {
     /** Buys any act of the contract by its name, such as `offerPrayer`, at the contract's price. */
     act: (name: string, order: ActOrder, call?: Call) => run((orders) => orders.act(name, order), call),

@@ -4,7 +4,7 @@ import { CliError, CliOutput, Command } from "effect/cli"
 import { commit, version } from "../platform/Software.ts"
 import { spelledOut } from "./Arguments.ts"
 import { buying } from "./buyer/Buy.ts"
-import { oneLine } from "./Trouble.ts"
+import { oneLine } from "./CommandFailure.ts"
 
 /** A large command is loaded when `isCalled` by its name, so that help and other commands start fast. */
 export const commandsOf = async (isCalled: (name: string) => boolean) => {

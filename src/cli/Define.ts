@@ -5,27 +5,27 @@ import { Argument, Command, Flag } from "effect/cli"
 export type Config = Command.Command.Config
 
 /** The parsed values of flags that are nested under a name of their own. */
-export type Given<Flags extends Config> = Command.Command.Config.Infer<{ readonly own: Flags }>["own"]
+export type FlagValues<Flags extends Config> = Command.Command.Config.Infer<{ readonly own: Flags }>["own"]
 
-export interface Told {
-  readonly says: string
+export interface CommandText {
+  readonly description: string
   /** For a list of commands, where `says` is too long. */
-  readonly brief?: string
+  readonly summary?: string
   readonly examples: ReadonlyArray<readonly [command: string, description: string]>
 }
 
 export const command = <const Name extends string, const Flags extends Config, E, R>(
   name: Name,
-  told: Told & {
+  told: CommandText & {
     readonly flags: Flags
     readonly run: (given: Command.Command.Config.Infer<Flags>) => Effect.Effect<void, E, R>
   },
 ) => {
   const made = Command.make(name, told.flags, told.run).pipe(
-    Command.withDescription(told.says),
+    Command.withDescription(told.description),
     Command.withExamples(told.examples.map(([line, description]) => ({ command: line, description }))),
   )
-  return told.brief === undefined ? made : Command.withShortDescription(made, told.brief)
+  return told.summary === undefined ? made : Command.withShortDescription(made, told.summary)
 }
 
 /** A flag that takes a text; `metavar` names its value in help. */

@@ -23,8 +23,8 @@ const dollars = (name: string, says: string) =>
 
 /** The default altar: the sandbox that runs in this folder, if any. */
 const found = Effect.gen(function* () {
-  const { livingHere } = yield* Effect.promise(() => import("../sandbox/DataFolder.ts"))
-  return Option.match(yield* livingHere, { onNone: () => defaultUrl, onSome: (sandbox) => sandbox.url })
+  const { processesHere } = yield* Effect.promise(() => import("../sandbox/DataFolder.ts"))
+  return Option.match(yield* processesHere, { onNone: () => defaultUrl, onSome: (sandbox) => sandbox.url })
 })
 
 const url = text(

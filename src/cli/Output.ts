@@ -2,7 +2,7 @@
 import { Config, Console, Effect, Option } from "effect"
 import type { Unsettled } from "../buyer/PurchaseError.ts"
 import { buyer } from "../server/config/Table.ts"
-import { Trouble } from "./Trouble.ts"
+import { CommandFailure } from "./CommandFailure.ts"
 
 /** Answers are untrusted text: control characters must not reach the terminal. */
 export const plain = (text: string) => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ")
@@ -31,17 +31,17 @@ interface OutputFlags {
   readonly data: Option.Option<string>
 }
 
-export type CommandError = Unsettled | Trouble
+export type CommandError = Unsettled | CommandFailure
 
 /** The JSON codes of failures that are no refusal of the altar's. */
-const codes = { Open: "outcome_open", Misrecorded: "misrecorded", Trouble: "trouble" } as const
+const codes = { Open: "outcome_open", Misrecorded: "misrecorded", CommandFailure: "trouble" } as const
 
 /** Prints one line for a person or one document for a program; a failure is one sentence on stderr and exit code 1. */
 export const show = <A, R>(
   { data, json: isJson }: OutputFlags,
   answer: Effect.Effect<A, CommandError, R>,
   render: (answer: A) => string | Effect.Effect<string>,
-): Effect.Effect<void, Trouble, R> =>
+): Effect.Effect<void, CommandFailure, R> =>
   answer.pipe(
     Effect.flatMap((value) =>
       Effect.gen(function* () {
@@ -60,7 +60,7 @@ export const show = <A, R>(
         const differences = error._tag === "Misrecorded" ? { differences: error.differences } : {}
         if (isJson) yield* Console.log(JSON.stringify({ ok: false, code, message, ...key, ...differences }))
         const hint = error._tag === "Open" ? `\n${yield* resumeHint(error.key, data)}` : ""
-        return yield* new Trouble({ message: `${plain(message)}${hint}` })
+        return yield* new CommandFailure({ message: `${plain(message)}${hint}` })
       }),
     ),
   )

@@ -3,7 +3,7 @@ import { brotliCompress, constants, gzip } from "node:zlib"
 import { Deferred, type Effect, Exit } from "effect"
 
 /** Minimum bytes worth compressing. */
-export const leastBytes = 1024
+export const minimumBytes = 1024
 
 /** `kept` is compressed once and sent often; `once` is sent once. */
 export type Effort = "kept" | "once"

@@ -4,7 +4,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer } from "effect"
 import type { IdentifiedResponse } from "./IdentifiedResponse.ts"
 import { Observer, requestIdHeader } from "./Observer.ts"
-import { PipelineBound } from "./PipelineBound.ts"
+import { PipelineLimit } from "./PipelineLimit.ts"
 import { securityHeaders } from "./SecurityHeaders.ts"
 
 /** How long requests in flight may take after the server is told to stop. */
@@ -19,7 +19,7 @@ const limits = {
 }
 
 /** Limits for clients that open connections or read slowly. Head and body have their own timeouts above. */
-export interface Bounds {
+export interface ListenerLimits {
   /** Maximum open connections. Further ones are closed unread. */
   readonly connections: number
   /** Maximum silence of a connection that waits for a response, longer than any settlement takes. */
@@ -30,7 +30,7 @@ export interface Bounds {
   readonly pipelined: number
 }
 
-export const bounds: Bounds = {
+export const defaultLimits: ListenerLimits = {
   connections: 4096,
   quiet: Duration.minutes(2),
   rest: Duration.seconds(65),
@@ -62,7 +62,11 @@ class Listener extends Context.Service<
     readonly inFlight: ReadonlySet<ServerResponse>
   }
 >()("spirit-altar/http/Listener") {
-  static readonly layer = (isEncrypted: boolean, notNow: NotNow, { connections, pipelined, quiet, rest }: Bounds) =>
+  static readonly layer = (
+    isEncrypted: boolean,
+    notNow: NotNow,
+    { connections, pipelined, quiet, rest }: ListenerLimits,
+  ) =>
     Layer.effect(
       Listener,
       Effect.map(Observer, (observe) => {
@@ -85,7 +89,7 @@ class Listener extends Context.Service<
           inFlight.add(response)
           response.once("close", () => inFlight.delete(response))
         }
-        const server = new PipelineBound(pipelined, {
+        const server = new PipelineLimit(pipelined, {
           ...limits,
           keepAliveTimeout: Duration.toMillis(rest),
           // The server speaks no other protocol, and an upgraded connection would bypass these limits.
@@ -109,11 +113,11 @@ class Listener extends Context.Service<
 
 const ended = (responses: ReadonlySet<ServerResponse>) =>
   Effect.callback<void>((resume) => {
-    const look = () => {
+    const resumeWhenEmpty = () => {
       if (responses.size === 0) resume(Effect.void)
     }
-    for (const response of responses) response.once("close", look)
-    look()
+    for (const response of responses) response.once("close", resumeWhenEmpty)
+    resumeWhenEmpty()
   })
 
 const finalizer = (last: (listener: Listener["Service"]) => Effect.Effect<unknown>) =>
@@ -147,7 +151,11 @@ export interface Address {
 }
 
 /** An HTTP server on a socket of its own that closes last. One process may have several. */
-export const layer = ({ host, port, publicUrl = "" }: Address, notNow: NotNow = plainly, within: Bounds = bounds) =>
+export const layer = (
+  { host, port, publicUrl = "" }: Address,
+  notNow: NotNow = plainly,
+  within: ListenerLimits = defaultLimits,
+) =>
   Layer.fresh(
     closed.pipe(
       Layer.provideMerge(

@@ -2,7 +2,7 @@
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BadRequest, TooLarge, UnsupportedMediaType } from "../../schema/Errors.ts"
 import * as Body from "./Body.ts"
-import { type How, written } from "./Written.ts"
+import { type ResponseOptions, cachedResponse } from "./CachedResponse.ts"
 
 interface Refusal {
   readonly code: string
@@ -28,5 +28,8 @@ export const body = Body.reader<BadRequest | TooLarge | UnsupportedMediaType>({
 })
 
 /** A response that clients may store and must revalidate: 304 if the client has the same bytes. */
-export const fresh = (request: HttpServerRequest.HttpServerRequest, text: string, how: Omit<How, "effort"> = {}) =>
-  written(text, { ...how, effort: "once" }).respond(request)
+export const fresh = (
+  request: HttpServerRequest.HttpServerRequest,
+  text: string,
+  how: Omit<ResponseOptions, "effort"> = {},
+) => cachedResponse(text, { ...how, effort: "once" }).respond(request)

@@ -131,8 +131,8 @@ export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/li
     const one = sql`(SELECT ${named("key")}::text AS key, 1 AS n) AS asked`
     const written = (policy: Policy) => {
       const { slot, values } = gate(policy, one)
-      const looking = sql`SELECT ${Windows.counts(policy, "hits", now)} FROM ${tableOf(policy)} WHERE key = ${named("key")}`
-      return { values, take: statementOf(sql`WITH ${slot} SELECT * FROM slot`), look: statementOf(looking) }
+      const counting = sql`SELECT ${Windows.counts(policy, "hits", now)} FROM ${tableOf(policy)} WHERE key = ${named("key")}`
+      return { values, take: statementOf(sql`WITH ${slot} SELECT * FROM slot`), peek: statementOf(counting) }
     }
     const statementsOf = (policy: Policy) => {
       const known = statements.get(policy) ?? written(policy)
@@ -141,9 +141,9 @@ export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/li
     }
 
     /** The remaining quota, without taking. */
-    const look = Effect.fn("RateLimiter.look")(function* (policy: Policy, key: string) {
+    const peek = Effect.fn("RateLimiter.peek")(function* (policy: Policy, key: string) {
       const remaining = yield* Effect.forEach(rowsOf(policy, key), ([one, row]) =>
-        Effect.map(countsOf(statementsOf(one).look({ key: row })), ([counts]) =>
+        Effect.map(countsOf(statementsOf(one).peek({ key: row })), ([counts]) =>
           counts === undefined ? Windows.untouched(one) : Windows.remainingOf(one, counts),
         ),
       )
@@ -156,7 +156,7 @@ export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/li
         const statement = statementsOf(policy)
         const values = yield* statement.values
         const [row] = yield* countsOf(retryConflicts(statement.take({ ...values, key: keyOf(policy, key) })))
-        return row === undefined ? yield* exceeded(yield* look(policy, key), policy) : Windows.remainingOf(policy, row)
+        return row === undefined ? yield* exceeded(yield* peek(policy, key), policy) : Windows.remainingOf(policy, row)
       },
       Effect.catchTag("SqlError", Effect.die),
     )
@@ -178,7 +178,7 @@ export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/li
     )
 
     yield* DatabaseWatch.sweeping(sweep, sweepEvery, "Idle limits could not be removed")
-    return { take, look, gate, sweep }
+    return { take, peek, gate, sweep }
   }),
 }) {
   static readonly layer = (now = "clock_timestamp()") => Layer.effect(this, this.make(now))

@@ -3,7 +3,7 @@ import { Cache, Duration, Effect, Exit, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePath } from "../../schema/log/Tile.ts"
-import { written } from "../http/Written.ts"
+import { cachedResponse } from "../http/CachedResponse.ts"
 import { PublishedLog } from "./PublishedLog.ts"
 
 /** The log's path below the public URL. */
@@ -36,7 +36,7 @@ export const layerWith = (fresh: Duration.Duration) =>
       const log = yield* PublishedLog
       const bundles = yield* Cache.makeWith(
         Effect.fnUntraced(function* (place: Parameters<typeof log.bundle>[0]) {
-          return written(yield* log.bundle(place), octets)
+          return cachedResponse(yield* log.bundle(place), octets)
         }),
         { capacity: mostBundles, timeToLive: (exit) => (Exit.isSuccess(exit) ? fresh : Duration.zero) },
       )
@@ -45,7 +45,7 @@ export const layerWith = (fresh: Duration.Duration) =>
       const find = Effect.fnUntraced(function* (path: string) {
         if (path === "checkpoint") {
           const { note } = yield* log.checkpoint
-          return written(note, {
+          return cachedResponse(note, {
             contentType: "text/plain; charset=utf-8",
             headers: forAnyOrigin,
             isCompressible: false,
@@ -54,7 +54,7 @@ export const layerWith = (fresh: Duration.Duration) =>
         const resource = parsePath(path)
         if (resource instanceof Malformed) return undefined
         if (resource.kind === "entries") return yield* Cache.get(bundles, resource)
-        return written(yield* log.tile(resource), { ...octets, isCompressible: false })
+        return cachedResponse(yield* log.tile(resource), { ...octets, isCompressible: false })
       })
 
       return HttpRouter.add("GET", `${prefix}*`, (request) =>

@@ -4,11 +4,11 @@ import type { Segment } from "../altar/HashChain.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { equal } from "../../schema/log/Bytes.ts"
 import { entryOf, indexOf } from "../../schema/log/Entry.ts"
-import * as Wake from "../platform/Wake.ts"
+import * as Signal from "../platform/Signal.ts"
 import { LogStopped, stopped } from "./Alarm.ts"
 import type { LogHead } from "./LogRows.ts"
 import { LogStore } from "./LogStore.ts"
-import { lookEvery, repeating } from "./Repeating.ts"
+import { pollInterval, repeatStage } from "./StageLoop.ts"
 import { StopReason } from "./StopReason.ts"
 import { append, edgeOf, edgePlaces, leafAt, leafOf, placesOf, rootOf } from "./Tree.ts"
 
@@ -30,7 +30,7 @@ export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/
     Effect.gen(function* () {
       const store = yield* LogStore
       const chain = yield* WitnessChain
-      const grown = yield* Wake.make
+      const grown = yield* Signal.make
 
       /** The fault of the tree or of the stones to append, if there is one. */
       const extend = Effect.fnUntraced(function* (head: LogHead, stones: Stones) {
@@ -80,7 +80,7 @@ export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/
           .pipe(Effect.catchTag("Contradiction", ({ reason }) => stopped(store, reason)))
       }).pipe(
         Effect.catchTag("SqlError", (error) => Effect.die(error)),
-        Effect.tap((stones) => (stones > 0 ? grown.ring : Effect.void)),
+        Effect.tap((stones) => (stones > 0 ? grown.notify : Effect.void)),
         Effect.withSpan("Integrator.integrate"),
       )
 
@@ -112,7 +112,7 @@ export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/
             ChainBroken: ({ message }) => Effect.ignore(stopped(store, `the chain is broken: ${message}`)),
           }),
         )
-        yield* repeating(work, "Stones could not be added to the log", chain.settled(lookEvery))
+        yield* repeatStage(work, "Stones could not be added to the log", chain.settled(pollInterval))
       }),
     ).pipe(Layer.provideMerge(Integrator.layerNoLoop(config)))
 }

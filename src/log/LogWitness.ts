@@ -17,12 +17,12 @@ export class NotWitnessed extends Schema.TaggedError<NotWitnessed>()("NotWitness
 }) {}
 
 /** A checkpoint that our own key signed, as a witness holds it. */
-export interface Held {
+export interface HeldCheckpoint {
   readonly witness: string
   readonly checkpoint: Checkpoint
 }
 
-export interface Asked {
+export interface CosignRequest {
   readonly note: string
   readonly checkpoint: Checkpoint
   /** The consistency proof from an older size. Fails if a tile is missing. */
@@ -30,13 +30,13 @@ export interface Asked {
 }
 
 /** The timeout of one request in ms. */
-export const usualPatience = 1_000
+export const defaultTimeoutMillis = 1_000
 
 /** Maximum seconds that a witness's clock may be ahead. */
 const aDay = 86_400
 
 /** Maximum sizes tried for one checkpoint: the remembered one, the witness's own, and another if that has changed. */
-const mostTries = 3
+const maximumTries = 3
 
 const failed = (message: string, isDoubt = false) => new NotWitnessed({ message, isDoubt })
 
@@ -44,9 +44,9 @@ export interface LogWitness {
   readonly name: string
   readonly verifier: Verifier
   /** Returns the verified signature line. */
-  readonly cosign: (asked: Asked) => Effect.Effect<string, NotWitnessed>
+  readonly cosign: (asked: CosignRequest) => Effect.Effect<string, NotWitnessed>
   /** Returns the signature line of a witness that has signed this log before. Never causes a first signature. */
-  readonly vouch: (asked: Asked) => Effect.Effect<string, NotWitnessed>
+  readonly vouch: (asked: CosignRequest) => Effect.Effect<string, NotWitnessed>
   /** The witness's checkpoint of this log, if it has one signed with the log's key. Fails without an answer. */
   readonly held: Effect.Effect<Option.Option<Checkpoint>, NotWitnessed>
 }
@@ -93,7 +93,7 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const attempt = (
-    asked: Asked,
+    asked: CosignRequest,
     tries: number,
     mayBeFirst = true,
   ): Effect.Effect<string, { readonly _tag: string; readonly message: string }> =>
@@ -125,11 +125,14 @@ export const make = Effect.fnUntraced(function* (
   // After a failure the size is queried again: another server may have changed it.
   const forgetting = <A, E>(asking: Effect.Effect<A, E>) => Effect.tapError(asking, () => Ref.set(lastSize, 0))
 
-  const cosign: LogWitness["cosign"] = (asked) => forgetting(bounded(attempt(asked, mostTries)))
+  const cosign: LogWitness["cosign"] = (asked) => forgetting(bounded(attempt(asked, maximumTries)))
 
   // Starts from the checkpoint's own size: a witness without a record answers 409 and 0 and signs nothing.
   const vouch: LogWitness["vouch"] = (asked) =>
-    Ref.set(lastSize, asked.checkpoint.size).pipe(Effect.andThen(bounded(attempt(asked, mostTries, false))), forgetting)
+    Ref.set(lastSize, asked.checkpoint.size).pipe(
+      Effect.andThen(bounded(attempt(asked, maximumTries, false))),
+      forgetting,
+    )
 
   const held: LogWitness["held"] = bounded(
     Effect.gen(function* () {

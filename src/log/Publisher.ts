@@ -10,8 +10,8 @@ import { LastSigned } from "./LastSigned.ts"
 import type { Published, TreeHead } from "./LogRows.ts"
 import { LogStore } from "./LogStore.ts"
 import type { Signer } from "./Signer.ts"
-import { type Held, NotWitnessed } from "./LogWitness.ts"
-import { lookEvery, repeating } from "./Repeating.ts"
+import { type HeldCheckpoint, NotWitnessed } from "./LogWitness.ts"
+import { pollInterval, repeatStage } from "./StageLoop.ts"
 import type { StopReason } from "./StopReason.ts"
 import { edgeOf, edgePlaces, placesOf, proofOf, rootOf } from "./Tree.ts"
 import { Witnesses } from "./Witnesses.ts"
@@ -45,11 +45,11 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
       const confirmation = yield* Confirmation
 
       /** Checkpoints that witnesses hold and that the log has not yet been shown to continue. */
-      const unproved = yield* Ref.make<ReadonlyArray<Held>>([])
+      const unproved = yield* Ref.make<ReadonlyArray<HeldCheckpoint>>([])
       /** The largest checkpoint this server has seen published. A database rolled back below it shows a smaller one. */
       const largest = yield* Ref.make(Option.none<Published>())
 
-      const byWitness = ({ checkpoint, witness }: Held) =>
+      const byWitness = ({ checkpoint, witness }: HeldCheckpoint) =>
         [`the checkpoint that the log witness ${witness} holds`, checkpoint] as const
 
       /** Why this tree contradicts an earlier signed checkpoint, if it does. */
@@ -203,7 +203,7 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         const { grown } = yield* Integrator
         // A stopped log has raised its own alarm.
         const work = Effect.catchTag(publish, "LogStopped", () => Effect.void)
-        yield* repeating(work, "No checkpoint could be published", grown.rest(lookEvery))
+        yield* repeatStage(work, "No checkpoint could be published", grown.wait(pollInterval))
       }),
     ).pipe(Layer.provideMerge(Publisher.layerNoLoop(config)))
 }

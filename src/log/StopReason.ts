@@ -43,7 +43,7 @@ export const StopReason = Schema.Union([backup, checkpoints, tiles, stones])
 export type StopReason = typeof StopReason.Type
 
 /** The object to inspect: a whole database, or one of its tables. */
-export type Suspect = "backup" | "log_checkpoints" | "log_tiles" | "witness_stones"
+export type InspectionTarget = "backup" | "log_checkpoints" | "log_tiles" | "witness_stones"
 
 const suspects = [
   ["backup", Schema.is(backup)],
@@ -53,4 +53,5 @@ const suspects = [
 ] as const
 
 /** Maps a stored reason to its suspect; undefined for reasons of another version. */
-export const suspectOf = (reason: string): Suspect | undefined => suspects.find(([, is]) => is(reason))?.[0]
+export const inspectionTargetOf = (reason: string): InspectionTarget | undefined =>
+  suspects.find(([, is]) => is(reason))?.[0]

@@ -4,7 +4,7 @@ import { Malformed } from "../../schema/log/Bytes.ts"
 import { parseCosignature } from "../../schema/log/Checkpoint.ts"
 import { parseNote } from "../../schema/log/Note.ts"
 import type { Policy } from "../../schema/log/Policy.ts"
-import { type Asked, type Held, make, type NotWitnessed, usualPatience } from "./LogWitness.ts"
+import { type CosignRequest, type HeldCheckpoint, make, type NotWitnessed, defaultTimeoutMillis } from "./LogWitness.ts"
 import { cosignatureVerifier, logVerifier, type Verifier } from "./Verifier.ts"
 
 /** The policy names an invalid key; the message says which. */
@@ -23,7 +23,7 @@ export interface Cosigned {
 
 export interface Answers {
   readonly lines: string
-  readonly held: ReadonlyArray<Held>
+  readonly held: ReadonlyArray<HeldCheckpoint>
 }
 
 /** Milliseconds before a failed witness is asked again, doubled each time up to a minute. */
@@ -56,19 +56,19 @@ export class Witnesses extends Context.Service<
     /** Whether a signature is missing under a note and a witness is due to be asked for it. */
     isDue(note: string): Effect.Effect<boolean>
     /** The checkpoints of witnesses not heard since the start. One without an answer is asked again later. */
-    readonly recall: Effect.Effect<ReadonlyArray<Held>>
+    readonly recall: Effect.Effect<ReadonlyArray<HeldCheckpoint>>
     /** Whether a witness has answered since this server started; true if none can be asked. */
     readonly isAnyHeard: Effect.Effect<boolean>
     /** Signature lines of the witnesses that sign, and the checkpoints of those that hold another history. */
-    cosign(asked: Asked): Effect.Effect<Answers>
+    cosign(asked: CosignRequest): Effect.Effect<Answers>
     /** The same from all witnesses that signed this log before, whether or not the note has their signature. */
-    vouch(asked: Asked): Effect.Effect<Answers>
+    vouch(asked: CosignRequest): Effect.Effect<Answers>
   }
 >()("spirit-altar/log/Witnesses") {
   static readonly none = Layer.sync(Witnesses, () => noWitnesses)
 
   /** The witnesses of a policy, for the log with this verifier key, with a timeout of `patience` ms each. */
-  static readonly layer = (policy: Policy, vkey: string, patience: number = usualPatience) =>
+  static readonly layer = (policy: Policy, vkey: string, patience: number = defaultTimeoutMillis) =>
     Layer.effect(
       Witnesses,
       Effect.gen(function* () {
@@ -116,7 +116,7 @@ export class Witnesses extends Context.Service<
           return { lines: "", held: Option.toArray(held).map((checkpoint) => ({ witness: name, checkpoint })) }
         })
 
-        const ask = (how: "cosign" | "vouch", one: (typeof asking)[number], asked: Asked) =>
+        const ask = (how: "cosign" | "vouch", one: (typeof asking)[number], asked: CosignRequest) =>
           one.witness[how](asked).pipe(
             Effect.tap(() => {
               one.isHeard = true
@@ -124,14 +124,14 @@ export class Witnesses extends Context.Service<
               one.rest = 0
               return Effect.logInfo(`The log witness ${one.witness.name} signs again.`)
             }),
-            Effect.map((lines) => ({ lines, held: new Array<Held>() })),
+            Effect.map((lines) => ({ lines, held: new Array<HeldCheckpoint>() })),
             Effect.catch((error) => failed(one, error)),
           )
 
         const askAll = Effect.fnUntraced(function* (
           how: "cosign" | "vouch",
           some: ReadonlyArray<(typeof asking)[number]>,
-          asked: Asked,
+          asked: CosignRequest,
         ) {
           const answers = yield* Effect.forEach(some, (one) => ask(how, one, asked), { concurrency: "unbounded" })
           return { lines: answers.map(({ lines }) => lines).join(""), held: answers.flatMap(({ held }) => held) }
@@ -141,7 +141,7 @@ export class Witnesses extends Context.Service<
           function* (one: (typeof asking)[number]) {
             const held = yield* one.witness.held
             one.isHeard = true
-            return Option.toArray(held).map((checkpoint): Held => ({ witness: one.witness.name, checkpoint }))
+            return Option.toArray(held).map((checkpoint): HeldCheckpoint => ({ witness: one.witness.name, checkpoint }))
           },
           (hearing, one) =>
             Effect.catch(
@@ -154,7 +154,7 @@ export class Witnesses extends Context.Service<
                 }
                 one.recallRest = longer(one.recallRest)
                 one.recallAt = (yield* Clock.currentTimeMillis) + one.recallRest
-                return new Array<Held>()
+                return new Array<HeldCheckpoint>()
               }),
             ),
         )
@@ -174,10 +174,10 @@ export class Witnesses extends Context.Service<
           recall,
           isAnyHeard: Effect.sync(() => asking.length === 0 || asking.some(({ isHeard }) => isHeard)),
           isDue: (note) => Effect.map(due(note), (some) => some.length > 0),
-          cosign: Effect.fn("Witnesses.cosign")(function* (asked: Asked) {
+          cosign: Effect.fn("Witnesses.cosign")(function* (asked: CosignRequest) {
             return yield* askAll("cosign", yield* due(asked.note), asked)
           }),
-          vouch: Effect.fn("Witnesses.vouch")(function* (asked: Asked) {
+          vouch: Effect.fn("Witnesses.vouch")(function* (asked: CosignRequest) {
             const now = yield* Clock.currentTimeMillis
             const rested = asking.filter(({ restsUntil }) => restsUntil <= now)
             return yield* askAll("vouch", rested, asked)

@@ -7,7 +7,7 @@ import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { type Html, html } from "../platform/Html.ts"
 import { fresh, refuse } from "../http/Responses.ts"
-import { written } from "../http/Written.ts"
+import { cachedResponse } from "../http/CachedResponse.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import { actReader, commitmentIn, hasOwnPage, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
 import { type Plate, plateOf, plates, spiritFeedPath, spiritPath } from "./templates/Plates.ts"
@@ -181,7 +181,7 @@ export const layer = HttpRouter.use((router) =>
     yield* router.add(
       "GET",
       "/site.webmanifest",
-      written(manifest, { contentType: "application/manifest+json" }).respond,
+      cachedResponse(manifest, { contentType: "application/manifest+json" }).respond,
     )
   }),
 )

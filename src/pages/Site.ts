@@ -17,7 +17,7 @@ import * as Permalinks from "./Permalinks.ts"
 import * as Reference from "./reference/Http.ts"
 import * as Certificates from "./sharing/Certificates.ts"
 import * as Sharing from "./sharing/Http.ts"
-import * as Standing from "./Standing.ts"
+import * as StaticPages from "./StaticPages.ts"
 import type { Surroundings } from "./templates/Layout.ts"
 
 /** The output of `src/web/build.ts`. */
@@ -110,7 +110,7 @@ const rendered = Layer.mergeAll(
   Feed.layer,
   Permalinks.layer,
   Certificates.layer,
-  Standing.layer,
+  StaticPages.layer,
 ).pipe(Layer.provide([guarded, compressed]))
 
 /** Temporary, because browsers keep a permanent redirect of `http://127.0.0.1:3000/` for the port's next program. */

@@ -2,8 +2,8 @@
 import { Effect, Option } from "effect"
 import { PaymentFailed, PaymentInvalid, PaymentRequired, PaymentsUnavailable } from "../../schema/payments/Errors.ts"
 import type { FailedAttempt } from "./ledger/Attempt.ts"
-import { contractsRefused, unknownRefused } from "./ledger/OpenPayments.ts"
-import { UnclaimedPayments } from "./ledger/UnclaimedPayments.ts"
+import { contractsRefused, unknownRefused } from "./ledger/InFlightPayments.ts"
+import { UnmatchedPayments } from "./ledger/UnmatchedPayments.ts"
 import type { SoldAct } from "./PaidAct.ts"
 import type { PaidRequest } from "./PaidRequest.ts"
 import type { PaymentRejected } from "./PaymentRejected.ts"
@@ -67,7 +67,7 @@ const paidAfterwards = (rail: Rail, transaction: string) =>
 /** Each constructor fails with its 402, or with the names of missing settings. */
 export const make = Effect.gen(function* () {
   const setting = yield* PaymentTerms
-  const unclaimed = yield* UnclaimedPayments
+  const unclaimed = yield* UnmatchedPayments
   const terms: Effect.Effect<Terms, PaymentsUnavailable> =
     setting._tag === "Ready"
       ? Effect.succeed(setting.terms)

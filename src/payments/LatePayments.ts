@@ -4,23 +4,23 @@ import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import * as Trace from "../platform/Trace.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { Sweep } from "./ledger/Sweep.ts"
-import { UnclaimedPayments } from "./ledger/UnclaimedPayments.ts"
+import { UnmatchedPayments } from "./ledger/UnmatchedPayments.ts"
 import { decide } from "./protocol/Decision.ts"
 import { Chain } from "./x402/node/Chain.ts"
 import { findingOf } from "./x402/evidence/Evidence.ts"
 
 /** Attempts per sweep, and concurrent inquiries. */
 const sweepSize = 50
-const lookedAtAtOnce = 8
+const concurrency = 8
 
 export const layer = (sweepEvery: Duration.Duration) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const attempts = yield* Sweep
-      const unclaimed = yield* UnclaimedPayments
+      const unclaimed = yield* UnmatchedPayments
       const chain = yield* Chain
 
-      const look = Effect.fnUntraced(function* (attempt: Attempt) {
+      const inquire = Effect.fnUntraced(function* (attempt: Attempt) {
         const { payment } = attempt
         if (payment.rail === "card") return yield* attempts.endAlive(attempt.id)
         const { authorization, fromBlock, transaction } = payment
@@ -41,10 +41,10 @@ export const layer = (sweepEvery: Duration.Duration) =>
           due.attempts,
           (attempt) =>
             Effect.catchCause(
-              look(attempt),
+              inquire(attempt),
               DatabaseWatch.failed("A failed payment could not be looked at", { attempt: attempt.id }),
             ),
-          { concurrency: lookedAtAtOnce, discard: true },
+          { concurrency: concurrency, discard: true },
         )
         return due.taken
       })

@@ -37,7 +37,7 @@ export type PipelineRefusal =
   | RateLimited
   | ReconcileRequired
 
-export const tooManyOpen = (most: number, isContract: boolean) => {
+export const tooManyInFlight = (most: number, isContract: boolean) => {
   const rule = isContract
     ? "A wallet with code may have one payment more open here than it has paid, and one alone once one of its payments did not pay in its block"
     : `A wallet may have ${firstPaymentsMaximum} payments open here, as many again for each that it has paid, and ${openPaymentsMaximum} at most; one alone once one of its payments did not pay in its block, or, where it has never paid, while such payments cost this server much gas`

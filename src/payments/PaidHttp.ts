@@ -7,7 +7,7 @@ import { AttemptNotFound, PaymentFailed, PaymentInvalid, PaymentRequired } from 
 import { reconcilePath } from "../../schema/payments/Endpoint.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
 import { body, jsonText, refusalOf } from "../http/Responses.ts"
-import { written, writtenOnce } from "../http/Written.ts"
+import { cachedResponse, cachedByValue } from "../http/CachedResponse.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { timestampOf } from "../platform/Time.ts"
@@ -34,9 +34,9 @@ const isUnpaid = (error: unknown): error is Unpaid =>
   error instanceof PaymentRequired || error instanceof PaymentInvalid || error instanceof PaymentFailed
 
 /** A 402, serialised once per offer: offers are cached by the pipeline and are its most frequent answer. */
-const respondUnpaid = writtenOnce((refusal: Unpaid) =>
+const respondUnpaid = cachedByValue((refusal: Unpaid) =>
   Effect.succeed(
-    written(JSON.stringify(refusalOf(refusal)), {
+    cachedResponse(JSON.stringify(refusalOf(refusal)), {
       status: 402,
       headers: {
         "cache-control": "no-store",

@@ -17,7 +17,7 @@ import type { Attempt } from "./ledger/Attempt.ts"
 import { Claim } from "./ledger/Claim.ts"
 import { isCodeless, type NewAttempt } from "./ledger/NewAttempt.ts"
 import { type AttemptState, Lookup } from "./ledger/Lookup.ts"
-import { type Outcome, overdrawn, type PipelineRefusal, tooManyOpen } from "./Outcome.ts"
+import { type Outcome, overdrawn, type PipelineRefusal, tooManyInFlight } from "./Outcome.ts"
 import type { PaidAct } from "./PaidAct.ts"
 import { bodyOf, fingerprintOf, type PaidRequest, type PaymentGuard, paidTwice } from "./PaidRequest.ts"
 import { isRefused, PaymentCredentials } from "./PaymentCredentials.ts"
@@ -115,7 +115,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
           return yield* challenges.invalid(act, request, rejected)
         } else {
           const { balance: tooSmall, payment } = intent
-          if (claimed.tooMany) return yield* tooManyOpen(claimed.most, tooSmall?.isContract === true)
+          if (claimed.tooMany) return yield* tooManyInFlight(claimed.most, tooSmall?.isContract === true)
           if (payment.rail === "card" || tooSmall === undefined || tooSmall.isExact) {
             return yield* challenges.invalid(act, request, overdrawn)
           }

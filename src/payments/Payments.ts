@@ -13,7 +13,7 @@ import { PaymentCredentials } from "./PaymentCredentials.ts"
 import { PaymentPipeline } from "./PaymentPipeline.ts"
 import { PaymentTerms, type Terms } from "./PaymentTerms.ts"
 import { Reconciler } from "./Reconciler.ts"
-import { groupMost, Settlement } from "./Settlement.ts"
+import { groupMaximum, Settlement } from "./Settlement.ts"
 import { Chain } from "./x402/node/Chain.ts"
 import * as Facilitator from "./x402/settlement/Facilitator.ts"
 import type { FacilitatorKey } from "./x402/settlement/Supported.ts"
@@ -30,7 +30,7 @@ export type SettlementConfig =
       readonly _tag: "Relayer"
       readonly privateKey: Redacted.Redacted<`0x${string}`>
       /** The maximum number of payments in one transaction; the relayer's default if absent. */
-      readonly groupMost?: number
+      readonly groupMaximum?: number
       /** The previous key, whose broadcasts are still followed. */
       readonly previousKey?: Redacted.Redacted<`0x${string}`> | undefined
     }
@@ -48,7 +48,7 @@ export interface PaymentsConfig {
   readonly patience: Duration.Duration
   readonly sweepEvery: Duration.Duration
   /** Minimum time between two inquiries about an attempt that clients cause; 2 s if absent. */
-  readonly lookEvery?: Duration.Duration | undefined
+  readonly inquiryInterval?: Duration.Duration | undefined
 }
 
 export type Configured = PaymentsConfig | ReadonlyArray<string>
@@ -62,7 +62,7 @@ const settlementLayer = ({ patience, settlement, terms }: PaymentsConfig) =>
         previousKey: settlement.previousKey,
         timeout: patience,
         stuckAfter: Duration.times(patience, 3),
-        groupMost: settlement.groupMost ?? groupMost,
+        groupMaximum: settlement.groupMaximum ?? groupMaximum,
       }).pipe(Layer.provide(Layer.merge(Broadcasts.layer, Refusals.layer)))
     : Facilitator.layer({ ...settlement, terms, timeout: patience })
 
@@ -72,7 +72,7 @@ const rails = (payments: PaymentsConfig) => {
   return Layer.mergeAll(
     Verifier.layer({ walletFactories: payments.walletFactories }).pipe(Layer.provide(Signatures.layer)),
     UsedAuthorizations.layer,
-    Reconciler.layer({ patience, sweepEvery, lookEvery: payments.lookEvery }),
+    Reconciler.layer({ patience, sweepEvery, inquiryInterval: payments.inquiryInterval }),
     Finality.layer({ sweepEvery, patience }),
     LatePayments.layer(sweepEvery),
     NodeWatch.layer(sender),

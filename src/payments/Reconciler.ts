@@ -8,10 +8,10 @@ import { Fail } from "./ledger/Fail.ts"
 import { Settle } from "./ledger/Settle.ts"
 import { type OpenInquiry, Sweep } from "./ledger/Sweep.ts"
 import type { CardPayment, ChainPayment, Proof } from "./Payment.ts"
-import { decide, type Found, retryAfterSeconds, standingOf } from "./protocol/Decision.ts"
-import * as Reconciling from "./Reconciling.ts"
+import { decide, type Found, retryAfterSeconds, submissionStateOf } from "./protocol/Decision.ts"
+import * as SharedInquiries from "./SharedInquiries.ts"
 import { Settlement, type Submission } from "./Settlement.ts"
-import * as Sweeping from "./Sweeping.ts"
+import * as SweepLoop from "./SweepLoop.ts"
 import { Chain } from "./x402/node/Chain.ts"
 import { findingOf } from "./x402/evidence/Evidence.ts"
 
@@ -21,7 +21,7 @@ export interface ReconcilerConfig {
   /** Pause between two sweeps, and the minimum time between two inquiries that agree. */
   readonly sweepEvery: Duration.Duration
   /** Minimum time between two inquiries that clients cause; 2 s if absent. */
-  readonly lookEvery?: Duration.Duration | undefined
+  readonly inquiryInterval?: Duration.Duration | undefined
 }
 
 /** Only the claiming request waits for its transaction. A client's inquiry never postpones the next sweep. */
@@ -118,7 +118,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
           ? askProcessor(attempt, payment)
           : askChain(attempt, payment, submission, isFirst ? config.patience : Duration.zero)
         const left = { reference, refusal: refusalOf(submission) }
-        const decision = decide(found, standingOf(submission, attempt.refusal, isFirst), pendingFailure, apart)
+        const decision = decide(found, submissionStateOf(submission, attempt.refusal, isFirst), pendingFailure, apart)
         switch (decision.is) {
           case "settle":
             return yield* settle(attempt.id, decision.proof)
@@ -143,16 +143,16 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       }
     }, Trace.span("Reconciler.conclude"))
 
-    yield* Sweeping.start({
+    yield* SweepLoop.start({
       pending,
       conclude: (caller, attempt, hold) => concludeFor(caller, attempt, undefined, hold),
       sweepEvery: config.sweepEvery,
       patience: config.patience,
     })
     /** Inquires for a client. Concurrent clients share an inquiry, and its result holds for two seconds. */
-    const look = yield* Reconciling.make(
+    const look = yield* SharedInquiries.make(
       (attempt) => concludeFor("client", attempt),
-      config.lookEvery ?? Reconciling.lookEvery,
+      config.inquiryInterval ?? SharedInquiries.inquiryInterval,
     )
 
     return {

@@ -28,7 +28,7 @@ export type Submission =
   | { readonly _tag: "Unclear"; readonly reason: string; readonly transaction: Option.Option<Hex> }
 
 /** The default maximum of payments in one transaction of the relayer. */
-export const groupMost = 50
+export const groupMaximum = 50
 
 /** Whether another settlement is possible: the relayer has gas for it, or the facilitator reports that it settles. */
 export type Funds = "ok" | "failing" | "unknown"

@@ -1,7 +1,7 @@
 /** The database's clock, shared by all servers. It judges payment windows; no server's own clock does. */
 import { Clock, Context, Duration, Effect, Layer, Ref, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Gather from "./Gather.ts"
+import * as Batcher from "./Batcher.ts"
 import { rowsOf } from "./Rows.ts"
 import { bounded } from "./Sql.ts"
 
@@ -44,7 +44,7 @@ export class DatabaseClock extends Context.Service<DatabaseClock>()("spirit-alta
     }).pipe(Effect.tap(report), bounded)
 
     /** Reads the clock. Concurrent callers share a reading that starts after their call. */
-    const now = yield* Gather.shared({ nameOf: () => "", run: () => read })
+    const now = yield* Batcher.shared({ nameOf: () => "", run: () => read })
     return { now: now(undefined) }
   }),
 }) {

@@ -7,12 +7,12 @@ import * as Errors from "../../schema/room/Errors.ts"
 import { MessageBody } from "../../schema/room/Message.ts"
 import { type Replayed, RoomBody, type Sent, type Signals } from "../../schema/room/Room.ts"
 import { ClientAddress } from "../limits/ClientAddress.ts"
-import { known } from "../http/KnownUrls.ts"
+import { cachedUrl } from "../http/UrlCache.ts"
 import { Exceeded, headersOf } from "../limits/Policy.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { RoomStore } from "./RoomStore.ts"
 import { body, tokenOf } from "./Requests.ts"
-import type { Admitted } from "./Rows.ts"
+import type { LimitedOutcome } from "./Rows.ts"
 
 const roomBody = body.as(RoomBody, "{}")
 const messageBody = body.as(MessageBody)
@@ -29,7 +29,7 @@ const tooMany = ({ remaining, retryAfter, window }: Exceeded) =>
 
 /** Encodes an admitted request by `write`, with the remaining quota of what it took. */
 const respond = <A, Answered, Refusal, E>(
-  admitted: Effect.Effect<Admitted<A, Refusal>, E>,
+  admitted: Effect.Effect<LimitedOutcome<A, Refusal>, E>,
   write: (value: A, headers: RateLimitHeaders) => Answered,
 ) =>
   Effect.catchIf(
@@ -78,7 +78,7 @@ export const handlers = HttpApiBuilder.group(Api, "rooms", (handlers) =>
         ),
       )
 
-    return (yield* known(handlers))
+    return (yield* cachedUrl(handlers))
       .handleRaw("createRoom", ({ request }) =>
         Effect.flatMap(roomBody(request), ({ name }) =>
           respond(rooms.create(name, addresses.of(request)), (room, headers) =>

@@ -5,17 +5,17 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { RoomConflict, RoomNotFound } from "../../schema/room/Errors.ts"
 import type { MessageBody } from "../../schema/room/Message.ts"
 import type { Room } from "../../schema/room/Room.ts"
-import * as Gather from "../platform/Gather.ts"
+import * as Batcher from "../platform/Batcher.ts"
 import { exceeded, type Exceeded, type Remaining } from "../limits/Policy.ts"
 import * as Windows from "../limits/Windows.ts"
 import { rowsOf } from "../platform/Rows.ts"
 import { isRefused } from "../platform/Sql.ts"
-import { gated } from "./Gated.ts"
+import { limitedStatement } from "./LimitedStatement.ts"
 import * as Invites from "./Invites.ts"
-import { Loose, loosened } from "../limits/Loose.ts"
+import { LimitFactor, scaledBy } from "../limits/LimitFactor.ts"
 import { newMessages, sends } from "./Limits.ts"
 import * as PostStatement from "./PostStatement.ts"
-import { type Admitted, type Caller, type Closed, opened, takenOf } from "./Rows.ts"
+import { type LimitedOutcome, type Caller, type RoomClosed, opened, countsOf } from "./Rows.ts"
 
 interface Send {
   readonly id: string
@@ -49,12 +49,12 @@ const bodiesOf = rowsOf("room_messages", Schema.Struct({ body: Schema.String }))
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const ofRoom = loosened(yield* Loose)(newMessages)
+  const ofRoom = scaledBy(yield* LimitFactor)(newMessages)
   const {
-    look,
+    peek,
     remainingOf,
     run: post,
-  } = yield* gated(sends, PostStatement.PostRow, PostStatement.admitted, PostStatement.statement(ofRoom))
+  } = yield* limitedStatement(sends, PostStatement.PostRow, PostStatement.admitted, PostStatement.statement(ofRoom))
 
   const remainingOfRoom = (row: PostStatement.PostRow): ReadonlyArray<Remaining> =>
     row.id === null || !row.proved
@@ -84,7 +84,7 @@ export const make = Effect.gen(function* () {
     return batch.flatMap((_, index) => byNth.get(index + 1) ?? [])
   })
 
-  const ask = yield* Gather.make({
+  const ask = yield* Batcher.make({
     keysOf: ({ caller, id }: Send) => [id, ...caller.address.split(".")],
     retriesAlone: isRefused,
     run,
@@ -92,7 +92,7 @@ export const make = Effect.gen(function* () {
 
   /** The refusal of a full room or address. Nothing was taken from either, and the longer wait applies. */
   const refusal = (row: PostStatement.PostRow, address: string) =>
-    Effect.map(look(address), (remaining) =>
+    Effect.map(peek(address), (remaining) =>
       row.verdict === "full" ? exceeded([...remaining, ...remainingOfRoom(row)], ofRoom) : exceeded(remaining, sends),
     )
 
@@ -101,12 +101,12 @@ export const make = Effect.gen(function* () {
       id: string,
       message: MessageBody,
       caller: Caller,
-    ): Effect.fn.Return<Admitted<PostedMessage, Closed | RoomConflict>, Exceeded | SqlError.SqlError> {
+    ): Effect.fn.Return<LimitedOutcome<PostedMessage, RoomClosed | RoomConflict>, Exceeded | SqlError.SqlError> {
       const row = yield* ask({ id, message, caller })
       const room = opened(row)
       if (Result.isFailure(room)) return { remaining: [], outcome: Result.fail(room.failure) }
       if (row.verdict === "conflict") return { remaining: [], outcome: Result.fail(new RoomConflict({})) }
-      const taken = takenOf(row)
+      const taken = countsOf(row)
       if (taken === undefined) return yield* yield* refusal(row, caller.address)
       const remaining = [...remainingOf(taken), ...remainingOfRoom(row)]
       const text = row.body ?? (yield* originalOf(id, row.original))

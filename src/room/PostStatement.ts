@@ -7,28 +7,28 @@ import { named } from "../platform/Sql.ts"
 import { literal, part } from "../platform/SqlPart.ts"
 import * as Invites from "./Invites.ts"
 import type { Policy } from "../limits/Policy.ts"
-import { Sought, Taken } from "./Rows.ts"
+import { LookupRow, CountsRow } from "./Rows.ts"
 
 const { at, oldest, used } = Windows.Counts.fields
 
 /** Columns of a send apart from its room. */
-const beside = {
+const resultColumns = {
   /** Position of the send in the statement, from 1. */
   nth: Schema.Int,
   /** The place of the first message with this clientId. */
   original: Schema.NullOr(Schema.Int),
   body: Schema.NullOr(Schema.String),
-  ...Taken,
+  ...CountsRow,
 }
 
-const [absent, found] = Sought.members
+const [absent, found] = LookupRow.members
 
 /** The result of a send: its room and the decision made under its lock. */
 export const PostRow = Schema.Union([
-  absent.pipe(Schema.fieldsAssign({ ...beside, verdict: Schema.Null })),
+  absent.pipe(Schema.fieldsAssign({ ...resultColumns, verdict: Schema.Null })),
   found.pipe(
     Schema.fieldsAssign({
-      ...beside,
+      ...resultColumns,
       verdict: Schema.Literals(["unauthorized", "expired", "replay", "conflict", "full", "new"]),
       roomUsed: used,
       roomOldest: oldest,

@@ -3,15 +3,15 @@ import { Effect, Result, Schema, Tuple } from "effect"
 import type { SqlError, Statement } from "effect/sql"
 import { retained } from "../../schema/room/Limits.ts"
 import type { Room } from "../../schema/room/Room.ts"
-import * as Gather from "../platform/Gather.ts"
+import * as Batcher from "../platform/Batcher.ts"
 import type { Exceeded } from "../limits/Policy.ts"
 import * as Windows from "../limits/Windows.ts"
 import { bounded, isRefused, named } from "../platform/Sql.ts"
 import { part } from "../platform/SqlPart.ts"
-import { gated } from "./Gated.ts"
+import { limitedStatement } from "./LimitedStatement.ts"
 import * as Invites from "./Invites.ts"
 import { reads } from "./Limits.ts"
-import { type Admitted, type Caller, opened, Sought, Taken, takenOf } from "./Rows.ts"
+import { type LimitedOutcome, type Caller, opened, LookupRow, CountsRow, countsOf } from "./Rows.ts"
 
 export interface NewMessages {
   readonly room: Room
@@ -27,10 +27,10 @@ interface Poll {
   readonly caller: Caller
 }
 
-const PollRow = Sought.mapMembers(
+const PollRow = LookupRow.mapMembers(
   Tuple.map(
     Schema.fieldsAssign({
-      ...Taken,
+      ...CountsRow,
       /** Position of the poll in the statement, from 1. */
       place: Schema.Int,
       messages: Schema.NullOr(Schema.String),
@@ -69,7 +69,7 @@ const statement = (slot: Statement.Fragment) => part`
   FROM asked LEFT JOIN slot ON slot.key = asked.key`
 
 export const make = Effect.gen(function* () {
-  const { refuse, remainingOf, run: poll } = yield* gated(reads, PollRow, admitted, statement)
+  const { refuse, remainingOf, run: poll } = yield* limitedStatement(reads, PollRow, admitted, statement)
 
   const run = Effect.fnUntraced(function* (polls: ReadonlyArray<Poll>) {
     const addresses = polls.map(({ caller }) => caller.address)
@@ -92,7 +92,7 @@ export const make = Effect.gen(function* () {
     return answers
   })
 
-  const ask = yield* Gather.make({
+  const ask = yield* Batcher.make({
     keysOf: ({ caller }: Poll) => [caller.address],
     share,
     retriesAlone: isRefused,
@@ -102,7 +102,7 @@ export const make = Effect.gen(function* () {
   /** Polls of one address in a batch are accepted or rejected together. A rejected one runs again alone. */
   const decided = Effect.fnUntraced(function* (poll: Poll) {
     const together = yield* ask(poll)
-    if (together.isAlone || takenOf(together.row) !== undefined || Result.isFailure(opened(together.row)))
+    if (together.isAlone || countsOf(together.row) !== undefined || Result.isFailure(opened(together.row)))
       return together
     const [alone] = yield* bounded(run([poll]))
     return alone ?? together
@@ -114,11 +114,11 @@ export const make = Effect.gen(function* () {
       id: string,
       after: number,
       caller: Caller,
-    ): Effect.fn.Return<Admitted<NewMessages>, Exceeded | SqlError.SqlError> {
+    ): Effect.fn.Return<LimitedOutcome<NewMessages>, Exceeded | SqlError.SqlError> {
       const { later, row } = yield* decided({ id, after, caller })
       const found = opened(row)
       if (Result.isFailure(found)) return { remaining: [], outcome: Result.fail(found.failure) }
-      const taken = takenOf(row)
+      const taken = countsOf(row)
       if (taken === undefined) return yield* refuse(caller.address)
       const room = found.success
       return {

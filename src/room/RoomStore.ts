@@ -9,19 +9,28 @@ import * as Windows from "../limits/Windows.ts"
 import { inBatches, named } from "../platform/Sql.ts"
 import { literal, part } from "../platform/SqlPart.ts"
 import * as Ceiling from "./Ceiling.ts"
-import { callers, gated } from "./Gated.ts"
+import { callers, limitedStatement } from "./LimitedStatement.ts"
 import * as Invites from "./Invites.ts"
 import { creations, deletions } from "./Limits.ts"
 import * as PostMessage from "./PostMessage.ts"
 import * as ReadMessages from "./ReadMessages.ts"
-import { type Admitted, type Caller, opened, roomColumns, roomOf, Sought, Taken, takenOf } from "./Rows.ts"
+import {
+  type LimitedOutcome,
+  type Caller,
+  opened,
+  roomColumns,
+  roomOf,
+  LookupRow,
+  CountsRow,
+  countsOf,
+} from "./Rows.ts"
 
 const sweepEvery = "1 minute"
 const batch = 200
 
 const InsertedRow = Schema.Struct({ ...roomColumns, ...Windows.Counts.fields })
 
-const ErasedRow = Sought.mapMembers(Tuple.map(Schema.fieldsAssign(Taken)))
+const ErasedRow = LookupRow.mapMembers(Tuple.map(Schema.fieldsAssign(CountsRow)))
 
 const columns = literal("rooms.id, name, created_at AS created, expires_at AS expires, latest_sequence AS latest")
 
@@ -60,13 +69,13 @@ export class RoomStore extends Context.Service<RoomStore>()("spirit-altar/room/R
   make: Effect.fnUntraced(function* (ceiling: Ceiling.CeilingConfig = Ceiling.defaults) {
     const sql = yield* SqlClient.SqlClient
     const withinCeiling = yield* Ceiling.make(ceiling)
-    const creating = yield* gated(
+    const creating = yield* limitedStatement(
       creations,
       InsertedRow,
       part`(SELECT key, 1 AS n FROM ${callers}) AS asked`,
       insertion,
     )
-    const erasing = yield* gated(deletions, ErasedRow, stillThere, deletion)
+    const erasing = yield* limitedStatement(deletions, ErasedRow, stillThere, deletion)
 
     const create = Effect.fn("RoomStore.create")(
       function* (name: string, address: string) {
@@ -87,12 +96,12 @@ export class RoomStore extends Context.Service<RoomStore>()("spirit-altar/room/R
       function* (
         id: string,
         { address, token }: Caller,
-      ): Effect.fn.Return<Admitted<void>, Exceeded | SqlError.SqlError> {
+      ): Effect.fn.Return<LimitedOutcome<void>, Exceeded | SqlError.SqlError> {
         const rows = yield* erasing.run([address], { id, proof: Invites.proofOf(token) })
         const row = rows[0] ?? (yield* Effect.die("a deletion was not answered"))
         const room = opened(row)
         if (Result.isFailure(room)) return { remaining: [], outcome: Result.fail(room.failure) }
-        const taken = takenOf(row)
+        const taken = countsOf(row)
         if (taken === undefined) return yield* erasing.refuse(address)
         return { remaining: erasing.remainingOf(taken), outcome: Result.void }
       },

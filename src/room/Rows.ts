@@ -13,10 +13,10 @@ export interface Caller {
 }
 
 /** Why a room is not open to a caller. */
-export type Closed = RoomNotFound | RoomUnauthorized | RoomExpired
+export type RoomClosed = RoomNotFound | RoomUnauthorized | RoomExpired
 
 /** The result of a request within its limits, and the remaining quota, empty if the room refused. */
-export interface Admitted<A, Refusal = Closed> {
+export interface LimitedOutcome<A, Refusal = RoomClosed> {
   readonly outcome: Result.Result<A, Refusal>
   readonly remaining: ReadonlyArray<Remaining>
 }
@@ -32,19 +32,19 @@ export const roomColumns = {
 type RoomRow = Schema.Struct<typeof roomColumns>["Type"]
 
 /** The row of a lookup: the room's columns, whether the token opens it and whether it has expired; null without one. */
-export const Sought = Schema.Union([
+export const LookupRow = Schema.Union([
   Schema.Struct({ id: Schema.Null }),
   Schema.Struct({ ...roomColumns, proved: Schema.Boolean, expired: Schema.Boolean }),
 ])
-type Sought = typeof Sought.Type
+type LookupRow = typeof LookupRow.Type
 
 const { at, oldest, used } = Windows.Counts.fields
 
 /** The counts of the address; null if its limit or the room refused, since nothing was taken. */
-export const Taken = { used: Schema.NullOr(used), oldest: Schema.NullOr(oldest), at: Schema.NullOr(at) }
-type Taken = Schema.Struct<typeof Taken>["Type"]
+export const CountsRow = { used: Schema.NullOr(used), oldest: Schema.NullOr(oldest), at: Schema.NullOr(at) }
+type Taken = Schema.Struct<typeof CountsRow>["Type"]
 
-export const takenOf = ({ at, oldest, used }: Taken): Windows.Counts | undefined =>
+export const countsOf = ({ at, oldest, used }: Taken): Windows.Counts | undefined =>
   used === null || oldest === null || at === null ? undefined : { used, oldest, at }
 
 export const roomOf = ({ created, expires, id, latest, name }: RoomRow): Room => ({
@@ -56,7 +56,7 @@ export const roomOf = ({ created, expires, id, latest, name }: RoomRow): Room =>
 })
 
 /** The room, if it exists and the token opens it. Expiry applies even before the room is swept. */
-export const opened = (row: Sought): Result.Result<Room, Closed> => {
+export const opened = (row: LookupRow): Result.Result<Room, RoomClosed> => {
   if (row.id === null) return Result.fail(new RoomNotFound({}))
   if (!row.proved) return Result.fail(new RoomUnauthorized({}))
   return row.expired ? Result.fail(new RoomExpired({})) : Result.succeed(roomOf(row))

@@ -61,7 +61,7 @@ const livingIn = Effect.fn("DataFolder.livingIn")(function* (folder: string) {
 const dataDir = Effect.zipWith(Path.Path, sandbox.dataDir, (path, folder) => path.resolve(folder))
 
 /** The sandbox that runs on this folder, for commands beside it. */
-export const livingHere = Effect.option(Effect.flatMap(dataDir, livingIn))
+export const processesHere = Effect.option(Effect.flatMap(dataDir, livingIn))
 
 /** The owner of a locked folder. A new owner signs a moment after locking; until then the name may be a dead one's. */
 const ownerOf = (folder: string) =>

@@ -115,19 +115,19 @@ export const start = Effect.fn("OwnedProcess.start")(function* (options: {
     child.once("exit", () => shell.kill("SIGKILL"))
   }
   const ready = yield* Effect.callback<RegExpExecArray, ProcessError>((resume) => {
-    const look = () => {
+    const settle = () => {
       const match = options.ready.exec(output)
       if (match !== null) resume(Effect.succeed(match))
       else if (exited(child)) resume(Effect.fail(failed("ended before it was ready")))
     }
-    child.stdout?.on("data", look)
-    child.stderr?.on("data", look)
-    child.once("close", look)
-    look()
+    child.stdout?.on("data", settle)
+    child.stderr?.on("data", settle)
+    child.once("close", settle)
+    settle()
     return Effect.sync(() => {
-      child.stdout?.off("data", look)
-      child.stderr?.off("data", look)
-      child.off("close", look)
+      child.stdout?.off("data", settle)
+      child.stderr?.off("data", settle)
+      child.off("close", settle)
     })
   }).pipe(
     Effect.timeoutOrElse({

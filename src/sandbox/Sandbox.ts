@@ -6,7 +6,7 @@ import { BadRequest, NotFound } from "../../schema/Errors.ts"
 import { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
 import { createPublicClient, http } from "viem"
 import { AppConfig, listen, type ServerConfig } from "../server/config/Config.ts"
-import { Loose } from "../limits/Loose.ts"
+import { LimitFactor } from "../limits/LimitFactor.ts"
 import { body, refuse } from "../http/Responses.ts"
 import { sufficient } from "../server/config/Table.ts"
 import { DataFolder } from "./DataFolder.ts"
@@ -86,7 +86,7 @@ export const config = (network: UsdcNetwork) =>
   )
 
 /** Wide enough for a run of contract tests, which opens rooms and sends by the hundred. */
-export const limits = Layer.succeed(Loose, 100)
+export const limits = Layer.succeed(LimitFactor, 100)
 
 /** At most a million play dollars at once. */
 const Gift = AtomicAmount.check(Schema.isMaxLength(12))

@@ -14,7 +14,7 @@ import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { Availability } from "../payments/Availability.ts"
 import type { Funds } from "../payments/Settlement.ts"
 import { DatabaseClock, isFarOff, type Reading } from "../platform/DatabaseClock.ts"
-import * as Gather from "../platform/Gather.ts"
+import * as Batcher from "../platform/Batcher.ts"
 import { commit, version } from "../platform/Software.ts"
 
 /** A 503 with `Retry-After`. */
@@ -139,8 +139,8 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
       } satisfies typeof Readiness.Type
     })
 
-    const askHealth = yield* Gather.shared({ nameOf: () => "", run: () => health })
-    const askReadiness = yield* Gather.shared({ nameOf: String, run: readiness })
+    const askHealth = yield* Batcher.shared({ nameOf: () => "", run: () => health })
+    const askReadiness = yield* Batcher.shared({ nameOf: String, run: readiness })
 
     return handlers
       .handle("health", () => Effect.filterOrElse(askHealth(undefined), ({ ok }) => ok, no))

@@ -6,16 +6,16 @@ import { RevealBroken } from "../../schema/altar/Reveal.ts"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import { RoomForbidden } from "../../schema/room/Errors.ts"
 import { requestIdOf } from "../http/Observer.ts"
-import { pressed } from "../http/Pressed.ts"
-import { isKept } from "../http/Written.ts"
+import { compressedResponse } from "../http/CompressedResponse.ts"
+import { isCached } from "../http/CachedResponse.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as Sql from "../platform/Sql.ts"
 import { mayCall, ownOrigins } from "../http/Origins.ts"
 import { refuse } from "../http/Responses.ts"
 import { refuseRoom } from "../room/Refusals.ts"
-import { KnownUrls } from "../http/KnownUrls.ts"
+import { UrlCache } from "../http/UrlCache.ts"
 import { isMisspelt, pathOf as pathOfUrl } from "./RequestPath.ts"
-import * as Shapes from "./Shapes.ts"
+import * as ErrorFormats from "./ErrorFormats.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
@@ -33,7 +33,7 @@ const routesOf = <Groups extends HttpApiGroup.Constraint>(
   HttpApi.reflect(contract, {
     onGroup: () => {},
     onEndpoint: ({ endpoint }) => {
-      const methods = table.get(endpoint.path) ?? new Set(Shapes.isRoom(endpoint.path) ? [] : ["OPTIONS"])
+      const methods = table.get(endpoint.path) ?? new Set(ErrorFormats.isRoom(endpoint.path) ? [] : ["OPTIONS"])
       methods.add(endpoint.method)
       if (endpoint.method === "GET") methods.add("HEAD")
       table.set(endpoint.path, methods)
@@ -54,7 +54,7 @@ const allowed = (routes: ReadonlyArray<Route>, path: string) => {
 }
 
 const shapeOf = (request: HttpServerRequest.HttpServerRequest) =>
-  Shapes.isRoom(pathOf(request)) ? Shapes.room : Shapes.altar
+  ErrorFormats.isRoom(pathOf(request)) ? ErrorFormats.room : ErrorFormats.altar
 
 const notFound = (routes: ReadonlyArray<Route>, request: HttpServerRequest.HttpServerRequest) => {
   const methods = allowed(routes, pathOf(request))
@@ -174,7 +174,7 @@ const isPage = ({ headers, status }: Response) =>
 /** The common headers of a response outside the room. */
 const headersOf = (request: Request, response: Response) => {
   const kept = mayBeKept(request, response)
-  if (Shapes.isRoomPage(pathOf(request))) return kept ? headers.roomPage : headers.room
+  if (ErrorFormats.isRoomPage(pathOf(request))) return kept ? headers.roomPage : headers.room
   if (isPage(response)) return headers.page
   return kept ? headers.open : headers.openUncached
 }
@@ -191,7 +191,7 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
       const own = ownOrigins(publicUrl)
       const mayUseTools = mayCall(publicUrl)
       const routes = routesOf(contract)
-      const urls = yield* KnownUrls
+      const urls = yield* UrlCache
 
       const finished = (request: Request, isRoom: boolean, response: Response) => {
         const told = explain(routes, request, response)
@@ -213,23 +213,23 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
 
       return (httpEffect) =>
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request): Handled => {
-          const isRoom = Shapes.isRoom(pathOf(request))
+          const isRoom = ErrorFormats.isRoom(pathOf(request))
           if (isMisspelt(request.url)) {
             return Effect.succeed(finished(request, isRoom, shapeOf(request).notFound()))
           }
           if (isRoom && isForeign(request, own)) {
             return Effect.succeed(finished(request, isRoom, refuseRoom(new RoomForbidden({}))))
           }
-          if (!isRoom && request.method === "OPTIONS" && !Shapes.isRoomPage(pathOf(request))) {
+          if (!isRoom && request.method === "OPTIONS" && !ErrorFormats.isRoomPage(pathOf(request))) {
             // A preflight must match the answer to the request itself.
-            const isRefused = Shapes.isTool(pathOf(request)) && !mayUseTools(request.headers["origin"])
+            const isRefused = ErrorFormats.isTool(pathOf(request)) && !mayUseTools(request.headers["origin"])
             return Effect.succeed(isRefused ? forbidden : preflight)
           }
           return Effect.matchCauseEffect(urls.answer(request, httpEffect), {
             onSuccess: (response) =>
-              isKept(response) && !isRoom
+              isCached(response) && !isRoom
                 ? Effect.succeed(finishedOnce(request, response))
-                : pressed(request, finished(request, isRoom, response)),
+                : compressedResponse(request, finished(request, isRoom, response)),
             onFailure: (cause) =>
               Cause.hasInterruptsOnly(cause)
                 ? Effect.failCause(cause)

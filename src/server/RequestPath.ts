@@ -1,6 +1,6 @@
 /** The path of a request as the router reads it. A guard that read it differently could be bypassed. */
 import { Option } from "effect"
-import { isRoom } from "./Shapes.ts"
+import { isRoom } from "./ErrorFormats.ts"
 
 const decode = Option.liftThrowable(decodeURI)
 

@@ -11,7 +11,7 @@ import * as AltarRequests from "../altar/Requests.ts"
 import * as LogFiles from "../log/Http.ts"
 import * as Site from "../pages/Site.ts"
 import * as Files from "../http/Files.ts"
-import { written } from "../http/Written.ts"
+import { cachedResponse } from "../http/CachedResponse.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as RoomHttp from "../room/Http.ts"
 import * as RoomRequests from "../room/Requests.ts"
@@ -24,7 +24,7 @@ export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpA
     Layer.unwrap(
       Effect.map(PublicUrl, (publicUrl) => {
         const published = apiAt(contract, publicUrl)
-        const document = written(JSON.stringify(OpenApi.fromApi(published)))
+        const document = cachedResponse(JSON.stringify(OpenApi.fromApi(published)))
         return Layer.merge(
           HttpApiBuilder.layer(published),
           HttpRouter.add("GET", "/openapi.json", (request) => document.respond(request)),

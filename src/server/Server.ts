@@ -6,7 +6,7 @@ import { HttpIncomingMessage, HttpRouter } from "effect/http"
 import { Api } from "../../schema/Api.ts"
 import * as Altar from "../altar/Altar.ts"
 import * as Middleware from "./Middleware.ts"
-import { KnownUrls } from "../http/KnownUrls.ts"
+import { UrlCache } from "../http/UrlCache.ts"
 import { notNow } from "./NotNow.ts"
 import * as Limits from "../limits/Limits.ts"
 import * as Log from "../log/Log.ts"
@@ -25,13 +25,13 @@ import * as Routes from "./Routes.ts"
 const altar = { routes: Routes.routesOf(Api).pipe(Layer.provide(Routes.handlers)), middleware: Middleware.layer(Api) }
 
 /** The routes and acts of a server. Another contract brings its own over the same services. */
-export interface House {
+export interface Site {
   readonly routes: typeof altar.routes
   readonly middleware: typeof altar.middleware
-  readonly acts?: Altar.Sold
+  readonly acts?: Altar.SoldActs
 }
 
-export const services = (config: ServerConfig, { acts }: House = altar) =>
+export const services = (config: ServerConfig, { acts }: Site = altar) =>
   Layer.mergeAll(
     Payments.layer(config.payments, Listener.grace),
     RoomStore.layer(config.rooms),
@@ -58,12 +58,12 @@ const routerConfig = {
 } as const
 
 /** A listening server. `extra` adds routes, such as the sandbox's. */
-export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: House = altar) =>
+export const layer = <E, R>(extra: Layer.Layer<never, E, R>, house: Site = altar) =>
   Layer.unwrap(
     Effect.map(AppConfig, (config) => {
       const routes = house.routes.pipe(Layer.provide(Routes.requests))
       const all = Layer.mergeAll(routes, Routes.others).pipe(Layer.provide(house.middleware), Layer.merge(extra))
-      const served = all.pipe(Layer.provide(Layer.fresh(KnownUrls.layer)))
+      const served = all.pipe(Layer.provide(Layer.fresh(UrlCache.layer)))
       return Listener.drained.pipe(
         Layer.provide(HttpRouter.serve(served, { routerConfig, disableLogger: true, disableListenLog: true })),
         Layer.merge(Telemetry.metrics),

@@ -4,7 +4,7 @@ import { Clock, Effect, Layer, Metric, Option, Record, Schedule } from "effect"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { Availability } from "../payments/Availability.ts"
-import { Standings } from "../payments/ledger/Standing.ts"
+import { AttemptCounts } from "../payments/ledger/AttemptCounts.ts"
 import { NodeWatch } from "../payments/x402/node/NodeWatch.ts"
 import { DatabaseClock } from "../platform/DatabaseClock.ts"
 
@@ -114,7 +114,7 @@ const standing = () => {
 
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const standings = yield* Standings
+    const standings = yield* AttemptCounts
     const node = yield* NodeWatch
     const availability = yield* Availability
     const clock = yield* DatabaseClock

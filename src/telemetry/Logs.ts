@@ -2,7 +2,7 @@
 import { Cause, Context, Layer, Logger, References } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { requestIdHeader } from "../http/Observer.ts"
-import { type Fields, Lines, type LinesConfig, make } from "./Lines.ts"
+import { type Fields, LogLines, type LogLinesConfig, make } from "./LogLines.ts"
 
 const isPlain = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
@@ -19,13 +19,13 @@ const partsOf = (message: unknown) => {
   return { fields, sentence: sentence.join(" ") }
 }
 
-const logger = (lines: Lines) =>
+const logger = (lines: LogLines) =>
   Logger.make<unknown, void>(({ cause, date, fiber, logLevel, message }) => {
-    if (!lines.shows(logLevel)) return
+    if (!lines.isEnabled(logLevel)) return
     const { fields, sentence } = partsOf(message)
     const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
     const span = fiber.cache.span
-    lines.say(date, logLevel, sentence, {
+    lines.write(date, logLevel, sentence, {
       ...fields,
       ...fiber.getRef(References.CurrentLogAnnotations),
       request: request?.headers[requestIdHeader],
@@ -35,10 +35,10 @@ const logger = (lines: Lines) =>
   })
 
 /** The lines of this process, for its loggers and for the log of requests. */
-export const layer = (config: LinesConfig): Layer.Layer<never> => {
+export const layer = (config: LogLinesConfig): Layer.Layer<never> => {
   const lines = make(config)
   return Layer.mergeAll(
-    Layer.succeed(Lines, lines),
+    Layer.succeed(LogLines, lines),
     Logger.layer([logger(lines)]),
     Layer.succeed(References.MinimumLogLevel, config.level),
   )

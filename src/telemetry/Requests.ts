@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { Clock, Effect, Layer, type LogLevel, Metric } from "effect"
 import { Observer, requestIdHeader } from "../http/Observer.ts"
 import { clientOf } from "./Clients.ts"
-import { Lines } from "./Lines.ts"
+import { LogLines } from "./LogLines.ts"
 import type { RouteName } from "./RouteNames.ts"
 
 /** Seconds: the boundaries of the OpenTelemetry conventions, and two below them for cached responses. */
@@ -36,7 +36,7 @@ export const layer = (nameOf: RouteName) =>
     Observer,
     Effect.gen(function* () {
       const context = yield* Effect.context<never>()
-      const lines = yield* Lines
+      const lines = yield* LogLines
       const clock = yield* Clock.Clock
       // By route, method and status, so that a lookup composes no name.
       const series = new Map<string, Map<string, Map<number, typeof durations>>>()
@@ -74,8 +74,8 @@ export const layer = (nameOf: RouteName) =>
         const isGoodRead = (isRead(method) && status < 400) || isPriceAsked(status, request)
         if (isGoodRead) reads = (reads + 1) % lines.readsPerLine
         const level = isGoodRead && reads !== 0 ? "Debug" : levelOf(status)
-        if (!lines.shows(level)) return
-        lines.say(new Date(clock.currentTimeMillisUnsafe()), level, "request", {
+        if (!lines.isEnabled(level)) return
+        lines.write(new Date(clock.currentTimeMillisUnsafe()), level, "request", {
           request: request.headers[requestIdHeader],
           method,
           route,

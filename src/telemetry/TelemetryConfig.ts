@@ -1,6 +1,6 @@
 /** The configuration of log lines, metrics on a port of their own, and OTLP. */
 import type { Duration, Redacted } from "effect"
-import type { LinesConfig } from "./Lines.ts"
+import type { LogLinesConfig } from "./LogLines.ts"
 
 export interface MetricsPort {
   readonly host: string
@@ -34,7 +34,7 @@ export interface OtlpConfig {
 }
 
 export interface TelemetryConfig {
-  readonly log: LinesConfig
+  readonly log: LogLinesConfig
   /** The address of the metrics port; absent without one. */
   readonly metricsPort?: MetricsPort | undefined
   /** Absent without an endpoint. */

@@ -9,7 +9,7 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { patience } from "../lab/Patience.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, layer as world, newCommitment, newPayer, pay, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 
 const by = "hidden by the operator"
 const why = ["--why", "asked by a neighbour", "--by", "Ada"]
@@ -23,12 +23,12 @@ const admin = Effect.gen(function* () {
 const json = (text: string) => JSON.parse(text)
 
 const act = Effect.fnUntraced(function* (id: string) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   return json((yield* ask(`${url}/api/acts/${id}`)).text).act
 })
 
 const buy = Effect.fnUntraced(function* (path: string, body: object) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const bought = yield* pay(yield* newPayer(), `${url}${path}`, body)
   assert.strictEqual(bought.answer.status, 201, bought.answer.text)
   return { ...bought, id: String(json(bought.answer.text).record.id), url: `${url}${path}`, body }
@@ -39,7 +39,7 @@ const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 layer(world(), { excludeTestServices: true, timeout: patience(120) })("an operator", (it) => {
   it.effect("hides names, reasons and dedications, keeps what they were, and shows them again", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const run = yield* admin
       const kept = yield* buy("/api/acquire/moss-hare", { agentName: "Wren", reason: "It followed me" })
       const before = yield* act(kept.id)
@@ -74,7 +74,7 @@ layer(world(), { excludeTestServices: true, timeout: patience(120) })("an operat
 
   it.effect("hides revealed words, which stay stored and hash as before", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const run = yield* admin
       const [salt, text] = ["a salt of sixteen or more", "The heron will return by May."]
       const stone = yield* buy("/api/witness", { commitment: sha256(`${salt}\0${text}`) })
@@ -105,7 +105,7 @@ layer(world(), { excludeTestServices: true, timeout: patience(120) })("an operat
 
   it.effect("keeps a name hidden that a later reveal says again, and shows it again with the other", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const run = yield* admin
       const [salt, text] = ["a salt of sixteen or more", "The swift will be late."]
       const stone = yield* buy("/api/witness", { commitment: sha256(`${salt}\0${text}`), agentName: "Wren" })
@@ -153,7 +153,7 @@ layer(world(), { excludeTestServices: true, timeout: patience(120) })("an operat
 
   it.effect("pauses selling within two seconds, while what was bought is still answered, and resumes it", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const run = yield* admin
       const bought = yield* buy("/api/witness", { commitment: newCommitment() })
       const probe = () => ask(`${url}/api/witness`, { method: "POST" })
@@ -277,7 +277,7 @@ layer(world(), { excludeTestServices: true, timeout: patience(120) })("an operat
 
   it.effect("deletes a room", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const run = yield* admin
       const made = json((yield* ask(`${url}/api/rooms`, post({ name: "Night shift" }))).text)
       const id: string = made.room?.id ?? made.id

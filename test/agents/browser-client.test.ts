@@ -3,12 +3,12 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { browser, Browser } from "../lab/browser/Browser.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
-import { World } from "../lab/Fixture.ts"
+import { TestServer } from "../lab/Fixture.ts"
 
 browser("a page of another origin", (it) => {
   it.effect("begins, lists the tools and calls one", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const chromium = yield* Browser
       // A context without the headers that other tests add to each request: they would be asked leave for, too.
       const context = yield* Effect.acquireRelease(

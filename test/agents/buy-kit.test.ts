@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { call, connect } from "../lab/McpClient.ts"
 import * as Clock from "../lab/Clock.ts"
-import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, type Offer, sign } from "../lab/buyer/Payment.ts"
 
 interface Kit {
@@ -47,7 +47,7 @@ const kitOf = (connected: Parameters<typeof call>[0], args: Record<string, unkno
   })
 
 const open = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const connected = yield* connect(`${url}/mcp`)
   yield* Effect.promise(() => connected.client.listTools())
   return connected
@@ -118,7 +118,7 @@ layer(world(), { excludeTestServices: true })("buy_kit", (it) => {
 
   it.effect("tells what would be refused, and writes nothing", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const connected = yield* open
       yield* pay(yield* newPayer(), `${url}/api/acquire/dew-spider`, {})

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
-import { ask, configOf, layer as world, World } from "../lab/Fixture.ts"
+import { ask, configOf, layer as world, TestServer } from "../lab/Fixture.ts"
 import { connect } from "../lab/McpNewClient.ts"
 
 const https = Schema.String.check(Schema.isPattern(/^https:\/\/\S{1,240}$/u))
@@ -30,7 +30,7 @@ const ServerJson = Schema.Struct({
 layer(world(), { excludeTestServices: true })("the cards of the tools", (it) => {
   it.effect("names both revisions wherever agents look", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const card = yield* ask(`${url}/mcp/server-card`)
       assert.strictEqual(card.headers.get("content-type"), "application/mcp-server-card+json")
       assert.strictEqual(card.headers.get("cache-control"), "public, max-age=3600")

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { assert, beforeAll, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../lab/Patience.ts"
-import { layer as world, World } from "../lab/Fixture.ts"
+import { layer as world, TestServer } from "../lab/Fixture.ts"
 import { install, tools } from "../tools/Install.ts"
 import { lines } from "./ConformanceLines.ts"
 
@@ -45,7 +45,7 @@ for (const line of lines) {
   layer(world(), { excludeTestServices: true })(`MCP's conformance suite ${line.name}`, (it) => {
     it.effect("passes where it applies, and fails only where this server offers nothing", () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const { checks, code, text } = yield* conformance(`${url}/mcp`, line)
         assert.strictEqual(code, 0, text)
         for (const [scenario, wanted] of Object.entries(line.required)) {

@@ -6,7 +6,7 @@ import { nameMaximum, senderMaximum, textMaximum } from "../../schema/room/Limit
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
 import { acts } from "../lab/ActTable.ts"
-import { ask, configOf, layer as world, World } from "../lab/Fixture.ts"
+import { ask, configOf, layer as world, TestServer } from "../lab/Fixture.ts"
 import { challengeOf } from "../lab/buyer/Payment.ts"
 
 const documents = ["/.well-known/mcp/server-card.json", "/.well-known/agent.json", "/.well-known/x402"]
@@ -34,7 +34,7 @@ interface Spec {
 }
 
 const read = <A>(path: string) =>
-  Effect.flatMap(World, ({ url }) =>
+  Effect.flatMap(TestServer, ({ url }) =>
     Effect.map(ask(`${url}${path}`), ({ status, text }): A => {
       assert.strictEqual(status, 200, path)
       return JSON.parse(text)
@@ -46,7 +46,7 @@ const usd = (amountAtomic: string) => (Number(amountAtomic) / 1_000_000).toFixed
 layer(world(), { excludeTestServices: true })("the documents for agents", (it) => {
   it.effect.each(acts())("agree with the live 402 of $name", (act) =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { payment, actions, buyerSpendPolicy } = yield* read<Manifest>("/.well-known/agent.json")
       const action = actions.find(({ name }) => name === act.name)
       const example = action?.example ?? ""
@@ -117,7 +117,7 @@ layer(world(), { excludeTestServices: true })("the documents for agents", (it) =
 
   it.effect("describe the MCP endpoints in a server card", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const card = yield* read<{ name: string; description: string; remotes: ReadonlyArray<Record<string, unknown>> }>(
         "/.well-known/mcp/server-card.json",
       )
@@ -133,7 +133,7 @@ layer(world(), { excludeTestServices: true })("the documents for agents", (it) =
 
   it.effect("are answered with 304 when nothing changed, and open to every origin", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       for (const path of [...documents, "/llms.txt", "/for-agents"]) {
         const first = yield* ask(`${url}${path}`, { headers: { origin: "https://elsewhere.example" } })
         assert.strictEqual(first.headers.get("access-control-allow-origin"), "*", path)
@@ -150,7 +150,7 @@ layer(world(), { excludeTestServices: true })("the documents for agents", (it) =
 
   it.effect("show the manual as a page without script, or as the Markdown of llms.txt", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const page = yield* ask(`${url}/for-agents`, { headers: { accept: "text/html,*/*;q=0.8" } })
       assert.strictEqual(page.headers.get("content-type"), "text/html; charset=utf-8")
       assert.strictEqual(page.headers.get("vary"), "accept, accept-encoding")
@@ -187,7 +187,7 @@ layer(world(), { excludeTestServices: true })("the documents for agents", (it) =
 
   it.effect("publish vectors that others compute alike", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { text } = yield* ask(`${url}/llms.txt`)
       // printf 'sixteen-chars-ok\0hello' | sha256sum, and so on; the last words normalize to "café", LF, "at dawn".
       for (const commitment of [

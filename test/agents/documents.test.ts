@@ -9,7 +9,7 @@ import { sandbox } from "../lab/browser/Guide.ts"
 import { connect } from "../lab/McpClient.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { ask, layer as world, newPayer, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newPayer, TestServer } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { Agent, type Block, programOf, type Request, templateOf } from "../lab/DocumentAgent.ts"
 
@@ -22,7 +22,7 @@ const documentOf = Effect.fnUntraced(function* (tools: string) {
   return text
 })
 
-const document = Effect.flatMap(World, ({ url }) => documentOf(`${url}/mcp`))
+const document = Effect.flatMap(TestServer, ({ url }) => documentOf(`${url}/mcp`))
 
 const newAgent = (before?: (request: Request) => Promise<void>) =>
   new Agent(privateKeyToAccount(generatePrivateKey()), before)
@@ -69,7 +69,7 @@ layer(sandbox(), { excludeTestServices: true })("an agent with the documents alo
 
   it.effect("reads the same program on the page, and in Markdown for whoever prefers that", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const program = programOf(yield* document)
       assert.isAbove(program.length, 20)
       const plain = yield* ask(`${url}/for-agents`, { headers: { accept: "text/markdown" } })

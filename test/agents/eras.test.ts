@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
-import { ask, configOf, layer as world, World } from "../lab/Fixture.ts"
+import { ask, configOf, layer as world, TestServer } from "../lab/Fixture.ts"
 import * as New from "../lab/McpNewClient.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
 import { random } from "../lab/Random.ts"
@@ -44,7 +44,7 @@ const send = Effect.fnUntraced(function* ({ headers = {}, id = 1, method, params
     ...headers,
   }
   const kept = Object.entries(all).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : []))
-  const answer = yield* ask(`${url ?? (yield* World).url}/mcp`, {
+  const answer = yield* ask(`${url ?? (yield* TestServer).url}/mcp`, {
     method: "POST",
     headers: Object.fromEntries(kept),
     body: JSON.stringify({ jsonrpc: "2.0", id, method, params: { _meta: meta, ...params } }),
@@ -63,7 +63,7 @@ layer(aServer, { excludeTestServices: true })("one URL for both eras", (it) => {
     ["legacy", "2025-06-18"],
   ])("the client of 2026 in mode %j connects, lists, calls and validates", ([mode, version]) =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       for (const path of ["/mcp", "/api/mcp"]) {
         const { client, transport } = yield* Effect.orDie(New.connect(`${url}${path}`, mode))
         assert.deepStrictEqual([transport.protocolVersion, transport.sessionId], [version, undefined])
@@ -84,7 +84,7 @@ layer(aServer, { excludeTestServices: true })("one URL for both eras", (it) => {
 
   it.effect("an old answer keeps its shape, and a new one its envelope", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const old = yield* ask(`${url}/mcp`, {
         method: "POST",
         headers: { "content-type": "application/json" },
@@ -178,7 +178,7 @@ layer(aServer, { excludeTestServices: true })("one URL for both eras", (it) => {
 
   it.effect("says no id where it could read none, and nothing to a notification", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const post = (body: string) =>
         ask(`${url}/mcp`, {
           method: "POST",
@@ -203,7 +203,7 @@ layer(aServer, { excludeTestServices: true })("one URL for both eras", (it) => {
 
   it.effect("keeps the eras apart in a mixed stream of requests", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const draw = random("mixed eras")
       const one = <A>(...choices: readonly [A, ...ReadonlyArray<A>]): A =>
         choices[draw.below(choices.length)] ?? choices[0]
@@ -251,7 +251,7 @@ layer(aServer, { excludeTestServices: true })("one URL for both eras", (it) => {
 
   it.effect("an agent with a key and this URL buys, reveals and verifies", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const chain = yield* LocalChain
       const wallet = generatePrivateKey()
       yield* Effect.orDie(chain.fund(privateKeyToAccount(wallet).address, 5_000_000n))

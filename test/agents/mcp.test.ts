@@ -8,7 +8,7 @@ import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, configOf, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
+import { ask, configOf, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 
 const names = ["field", "spirits", "altar", "buy_kit", "verify_witness"]
 
@@ -18,7 +18,7 @@ const refusal = (text: string): { readonly ok: false; readonly code: string; rea
 layer(world(), { excludeTestServices: true })("the tools over MCP", (it) => {
   it.effect("begins, answers a ping, and lists five tools that change nothing", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { client, transport } = yield* connect(`${url}/mcp`)
       assert.strictEqual(client.getServerVersion()?.name, "spirit-altar")
       assert.deepStrictEqual(client.getServerCapabilities(), { tools: { listChanged: false } })
@@ -44,7 +44,7 @@ layer(world(), { excludeTestServices: true })("the tools over MCP", (it) => {
 
   it.effect("lists its tools in less than 4,000 tokens, each action by one name", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { client } = yield* connect(`${url}/mcp`)
       const listed = yield* Effect.promise(() => client.listTools())
       // A token of this JSON is four characters and a little more.
@@ -61,7 +61,7 @@ layer(world(), { excludeTestServices: true })("the tools over MCP", (it) => {
 
   it.effect("field, spirits and altar are what the routes answer", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const connected = yield* connect(`${url}/api/mcp`)
       yield* Effect.promise(() => connected.client.listTools())
       const told = Effect.fnUntraced(function* (tool: string, args: Record<string, unknown> = {}) {
@@ -92,7 +92,7 @@ layer(world(), { excludeTestServices: true })("the tools over MCP", (it) => {
 
   it.effect("verify_witness recomputes a link and says how far that goes", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const connected = yield* connect(`${url}/mcp`)
       yield* Effect.promise(() => connected.client.listTools())
@@ -130,7 +130,7 @@ layer(world(), { excludeTestServices: true })("the tools over MCP", (it) => {
 
   it.effect("refusals are for the model to mend, unknown tools for the client", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const connected = yield* connect(`${url}/mcp`)
       const refused = [
         ["altar", { spirit: "nobody" }, /spirit: /u],
@@ -158,7 +158,7 @@ layer(world(), { excludeTestServices: true })("the tools over MCP", (it) => {
 
   it.effect("one connection over two servers, request by request", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const config = yield* configOf({}, { publicUrl: url })
       yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
       const asked: Array<string> = []

@@ -10,7 +10,7 @@ import { SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { unescaped } from "../lab/Html.ts"
-import { ask, layer as world, World } from "../lab/Fixture.ts"
+import { ask, layer as world, TestServer } from "../lab/Fixture.ts"
 
 const run = promisify(execFile)
 
@@ -35,7 +35,7 @@ const folder = Effect.acquireRelease(
 layer(world(), { excludeTestServices: true })("the published transcript", (it) => {
   it.effect("buys, replays, verifies and reveals a stone for one cent", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const chain = yield* LocalChain
       const key = generatePrivateKey()

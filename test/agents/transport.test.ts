@@ -4,12 +4,12 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
-import { type Answer, ask, configOf, layer as world, World } from "../lab/Fixture.ts"
+import { type Answer, ask, configOf, layer as world, TestServer } from "../lab/Fixture.ts"
 
 const ping = { jsonrpc: "2.0", id: 1, method: "ping" }
 
 const send = (body: unknown, headers: Record<string, string> = {}, path = "/mcp") =>
-  Effect.flatMap(World, ({ url }) =>
+  Effect.flatMap(TestServer, ({ url }) =>
     ask(`${url}${path}`, {
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },
@@ -131,7 +131,7 @@ layer(world(), { excludeTestServices: true })("POST /mcp", (it) => {
 
   it.effect("on this machine lets pages of this machine in, and tells others so before they ask", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       for (const origin of ["https://elsewhere.example", "null", `${url}.example`, "http://127.0.0.1.example"]) {
         refuses(yield* send(ping, { origin }), 403, -32600, /Only pages of this machine/u)
         const asked = yield* preflight(`${url}/mcp`, origin)
@@ -166,7 +166,7 @@ layer(world(), { excludeTestServices: true })("POST /mcp", (it) => {
 
   it.effect("has no stream and no session to end", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       for (const path of ["/mcp", "/api/mcp"]) {
         for (const method of ["GET", "DELETE", "PUT", "PATCH"]) {
           const answer = yield* ask(`${url}${path}`, { method, headers: { accept: "text/event-stream" } })

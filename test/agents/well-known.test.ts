@@ -7,7 +7,7 @@ import { Effect, Exit, Layer, Option } from "effect"
 import { AppConfig, type ServerConfig } from "../../src/server/config/Config.ts"
 import { Operator } from "../../src/platform/Operator.ts"
 import * as Server from "../../src/server/Server.ts"
-import { ask, configOf, layer as world, World } from "../lab/Fixture.ts"
+import { ask, configOf, layer as world, TestServer } from "../lab/Fixture.ts"
 
 const day = 86_400_000
 
@@ -26,7 +26,7 @@ const folder = Effect.acquireRelease(
 layer(world(), { excludeTestServices: true })("a server that nobody answers for", (it) => {
   it.effect("has no security.txt, and says so", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { json, status } = yield* ask(`${url}/.well-known/security.txt`)
       assert.deepStrictEqual([status, json["code"]], [404, "not_found"])
       const card = (yield* ask(`${url}/.well-known/agent-card.json`)).json
@@ -36,7 +36,7 @@ layer(world(), { excludeTestServices: true })("a server that nobody answers for"
 
   it.effect("shows terms and privacy of its own on every page's foot", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       for (const path of ["/v2/", "/v2/witness", "/for-agents", "/signals/", "/terms", "/nothing"]) {
         const { text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
         for (const link of ['href="/terms"', 'href="/privacy"']) assert.include(text, link, path)
@@ -53,7 +53,7 @@ layer(world(), { excludeTestServices: true })("a server that nobody answers for"
 
   it.effect("tells crawlers what is nobody's to index", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { headers, text } = yield* ask(`${url}/robots.txt`)
       assert.strictEqual(headers.get("content-type"), "text/plain; charset=utf-8")
       assert.match(text, /^User-agent: \*\nAllow: \/\nDisallow: \/api\/rooms\n/u)
@@ -62,7 +62,7 @@ layer(world(), { excludeTestServices: true })("a server that nobody answers for"
 
   it.effect("sends no A2A client to an endpoint that it cannot call", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { json } = yield* ask(`${url}/.well-known/agent-card.json`)
       const card: {
         supportedInterfaces: ReadonlyArray<{ url: string; protocolBinding: string }>

@@ -4,9 +4,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ActRow, acts } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
-import { ask, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const table = acts()
 
@@ -14,7 +14,7 @@ const init = (body: object | undefined, headers: Record<string, string>): Reques
   body === undefined ? { method: "POST", headers } : post(body, headers)
 
 const buy = Effect.fnUntraced(function* (request: ReturnType<ActRow["request"]>, key = newKey()) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const payer = yield* newPayer()
   const at = `${url}${request.path}`
   const asked = yield* ask(at, init(request.body, { "idempotency-key": key }))
@@ -28,7 +28,7 @@ const buy = Effect.fnUntraced(function* (request: ReturnType<ActRow["request"]>,
 layer(world(), { excludeTestServices: true })("every act", (it) => {
   it.effect.each(table)("$name settles, replays, and is a public row", (act) =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       yield* today
       const request = act.request()
       const probe = yield* ask(`${url}${request.path}`, { method: "POST" })
@@ -68,7 +68,7 @@ layer(world(), { excludeTestServices: true })("every act", (it) => {
 
   it.effect.each(table.filter((act) => act.held !== undefined))("$name tells a held slot from a taken one", (act) =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       yield* today
       const request = act.request()
@@ -78,9 +78,9 @@ layer(world(), { excludeTestServices: true })("every act", (it) => {
       // As it was while the payment was open.
       yield* sql`UPDATE payment_attempts SET state = 'pending' WHERE id = ${id}::uuid`
       const second = yield* ask(`${url}${request.path}`, init(request.body, { "idempotency-key": newKey() }))
-      assertTold(second, 409, act.held ?? "")
+      assertAnswer(second, 409, act.held ?? "")
       const open = yield* ask(`${url}${request.path}`, init(request.body, bought.headers))
-      assertTold(open, 202, "settlement_pending")
+      assertAnswer(open, 202, "settlement_pending")
       assert.match(String(open.json["message"]), /Do not pay again/u)
       assert.strictEqual(open.headers.get("location"), open.json["reconcile"])
       assert.isAbove(Number(open.headers.get("retry-after")), 0)
@@ -101,7 +101,7 @@ layer(world(), { excludeTestServices: true })("every act", (it) => {
 
   it.effect("one that cannot be read is left out of every list, and holds up none of its neighbours", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const listed = (path: string) => Effect.map(ask(`${url}${path}`), ({ text }) => JSON.parse(text))
       const { acts: before, next } = yield* listed("/api/acts?limit=3")
@@ -121,7 +121,7 @@ layer(world(), { excludeTestServices: true })("every act", (it) => {
 
   it.effect("a prayer for another day, a shared body and URL name, and an unknown item are refused", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const prayer = { agentName: "Wren", intentionCommitment: "ab".repeat(32) }
       const expected: ReadonlyArray<readonly [string, object, number, string]> = [
         ["/api/prayers/moss-hare?day=2020-01-01", prayer, 409, "prayer_day_not_today"],
@@ -143,7 +143,7 @@ layer(world(), { excludeTestServices: true })("every act", (it) => {
       ]
       for (const [path, body, status, code] of expected) {
         const answer = yield* ask(`${url}${path}`, post(body, { "idempotency-key": newKey() }))
-        assertTold(answer, status, code, undefined, `${path} ${answer.text}`)
+        assertAnswer(answer, status, code, undefined, `${path} ${answer.text}`)
         // Nobody has looked at the payment that such a request may bring.
         assert.notMatch(answer.text, /nothing was charged/iu)
       }
@@ -152,7 +152,7 @@ layer(world(), { excludeTestServices: true })("every act", (it) => {
 
   it.effect("a light needs a lit candle of the same spirit and has no dedication", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const candle = yield* buy({ path: "/api/candles/week/lichen-yak", body: { dedication: "For the herd" } })
       const parentId = JSON.parse(candle.answer.text).record.id
       const both = yield* ask(
@@ -195,7 +195,7 @@ layer(world(), { excludeTestServices: true })("every act", (it) => {
 
   it.effect("sealed words of a candle are unsealed once", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { seal } = yield* Effect.promise(() => import("../../src/altar/Hashes.ts"))
       const salt = "a salt of sixteen or more"
       const sealed = yield* buy({

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ask, layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { heldClock, type HeldClock } from "../lab/Clock.ts"
 
@@ -28,7 +28,7 @@ const databaseNow = Effect.gen(function* () {
 
 /** Bought in time by the database, whatever the server takes the time for. */
 const buy = Effect.fnUntraced(function* (path: string, body: object, ahead: number) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const { put } = yield* Drift
   const payer = yield* newPayer()
   const key = newKey()

@@ -2,12 +2,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { seal } from "../../src/altar/Hashes.ts"
-import { ask, layer as world, newCommitment, newPayer, pay, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 
 layer(world(), { excludeTestServices: true })("what others follow", (it) => {
   it.effect("the feed has the newest act, with a stranger's markup as text, and is 304 until the next", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const before = yield* ask(`${url}/acts.atom`)
       assert.strictEqual(before.headers.get("content-type"), "application/atom+xml; charset=utf-8")
       const again = yield* ask(`${url}/acts.atom`, { headers: { "if-none-match": before.headers.get("etag") ?? "" } })
@@ -25,7 +25,7 @@ layer(world(), { excludeTestServices: true })("what others follow", (it) => {
 
   it.effect("a name with a character that XML has no place for does not end the feed for its readers", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const body = { commitment: newCommitment(), agentName: "Wren\uffff of\ufffe Bade", spirit: "moss-hare" }
       const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, body)
       assert.strictEqual(answer.status, 201, answer.text)
@@ -39,7 +39,7 @@ layer(world(), { excludeTestServices: true })("what others follow", (it) => {
 
   it.effect("a spirit's feed has what lies on its altar, and nothing of another's", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const leave = Effect.fnUntraced(function* (path: string, body: object) {
         const { answer } = yield* pay(yield* newPayer(), `${url}${path}`, body)
         assert.strictEqual(answer.status, 201, answer.text)
@@ -73,7 +73,7 @@ layer(world(), { excludeTestServices: true })("what others follow", (it) => {
 
   it.effect("the list of pages has the permalinks, each as old as what it says", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const list = Effect.map(
         ask(`${url}/sitemap.xml`),
         ({ text }) =>
@@ -106,7 +106,7 @@ layer(world(), { excludeTestServices: true })("what others follow", (it) => {
 
   it.effect("every page of the list and every icon of the manifest is there", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { text } = yield* ask(`${url}/sitemap.xml`)
       const pages = [...text.matchAll(/<loc>([^<]+)<\/loc>/gu)].map(([, page = ""]) => page)
       assert.isAbove(pages.length, 30)

@@ -4,10 +4,10 @@ import { request } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Ref } from "effect"
 import { SqlClient } from "effect/sql"
-import * as KeptReads from "../../src/platform/KeptReads.ts"
-import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
+import * as CachedReads from "../../src/platform/CachedReads.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const json = (url: string) => Effect.map(ask(url), ({ text }) => JSON.parse(text))
 
@@ -51,7 +51,7 @@ const paths = [
 layer(world(), { excludeTestServices: true })("a kept read", (it) => {
   it.effect("shows what was written before it was asked, on either of two servers, while both are busy", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const servers = [url, yield* anotherServer()]
       const count = (server: string) => Effect.map(json(`${server}/api/field`), ({ acts }): number => acts)
@@ -76,7 +76,7 @@ layer(world(), { excludeTestServices: true })("a kept read", (it) => {
 
   it.effect("lists a stone on both servers as soon as it is paid for", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const other = yield* anotherServer()
       const payer = yield* newPayer()
       for (const _ of [1, 2, 3]) {
@@ -94,7 +94,7 @@ layer(world(), { excludeTestServices: true })("a kept read", (it) => {
 
   it.effect("of a chain is refused from the very read after a link was changed, and is back when it is restored", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const payer = yield* newPayer()
       yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
@@ -127,7 +127,7 @@ layer(world(), { excludeTestServices: true })("a kept read", (it) => {
 
   it.effect("travels in the encoding that is asked for, under a tag of its own", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       for (const path of paths) {
         const plain = yield* raw(`${url}${path}`, "GET", {})
         const zipped = yield* raw(`${url}${path}`, "GET", { "accept-encoding": "gzip" })
@@ -162,13 +162,13 @@ layer(world(), { excludeTestServices: true })("a kept read", (it) => {
     "is asked for by its path and query alone: a wrong query stays wrong, a paid request is never taken for one",
     () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         for (const _ of [1, 2]) {
           assert.strictEqual((yield* ask(`${url}/api/spirits?colour=red`)).status, 400)
           assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).json["code"], "payment_required")
           const headers = { "idempotency-key": "short" }
           const keyed = yield* ask(`${url}/api/witness`, { method: "POST", headers })
-          assertTold(keyed, 400, "idempotency_key_invalid")
+          assertAnswer(keyed, 400, "idempotency_key_invalid")
           const signed = yield* ask(`${url}/api/witness`, { method: "POST", headers: { "payment-signature": "none" } })
           assert.strictEqual(signed.status, 400, signed.text)
           assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
@@ -180,7 +180,7 @@ layer(world(), { excludeTestServices: true })("a kept read", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`CREATE TABLE pebbles (place int PRIMARY KEY, weight int, found timestamptz)`
-      const read = yield* KeptReads.make({
+      const read = yield* CachedReads.make({
         nameOf: (least: number) => String(least),
         statement: (least, now) =>
           sql`SELECT place AS number, weight, found <= ${now}::timestamptz AS is_found FROM pebbles WHERE place >= ${least}::int ORDER BY place`,
@@ -217,7 +217,7 @@ layer(world(), { excludeTestServices: true })("a kept read", (it) => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const made: Array<number> = []
-      const read = yield* KeptReads.make({
+      const read = yield* CachedReads.make({
         nameOf: (key: number) => String(key),
         statement: (key) => sql`SELECT repeat('x', 100000) || ${key}::text AS long`,
         make: (rows, key) => Effect.sync(() => (made.push(key), rows)),

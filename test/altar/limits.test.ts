@@ -1,7 +1,7 @@
 /** The altar's free POST routes are limited by address, to the request, and a refusal says how long to wait. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, layer as world, newCommitment, newKey, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newKey, post, TestServer } from "../lab/Fixture.ts"
 
 const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 const salt = "a salt of sixteen or more"
@@ -9,7 +9,7 @@ const salt = "a salt of sixteen or more"
 layer(world(), { excludeTestServices: true })("a free POST route", (it) => {
   it.effect("lets 60 guesses a minute pass, reveals and unseals together", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const routes = [
         [`/api/witness/${id}/reveal`, { salt, text: "x" }],
         [`/api/candles/${id}/unseal`, { salt, words: "x" }],
@@ -32,7 +32,7 @@ layer(world(), { excludeTestServices: true })("a free POST route", (it) => {
 
   it.effect("has a limit where a paid route has none", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const answers = yield* Effect.forEach(
         Array.from({ length: 300 }),
         () => ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { "idempotency-key": newKey() })),

@@ -5,18 +5,18 @@ import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { heldClock, type HeldClock } from "../lab/Clock.ts"
 import { patience } from "../lab/Patience.ts"
-import { ask, layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { until } from "../lab/Eventually.ts"
 
 /** The server's clock. */
-class Hands extends Context.Service<Hands, HeldClock>()("test/Hands") {}
+class ControlledClock extends Context.Service<ControlledClock, HeldClock>()("test/ControlledClock") {}
 
-const hands = Layer.effect(Hands, heldClock)
+const hands = Layer.effect(ControlledClock, heldClock)
 
 const held = Layer.unwrap(
-  Effect.map(Hands, ({ clock }) =>
+  Effect.map(ControlledClock, ({ clock }) =>
     world({ patience: Duration.millis(patience(2)) }).pipe(Layer.provide(Layer.succeed(Clock.Clock, clock))),
   ),
 ).pipe(Layer.provideMerge(hands))
@@ -27,7 +27,7 @@ const dayOf = (millis: number) => new Date(millis).toISOString().slice(0, 10)
 
 /** Signs by the real time, as the database judges: the server's clock is the only one that stands elsewhere. */
 const buy = Effect.fnUntraced(function* (path: string, body: object) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const payer = yield* newPayer()
   const key = newKey()
   const asked = yield* ask(`${url}${path}`, post(body, { "idempotency-key": key }))
@@ -41,8 +41,8 @@ const buy = Effect.fnUntraced(function* (path: string, body: object) {
 layer(held, { excludeTestServices: true })("at UTC midnight", (it) => {
   it.effect("a prayer held at 23:59:59.999 keeps its day, and the new day has its own slot", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { put } = yield* Hands
+      const { url } = yield* TestServer
+      const { put } = yield* ControlledClock
       const { rpcUrl } = yield* LocalChain
       const chain = chainClient(rpcUrl)
       const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
@@ -80,8 +80,8 @@ layer(held, { excludeTestServices: true })("at UTC midnight", (it) => {
 
   it.effect("a prayer paid for yesterday is still answered to its key, and to no other", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { put } = yield* Hands
+      const { url } = yield* TestServer
+      const { put } = yield* ControlledClock
       const path = `/api/prayers/frost-stoat?day=${dayOf(midnight - 1)}`
       const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
       put(midnight - 1)
@@ -106,8 +106,8 @@ layer(held, { excludeTestServices: true })("at UTC midnight", (it) => {
 
   it.effect("the ceiling of stones starts anew", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { put } = yield* Hands
+      const { url } = yield* TestServer
+      const { put } = yield* ControlledClock
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES (${`witness:${dayOf(midnight - 1)}`}, 5000, 5000)`
       const stone = () =>
@@ -121,8 +121,8 @@ layer(held, { excludeTestServices: true })("at UTC midnight", (it) => {
 
   it.effect("a candle of one day burns to the millisecond", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { put } = yield* Hands
+      const { url } = yield* TestServer
+      const { put } = yield* ControlledClock
       put(midnight - 1)
       const { answer } = yield* buy("/api/candles/day/rain-crow", { dedication: "Until tomorrow" })
       assert.strictEqual(answer.status, 201, answer.text)

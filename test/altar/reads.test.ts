@@ -5,8 +5,8 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { today } from "../lab/Clock.ts"
-import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const paths = [
   "/api/spirits",
@@ -27,7 +27,7 @@ const json = (url: string) => Effect.map(ask(url), (answer) => JSON.parse(answer
 layer(world(), { excludeTestServices: true })("the free reads", (it) => {
   it.effect("start empty and whole", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { spirits } = yield* json(`${url}/api/spirits`)
       assert.strictEqual(spirits.length, 24)
       assert.deepStrictEqual([spirits[0].id, spirits[0].keeper], ["moss-hare", null])
@@ -51,7 +51,7 @@ layer(world(), { excludeTestServices: true })("the free reads", (it) => {
 
   it.effect("tell what was paid", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       yield* today
       const payer = yield* newPayer(50_000_000n)
       yield* pay(payer, `${url}/api/prayers/moss-hare`, { agentName: "Wren", intentionCommitment: newCommitment() })
@@ -82,7 +82,7 @@ layer(world(), { excludeTestServices: true })("the free reads", (it) => {
 
   it.effect("list catalogs whose manifests are those of the files served", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       for (const [name, total] of [
         ["elements", 12 * 256],
         ["companions", 8 * 64],
@@ -138,7 +138,7 @@ layer(world(), { excludeTestServices: true })("the free reads", (it) => {
 
   it.effect("serve a publication chain that recomputes, and not one that was changed", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const chain = yield* json(`${url}/api/publish-chain?limit=100`)
       let previous = "0".repeat(64)
@@ -168,7 +168,7 @@ layer(world(), { excludeTestServices: true })("the free reads", (it) => {
 
   it.effect("answer 304 to who has the same bytes", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       for (const path of paths) {
         const read = yield* ask(`${url}${path}`)
         const etag = read.headers.get("etag") ?? ""
@@ -187,7 +187,7 @@ layer(world(), { excludeTestServices: true })("the free reads", (it) => {
 
   it.effect("say 405 with Allow, and 404 in one shape", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const wrong = yield* ask(`${url}/api/spirits`, { method: "DELETE" })
       assert.deepStrictEqual(
         [wrong.status, wrong.json["code"], wrong.headers.get("allow")],
@@ -202,7 +202,7 @@ layer(world(), { excludeTestServices: true })("the free reads", (it) => {
         "/art/%2e%2e/%2e%2e/package.json",
       ]) {
         const missing = yield* ask(`${url}${path}`)
-        assertTold(missing, 404, "not_found", undefined, path)
+        assertAnswer(missing, 404, "not_found", undefined, path)
       }
     }),
   )

@@ -11,13 +11,13 @@ import { Moderation } from "../../src/altar/Moderation.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
-import { ask, layer as world, newPayer, pay, post, World } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { ask, layer as world, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const salt = "5c1fd1e6a0bb4e7f9c2d"
 
 const buy = Effect.fnUntraced(function* (path: string, body: object) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const bought = yield* pay(yield* newPayer(), `${url}${path}`, body)
   assert.strictEqual(bought.answer.status, 201, bought.answer.text)
   const { record }: { readonly record: { readonly id: string } } = JSON.parse(bought.answer.text)
@@ -25,7 +25,7 @@ const buy = Effect.fnUntraced(function* (path: string, body: object) {
 })
 
 const read = Effect.fnUntraced(function* (path: string) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const got = yield* ask(`${url}${path}`)
   assert.strictEqual(got.status, 200, `${path}: ${got.text}`)
   return got.text
@@ -33,7 +33,7 @@ const read = Effect.fnUntraced(function* (path: string) {
 
 /** A stone, a candle and a light, each opened; with the words of each. */
 const opened = Effect.fnUntraced(function* (words: { stone: string; candle: string; light: string }, with_ = salt) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const stone = yield* buy("/api/witness", { commitment: seal(with_, words.stone), spirit: "moss-hare" })
   const revealed = yield* ask(`${url}/api/witness/${stone}/reveal`, post({ salt: with_, text: words.stone }))
   assert.strictEqual(revealed.status, 201, revealed.text)
@@ -82,7 +82,7 @@ const verify = (url: string) => Effect.provide(verifying({ ...quiet, url, rpc: O
 
 /** The altar as somebody between it and its readers shows it. */
 const liar = (change: (text: string) => string) =>
-  Effect.flatMap(World, ({ url }) =>
+  Effect.flatMap(TestServer, ({ url }) =>
     serve(async (path) => {
       const got = await fetch(`${url}${path}`)
       const { "content-encoding": _, "content-length": __, ...headers } = Object.fromEntries(got.headers)
@@ -93,7 +93,7 @@ const liar = (change: (text: string) => string) =>
 layer(Layer.provideMerge(Moderation.layer, world()), { excludeTestServices: true })("revealed words", (it) => {
   it.effect("are shown with their salt wherever they are shown, and hash to the commitment", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const words = { stone: "The heron will return.", candle: "May the meadow stay.", light: "And the bees." }
       const set = yield* opened(words)
       const stone = JSON.parse(yield* read(`/api/witness/${set.stone}`)).stone
@@ -167,7 +167,7 @@ layer(Layer.provideMerge(Moderation.layer, world()), { excludeTestServices: true
       assert.deepInclude(reveal, { text: null, salt: null, hidden: true })
       for (const random of ["0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "29b8031e3cb62c74178f9fe359d632fe"]) {
         const id = yield* buy("/api/witness", { commitment: seal(random, "Well salted.") })
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const revealed = yield* ask(`${url}/api/witness/${id}/reveal`, post({ salt: random, text: "Well salted." }))
         assert.deepInclude(JSON.parse(revealed.text).stone.reveal, { text: "Well salted.", salt: random })
       }
@@ -179,9 +179,12 @@ layer(Layer.provideMerge(Moderation.layer, world()), { excludeTestServices: true
       const words = { stone: "The swift is late.", candle: "The swift is early.", light: "No swift at all." }
       const { candle, light, stone } = yield* opened(words)
       for (const [name, where] of [
-        ["stone", /^Broken: BROKEN at stone \d+: it shows other words than were sealed: /u],
-        ["candle", new RegExp(`^Broken: BROKEN at .*/acts/${candle}: it shows other words than were sealed: `, "u")],
-        ["light", new RegExp(`^Broken: BROKEN at .*/acts/${light}: it shows other words than were sealed: `, "u")],
+        ["stone", /^CheckFailed: BROKEN at stone \d+: it shows other words than were sealed: /u],
+        [
+          "candle",
+          new RegExp(`^CheckFailed: BROKEN at .*/acts/${candle}: it shows other words than were sealed: `, "u"),
+        ],
+        ["light", new RegExp(`^CheckFailed: BROKEN at .*/acts/${light}: it shows other words than were sealed: `, "u")],
       ] as const) {
         const other = yield* liar((text) => text.replaceAll(words[name], "Something that came true."))
         const refused = yield* Effect.flip(verify(other))
@@ -219,7 +222,7 @@ layer(Layer.provideMerge(Moderation.layer, world()), { excludeTestServices: true
 
   it.effect("that were changed in the database are served nowhere, and health says so until they are mended", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const words = { stone: "It will rain.", candle: "It will snow.", light: "It will hail." }
       const set = yield* opened(words)
@@ -261,7 +264,7 @@ layer(Layer.provideMerge(Moderation.layer, world()), { excludeTestServices: true
         const checked = yield* Effect.flip(verify(url))
         assert.match(
           `${checked._tag}: ${checked.message}`,
-          /^Broken: BROKEN at .*: The words revealed under .* do not hash/u,
+          /^CheckFailed: BROKEN at .*: The words revealed under .* do not hash/u,
         )
         yield* mend
         assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
@@ -271,13 +274,13 @@ layer(Layer.provideMerge(Moderation.layer, world()), { excludeTestServices: true
       const witnessed = yield* call(tools, "verify_witness", { witnessId: set.stone })
       assert.deepInclude(JSON.parse(witnessed.text), { ok: false, code: "reveal_broken" })
       const replayed = yield* ask(`${url}/api/witness/${set.stone}/reveal`, post({ salt, text: words.stone }))
-      assertTold(replayed, 500, "reveal_broken")
+      assertAnswer(replayed, 500, "reveal_broken")
       yield* mend
       yield* changes[1][1]
       const altar = yield* call(tools, "altar")
       assert.deepInclude(JSON.parse(altar.text), { ok: false, code: "reveal_broken" })
       const unsealed = yield* ask(`${url}/api/candles/${set.candle}/unseal`, post({ salt, words: words.candle }))
-      assertTold(unsealed, 500, "reveal_broken")
+      assertAnswer(unsealed, 500, "reveal_broken")
       // What is sold goes on.
       yield* buy("/api/candles/day/moss-hare", { parentId: set.candle })
       yield* mend
@@ -286,7 +289,7 @@ layer(Layer.provideMerge(Moderation.layer, world()), { excludeTestServices: true
 
   it.effect("are hashed while they are hidden, too", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const { stone } = yield* opened({ stone: "see example.com", candle: "A wren.", light: "A finch." })
       yield* sql`UPDATE witness_reveals SET text = 'see example.org' WHERE stone_id = ${stone}::uuid`

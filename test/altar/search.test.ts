@@ -1,10 +1,10 @@
 /** Search takes what the site prints. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 
 const stone = Effect.fnUntraced(function* (agentName: string) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const body = { commitment: newCommitment(), agentName }
   const payer = yield* newPayer()
   const { answer } = yield* pay(payer, `${url}/api/witness`, body)
@@ -13,7 +13,7 @@ const stone = Effect.fnUntraced(function* (agentName: string) {
 })
 
 const search = Effect.fnUntraced(function* (words: string) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const answer = yield* ask(`${url}/v2/witness?q=${encodeURIComponent(words)}`, { redirect: "manual" })
   return { to: answer.headers.get("location"), text: answer.text, status: answer.status }
 })
@@ -21,7 +21,7 @@ const search = Effect.fnUntraced(function* (words: string) {
 layer(world(), { excludeTestServices: true })("search", (it) => {
   it.effect("finds a stone by its number, its hashes whole or by their ends, and a pasted link", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const one = yield* stone("Wren of the Mill")
       const page = `/witness/${one.id}`
       const short = (hash: string) => `${hash.slice(0, 4)}…${hash.slice(-4)}`

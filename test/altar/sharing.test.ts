@@ -4,10 +4,10 @@ import { Effect, Fiber, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
 import { Renderer } from "../../src/pages/sharing/Renderer.ts"
-import { inhabit, leave, sandbox } from "../lab/browser/Guide.ts"
+import { createActs, createAct, sandbox } from "../lab/browser/Guide.ts"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
-import { ask, newCommitment, post, World } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { ask, newCommitment, post, TestServer } from "../lab/Fixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const circle = (fill: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630"><circle cx="600" cy="300" r="200" fill="${fill}"/></svg>`
@@ -71,9 +71,9 @@ describe("the renderer", () => {
 layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("what other pages show", (it) => {
   it.effect("is a picture of every act, which caches may keep as long as it looks like that", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { collected, kept, stone } = yield* inhabit
-      const candle = yield* leave("/api/candles/day/moss-hare", { dedication: "for the bees" })
+      const { url } = yield* TestServer
+      const { collected, kept, stone } = yield* createActs
+      const candle = yield* createAct("/api/candles/day/moss-hare", { dedication: "for the bees" })
       const ids = [collected, kept, stone, candle].map(({ id }) => id)
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE payment_attempts SET finality = 'final' WHERE id = ANY(${ids}::uuid[])`.pipe(Effect.orDie)
@@ -101,9 +101,9 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
 
   it.effect("is a badge of a stone that runs no script, for any origin, and for stones alone", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const commitment = newCommitment()
-      const stone = yield* leave("/api/witness", { commitment, agentName: "<script>x</script>" })
+      const stone = yield* createAct("/api/witness", { commitment, agentName: "<script>x</script>" })
       const badge = yield* ask(`${url}/witness/${stone.id}/badge.svg`)
       assert.deepStrictEqual([badge.status, badge.headers.get("content-type")], [200, "image/svg+xml; charset=utf-8"])
       assert.include(badge.text, `${commitment.slice(0, 8)} … ${commitment.slice(-8)}`)
@@ -136,12 +136,12 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
 
   it.effect("is nothing to be proud of when the payment was lost", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
-      const stone = yield* leave("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
+      const stone = yield* createAct("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
       const look = (path: string) => ask(`${url}/witness/${stone.id}${path}`, { headers: { accept: "text/html" } })
       // As long as the chain could still take the payment back, nobody keeps the picture for longer than the badge.
-      const pending = yield* leave("/api/witness", { commitment: newCommitment() })
+      const pending = yield* createAct("/api/witness", { commitment: newCommitment() })
       yield* sql`UPDATE payment_attempts SET finality = 'pending' WHERE id = ${pending.id}::uuid`.pipe(Effect.orDie)
       const { headers } = yield* ask(`${url}/acts/${pending.id}/preview.png`)
       assert.match(headers.get("cache-control") ?? "", /^public, max-age=(?:300|2\d\d)$/u)
@@ -155,7 +155,7 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
       assert.notMatch(after.text, /Certificate to print|application\/ld\+json/u)
       assert.include((yield* look("/badge.svg")).text, "Its payment was lost")
       const drawn = yield* ask(`${url}/acts/${stone.id}/preview.png`)
-      assertTold(drawn, 404, "act_not_found")
+      assertAnswer(drawn, 404, "act_not_found")
       const certificate = yield* look("/certificate")
       assert.strictEqual(certificate.status, 404)
       assert.include(certificate.text, "The chain took the payment of this stone back")
@@ -165,9 +165,9 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
 
   it.effect("says of revealed words that are not shown that they are not, and not that they are sealed", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const [salt, text] = ["0123456789abcdef", "see https://example.com"]
-      const stone = yield* leave("/api/witness", { commitment: seal(salt, text) })
+      const stone = yield* createAct("/api/witness", { commitment: seal(salt, text) })
       const description = Effect.map(
         ask(`${url}/witness/${stone.id}`, { headers: { accept: "text/html" } }),
         (page) => /property="og:description" content="([^"]*)"/u.exec(page.text)?.[1] ?? "",
@@ -181,7 +181,7 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
 
   it.effect("of a candle's own page are its words once they are unsealed, and no form to unseal them again", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const salt = "fedcba9876543210"
       for (const [words, shown] of [
         [
@@ -190,7 +190,7 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
         ],
         ["see https://example.com", "The words were unsealed and match the commitment."],
       ] as const) {
-        const candle = yield* leave("/api/candles/day/moss-hare", {
+        const candle = yield* createAct("/api/candles/day/moss-hare", {
           dedication: "for the bees",
           intentionCommitment: seal(salt, words),
         })
@@ -209,7 +209,7 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
 
   it.effect("of the pixels, whose files lie uncompressed, travels compressed and is the published bytes", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const path = `${url}/art/pixels/pixel-bit-frog.png`
       for (const encoding of ["gzip", "br"]) {
         const packed = yield* Effect.promise(() => fetch(path, { headers: { "accept-encoding": encoding } }))
@@ -227,14 +227,14 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("wha
 
   it.effect("is drawn for one address sixty times a minute, and shown to it as often as it likes", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const stone = yield* leave("/api/witness", { commitment: newCommitment() })
+      const { url } = yield* TestServer
+      const stone = yield* createAct("/api/witness", { commitment: newCommitment() })
       const headers = from(newAddress())
       const look = (id: string) => ask(`${url}/acts/${id}/preview.png`, { headers })
       assert.strictEqual((yield* look(stone.id)).status, 200)
       for (let asked = 1; asked < 60; asked++) assert.strictEqual((yield* look(crypto.randomUUID())).status, 404)
       const refused = yield* look(crypto.randomUUID())
-      assertTold(refused, 429, "rate_limited")
+      assertAnswer(refused, 429, "rate_limited")
       assert.isAtLeast(Number(refused.headers.get("retry-after")), 1)
       assert.strictEqual((yield* look(stone.id)).status, 200)
     }),

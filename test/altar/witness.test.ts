@@ -5,8 +5,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
-import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, World } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const recordOf = (
   text: string,
@@ -16,7 +16,7 @@ const recordOf = (
 layer(world(), { excludeTestServices: true })("a witness stone", (it) => {
   it.effect("has exactly the fields of the specification, and hashes", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const payer = yield* newPayer()
       const commitment = newCommitment()
       const { answer } = yield* pay(payer, `${url}/api/witness`, { commitment, kind: "prediction", agentName: "Wren" })
@@ -55,7 +55,7 @@ layer(world(), { excludeTestServices: true })("a witness stone", (it) => {
 
   it.effect("is revealed once, by its own salt and words", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const payer = yield* newPayer()
       const salt = "a salt of sixteen or more"
       const text = "  Ich weiß, dass die Äpfel\r\nreif werden. "
@@ -63,7 +63,7 @@ layer(world(), { excludeTestServices: true })("a witness stone", (it) => {
       const reveal = `${url}/api/witness/${recordOf(answer.text).id}/reveal`
 
       const wrong = yield* ask(reveal, post({ salt, text: "Something else." }))
-      assertTold(wrong, 409, "commitment_mismatch")
+      assertAnswer(wrong, 409, "commitment_mismatch")
       const first = yield* ask(reveal, post({ salt, text, agentName: "Wren" }))
       assert.strictEqual(first.status, 201, first.text)
       assert.strictEqual(JSON.parse(first.text).stone.reveal.text, text)
@@ -78,7 +78,7 @@ layer(world(), { excludeTestServices: true })("a witness stone", (it) => {
         { salt, text, agentName: "Finch" },
       ]) {
         const other = yield* ask(reveal, post(body))
-        assertTold(other, 409, "already_revealed")
+        assertAnswer(other, 409, "already_revealed")
       }
     }),
   )
@@ -87,7 +87,7 @@ layer(world(), { excludeTestServices: true })("a witness stone", (it) => {
     "keeps the first of two names that are given at once, and says so to the other; one given later is refused",
     () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const payer = yield* newPayer()
         const [salt, text] = ["a salt of sixteen or more", "Two wrens."]
         const { answer } = yield* pay(payer, `${url}/api/witness`, { commitment: seal(salt, text) })
@@ -106,14 +106,14 @@ layer(world(), { excludeTestServices: true })("a witness stone", (it) => {
         const reveal = `${url}/api/witness/${recordOf(nameless.answer.text).id}/reveal`
         assert.strictEqual((yield* ask(reveal, post({ salt, text }))).status, 201)
         const named = yield* ask(reveal, post({ salt, text, agentName: "Wren" }))
-        assertTold(named, 409, "already_revealed")
+        assertAnswer(named, 409, "already_revealed")
         assert.strictEqual((yield* ask(reveal, post({ salt, text }))).status, 200)
       }),
   )
 
   it.effect("reveals take strict bodies of 1 to 280 normalized code points, of stones that exist", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const payer = yield* newPayer()
       const salt = "a salt of sixteen or more"
       const long = "😀".repeat(280)
@@ -127,12 +127,12 @@ layer(world(), { excludeTestServices: true })("a witness stone", (it) => {
         { salt, text: "x", more: 1 },
       ]) {
         const refused = yield* ask(reveal, post(body))
-        assertTold(refused, 400, "bad_request")
+        assertAnswer(refused, 400, "bad_request")
       }
       assert.strictEqual((yield* ask(reveal, post({ salt, text: ` ${long}\n` }))).status, 201)
       for (const id of ["3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1", "no-uuid"]) {
         const missing = yield* ask(`${url}/api/witness/${id}/reveal`, post({ salt, text: "x" }))
-        assertTold(missing, 404, "witness_not_found")
+        assertAnswer(missing, 404, "witness_not_found")
         assert.strictEqual((yield* ask(`${url}/api/witness/${id}`)).json["code"], "witness_not_found")
       }
     }),
@@ -140,7 +140,7 @@ layer(world(), { excludeTestServices: true })("a witness stone", (it) => {
 
   it.effect("cannot be revealed before its payment is settled", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const [row] = yield* sql<{ id: string }>`
         INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, network, asset, pay_to, payer,
@@ -148,14 +148,14 @@ layer(world(), { excludeTestServices: true })("a witness stone", (it) => {
         VALUES (gen_random_uuid(), ${newKey()}, '', 'setWitnessStone', '', '{}', 'eip155:84532', '0x', '0x', '0x', '0x', 10000,
           0, 9999999999, '0x', '{}', 0, 'pending', now(), now() + interval '1 hour') RETURNING id`
       const answer = yield* ask(`${url}/api/witness/${row?.id}/reveal`, post({ salt: "a salt of sixteen", text: "x" }))
-      assertTold(answer, 409, "witness_not_settled")
+      assertAnswer(answer, 409, "witness_not_settled")
       yield* sql`DELETE FROM payment_attempts WHERE id = ${row?.id ?? ""}::uuid`
     }),
   )
 
   it.effect("is listed newest first, page by page, and in segments", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const payer = yield* newPayer()
       for (const _ of [1, 2, 3]) yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
       const all = JSON.parse((yield* ask(`${url}/api/witness?limit=50`)).text)
@@ -191,7 +191,7 @@ layer(world(), { excludeTestServices: true })("a witness stone", (it) => {
 
   it.effect("is not served from a chain that no longer hashes", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const payer = yield* newPayer()
       const { answer } = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })

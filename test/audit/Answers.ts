@@ -1,9 +1,9 @@
 /** Every answer that a buyer was ever given, held against how things stand now. */
-import { each, hear, isObject, type Json, parsed, textAt } from "./Api.ts"
+import { each, request, isObject, type Json, parsed, textAt } from "./Api.ts"
 import type { Charge } from "./Cards.ts"
 import type { Chains } from "./Chains.ts"
 import type { Findings } from "./Findings.ts"
-import { answersOf, type ReadAnswer } from "./Given.ts"
+import { answersOf, type ReadAnswer } from "./RecordedAnswers.ts"
 import type { Attempt, Ledger } from "./Ledger.ts"
 import type { LogView } from "./Log.ts"
 import { authorizationOf, type ChainView, type Transfer } from "./Transfers.ts"
@@ -235,7 +235,7 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
 
   await each([...bought], async ([key, { attempt, method, path, requestBody }], at) => {
     const server = servers[at % servers.length]
-    const { status, text } = await hear(`${server}${path}`, {
+    const { status, text } = await request(`${server}${path}`, {
       method,
       headers: { "idempotency-key": key, ...(requestBody === undefined ? {} : { "content-type": "application/json" }) },
       ...(requestBody === undefined ? {} : { body: requestBody }),

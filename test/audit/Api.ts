@@ -1,7 +1,7 @@
 /** The public API as a stranger asks it: one answer after the other, patient where it is told to wait. */
 import { setTimeout } from "node:timers/promises"
 
-export interface Heard {
+export interface HttpAnswer {
   readonly status: number
   readonly headers: Headers
   readonly bytes: Buffer
@@ -11,7 +11,7 @@ export interface Heard {
 /** A server that is away is asked again for this long, milliseconds. */
 const patience = 15_000
 
-export const hear = async (url: string, init: RequestInit = {}): Promise<Heard> => {
+export const request = async (url: string, init: RequestInit = {}): Promise<HttpAnswer> => {
   for (const end = Date.now() + patience; ; await setTimeout(500)) {
     try {
       const answer = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(30_000), ...init })
@@ -49,7 +49,7 @@ export const textAt = (json: unknown, ...path: ReadonlyArray<string>): string | 
 export const pagesOf = async (server: string, path: string, member: string) => {
   const rows: Array<Json> = []
   for (let before = ""; ;) {
-    const { status, text } = await hear(`${server}${path}?limit=50${before}`)
+    const { status, text } = await request(`${server}${path}?limit=50${before}`)
     const page = parsed(text)
     const found = isObject(page) ? page[member] : undefined
     if (status !== 200 || !isObject(page) || !Array.isArray(found))

@@ -25,7 +25,7 @@ export interface AuditTarget {
   readonly token: string
   /** Address that is paid. */
   readonly payTo: string
-  /** JSONL of every `GivenAnswer`; null when nobody wrote them down. */
+  /** JSONL of every `RecordedAnswer`; null when nobody wrote them down. */
   readonly answersFile: string | null
   readonly log: (line: string) => void
   /** Whoever sends transactions for the servers: what these bring to the chain has to be on disk. Their relayer is found by itself. */

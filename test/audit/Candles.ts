@@ -1,7 +1,7 @@
 /** Candles and the lights on them: each burns as long as was paid for, a light on a candle that burned, and the wall shows them. */
 import { type Json, pagesOf, parsed, textAt } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
-import { answersOf } from "./Given.ts"
+import { answersOf } from "./RecordedAnswers.ts"
 import type { CandleRow, Ledger } from "./Ledger.ts"
 
 /** Servers' clocks may differ by so much, milliseconds: what is nearer to its end may burn or not. */

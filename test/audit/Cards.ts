@@ -1,5 +1,5 @@
 /** What the card processor took and what was sold for it are the same purchases, each of them once. */
-import { hear, isObject, type Json, parsed, textAt } from "./Api.ts"
+import { request, isObject, type Json, parsed, textAt } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
 import type { Attempt, Ledger } from "./Ledger.ts"
 
@@ -34,7 +34,7 @@ export const readCharges = async ({ secretKey, url }: CardAccount): Promise<Read
     "stripe-version": version,
   }
   for (let after = ""; ;) {
-    const { status, text } = await hear(`${url}/v1/payment_intents?limit=100${after}`, { headers })
+    const { status, text } = await request(`${url}/v1/payment_intents?limit=100${after}`, { headers })
     const page = parsed(text)
     if (status !== 200 || !isObject(page) || !Array.isArray(page["data"]))
       throw new Error(`the card processor answers ${status}: ${text.slice(0, 200)}`)

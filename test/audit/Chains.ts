@@ -1,6 +1,6 @@
 /** Both hash chains from their genesis, as the public API shows them, hashed anew. */
 import { hash } from "node:crypto"
-import { hear } from "./Api.ts"
+import { request } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
 import type { Ledger } from "./Ledger.ts"
 
@@ -67,7 +67,7 @@ const readChain = async <L extends Link>(
   const links: Array<L> = []
   let shown = { sequence: 0, chainHash: genesis }
   for (let from: number | null = 1; from !== null;) {
-    const { status, text } = await hear(`${server}${path}?from=${from}&limit=100`)
+    const { status, text } = await request(`${server}${path}?from=${from}&limit=100`)
     if (status !== 200) {
       found.violate(check, `${server}${path} answers ${status} from ${from} on: ${text.slice(0, 200)}`)
       return links

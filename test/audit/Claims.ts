@@ -1,5 +1,5 @@
 /** What purchases hold: names that one attempt has alone, numbers of pools, and the one record of each act. */
-import { hear } from "./Api.ts"
+import { request } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
 import type { Attempt, Ledger } from "./Ledger.ts"
 import { authorizationOf } from "./Transfers.ts"
@@ -151,7 +151,7 @@ const readCatalogs = async (server: string, ledger: Ledger, found: Findings) => 
   const check = "issued, reserved and remaining editions add up"
   const capacities = new Map<string, number>()
   for (const name of ["elements", "companions", "pixels"]) {
-    const { status, text } = await hear(`${server}/api/${name}`)
+    const { status, text } = await request(`${server}/api/${name}`)
     if (status !== 200) {
       found.violate(check, `${server} answers ${status} when asked for its ${name}`)
       continue

@@ -1,6 +1,6 @@
 /** The transparency log: signed by its key, made of the stones, and never another than it was. */
 import { setTimeout } from "node:timers/promises"
-import { each, hear } from "./Api.ts"
+import { each, request } from "./Api.ts"
 import { type Stone, stoneText } from "./Chains.ts"
 import type { Findings } from "./Findings.ts"
 import type { Ledger } from "./Ledger.ts"
@@ -91,7 +91,7 @@ const checks = {
 /** The status once all stones are covered, which takes two seconds; or as it is after a while. Why there is none, if so. */
 const statusOf = async (server: string, stones: number): Promise<Status | "no log" | "stopped"> => {
   for (const end = Date.now() + 20_000; ; await setTimeout(300)) {
-    const { status, text } = await hear(`${server}/api/witness/log`)
+    const { status, text } = await request(`${server}/api/witness/log`)
     if (status === 404) return "no log"
     if (text.includes('"log_stopped"')) return "stopped"
     if (status === 200) {
@@ -122,7 +122,7 @@ const auditFiles = async (
     )
   }
   await each(expected, async ({ bytes, path }) => {
-    const answer = await hear(`${url}${path}`)
+    const answer = await request(`${url}${path}`)
     found.hold(
       checks.tiles,
       answer.status === 200 && answer.bytes.equals(bytes),
@@ -159,7 +159,7 @@ export const auditLog = async (
     )
     found.hold(checks.covered, status.state === "running", () => `${server}: the log is ${status.state}`)
     found.hold(checks.checkpoint, status.vkey === view?.vkey, () => `${server} has another log key than the others`)
-    const file = await hear(`${filesAt(server)}checkpoint`)
+    const file = await request(`${filesAt(server)}checkpoint`)
     const other = view.wrongCheckpoint(file.text)
     found.hold(
       checks.checkpoint,
@@ -181,7 +181,7 @@ export const auditLog = async (
   }
   await each(stones, async ({ id, sequence }, at) => {
     const server = servers[at % servers.length]
-    const { status, text } = await hear(`${server}/api/witness/${id}/proof`)
+    const { status, text } = await request(`${server}/api/witness/${id}/proof`)
     const wrong = status === 200 ? wrongProof(text, sequence - 1) : `is answered ${status}`
     found.hold(checks.proof, wrong === undefined, () => `${server}: the proof of stone ${sequence} ${wrong}`)
   })

@@ -1,9 +1,9 @@
 /** Reveals of stones and unseals of candles: what was opened hashes to its commitment, and is shown as it was opened. */
 import { hash } from "node:crypto"
 import type { ShownCandle } from "./Candles.ts"
-import { each, hear, isObject, type Json, pagesOf, parsed, textAt } from "./Api.ts"
+import { each, request, isObject, type Json, pagesOf, parsed, textAt } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
-import { answersOf, type GivenAnswer, type ReadAnswer } from "./Given.ts"
+import { answersOf, type RecordedAnswer, type ReadAnswer } from "./RecordedAnswers.ts"
 import type { Ledger, OpeningRow } from "./Ledger.ts"
 
 const checks = {
@@ -84,7 +84,7 @@ const auditCandles = async (server: string, wall: ReadonlyArray<ShownCandle>, le
     .toSorted((one, other) => other.at.getTime() - one.at.getTime())
     .slice(0, asked)
   await each(others, async (row) => {
-    const { status, text } = await hear(`${server}/api/candles/${row.id}/unseal`, {
+    const { status, text } = await request(`${server}/api/candles/${row.id}/unseal`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ salt: row.salt, words: row.words }),
@@ -119,7 +119,7 @@ const auditAnswers = async (file: string, ledger: Ledger, found: Findings) => {
   /** When it was first said that somebody had opened them before. */
   const said = new Map<string, number>()
   const made = new Set<string>()
-  const isBefore = (known: ReadonlyMap<string, number>, id: string, { askedAt = 0 }: GivenAnswer) =>
+  const isBefore = (known: ReadonlyMap<string, number>, id: string, { askedAt = 0 }: RecordedAnswer) =>
     (known.get(id) ?? Infinity) < askedAt
 
   const heardOfOpening = (answer: ReadAnswer, id: string, salt: string, words: string) => {
@@ -147,7 +147,14 @@ const auditAnswers = async (file: string, ledger: Ledger, found: Findings) => {
   }
 
   /** Whether a refusal was right; nothing where it says nothing of the words. */
-  const wasRight = (code: string, answer: GivenAnswer, id: string, salt: string, words: string, isStone: boolean) => {
+  const wasRight = (
+    code: string,
+    answer: RecordedAnswer,
+    id: string,
+    salt: string,
+    words: string,
+    isStone: boolean,
+  ) => {
     const [row, commitment] = [openings.get(id), seals.get(id)]
     const isOwn = isStone === (byId.get(id)?.act === "setWitnessStone")
     switch (code) {

@@ -1,9 +1,19 @@
 /** Checks the rooms: each holds every signal that its members were told of, in order, for the holder of its invite. */
 import { hash } from "node:crypto"
-import { hear, type Json, parsed } from "./Api.ts"
+import { request, type Json, parsed } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
 import type { Ledger, RoomRow, SignalRow } from "./Ledger.ts"
-import { checks, contentOf, isRow, kept, lifetime, readAnswers, type Signal, signalsIn, type Told } from "./Told.ts"
+import {
+  checks,
+  contentOf,
+  isRow,
+  signalsKept,
+  lifetime,
+  readAnswers,
+  type Signal,
+  signalsIn,
+  type RoomAnswers,
+} from "./RoomAnswers.ts"
 
 /** More rooms than members told of are asked for without an invite, the newest: reads are limited. */
 const asked = 20
@@ -13,13 +23,15 @@ const auditRows = (room: RoomRow, rows: ReadonlyArray<SignalRow>, isEnded: boole
   const signals = rows.map(({ body }) => parsed(body) as Signal)
   found.hold(
     checks.bounded,
-    rows.length === Math.min(kept, room.latest),
+    rows.length === Math.min(signalsKept, room.latest),
     () => `room ${room.id} holds ${rows.length} signals, and its latest is ${room.latest}`,
   )
   found.hold(
     checks.order,
-    isRow(signals, Math.max(0, room.latest - kept) + 1) &&
-      rows.every(({ place, sequence }, at) => sequence === signals[at]?.seq && place === ((sequence - 1) % kept) + 1),
+    isRow(signals, Math.max(0, room.latest - signalsKept) + 1) &&
+      rows.every(
+        ({ place, sequence }, at) => sequence === signals[at]?.seq && place === ((sequence - 1) % signalsKept) + 1,
+      ),
     () => `room ${room.id} holds ${rows.map(({ sequence }) => sequence).join(", ")}, and its latest is ${room.latest}`,
   )
   const keys = room.clientKeys.filter((key) => key !== "")
@@ -29,7 +41,7 @@ const auditRows = (room: RoomRow, rows: ReadonlyArray<SignalRow>, isEnded: boole
 }
 
 /** What was sent under so many clientIds is there as often at most, also where what was answered never arrived. */
-const auditNames = (id: string, { names, signals }: Told, rows: ReadonlyArray<SignalRow>, found: Findings) => {
+const auditNames = (id: string, { names, signals }: RoomAnswers, rows: ReadonlyArray<SignalRow>, found: Findings) => {
   const all = new Map([...signals, ...rows.map(({ body, sequence }) => [sequence, body] as const)])
   const shown = Map.groupBy(all.values(), (signal) => contentOf(parsed(signal) as Json))
   for (const [content, sent] of names) {
@@ -43,7 +55,7 @@ const auditNames = (id: string, { names, signals }: Told, rows: ReadonlyArray<Si
 }
 
 const read = (server: string, id: string, token?: string) =>
-  hear(`${server}/api/rooms/${id}`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
+  request(`${server}/api/rooms/${id}`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
 
 /** What a room remembers of a clientId. */
 const keyOf = (client: string) => hash("sha256", client).slice(0, 32)
@@ -119,21 +131,21 @@ export const auditRooms = async (
     const now = new Map(signalsIn(JSON.parse(text)).map((signal) => [signal.seq, JSON.stringify(signal)]))
     found.hold(
       checks.bounded,
-      now.size <= kept && now.size === Math.min(kept, row.latest),
+      now.size <= signalsKept && now.size === Math.min(signalsKept, row.latest),
       () => `${one} shows ${now.size} signals of room ${id}, and its latest is ${row.latest}`,
     )
     for (const [client, { seq }] of told.clients) {
-      const key = row.clientKeys[(seq - 1) % kept]?.replaceAll("-", "")
+      const key = row.clientKeys[(seq - 1) % signalsKept]?.replaceAll("-", "")
       found.hold(
         checks.once,
-        seq <= row.latest - kept || key === keyOf(client),
+        seq <= row.latest - signalsKept || key === keyOf(client),
         () => `room ${id} does not know that signal ${seq} is the one of ${client}`,
       )
     }
     for (const [seq, signal] of told.signals) {
       found.hold(
         checks.sent,
-        seq <= row.latest && (seq <= row.latest - kept || now.get(seq) === signal),
+        seq <= row.latest && (seq <= row.latest - signalsKept || now.get(seq) === signal),
         () => `${signal} was signal ${seq} of room ${id}; now ${now.get(seq) ?? "there is none"}`,
       )
     }

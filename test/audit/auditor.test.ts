@@ -12,7 +12,7 @@ import { findings } from "./Findings.ts"
 import { Altar, altar, auditOf, putBack, type Sold, statement } from "./fixture/AuditedAltar.ts"
 import { faults } from "./fixture/Faults.ts"
 import { type Books, entries, type Entry, lies, type Lie, readings, type Reading } from "./fixture/Lies.ts"
-import type { GivenAnswer } from "./Given.ts"
+import type { RecordedAnswer } from "./RecordedAnswers.ts"
 import { readLedger } from "./Ledger.ts"
 import { auditOpenings } from "./Openings.ts"
 
@@ -29,7 +29,7 @@ const unchanged = "SELECT 1"
 const withLie = Effect.fnUntraced(function* ([fits, told]: Lie) {
   const { answers } = yield* Altar
   const lines = readFileSync(answers, "utf8").trim().split("\n")
-  const all = lines.map((line): GivenAnswer => JSON.parse(line))
+  const all = lines.map((line): RecordedAnswer => JSON.parse(line))
   const first = all.find(fits)
   if (first === undefined) return assert.fail("nothing was told that could be told otherwise")
   const file = `${answers}.${newKey()}`

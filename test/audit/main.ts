@@ -20,7 +20,7 @@ log are whole, rooms hold what was sent to them, and every answer that was ever 
   --cards URL      the card processor, whose charges are compared, too; its secret key stands in CARD_SECRET_KEY
   --ended-room ID  somebody has deleted it, or moved its end
   --finality TAG   finalized (default), safe or latest
-  --answers FILE   what buyers were told, a line of JSON for each answer (test/audit/Given.ts)
+  --answers FILE   what buyers were told, a line of JSON for each answer (test/audit/RecordedAnswers.ts)
   --quiet          every attempt has to have ended
   --help           this text
 

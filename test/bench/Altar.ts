@@ -8,8 +8,7 @@ import { askJson, type Shot, work } from "./Load.ts"
 import { newCommitment, offerOf, signMany, unpaid } from "./Payments.ts"
 import * as Store from "./peer/Store.ts"
 import { cpuSeconds } from "../lab/ProcessUse.ts"
-import { takePort } from "../lab/Ports.ts"
-import { type Served, serving } from "../lab/server/Programs.ts"
+import { serving, soldBy } from "../lab/server/Programs.ts"
 import { type Held, type Outcome, rates, type Sides } from "./Running.ts"
 import { type Side, slice, takeTurns } from "./Rounds.ts"
 import { ofRates } from "./Figures.ts"
@@ -29,10 +28,7 @@ const reads = (stones: number): Readonly<Record<string, { readonly status: numbe
   const segment = `/api/witness/chain?from=${Math.floor(stones / 2) + 1}&limit=100`
   return {
     spirits: always(get(spirits)),
-    "spirits-ready": always(get(spirits)),
     "spirits-gzip": always(get(spirits, gzip)),
-    "limit-router": always(get(spirits)),
-    "limit-node": always(get(spirits)),
     list: always(get(list)),
     "list-gzip": always(get(list, gzip)),
     segment: always(get(segment)),
@@ -58,7 +54,7 @@ const peerAppend = (sql: Store.Sql) => {
 }
 
 export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<Outcome> => {
-  const outcome: Outcome = { figures: [], latencies: [] }
+  const outcome: Outcome = { figures: [] }
   const databases = await Databases.open()
   const ledger = Ledger.open(databases.ours)
   const peerSql = Store.connect(databases.peer)
@@ -70,27 +66,11 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
     await Store.seed(peerSql, await ledger.stones())
 
     const doubles = await serve("lab/proxy/Doubles.ts", {})
-    const environment = { PUBLIC_URL: Ledger.publicUrl, PAY_TO: Ledger.payTo, FACILITATOR_URL: doubles.url }
-    const port = String(await takePort())
-    const ours = await serve("../src/start.js", {
-      ...environment,
-      X402_NETWORK: Ledger.network,
-      DATABASE_URL: databases.ours,
-      RPC_URL: `${doubles.url}/rpc`,
-      PORT: port,
-      LOG_LEVEL: "None",
-    })
-    const peer = await serve("bench/peer/Server.ts", { ...environment, DATABASE_URL: databases.peer })
+    const ours = await serve("../src/start.js", { ...soldBy(doubles), DATABASE_URL: databases.ours })
+    const peer = await serve("bench/peer/Server.ts", { ...soldBy(doubles), DATABASE_URL: databases.peer })
     const sides: Sides = { ours, peer }
     const asked = reads(held.stones)
     for (const { shot, status } of Object.values(asked)) if (status === 200) await compare(sides, shot().path)
-
-    /** The other side where it is not the peer's server. */
-    const others: Readonly<Record<string, () => Promise<Served>>> = {
-      "spirits-ready": () => serve("bench/peer/Ready.ts", { SERVER: "hono", BYTES_OF: `${ours.url}${spirits}` }),
-      "limit-router": () => serve("bench/peer/Ready.ts", { SERVER: "effect", BYTES_OF: `${ours.url}${spirits}` }),
-      "limit-node": () => serve("bench/peer/Ready.ts", { SERVER: "node", BYTES_OF: `${ours.url}${spirits}` }),
-    }
 
     /** Every payment must have become a stone on both sides, or they did not do the same work. */
     const countStones = async (expected: number) => {
@@ -130,12 +110,7 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
       if (contest.name === "paid") await paid(contest)
       else if (contest.name === "appends") await appends(contest)
       else if (read !== undefined) {
-        const other = await others[contest.name]?.()
-        const pair = { ours, peer: other ?? peer }
-        const figure = await rates(contest, held, pair, held.span, read.status, () => read.shot)
-        outcome.figures.push(figure)
-        await held.time(outcome, figure, pair, read.status, () => read.shot)
-        await other?.stop()
+        outcome.figures.push(await rates(contest, held, sides, held.span, read.status, () => read.shot))
       }
     }
     return { ...outcome, about: databases.about }

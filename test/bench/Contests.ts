@@ -1,7 +1,7 @@
 /** What is measured: the name of each contest, what it compares, and what is wanted of it. */
 
 /** Where a contest is held: what has to be started for it. */
-export type Arena = "altar" | "rooms" | "relayer" | "start" | "soak" | "growth"
+export type Arena = "altar" | "rooms" | "relayer" | "start" | "growth"
 
 export interface Contest {
   readonly name: string
@@ -19,10 +19,7 @@ export interface Contest {
 
 export const contests: ReadonlyArray<Contest> = [
   { name: "spirits", arena: "altar", what: "GET /api/spirits; peer with SQL", wanted: 2 },
-  { name: "spirits-ready", arena: "altar", what: "the same; peer with ready bytes" },
   { name: "spirits-gzip", arena: "altar", what: "the same, gzip; peer compresses", wanted: 2 },
-  { name: "limit-router", arena: "altar", what: "the same bytes; an empty route of Effect's router" },
-  { name: "limit-node", arena: "altar", what: "the same bytes; node:http" },
   { name: "list", arena: "altar", what: "GET /api/witness?limit=20", wanted: 2 },
   { name: "list-gzip", arena: "altar", what: "the same, gzip; peer compresses", wanted: 2 },
   { name: "segment", arena: "altar", what: "GET a 100-entry chain segment", wanted: 5 },
@@ -41,11 +38,9 @@ export const contests: ReadonlyArray<Contest> = [
   },
   { name: "poll0", arena: "rooms", what: "room polls, nothing new", wanted: 2 },
   { name: "poll10", arena: "rooms", what: "room polls, 10 new of 50", wanted: 1.5 },
-  { name: "poll50", arena: "rooms", what: "room polls, 50 new of 50" },
   { name: "send100", arena: "rooms", what: "sends into 100 rooms", wanted: 2 },
   { name: "send10000", arena: "rooms", what: "sends into 10,000 rooms", wanted: 2.8 },
   { name: "start", arena: "start", what: "start to first answer, tables made before", most: 1_500 },
-  { name: "soak", arena: "soak", what: "memory after 1,000,000 requests; after 10,000", least: 1 / 1.2, isLong: true },
   {
     name: "growth",
     arena: "growth",
@@ -54,9 +49,6 @@ export const contests: ReadonlyArray<Contest> = [
     isLong: true,
   },
 ]
-
-/** Contests whose latency at half and at four fifths of the reached rate is measured, too. */
-export const timed = ["spirits", "list", "bare402", "poll0"]
 
 /** Those that are named, in their order; without names all that do not take long. */
 export const chosen = (names: ReadonlyArray<string> | undefined): ReadonlyArray<Contest> => {

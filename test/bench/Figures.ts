@@ -6,7 +6,7 @@ export interface Figure {
   readonly name: string
   readonly what: string
   /** Rates and stones are better when more, all else when less. */
-  readonly unit: "/s" | "stones" | "ms" | "MB"
+  readonly unit: "/s" | "stones" | "ms"
   readonly rounds: ReadonlyArray<Round<{ readonly value: number; readonly cpu?: number }>>
   /** The ratio that is aimed at. */
   readonly wanted?: number | undefined
@@ -87,8 +87,8 @@ const cells = (figure: Figure): ReadonlyArray<string> => {
   ]
 }
 
-/** Columns that are read as text stand to the left. */
-export const table = (titles: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+/** Columns of text are aligned to the left. */
+const table = (titles: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const lines = [titles, ...rows]
   const widths = titles.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
   const isText = (column: number) => column === 0 || column === titles.length - 1

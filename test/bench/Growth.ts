@@ -5,7 +5,6 @@ import * as Databases from "../lab/Databases.ts"
 import { median } from "./Figures.ts"
 import { fill, type Middle } from "./History.ts"
 import { inTurn } from "./Load.ts"
-import { takePort } from "../lab/Ports.ts"
 import { serving } from "../lab/server/Programs.ts"
 import type { Held, Outcome } from "./Running.ts"
 import { type Side, takeTurns } from "./Rounds.ts"
@@ -51,15 +50,14 @@ const medianOf = async (to: string, path: string, times: number) => {
 }
 
 export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<Outcome> => {
-  const outcome: Outcome = { figures: [], latencies: [] }
+  const outcome: Outcome = { figures: [] }
   const databases = await Databases.open()
   const { close, serve } = serving()
   // The newest act of both is of the same full five minutes, so both have the same candles and prayers of today.
   const until = new Date(Math.floor(Date.now() / 300_000) * 300_000).toISOString()
   /** Serving once migrates and publishes, as a start does; then the history is put in. */
   const filled = async (database: string, acts: number) => {
-    const environment = { DATABASE_URL: database, TRUSTED_PROXIES: "127.0.0.1", LOG_LEVEL: "None" }
-    const { url } = await serve("../src/start.js", { ...environment, PORT: String(await takePort()) })
+    const { url } = await serve("../src/start.js", { DATABASE_URL: database, TRUSTED_PROXIES: "127.0.0.1" })
     held.say(`  filling ${acts} acts and rooms`)
     const started = performance.now()
     const paths = reads(await fill(database, acts, until, digest))

@@ -10,7 +10,6 @@ import { arrivals, ask, askJson, fire, type Reply, type Shot } from "./Load.ts"
 import { newPayer, offerOf, paymentIn, signMany } from "./Payments.ts"
 import * as Store from "./peer/Store.ts"
 import { cpuSeconds } from "../lab/ProcessUse.ts"
-import { takePort } from "../lab/Ports.ts"
 import { serving } from "../lab/server/Programs.ts"
 import type { Held, Outcome } from "./Running.ts"
 import { type Side, slice, takeTurns } from "./Rounds.ts"
@@ -31,7 +30,7 @@ const patience = 180_000
 const room = 1_000_000
 
 export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<Outcome> => {
-  const outcome: Outcome = { figures: [], latencies: [] }
+  const outcome: Outcome = { figures: [] }
   const count = held.isQuick ? 100 : 500
   const scope = Scope.makeUnsafe()
   const databases = await Databases.open()
@@ -57,8 +56,6 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
       DATABASE_URL: databases.ours,
       RPC_URL: chain.rpcUrl,
       RELAYER_KEY: Redacted.value(chain.relayerKey),
-      PORT: String(await takePort()),
-      LOG_LEVEL: "None",
     })
     const loop = await serve("bench/peer/Server.ts", {
       ...common,

@@ -6,7 +6,6 @@ import * as Databases from "../lab/Databases.ts"
 import { ofRates } from "./Figures.ts"
 import { askJson, fire, type Shot, type Span } from "./Load.ts"
 import { cpuSeconds } from "../lab/ProcessUse.ts"
-import { takePort } from "../lab/Ports.ts"
 import { serving } from "../lab/server/Programs.ts"
 import { type Held, type Outcome, rates, type ShotsOf, type Sides } from "./Running.ts"
 import { type Side, slice, takeTurns } from "./Rounds.ts"
@@ -76,10 +75,10 @@ const sendOf = (ids: ReadonlyArray<string>): (() => Shot) => {
   })
 }
 
-const after: Readonly<Record<string, number>> = { poll0: kept, poll10: kept - 10, poll50: 0 }
+const after: Readonly<Record<string, number>> = { poll0: kept, poll10: kept - 10 }
 
 export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<Outcome> => {
-  const outcome: Outcome = { figures: [], latencies: [] }
+  const outcome: Outcome = { figures: [] }
   const databases = await Databases.open()
   const connect = (url: string) => postgres(url, { max: 2, onnotice: () => {} })
   const sql = { ours: connect(databases.ours), peer: connect(databases.peer) }
@@ -87,10 +86,8 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
   try {
     held.say("Preparing rooms")
     await createPeerTables(sql.peer)
-    const port = String(await takePort())
-    const environment = { DATABASE_URL: databases.ours, PORT: port, TRUSTED_PROXIES: "127.0.0.1", LOG_LEVEL: "None" }
     const sides: Sides = {
-      ours: await serve("../src/start.js", environment),
+      ours: await serve("../src/start.js", { DATABASE_URL: databases.ours, TRUSTED_PROXIES: "127.0.0.1" }),
       peer: await serve("bench/peer/Rooms.ts", { DATABASE_URL: databases.peer }),
     }
 
@@ -112,9 +109,7 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
 
     const poll = async (contest: Contest) => {
       const shots: ShotsOf = () => pollOf(polled, after[contest.name] ?? kept)
-      const figure = await rates(contest, held, sides, held.span, 200, shots)
-      outcome.figures.push(figure)
-      await held.time(outcome, figure, sides, 200, shots)
+      outcome.figures.push(await rates(contest, held, sides, held.span, 200, shots))
     }
 
     /** Into rooms of their own for each slice, made before it is measured; 10,000 are used by many slices. */

@@ -1,7 +1,6 @@
 /** How contests are held in this run, and the plain kind: the same requests to two servers, turn by turn. */
-import { type Contest, timed } from "./Contests.ts"
-import { type Figure, median, ofRates, ratiosOf } from "./Figures.ts"
-import { type Latency, latencies } from "./Latency.ts"
+import type { Contest } from "./Contests.ts"
+import { type Figure, ofRates, ratiosOf } from "./Figures.ts"
 import { fire, type Shot, type Span } from "./Load.ts"
 import { cpuSeconds } from "../lab/ProcessUse.ts"
 import type { Served } from "../lab/server/Programs.ts"
@@ -9,7 +8,6 @@ import { type Side, slice, takeTurns } from "./Rounds.ts"
 
 export interface Outcome {
   readonly figures: Array<Figure>
-  readonly latencies: Array<Latency>
   /** What the database says of itself. */
   readonly about?: string
 }
@@ -29,26 +27,13 @@ export interface Held extends Settings {
   readonly span: Span
   /** Tells whoever waits; not the result. */
   readonly say: (text: string) => void
-  /** Adds the latencies of those contests that are timed. */
-  readonly time: (outcome: Outcome, figure: Figure, sides: Sides, expected: number, shotsOf: ShotsOf) => Promise<void>
 }
 
-export const holding = (settings: Settings): Held => {
-  const seconds = settings.isQuick ? 0.7 : 3
-  return {
-    ...settings,
-    span: { seconds },
-    say: (text) => void process.stderr.write(`${text}\n`),
-    time: async (outcome, figure, sides, expected, shotsOf) => {
-      if (!timed.includes(figure.name)) return
-      for (const side of ["peer", "ours"] as const) {
-        const reached = median(figure.rounds.map((round) => round[side].value))
-        const { url } = sides[side]
-        outcome.latencies.push(...(await latencies(figure.name, side, url, reached, seconds, expected, shotsOf(side))))
-      }
-    },
-  }
-}
+export const holding = (settings: Settings): Held => ({
+  ...settings,
+  span: { seconds: settings.isQuick ? 0.7 : 3 },
+  say: (text) => void process.stderr.write(`${text}\n`),
+})
 
 /** Rates of both, in rounds. */
 export const rates = async (

@@ -1,35 +1,26 @@
 /** How long a start takes until the first answer, on tables that are there already. */
 import type { Contest } from "./Contests.ts"
 import * as Databases from "../lab/Databases.ts"
-import * as Ledger from "../lab/Ledger.ts"
 import { ask } from "./Load.ts"
 import * as Store from "./peer/Store.ts"
-import { takePort } from "../lab/Ports.ts"
-import { serving } from "../lab/server/Programs.ts"
+import { serving, soldBy } from "../lab/server/Programs.ts"
 import type { Held, Outcome } from "./Running.ts"
 import { type Side, takeTurns } from "./Rounds.ts"
 
 export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<Outcome> => {
-  const outcome: Outcome = { figures: [], latencies: [] }
+  const outcome: Outcome = { figures: [] }
   const databases = await Databases.open()
   const sql = Store.connect(databases.peer)
   const { close, serve } = serving()
   try {
     await Store.createTables(sql)
     const doubles = await serve("lab/proxy/Doubles.ts", {})
-    const common = { PUBLIC_URL: Ledger.publicUrl, PAY_TO: Ledger.payTo, FACILITATOR_URL: doubles.url }
     const one = async (side: Side) => {
       const started = performance.now()
       const served =
         side === "peer"
-          ? await serve("bench/peer/Server.ts", { ...common, DATABASE_URL: databases.peer })
-          : await serve("../src/start.js", {
-              ...common,
-              X402_NETWORK: Ledger.network,
-              DATABASE_URL: databases.ours,
-              RPC_URL: `${doubles.url}/rpc`,
-              PORT: String(await takePort()),
-            })
+          ? await serve("bench/peer/Server.ts", { ...soldBy(doubles), DATABASE_URL: databases.peer })
+          : await serve("../src/start.js", { ...soldBy(doubles), DATABASE_URL: databases.ours })
       const { status } = await ask(served.url, { method: "GET", path: "/api/witness?limit=20" })
       const value = performance.now() - started
       if (status !== 200) throw new Error(`the first answer is ${status}`)

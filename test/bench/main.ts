@@ -3,8 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { parseArgs } from "node:util"
 import { type Arena, chosen, contests } from "./Contests.ts"
-import { type Figure, figureTable, missed, ratioOf, table } from "./Figures.ts"
-import type { Latency } from "./Latency.ts"
+import { type Figure, figureTable, missed, ratioOf } from "./Figures.ts"
 import { inFlight } from "./Load.ts"
 import { type Held, holding, type Outcome } from "./Running.ts"
 
@@ -19,9 +18,8 @@ ${contests.map(({ isLong, name, what }) => `                   ${name.padEnd(15)
   --quick        2 short rounds instead of 5
   --rounds N     N rounds, 10 at most
   --stones N     stones in the databases before anything is measured (1000)
-  --soak         soak and growth, too
   --check        fail where a ratio is more than 20 % below the one in test/bench/budget.json, or beyond the bounds of
-                 its contest: start, soak, growth and relayer-load have some
+                 its contest: start, growth and relayer-load have some
   --keep         make the ratios of this run the budget of their contests
   --json FILE    write all figures there, too
   --help         this text
@@ -36,7 +34,6 @@ const { values } = parseArgs({
     only: { type: "string" },
     quick: { type: "boolean" },
     rounds: { type: "string" },
-    soak: { type: "boolean" },
     stones: { type: "string" },
   },
 })
@@ -65,7 +62,7 @@ const held = holding({
 })
 const selected = (() => {
   try {
-    return values.soak === true && values.only === undefined ? contests : chosen(values.only?.split(","))
+    return chosen(values.only?.split(","))
   } catch (cause) {
     return refuse(cause instanceof Error ? cause.message : String(cause))
   }
@@ -80,12 +77,10 @@ const arenas: Readonly<Record<Arena, () => Promise<{ readonly run: Run }>>> = {
   relayer: () => import("./Relayer.ts"),
   rooms: () => import("./Rooms.ts"),
   start: () => import("./Start.ts"),
-  soak: () => import("./Soak.ts"),
   growth: () => import("./Growth.ts"),
 }
 
 const figures: Array<Figure> = []
-const latencies: Array<Latency> = []
 const failures: Array<string> = []
 let about = ""
 for (const [arena, load] of Object.entries(arenas)) {
@@ -95,7 +90,6 @@ for (const [arena, load] of Object.entries(arenas)) {
     const { run } = await load()
     const outcome = await run(here, held)
     figures.push(...outcome.figures)
-    latencies.push(...outcome.latencies)
     about = outcome.about ?? about
   } catch (cause) {
     // What was measured elsewhere still counts; the run as a whole has failed.
@@ -104,20 +98,8 @@ for (const [arena, load] of Object.entries(arenas)) {
   }
 }
 
-const millis = (value: number) => value.toFixed(2)
-const latencyRows = latencies.map(({ name, p50, p99, rate, share, side }) => [
-  name,
-  side,
-  `${share * 100} %`,
-  rate.toFixed(0),
-  millis(p50),
-  millis(p99),
-])
-const latencyTable =
-  latencies.length === 0 ? "" : `\n\n${table(["latency", "", "of rate", "/s", "p50 ms", "p99 ms"], latencyRows)}`
-
 console.log(`
-${figureTable(figures)}${latencyTable}
+${figureTable(figures)}
 
 ${held.rounds} rounds, ${held.stones} stones; ${availableParallelism()} cores shared by servers, PostgreSQL and load generator; ${about}; Node ${process.version}.`)
 
@@ -128,7 +110,7 @@ const ratios = Object.fromEntries(figures.map(ratioNamed))
 // What has a bound of its own is held to that: what was reached once is no promise.
 const kept = Object.fromEntries(figures.filter(({ least }) => least === undefined).map(ratioNamed))
 if (values.json !== undefined) {
-  writeFileSync(values.json, `${JSON.stringify({ ratios, figures, latencies, failures }, null, 2)}\n`)
+  writeFileSync(values.json, `${JSON.stringify({ ratios, figures, failures }, null, 2)}\n`)
 }
 
 const budgetFile = new URL("budget.json", import.meta.url)

@@ -2,25 +2,25 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
-import { browser, type Look, looksOf, looksWell, steps, visit } from "../lab/browser/Browser.ts"
+import { browser, type Appearance, appearancesOf, assertAppearance, steps, visit } from "../lab/browser/Browser.ts"
 import { from, newAddress, newRoom, send } from "../lab/server/Rooms.ts"
 import { patience } from "../lab/Patience.ts"
-import { ask, World } from "../lab/Fixture.ts"
+import { ask, TestServer } from "../lab/Fixture.ts"
 
-const looks: ReadonlyArray<Look> = [
-  ...looksOf(320).map((look) => ({ ...look, height: 700 })),
-  ...looksOf(1440),
+const looks: ReadonlyArray<Appearance> = [
+  ...appearancesOf(320).map((look) => ({ ...look, height: 700 })),
+  ...appearancesOf(1440),
   { width: 800, colorScheme: "light", forcedColors: "active" },
 ]
 
-const judge = (page: Page, state: string) => looksWell(page, looks, state, state)
+const judge = (page: Page, state: string) => assertAppearance(page, looks, state, state)
 
 browser("looks", (it) => {
   it.effect(
     "of every state, 320 and 1440 pixels wide, light and dark, and in forced colours",
     () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const sql = yield* SqlClient.SqlClient
         const options = { bypassCSP: true }
         const guest = yield* newRoom(url)

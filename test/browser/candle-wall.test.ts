@@ -3,13 +3,13 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { heightOf } from "../../src/web/v2/page/candleShape.ts"
 import { steps, visit } from "../lab/browser/Browser.ts"
-import { guide, leave, settled } from "../lab/browser/Guide.ts"
-import { ask, World } from "../lab/Fixture.ts"
+import { guide, createAct, settled } from "../lab/browser/Guide.ts"
+import { ask, TestServer } from "../lab/Fixture.ts"
 
 guide("the candle wall", (it) => {
   it.effect("lights a candle with the spirit and for the days that were chosen there", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { page } = yield* visit("/v2/candles")
       yield* steps(async () => {
         const form = page.locator("#light form")
@@ -40,7 +40,7 @@ guide("the candle wall", (it) => {
         await page.waitForLoadState("networkidle")
       })
       for (const dedication of ["For the first", "For the second", "For the third"]) {
-        yield* leave("/api/candles/day/moss-hare", { dedication })
+        yield* createAct("/api/candles/day/moss-hare", { dedication })
         yield* steps(async () => {
           await page.clock.runFor(10_000)
           await page.locator("#wall > .shelf .votive", { hasText: dedication }).waitFor()
@@ -53,8 +53,8 @@ guide("the candle wall", (it) => {
 
   it.effect("draws every light beside its candle, and shines in the dark", () =>
     Effect.gen(function* () {
-      const { id } = yield* leave("/api/candles/week/moss-hare", { dedication: "For Grandma, who kept bees" })
-      for (const rung of ["day", "week", "month"]) yield* leave(`/api/candles/${rung}/moss-hare`, { parentId: id })
+      const { id } = yield* createAct("/api/candles/week/moss-hare", { dedication: "For Grandma, who kept bees" })
+      for (const rung of ["day", "week", "month"]) yield* createAct(`/api/candles/${rung}/moss-hare`, { parentId: id })
       const { page } = yield* visit("/v2/candles?spirit=moss-hare", { colorScheme: "dark" })
       yield* steps(async () => {
         const votive = page.locator(`#candle-${id}`)

@@ -3,9 +3,9 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { steps, visit } from "../lab/browser/Browser.ts"
-import { guide, inhabit, leave } from "../lab/browser/Guide.ts"
+import { guide, createActs, createAct } from "../lab/browser/Guide.ts"
 import { patience } from "../lab/Patience.ts"
-import { ask, World } from "../lab/Fixture.ts"
+import { ask, TestServer } from "../lab/Fixture.ts"
 
 /** Bytes of the first window of the first page, as they travel, headers and all, with the typeface. */
 const mostOfHome = 60_000
@@ -33,13 +33,13 @@ interface Listed {
 
 /** A page of each kind: those above, and those of the acts that others have left. */
 const paths = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const read = ask(`${url}/api/acts?limit=50`)
   const before: { acts: ReadonlyArray<Listed> } = JSON.parse((yield* read).text)
   if (before.acts.length === 0) {
-    yield* inhabit
-    const { id } = yield* leave("/api/candles/week/moss-hare", { dedication: "For Grandma, who kept bees" })
-    yield* leave("/api/candles/day/moss-hare", { parentId: id, agentName: "Ilse Müller" })
+    yield* createActs
+    const { id } = yield* createAct("/api/candles/week/moss-hare", { dedication: "For Grandma, who kept bees" })
+    yield* createAct("/api/candles/day/moss-hare", { parentId: id, agentName: "Ilse Müller" })
   }
   const { acts }: { acts: ReadonlyArray<Listed> } = JSON.parse((yield* read).text)
   return [...kinds, ...new Map(acts.map(({ act, permalink }) => [act, new URL(permalink).pathname])).values()]

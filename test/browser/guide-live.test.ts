@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page, Request } from "playwright-core"
 import { steps, visit } from "../lab/browser/Browser.ts"
-import { guide, leave } from "../lab/browser/Guide.ts"
+import { guide, createAct } from "../lab/browser/Guide.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 import { shifted, take, watchShifts } from "../lab/browser/GuidePage.ts"
 
@@ -24,8 +24,8 @@ const renewUntil = async (page: Page, words: string) => {
 guide("the field", (it) => {
   it.effect("renews its notes and slots while it is looked at, and neither focus nor text moves", () =>
     Effect.gen(function* () {
-      yield* leave("/api/prayers/moss-hare", { agentName: "First", intentionCommitment: newCommitment() })
-      for (const dedication of ["One", "Two", "Three"]) yield* leave("/api/candles/day/moss-hare", { dedication })
+      yield* createAct("/api/prayers/moss-hare", { agentName: "First", intentionCommitment: newCommitment() })
+      for (const dedication of ["One", "Two", "Three"]) yield* createAct("/api/candles/day/moss-hare", { dedication })
       const { page, url } = yield* visit("/api/health")
       const asked: Array<{ readonly path: string; readonly tag: string | undefined }> = []
       const answered: Array<number> = []
@@ -73,7 +73,7 @@ guide("the field", (it) => {
       const place = () =>
         page.evaluate(() => [document.activeElement?.textContent, document.activeElement?.getBoundingClientRect().top])
       const [words, top] = yield* Effect.promise(place)
-      yield* leave("/api/prayers/frost-stoat", { agentName: "Second", intentionCommitment: newCommitment() })
+      yield* createAct("/api/prayers/frost-stoat", { agentName: "Second", intentionCommitment: newCommitment() })
       yield* steps(async () => {
         const moved = await shifted(page)
         await beats()
@@ -177,7 +177,7 @@ guide("the field", (it) => {
         await form.getByText("Opening a play wallet.").waitFor()
         await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur())
       })
-      yield* leave("/api/prayers/brass-cicada", { agentName: "Faster", intentionCommitment: newCommitment() })
+      yield* createAct("/api/prayers/brass-cicada", { agentName: "Faster", intentionCommitment: newCommitment() })
       yield* steps(async () => {
         for (let beat = 0; beat < 4 && !(await prayer.innerText()).includes("Faster"); beat++) {
           await page.clock.runFor(10_000)

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { seal } from "../../src/altar/Hashes.ts"
-import { isAccessible, type Look, looksOf, looksWell, steps, visit } from "../lab/browser/Browser.ts"
+import { isAccessible, type Appearance, appearancesOf, assertAppearance, steps, visit } from "../lab/browser/Browser.ts"
 import { fill, guide, settled } from "../lab/browser/Guide.ts"
 import { take } from "../lab/browser/GuidePage.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
@@ -136,15 +136,15 @@ guide("my acts", (it) => {
 
   it.effect("look well 360 and 1280 pixels wide, light and dark, and in forced colours", () =>
     Effect.gen(function* () {
-      const looks: ReadonlyArray<Look> = [
-        ...looksOf(360, 1280),
+      const looks: ReadonlyArray<Appearance> = [
+        ...appearancesOf(360, 1280),
         { width: 720, colorScheme: "light", forcedColors: "active" },
       ]
       const { page, url } = yield* visit("/v2/witness", { bypassCSP: true, reducedMotion: "reduce" })
       yield* steps(async () => {
         await setStone(page, "Seen on a phone and on a desk, by day and by night: the heron will be back by May.")
         await settled(page).waitFor()
-        await looksWell(page, looks, "keep this", "guide-keep-this")
+        await assertAppearance(page, looks, "keep this", "guide-keep-this")
         await page.getByRole("link", { name: "Save as a file" }).click()
         await page.getByRole("link", { name: "Open the act" }).click()
         await page
@@ -152,12 +152,12 @@ guide("my acts", (it) => {
           .first()
           .click()
         await page.locator("[data-verify-status] .verdict--holds").waitFor()
-        await looksWell(page, looks, "a stone with its words", "guide-stone-filled")
+        await assertAppearance(page, looks, "a stone with its words", "guide-stone-filled")
         await page.goto(`${url}/v2/mine`)
         await page.getByText("Paid from this browser:").getByRole("link").first().click()
         await page.getByText("Salt, words and commitment").first().click()
         await page.locator(".keepsake").waitFor()
-        await looksWell(page, looks, "my acts", "guide-mine")
+        await assertAppearance(page, looks, "my acts", "guide-mine")
       })
     }),
   )

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible, steps, visit } from "../lab/browser/Browser.ts"
-import { guide, leave, settled } from "../lab/browser/Guide.ts"
+import { guide, createAct, settled } from "../lab/browser/Guide.ts"
 import { shifted, take, watchShifts } from "../lab/browser/GuidePage.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 
@@ -40,7 +40,7 @@ guide("a newcomer", (it) => {
 
   it.effect("reads what the four kinds of stones are before choosing one, and on the stone's own page", () =>
     Effect.gen(function* () {
-      const stone = yield* leave("/api/witness", { commitment: newCommitment(), kind: "promise" })
+      const stone = yield* createAct("/api/witness", { commitment: newCommitment(), kind: "promise" })
       const { page, url } = yield* visit("/v2/witness")
       yield* steps(async () => {
         const hint = await page.locator(".ask", { has: page.locator("#stone-kind") }).innerText()
@@ -74,7 +74,7 @@ guide("a newcomer", (it) => {
   it.effect("who is offline reads our sentence wherever something is asked for, and tries again where it stands", () =>
     Effect.gen(function* () {
       const [salt, words] = ["0123456789abcdef", "Offline and back."]
-      const stone = yield* leave("/api/witness", { commitment: seal(salt, words) })
+      const stone = yield* createAct("/api/witness", { commitment: seal(salt, words) })
       const { complaints, page, url } = yield* visit("/v2/")
       const offline = (is: boolean) => page.context().setOffline(is)
       yield* steps(async () => {
@@ -174,7 +174,7 @@ guide("a newcomer", (it) => {
 
   it.effect("whose clock is UTC reads no time twice", () =>
     Effect.gen(function* () {
-      const prayer = yield* leave("/api/prayers/dune-pangolin", {
+      const prayer = yield* createAct("/api/prayers/dune-pangolin", {
         agentName: "Wren",
         intentionCommitment: newCommitment(),
       })
@@ -213,7 +213,7 @@ guide("a newcomer", (it) => {
   ] as const) {
     it.effect(`in ${timezoneId} reads the local time beside UTC in ${locale}, and nothing moves for it`, () =>
       Effect.gen(function* () {
-        const prayer = yield* leave(`/api/prayers/${locale === "de-DE" ? "kelp-seal" : "rain-crow"}`, {
+        const prayer = yield* createAct(`/api/prayers/${locale === "de-DE" ? "kelp-seal" : "rain-crow"}`, {
           agentName: "Wren",
           intentionCommitment: newCommitment(),
         })

@@ -4,11 +4,19 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { spirits } from "../../src/altar/Spirits.ts"
-import { isAccessible, type Look, looksOf, looksWell, picture, steps, visit } from "../lab/browser/Browser.ts"
-import { crowd, guide, inhabit, leave } from "../lab/browser/Guide.ts"
+import {
+  isAccessible,
+  type Appearance,
+  appearancesOf,
+  assertAppearance,
+  picture,
+  steps,
+  visit,
+} from "../lab/browser/Browser.ts"
+import { fillGuide, guide, createActs, createAct } from "../lab/browser/Guide.ts"
 import { shifted, watchShifts } from "../lab/browser/GuidePage.ts"
 import { patience } from "../lab/Patience.ts"
-import { ask, newCommitment, World } from "../lab/Fixture.ts"
+import { ask, newCommitment, TestServer } from "../lab/Fixture.ts"
 
 const still = [
   "/v2/",
@@ -30,7 +38,7 @@ const still = [
 /** Pages without a budget. */
 const beside = ["/v2/log", "/v2/nowhere", "/terms", "/privacy", "/for-agents", "/signals/"]
 
-const forced: Look = { width: 720, colorScheme: "light", forcedColors: "active" }
+const forced: Appearance = { width: 720, colorScheme: "light", forcedColors: "active" }
 
 interface Listed {
   readonly act: string
@@ -39,13 +47,13 @@ interface Listed {
 
 /** The pages above, and those of one act of each kind that others have left. */
 const paths = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const read = ask(`${url}/api/acts?limit=50`)
   const { acts }: { acts: ReadonlyArray<Listed> } = JSON.parse((yield* read).text)
   if (acts.length === 0) {
-    yield* inhabit
-    yield* leave("/api/candles/day/moss-hare", { dedication: "For Grandma, who kept bees" })
-    yield* crowd
+    yield* createActs
+    yield* createAct("/api/candles/day/moss-hare", { dedication: "For Grandma, who kept bees" })
+    yield* fillGuide
   }
   const now: { acts: ReadonlyArray<Listed> } = JSON.parse((yield* read).text)
   const kinds = new Map(now.acts.map(({ act, permalink }) => [act, new URL(permalink).pathname]))
@@ -76,7 +84,7 @@ guide("the field guide", (it) => {
           ]) {
             await page.goto(`${url}${path}`)
             await unfold(page)
-            await looksWell(page, [...looksOf(...widths), forced], path, nameOf(path))
+            await assertAppearance(page, [...appearancesOf(...widths), forced], path, nameOf(path))
           }
         })
       }),
@@ -152,7 +160,10 @@ guide("the field guide", (it) => {
     Effect.gen(function* () {
       yield* paths
       // Today, whatever day it was when the others were left.
-      yield* leave("/api/prayers/ink-cuttlefish", { agentName: "W".repeat(64), intentionCommitment: newCommitment() })
+      yield* createAct("/api/prayers/ink-cuttlefish", {
+        agentName: "W".repeat(64),
+        intentionCommitment: newCommitment(),
+      })
       const { page, url } = yield* visit("/v2/spirits/quartz-elephant")
       yield* steps(async () => {
         assert.strictEqual(await page.locator("#candles .votive").count(), 12)

@@ -9,8 +9,8 @@ import { usdcOn } from "../../schema/payments/Usdc.ts"
 import { usdc } from "../../src/payments/PaymentTerms.ts"
 import { preferred } from "../../src/http/Accept.ts"
 import { html } from "../../src/platform/Html.ts"
-import { inhabit, leave, sandbox } from "../lab/browser/Guide.ts"
-import { ask, World } from "../lab/Fixture.ts"
+import { createActs, createAct, sandbox } from "../lab/browser/Guide.ts"
+import { ask, TestServer } from "../lab/Fixture.ts"
 
 const meta = (text: string, name: string) =>
   new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`, "u").exec(text)?.[1]
@@ -18,8 +18,8 @@ const meta = (text: string, name: string) =>
 layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
   it.effect("answer with a page, the record, or neither, as asked", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { kept, stone } = yield* inhabit
+      const { url } = yield* TestServer
+      const { kept, stone } = yield* createActs
       for (const [path, api] of [
         [`/acts/${kept.id}`, `/api/acts/${kept.id}`],
         [`/acts/${stone.id}`, `/api/acts/${stone.id}`],
@@ -51,7 +51,7 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
 
   it.effect("say in the asked form that there is nothing", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       for (const [path, code] of [
         ["/acts/00000000-0000-4000-8000-000000000000", "act_not_found"],
         ["/acts/nothing", "act_not_found"],
@@ -84,7 +84,7 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
 
   it.effect("let no word of a visitor become markup", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { acts }: { acts: ReadonlyArray<{ readonly permalink: string }> } = JSON.parse(
         (yield* ask(`${url}/api/acts`)).text,
       )
@@ -109,7 +109,7 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
     "are found by id, sequence, commitment, wallet and transaction, and the search says how far it looked",
     () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const { stones }: { stones: ReadonlyArray<Record<"id" | "commitment" | "payer" | "transaction", string>> } =
           JSON.parse((yield* ask(`${url}/api/witness?limit=1`)).text)
         const [stone] = stones
@@ -145,8 +145,8 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
 layer(sandbox(), { excludeTestServices: true })("the search", (it) => {
   it.effect("finds a hash whose first digits read as a number", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const decimal = yield* leave("/api/witness", { commitment: `314159265358${"ab".repeat(26)}` })
+      const { url } = yield* TestServer
+      const decimal = yield* createAct("/api/witness", { commitment: `314159265358${"ab".repeat(26)}` })
       const found = yield* ask(`${url}/v2/witness?q=314159265358`)
       assert.deepStrictEqual([found.status, found.headers.get("location")], [303, `/witness/${decimal.id}`])
       for (const asked of ["271828182845", "stone 314159265358", "314"])
@@ -197,8 +197,8 @@ layer(sandbox(), { excludeTestServices: true })("the search", (it) => {
 layer(sandbox(), { excludeTestServices: true })("a chain that does not hold", (it) => {
   it.effect("is said aloud on every page that would show it", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { stone } = yield* inhabit
+      const { url } = yield* TestServer
+      const { stone } = yield* createActs
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE witness_stones SET commitment = ${"e".repeat(64)}`.pipe(Effect.orDie)
       for (const path of ["/v2/witness", "/v2/witness?q=1", `/witness/${stone.id}`]) {
@@ -219,7 +219,7 @@ layer(sandbox(), { excludeTestServices: true })("a chain that does not hold", (i
 
   it.effect("nor a database that fails leaves a reader without a page", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       yield* sql`ALTER TABLE keepers RENAME TO nobody`.pipe(Effect.orDie)
       const page = yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })

@@ -3,10 +3,10 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
-import { looksOf, looksWell, steps, visit } from "../lab/browser/Browser.ts"
-import { guide, leave } from "../lab/browser/Guide.ts"
+import { appearancesOf, assertAppearance, steps, visit } from "../lab/browser/Browser.ts"
+import { guide, createAct } from "../lab/browser/Guide.ts"
 import { shifted, watchShifts } from "../lab/browser/GuidePage.ts"
-import { ask, post, World } from "../lab/Fixture.ts"
+import { ask, post, TestServer } from "../lab/Fixture.ts"
 
 const salt = "5c1fd1e6a0bb4e7f9c2d"
 const words = "The heron will return by May."
@@ -16,16 +16,16 @@ const other = "Something that came true."
 const odd = { salt: ' a salt\r\nof <b>&amp;"two" lines ', words: ' It\'s "quoted",\r\n<i>and</i> cafe\u0301. ' }
 
 const opened = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const reveal = Effect.fnUntraced(function* (path: string, body: object) {
     const got = yield* ask(`${url}${path}`, post(body))
     assert.strictEqual(got.status, 201, got.text)
   })
-  const stone = yield* leave("/api/witness", { commitment: seal(salt, words), agentName: "Wren" })
+  const stone = yield* createAct("/api/witness", { commitment: seal(salt, words), agentName: "Wren" })
   yield* reveal(`/api/witness/${stone.id}/reveal`, { salt, text: words, agentName: "Wren" })
-  const strange = yield* leave("/api/witness", { commitment: seal(odd.salt, odd.words) })
+  const strange = yield* createAct("/api/witness", { commitment: seal(odd.salt, odd.words) })
   yield* reveal(`/api/witness/${strange.id}/reveal`, { salt: odd.salt, text: odd.words })
-  const candle = yield* leave("/api/candles/day/moss-hare", {
+  const candle = yield* createAct("/api/candles/day/moss-hare", {
     dedication: "For the bees",
     intentionCommitment: seal(salt, words),
   })
@@ -58,15 +58,15 @@ guide("revealed words", (it) => {
         await page.getByRole("button", { name: "Check stone 1" }).click()
         await status(page).waitFor()
         assert.match(await status(page).innerText(), /^✓\s*Stone 1 holds\..* All revealed words on this page are/u)
-        await looksWell(page, looksOf(360, 1280), "a revealed stone", "guide-revealed-stone")
+        await assertAppearance(page, appearancesOf(360, 1280), "a revealed stone", "guide-revealed-stone")
         for (const path of [`/witness/${strange}`, `/acts/${candle}`]) {
           await page.goto(`${url}${path}`)
           await verdict(page).getByText("These words were sealed.").waitFor()
         }
-        await looksWell(page, looksOf(360, 1280), "an unsealed candle", "guide-unsealed-candle")
+        await assertAppearance(page, appearancesOf(360, 1280), "an unsealed candle", "guide-unsealed-candle")
         await page.goto(`${url}/witness/${stone}/certificate`)
         assert.include(await page.locator("main").innerText(), `printf -- '${salt}\\000${words}' | sha256sum`)
-        await looksWell(page, looksOf(1280), "a revealed certificate", "guide-revealed-certificate")
+        await assertAppearance(page, appearancesOf(1280), "a revealed certificate", "guide-revealed-certificate")
       })
       assert.deepStrictEqual(complaints, [])
     }),
@@ -74,7 +74,7 @@ guide("revealed words", (it) => {
 
   it.effect("that were changed on the way are called false on every page that shows them, and its check fails", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const listed: { readonly acts: ReadonlyArray<{ id: string; act: string; reveal: { text: string } | null }> } =
         JSON.parse((yield* ask(`${url}/api/acts`)).text)
       const idOf = (act: string) =>

@@ -7,7 +7,7 @@ import { seal } from "../../src/altar/Hashes.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { steps, visit } from "../lab/browser/Browser.ts"
 import { said, type Segment, stones } from "../lab/browser/ChainPage.ts"
-import { guide, leave } from "../lab/browser/Guide.ts"
+import { guide, createAct } from "../lab/browser/Guide.ts"
 import { ask, newCommitment, post } from "../lab/Fixture.ts"
 
 /** Somebody between the server and the reader who changes what is answered of the chain. */
@@ -178,7 +178,7 @@ guide("words", (it) => {
   it.effect("are revealed from a stone's page only when they match", () =>
     Effect.gen(function* () {
       const [salt, text] = ["0123456789abcdef", "The heron will return by May."]
-      const stone = yield* leave("/api/witness", { commitment: seal(salt, text) })
+      const stone = yield* createAct("/api/witness", { commitment: seal(salt, text) })
       const { page, url } = yield* visit(`/witness/${stone.id}`)
       yield* steps(async () => {
         const sent: Array<string> = []

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import type { Locator, Page, Request } from "playwright-core"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { steps, visit, type Visitor } from "../lab/browser/Browser.ts"
+import { steps, visit, type BrowserClient } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
 import { kept } from "../lab/browser/PrayerPage.ts"
 import { ask } from "../lab/Fixture.ts"
@@ -22,7 +22,7 @@ interface Refusal {
 const refuse = (code: number, message: string): Refusal => ({ refuses: { code, message } })
 
 /** An EIP-1193 wallet in the page that announces itself (EIP-6963); it signs, or its owner refuses. */
-const install = ({ page }: Visitor, answer: (call: Call) => Promise<unknown>) => {
+const install = ({ page }: BrowserClient, answer: (call: Call) => Promise<unknown>) => {
   const calls: Array<Call> = []
   return steps(async () => {
     await page.exposeFunction("askWallet", (call: Call) => {

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible, picture, steps, visit } from "../lab/browser/Browser.ts"
-import { guide, leave, settled, signed } from "../lab/browser/Guide.ts"
+import { guide, createAct, settled, signed } from "../lab/browser/Guide.ts"
 import { forbidStorage } from "../lab/browser/GuidePage.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, type Kept, keepsakeOf, sentBy, setStone } from "../lab/browser/WordsPage.ts"
@@ -117,7 +117,7 @@ guide("sealed words", (it) => {
     Effect.gen(function* () {
       const [salt, words] = ["0123456789abcdef", "Snow before the ninth."]
       const kept = { salt, words, commitment: seal(salt, words) }
-      const stone = yield* leave("/api/witness", { commitment: kept.commitment })
+      const stone = yield* createAct("/api/witness", { commitment: kept.commitment })
       const { complaints, page } = yield* visit(`/witness/${stone.id}`)
       const requests = watch(page)
       yield* steps(async () => {
@@ -172,7 +172,7 @@ guide("sealed words", (it) => {
     Effect.gen(function* () {
       const [salt, words] = ["fedcba9876543210", "Snow after the ninth."]
       const kept = { salt, words, commitment: seal(salt, words) }
-      const stone = yield* leave("/api/witness", { commitment: kept.commitment })
+      const stone = yield* createAct("/api/witness", { commitment: kept.commitment })
       const { page } = yield* visit(`/witness/${stone.id}`)
       yield* steps(async () => {
         const input = page.getByLabel("Your saved file")

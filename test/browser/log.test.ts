@@ -3,15 +3,15 @@ import { assert } from "@effect/vitest"
 import { Effect, Option, Schedule } from "effect"
 import type { Page } from "playwright-core"
 import { origin, signer } from "../lab/log/LogFixture.ts"
-import { looksOf, looksWell, steps, visit } from "../lab/browser/Browser.ts"
-import { guide, leave } from "../lab/browser/Guide.ts"
+import { appearancesOf, assertAppearance, steps, visit } from "../lab/browser/Browser.ts"
+import { guide, createAct } from "../lab/browser/Guide.ts"
 import { patience } from "../lab/Patience.ts"
-import { ask, newCommitment, World } from "../lab/Fixture.ts"
+import { ask, newCommitment, TestServer } from "../lab/Fixture.ts"
 
 /** One more stone, and the log has it. */
 const grow = Effect.gen(function* () {
-  const { url } = yield* World
-  const stone = yield* leave("/api/witness", { commitment: newCommitment() })
+  const { url } = yield* TestServer
+  const stone = yield* createAct("/api/witness", { commitment: newCommitment() })
   yield* ask(`${url}/api/witness/${stone.id}/proof`).pipe(
     Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("100 millis") }),
     Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never covered") }),
@@ -41,7 +41,7 @@ guide(
         const { complaints, page } = yield* visit(`/witness/${id}`, { bypassCSP: true })
         yield* steps(async () => {
           await checks(page, "Check the proof here", "holds", "The log has this stone.")
-          await looksWell(page, looksOf(320, 1440), `/witness/${id}`, "log-stone")
+          await assertAppearance(page, appearancesOf(320, 1440), `/witness/${id}`, "log-stone")
           const [saved] = await Promise.all([
             page.waitForEvent("download"),
             page.getByRole("link", { name: "Download the proof" }).click(),
@@ -97,9 +97,9 @@ guide(
         const { complaints, page } = yield* visit("/v2/log", { bypassCSP: true })
         yield* steps(async () => {
           await checks(page, "Check the log", "holds", "Signed.")
-          await looksWell(page, looksOf(320, 1440), "/v2/log", "log-page")
+          await assertAppearance(page, appearancesOf(320, 1440), "/v2/log", "log-page")
         })
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const { text: older } = yield* ask(`${url}/log/checkpoint`)
         for (const _ of [1, 2, 3]) yield* grow
         yield* steps(async () => {

@@ -1,7 +1,7 @@
 /** The reference in a browser: found, copied and tried without leaving the page. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { looksOf, looksWell, steps, visit } from "../lab/browser/Browser.ts"
+import { appearancesOf, assertAppearance, steps, visit } from "../lab/browser/Browser.ts"
 import { guide } from "../lab/browser/Guide.ts"
 
 guide("the reference of the API", (it) => {
@@ -64,7 +64,7 @@ guide("the reference of the API", (it) => {
   it.effect("looks well with everything open, at every width and in both themes", () =>
     Effect.gen(function* () {
       const { complaints, page } = yield* visit("/docs", { bypassCSP: true })
-      yield* steps(() => looksWell(page, looksOf(320, 1440), "/docs", "docs"))
+      yield* steps(() => assertAppearance(page, appearancesOf(320, 1440), "/docs", "docs"))
       assert.deepStrictEqual(complaints, [])
     }).pipe(Effect.scoped),
   )

@@ -7,7 +7,7 @@ import { browser, steps, visit } from "../lab/browser/Browser.ts"
 import { readQrCode } from "../lab/browser/QrCode.ts"
 import { newRoom } from "../lab/server/Rooms.ts"
 import { Agent, programOf } from "../lab/DocumentAgent.ts"
-import { ask, World } from "../lab/Fixture.ts"
+import { ask, TestServer } from "../lab/Fixture.ts"
 import { inviteOf, makeRoom, write } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
@@ -55,7 +55,7 @@ browser("the signal room", (it) => {
 
   it.effect("says so when it was opened at an address that is not the server's own", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const guest = yield* newRoom(url)
       const { page } = yield* visit("/v2/")
       // Browsers know every name below localhost as this machine.
@@ -75,7 +75,7 @@ browser("the signal room", (it) => {
 
   it.effect("tells nobody but the room what its key is", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const guest = yield* newRoom(url)
       const { page } = yield* visit("/v2/")
       const seen: Array<Request> = []

@@ -5,13 +5,13 @@ import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
 import { browser, isAccessible, steps, visit } from "../lab/browser/Browser.ts"
 import { newRoom, send } from "../lab/server/Rooms.ts"
-import { World } from "../lab/Fixture.ts"
-import { crowd, inviteOf, makeRoom, windows, write } from "../lab/browser/RoomPage.ts"
+import { TestServer } from "../lab/Fixture.ts"
+import { sendSignals, inviteOf, makeRoom, windows, write } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
   it.effect("shows names and words as text, whatever they contain", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const evil = `<img src=x onerror="window.hurt=1"><script>window.hurt=1</script>"'&lt;`
       const guest = yield* newRoom(url)
       yield* send(guest, { sender: `<b onclick=alert(1)>Wren</b>`, text: evil })
@@ -36,9 +36,9 @@ browser("the signal room", (it) => {
 
   it.effect("keeps the composer in view, on a desk, on a phone and above its keyboard", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const guest = yield* newRoom(url)
-      yield* crowd(guest, 20)
+      yield* sendSignals(guest, 20)
       const { page } = yield* visit("/v2/", { bypassCSP: true })
       const bottom = (selector: string) => page.locator(selector).evaluate((one) => one.getBoundingClientRect().bottom)
       yield* steps(async () => {
@@ -91,12 +91,12 @@ browser("the signal room", (it) => {
 
   it.effect("moves nothing while signals arrive, and keeps the place of whoever reads older ones", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const guest = yield* newRoom(url)
-      yield* crowd(guest, 25)
+      yield* sendSignals(guest, 25)
       yield* sql`UPDATE rooms SET sent = '{}' WHERE id = ${guest.id}::uuid`
-      yield* crowd(guest, 25, 25)
+      yield* sendSignals(guest, 25, 25)
       yield* sql`UPDATE rooms SET sent = '{}' WHERE id = ${guest.id}::uuid`
       const { page } = yield* visit("/v2/")
       const phone = yield* visit("/v2/", { viewport: { width: 360, height: 740 } })
@@ -154,7 +154,7 @@ browser("the signal room", (it) => {
 
   it.effect("writes days and hours of one clock, the visitor's beside the server's", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const guest = yield* newRoom(url)
       yield* send(guest)
       const kiritimati = yield* visit(inviteOf(guest), { timezoneId: "Pacific/Kiritimati" })

@@ -3,13 +3,13 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { browser, steps, visit } from "../lab/browser/Browser.ts"
 import { newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
-import { World } from "../lab/Fixture.ts"
+import { TestServer } from "../lab/Fixture.ts"
 import { asked, hide, inviteOf, makeRoom, write } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
   it.effect("asks every three seconds while it is seen, rests while hidden, and goes on where it stopped", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const guest = yield* newRoom(url)
       yield* send(guest)
       const { page } = yield* visit("/v2/")
@@ -110,7 +110,7 @@ browser("the signal room", (it) => {
 
   it.effect("waits in its own words for a server that is away or wants fewer requests", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const guest = yield* newRoom(url)
       const joined = yield* visit("/v2/")
       // What is answered here is not the room's, and no page of ours is judged by it.

@@ -4,13 +4,13 @@ import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { browser, steps, visit } from "../lab/browser/Browser.ts"
 import { newRoom, send } from "../lab/server/Rooms.ts"
-import { World } from "../lab/Fixture.ts"
+import { TestServer } from "../lab/Fixture.ts"
 import { inviteOf, played, sensations } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
   it.effect("plays no history, no sound before a click, no pulse for who wants none", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const guest = yield* newRoom(url)
       yield* send(guest, { text: "Long ago." })
       const { page } = yield* visit("/v2/")

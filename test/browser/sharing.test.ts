@@ -4,13 +4,13 @@ import { assert } from "@effect/vitest"
 import { Effect, Option, Schedule } from "effect"
 import { seal } from "../../src/altar/Hashes.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
-import { looksOf, looksWell, steps, visit } from "../lab/browser/Browser.ts"
-import { guide, leave } from "../lab/browser/Guide.ts"
+import { appearancesOf, assertAppearance, steps, visit } from "../lab/browser/Browser.ts"
+import { guide, createAct } from "../lab/browser/Guide.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { origin, signer } from "../lab/log/LogFixture.ts"
 import { patience } from "../lab/Patience.ts"
 import { readQrCode } from "../lab/browser/QrCode.ts"
-import { ask, newCommitment, post, World } from "../lab/Fixture.ts"
+import { ask, newCommitment, post, TestServer } from "../lab/Fixture.ts"
 
 interface Stone {
   readonly sequence: number
@@ -23,8 +23,8 @@ interface Stone {
 
 /** A stone that the log covers. */
 const coveredAs = Effect.fnUntraced(function* (commitment: string) {
-  const { url } = yield* World
-  const { id } = yield* leave("/api/witness", { commitment, agentName: "Wren" })
+  const { url } = yield* TestServer
+  const { id } = yield* createAct("/api/witness", { commitment, agentName: "Wren" })
   yield* ask(`${url}/api/witness/${id}/proof`).pipe(
     Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("100 millis") }),
     Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never covered") }),
@@ -59,7 +59,7 @@ guide(
             assert.include(text.replace(/\s/gu, ""), part)
           const code = page.getByRole("img", { name: "QR code of the address of this stone" })
           assert.strictEqual(await readQrCode(code), `${url}/witness/${id}`)
-          await looksWell(page, looksOf(320, 1440), "certificate", "certificate")
+          await assertAppearance(page, appearancesOf(320, 1440), "certificate", "certificate")
           // As it will be when the log has grown a million million times, and five witnesses sign beside it.
           await page.locator("pre:not(.shell)").evaluate((pre) => {
             const signed = `— witness.example/altar ${"A".repeat(104)}\n`
@@ -76,7 +76,7 @@ guide(
       "a certificate of revealed words fits one sheet with the longest of them, and its command computes the commitment",
       () =>
         Effect.gen(function* () {
-          const { url } = yield* World
+          const { url } = yield* TestServer
           const salt = "-n 5% of \\000 it's $SALT\r\n"
           const words = `-e It's 100% "true" \\n \\047 $HOME \`id\`:\n${"Wren ".repeat(60)}`.slice(0, 279).concat(".")
           const { id, stone } = yield* coveredAs(seal(salt, words))
@@ -89,7 +89,7 @@ guide(
             assert.strictEqual(computed, stone.commitment)
             for (const format of ["A4", "Letter"] as const)
               assert.strictEqual(pagesOf(await page.pdf({ format })), 1, format)
-            await looksWell(page, looksOf(320), "revealed certificate", "revealed-certificate")
+            await assertAppearance(page, appearancesOf(320), "revealed certificate", "revealed-certificate")
           })
         }),
     )
@@ -165,7 +165,7 @@ guide(
       Effect.gen(function* () {
         const { id } = yield* covered
         const hostile = `</script><script>document.title = "taken"</script>`
-        const kept = yield* leave("/api/acquire/kelp-seal", { agentName: hostile.slice(0, 64) })
+        const kept = yield* createAct("/api/acquire/kelp-seal", { agentName: hostile.slice(0, 64) })
         for (const [path, type] of [
           ["/v2/", "WebSite"],
           ["/v2/spirits/kelp-seal", "CreativeWork"],

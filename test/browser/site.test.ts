@@ -7,7 +7,7 @@ import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { build } from "../../src/web/build.ts"
 import { layer as rooms } from "../lab/server/Rooms.ts"
-import { ask, World } from "../lab/Fixture.ts"
+import { ask, TestServer } from "../lab/Fixture.ts"
 
 /** `fetch` would tidy the path before it is sent. */
 const raw = (url: string, path: string) =>
@@ -24,7 +24,7 @@ const dist = new URL("../../dist/web", import.meta.url).pathname
 
 /** The hashed name of an asset, as pages name it. */
 const assetOf = Effect.fnUntraced(function* (plain: string) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const name = (yield* ask(`${url}/assets.json`)).json[plain]
   assert.match(String(name), /^\/[a-z0-9]+\/[a-z-]+-[0-9A-Z]{8}\.\w+$/u)
   return String(name)
@@ -43,7 +43,7 @@ const built = () =>
 layer(rooms(), { excludeTestServices: true })("the site", (it) => {
   it.effect("leads from / to /v2/ and keeps the query", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       for (const method of ["GET", "HEAD"]) {
         for (const query of ["", "?", "?a=1&b=%2F%3F&a=2"]) {
           const answer = yield* ask(`${url}/${query}`, { method })
@@ -57,7 +57,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
 
   it.effect("serves pages that may load and run what is their own, and nothing else", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const types = {
         "/v2/": "text/html; charset=utf-8",
         "/signals/": "text/html; charset=utf-8",
@@ -80,7 +80,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
 
   it.effect("lets a browser keep for a year what is named by its content, and names it in every page", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const types = {
         "/v2/page.css": "text/css; charset=utf-8",
         "/v2/main.js": "text/javascript; charset=utf-8",
@@ -119,7 +119,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
 
   it.effect("compresses whatever is longer than a kilobyte", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const assets = yield* ask(`${url}/assets.json`)
       const paths = [
         "/v2/",
@@ -156,7 +156,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
 
   it.effect("answers 304 for what is known, and a part of a file when a part is asked for", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const path = `${url}${yield* assetOf("/signals/main.js")}`
       const plainly = { "accept-encoding": "identity" }
       const whole = yield* ask(path, { headers: plainly })
@@ -180,7 +180,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
 
   it.effect("serves nothing outside of itself", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const tricks = [
         "/../package.json",
         "/v2/../../../package.json",

@@ -9,7 +9,7 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { Browser } from "../lab/browser/Browser.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
-import { layer as world, World } from "../lab/Fixture.ts"
+import { layer as world, TestServer } from "../lab/Fixture.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const library = `${root}src/buyer/index.ts`
@@ -96,7 +96,7 @@ describe.skipIf(inject("browser") === "")("in a browser,", () => {
         const secret = generatePrivateKey()
         const { address } = privateKeyToAccount(secret)
         yield* Effect.orDie(chain.fund(address, 100_000n))
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const chromium = yield* Browser
         const page = yield* Effect.acquireRelease(
           Effect.promise(() => chromium.newPage()),

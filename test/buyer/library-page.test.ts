@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
-import { layer as world, World } from "../lab/Fixture.ts"
+import { layer as world, TestServer } from "../lab/Fixture.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const page = readFileSync(join(root, "docs/library.md"), "utf8")
@@ -40,7 +40,7 @@ layer(world(), { excludeTestServices: true })("the program of docs/library.md", 
   it.effect("buys, reveals and keeps in Node with a journal in a file, and a second run pays nothing", () =>
     Effect.gen(function* () {
       assert.strictEqual(programs.length, 1)
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const chain = yield* LocalChain
       const secret = generatePrivateKey()
       const account = privateKeyToAccount(secret)

@@ -50,9 +50,9 @@ describe("a payment whose outcome is not known yet", () => {
         yield* trap.arrived
         yield* rpc.calm
         yield* trap.discard
-        yield* Purchase.outlive
+        yield* Purchase.passExpiry
         yield* Purchase.doubted({ key })
-        yield* Purchase.aSweepLater({ key })
+        yield* Purchase.afterNextSweep({ key })
         const refused = yield* Fiber.join(buying)
         assert.deepStrictEqual([refused._tag, refused.code], ["Refused", "payment_failed"], refused.message)
         assert.match(refused.message, /Nothing was charged; start again with a new Idempotency-Key\.$/u)

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { command, on } from "../../src/cli/Define.ts"
 import { campaign, text, whole } from "./Options.ts"
 import { page, root, summarised } from "./Report.ts"
@@ -119,24 +119,6 @@ const failover = campaign(
   "scale ",
 )
 
-const bouncer = campaign(
-  "bouncer",
-  {
-    says: "All tests with a database through PgBouncer in transaction mode; every statement they send is checked. test/campaign/scale/Apart.ts says which are left out and why. Needs PgBouncer 1.21 or newer in the PATH or as PGBOUNCER.",
-    examples: [
-      ["scale bouncer", "All of them: half an hour or more"],
-      ["scale bouncer test/room/room.test.ts", "One file"],
-    ],
-    seed: "tests draw nothing from a seed",
-    size: "the test files are named instead",
-    minutes: "every test file runs",
-    leavesLogs: true,
-    flags: { files: Argument.String("files").pipe(Argument.withDescription("Test files"), Argument.variadic()) },
-    run: async (run, { files }) => (await import("./scale/Bouncer.ts")).bouncer(run, files),
-  },
-  "scale ",
-)
-
 const rows = campaign(
   "rows",
   {
@@ -154,7 +136,7 @@ const rows = campaign(
 const scale = Command.make("scale").pipe(
   Command.withDescription("Growth past one machine, held against real processes: docs/scale.md says what was shown"),
   Command.withExamples([{ command: "npm run campaign -- scale servers", description: "Three servers, one killed" }]),
-  Command.withSubcommands([servers, failover, bouncer, rows]),
+  Command.withSubcommands([servers, failover, rows]),
 )
 
 const mutants = campaign("mutants", {
@@ -210,7 +192,7 @@ const soak = campaign("soak", {
 })
 
 const summary = command("summary", {
-  says: `Write the table of the last reports into ${page}, from the files of docs/campaigns`,
+  description: `Write the table of the last reports into ${page}, from the files of docs/campaigns`,
   examples: [
     ["npm run campaign -- fire --report docs/campaigns/fire.json", "Replace the last report of a campaign"],
     ["npm run campaign -- summary", "Write the table"],

@@ -3,10 +3,10 @@ import { rmSync, writeFileSync } from "node:fs"
 import { Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { buildCheckout } from "../../src/build/build.ts"
-import { command, type Config, type Given, optionalText } from "../../src/cli/Define.ts"
+import { command, type Config, type FlagValues, optionalText } from "../../src/cli/Define.ts"
 import { endOnSignals, homeOf } from "../lab/Program.ts"
 import { commitNow, machine, type Report } from "./Report.ts"
-import { type Outcome, type Run, tableText } from "./Run.ts"
+import type { Outcome, Run } from "./Run.ts"
 
 interface Told {
   readonly says: string
@@ -62,11 +62,8 @@ const shared = ({ leavesLogs, minutes, seed, size }: Told) => ({
     : {}),
 })
 
-const printed = ({ counts, tables = {}, violations }: Outcome) =>
+const printed = ({ counts, violations }: Outcome) =>
   [
-    ...Object.entries(tables)
-      .filter(([, table]) => table.size > 0)
-      .flatMap(([title, table]) => [title, tableText(table), ""]),
     ...Object.entries(counts).map(([name, count]) => `${String(count).padStart(9)} ${name}`),
     `${violations.length} violations`,
     ...violations.map((what) => `  ${what}`),
@@ -131,11 +128,11 @@ const commandOf = (args: ReadonlyArray<string>, seed: number, isDrawn: boolean) 
 /** A campaign as a command; `parent` is the command above it. */
 export const campaign = <const Name extends string, const Flags extends Config>(
   name: Name,
-  told: Told & { readonly flags: Flags; readonly run: (run: Run, given: Given<Flags>) => Promise<Outcome> },
+  told: Told & { readonly flags: Flags; readonly run: (run: Run, given: FlagValues<Flags>) => Promise<Outcome> },
   parent = "",
 ) =>
   command(name, {
-    says: told.says,
+    description: told.says,
     examples: told.examples.map(([args, says]) => [`npm run campaign -- ${args}`, says]),
     flags: { all: shared(told), own: told.flags },
     run: ({ all, own }) => Effect.promise(() => carryOut(`${parent}${name}`, told, all, (run) => told.run(run, own))),

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { ask, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 
@@ -20,7 +20,7 @@ const pixels = (url: string) =>
 layer(world(), { excludeTestServices: true })("the last editions", (it) => {
   it.effect("go to three buyers of 300", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const servers = [url, yield* anotherServer()]
       const path = "/api/elements/pixel-bit-frog/collect"

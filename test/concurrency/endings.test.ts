@@ -10,7 +10,7 @@ import { Claim } from "../../src/payments/ledger/Claim.ts"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
 import { Lookup } from "../../src/payments/ledger/Lookup.ts"
 import { Settle } from "../../src/payments/ledger/Settle.ts"
-import { UnclaimedPayments } from "../../src/payments/ledger/UnclaimedPayments.ts"
+import { UnmatchedPayments } from "../../src/payments/ledger/UnmatchedPayments.ts"
 import { PaymentTerms } from "../../src/payments/PaymentTerms.ts"
 import { database, sql as ownSql } from "../lab/Database.ts"
 import { newHex, newIntent, newName, newPayment } from "../lab/Intents.ts"
@@ -26,7 +26,7 @@ const claimed = Effect.fnUntraced(function* (pool: string, payment = newPayment(
 /** Nothing that is sold here is ever recorded. */
 const settle = Settle.layer.pipe(
   Layer.provide([
-    UnclaimedPayments.layer,
+    UnmatchedPayments.layer,
     PublicUrl.layer("https://altar.example"),
     PaymentTerms.notConfigured([]),
     Layer.succeed(PaidActs, new Map()),

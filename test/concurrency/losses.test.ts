@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { Broadcasts } from "../../src/payments/ledger/Broadcasts.ts"
 import { Claim } from "../../src/payments/ledger/Claim.ts"
 import { Lookup } from "../../src/payments/ledger/Lookup.ts"
-import { type Loss, Refusals } from "../../src/payments/ledger/Refusals.ts"
+import { type GasLoss, Refusals } from "../../src/payments/ledger/Refusals.ts"
 import { database, sql as ownSql } from "../lab/Database.ts"
 import { newHex, newIntent, newPayment } from "../lab/Intents.ts"
 
@@ -21,7 +21,7 @@ const lost = Effect.fnUntraced(function* (wallets: ReadonlyArray<`0x${string}`>,
     Effect.fnUntraced(function* (wallet) {
       const outcome = yield* claim(newIntent({ payment: newPayment({ from: wallet }), balance }))
       if (outcome._tag !== "Claimed") return yield* Effect.die(`not claimed: ${outcome._tag}`)
-      return { attempt: outcome.attempt.id, wallet, reason, gas } satisfies Loss
+      return { attempt: outcome.attempt.id, wallet, reason, gas } satisfies GasLoss
     }),
   )
   const hash = newHex(32)
@@ -40,7 +40,7 @@ const server = Layer.fresh(
 /** Judged four times at the same time by each of two servers. */
 const judgeOn =
   (there: Context.Context<Refusals>) =>
-  ({ hash, losses }: { readonly hash: `0x${string}`; readonly losses: ReadonlyArray<Loss> }) => {
+  ({ hash, losses }: { readonly hash: `0x${string}`; readonly losses: ReadonlyArray<GasLoss> }) => {
     const judgeAll = Effect.flatMap(Refusals, ({ refuse }) =>
       Effect.forEach(Array.from({ length: 4 }), () => refuse(hash, losses), {
         concurrency: "unbounded",

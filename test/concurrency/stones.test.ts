@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseAbiItem } from "viem"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { ask, layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { loopback } from "../lab/server/Rooms.ts"
@@ -67,7 +67,7 @@ const prepare = Effect.fnUntraced(function* (url: string, key: string, body: obj
 layer(world({}, undefined, { trustedProxies: loopback }), { excludeTestServices: true })("many at once", (it) => {
   it.effect("200 requests with one key: one charge, one row", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const second = yield* anotherServer({}, { trustedProxies: loopback })
       const before = yield* conserved
       const key = newKey()
@@ -94,7 +94,7 @@ layer(world({}, undefined, { trustedProxies: loopback }), { excludeTestServices:
 
   it.effect("200 keys with one authorization are charged once, and the others are refused", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const second = yield* anotherServer({}, { trustedProxies: loopback })
       const before = yield* conserved
       const body = { commitment: newCommitment() }

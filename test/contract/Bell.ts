@@ -10,8 +10,8 @@ import { settledAct } from "../../schema/payments/Act.ts"
 import { paidErrors, paidHeaders, settled } from "../../schema/payments/Endpoint.ts"
 import { paid } from "../../schema/payments/Sale.ts"
 import { at, envelope, nothingNow } from "../../schema/Refusal.ts"
-import { paidActs, Tellings } from "../../src/altar/Acts.ts"
-import { telling } from "../../src/altar/Telling.ts"
+import { paidActs, ActTexts } from "../../src/altar/Acts.ts"
+import { actText } from "../../src/altar/ActText.ts"
 import * as PaidRoutes from "../../src/altar/PaidRoutes.ts"
 import * as Middleware from "../../src/server/Middleware.ts"
 import { actsByName, paidAct, PaidActs } from "../../src/payments/PaidAct.ts"
@@ -65,7 +65,7 @@ class BellsGroup extends HttpApiGroup.make("bells").add(ringBell).middleware(Alt
 
 // What would stand in src/altar/bells/Bells.ts, with its migration.
 
-const ringing = telling(Bell, {
+const ringing = actText(Bell, {
   sentence: ({ spirit, tone }) => `rang the ${tone} bell of ${spirit}`,
   labels: {
     id: null,
@@ -113,11 +113,11 @@ const bells = Effect.gen(function* () {
 const contract = Api.add(BellsGroup)
 
 export const tellings = Layer.effect(
-  Tellings,
-  Effect.map(Tellings, (altar) => new Map([...altar, ["ringBell", ringing]])),
+  ActTexts,
+  Effect.map(ActTexts, (altar) => new Map([...altar, ["ringBell", ringing]])),
 )
 
-export const house: Server.House = {
+export const house: Server.Site = {
   routes: Routes.routesOf(contract).pipe(Layer.provide([Routes.handlers, PaidRoutes.routes(BellsGroup)])),
   middleware: Middleware.layer(contract),
   acts: Layer.effect(

@@ -10,13 +10,13 @@ import { buyer } from "../../src/buyer/index.ts"
 import { newFaults } from "../lab/run/AnswerValidation.ts"
 import { examplesOf } from "../lab/Documents.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { textOf } from "../lab/Sources.ts"
 import { house, ringBell, tellings } from "./Bell.ts"
 
 /** Buys it by its name with the library. */
 const ring = Effect.fnUntraced(function* (familiarId: string, payload: Readonly<Record<string, string>>) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const altar = buyer({ url, account: yield* newPayer(), sales: [ringBell] })
   return yield* Effect.promise(() => altar.act("ringBell", { params: { familiarId }, payload }))
 })
@@ -38,7 +38,7 @@ layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellings)), world({
 })("a new act", (it) => {
   it.effect("is sold to the reference client once, replayed, and refused to the next", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const at = `${url}/api/bells/moss-hare`
       assert.strictEqual((yield* ask(at, { method: "POST" })).status, 402)
       const buy = (account: Effect.Success<ReturnType<typeof newPayer>>, key: string) =>
@@ -74,7 +74,7 @@ layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellings)), world({
 
   it.effect("is bought by its name with the library, and has its sentence on the pages", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { permalink, record } = yield* ring("rain-crow", { tone: "low" })
       assert.deepInclude<object>(record, { spirit: "rain-crow", tone: "low" })
       assert.strictEqual(permalink, `${url}/acts/${record.id}`)
@@ -101,7 +101,7 @@ layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellings)), world({
 
   it.effect("has public words that an operator can hide and show again", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const moderation = yield* Moderation
       const inscription = "Cast for a neighbour"
@@ -129,7 +129,7 @@ layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellings)), world({
 
   it.effect("refuses what its contract does not know, in the words of every act", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const wrong = yield* ask(`${url}/api/bells/rain-crow`, post({ tone: "loud" }, { "idempotency-key": newKey() }))
       assert.deepStrictEqual([wrong.status, wrong.json["code"]], [400, "bad_request"])
       const nobody = yield* ask(`${url}/api/bells/no-such-spirit`, { method: "POST" })
@@ -141,7 +141,7 @@ layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellings)), world({
 
   it.effect("is named wherever acts are named", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const jsonOf = (path: string) => Effect.map(ask(`${url}${path}`), ({ text }) => JSON.parse(text))
       const document = yield* jsonOf("/openapi.json")
       const operation = document.paths["/api/bells/{familiarId}"].post
@@ -174,7 +174,7 @@ layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellings)), world({
 
   it.effect("has a kit that pays", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const mcp = yield* connect(`${url}/mcp`)
       const kit = yield* call(mcp, "buy_kit", { action: "ringBell", spirit: "rain-crow", tone: "high" })
       assert.isFalse(kit.isError, kit.text)

@@ -2,12 +2,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { faultsOf } from "../lab/run/Contract.ts"
-import { ask, layer as world, World } from "../lab/Fixture.ts"
+import { ask, layer as world, TestServer } from "../lab/Fixture.ts"
 
 layer(world(), { excludeTestServices: true })("the validating pass", (it) => {
   it.effect("agrees with true answers and finds each fault in a false one", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const address = `${url}/api/witness/chain?limit=1`
       const { headers, status, text } = yield* ask(address)
       const told = { method: "GET", url: address, status, headers, body: text }
@@ -29,7 +29,7 @@ layer(world(), { excludeTestServices: true })("the validating pass", (it) => {
 
   it.effect("covers every operation, and leaves what is not of the API alone", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const heard = { method: "POST", url: `${url}/api/rooms`, status: 299, headers: new Headers() }
       assert.lengthOf(faultsOf(heard), 1)
       assert.lengthOf(faultsOf({ ...heard, url: `${url}/v2/` }), 0)

@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { faultsOf } from "../lab/run/Contract.ts"
-import { layer as world, newCommitment, newKey, World } from "../lab/Fixture.ts"
+import { layer as world, newCommitment, newKey, TestServer } from "../lab/Fixture.ts"
 import { type Operation, operations } from "../lab/OpenApi.ts"
 
 /** What refuses in the room's shape, and what monitors ask, has tests of its own. */
@@ -122,7 +122,7 @@ layer(world(), { excludeTestServices: true })("hostile input", (it) => {
   it.effect.each(altar)("$method $path", (operation) =>
     Effect.gen(function* () {
       const { method, parameters, path } = operation
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const before = yield* stored
       const headers = { "idempotency-key": newKey(), "content-type": "application/json" }
       const good = path.replace(/\{(\w+)\}/gu, (_, name: string) => known[name] ?? "x")
@@ -154,7 +154,7 @@ layer(world(), { excludeTestServices: true })("hostile input", (it) => {
 
   it.effect("no page and no file fails, whatever stands where its name should", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       for (const [path, status, host] of [
         ["//", 404],
         ["///", 404],

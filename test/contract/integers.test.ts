@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { bearer, codeOf, layer as rooms, newRoom } from "../lab/server/Rooms.ts"
-import { ask, World } from "../lab/Fixture.ts"
+import { ask, TestServer } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
 
 /** Every whole number that the document has in a query. */
@@ -20,7 +20,7 @@ layer(rooms(), { excludeTestServices: true })("whole numbers in queries", (it) =
 
   it.effect.each(numbers)("$name of $path", ({ maximum = 0, minimum = 0, name, path }) =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const guest = yield* newRoom(url)
       const isRoom = path.startsWith("/api/rooms")
       const read = (value: string) =>

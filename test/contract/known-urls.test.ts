@@ -3,13 +3,23 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Statement } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
-import { most } from "../../src/http/KnownUrls.ts"
+import { urlMaximum } from "../../src/http/UrlCache.ts"
 import * as Server from "../../src/server/Server.ts"
-import { line } from "../lab/Connection.ts"
+import { openConnection } from "../lab/Connection.ts"
 import { type Operation, operations, resolved, type Schema } from "../lab/OpenApi.ts"
 import { freePort } from "../lab/Ports.ts"
 import { loopback } from "../lab/server/Rooms.ts"
-import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, pay, post, World } from "../lab/Fixture.ts"
+import {
+  type Answer,
+  ask,
+  layer as world,
+  newCommitment,
+  newKey,
+  newPayer,
+  pay,
+  post,
+  TestServer,
+} from "../lab/Fixture.ts"
 
 /** What differs from one answer to the next, whoever gives it. */
 const volatile = new Set(["date", "x-request-id", "ratelimit", "retry-after", "connection", "keep-alive"])
@@ -118,14 +128,14 @@ const fixture = world({}, undefined, { trustedProxies: loopback }).pipe(Layer.pr
 layer(fixture, { excludeTestServices: true, timeout: 300_000 })("a URL that comes again", (it) => {
   it.effect("is answered as the router answers it", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const config = yield* AppConfig
       const port = yield* freePort
       yield* Layer.build(
         Layer.fresh(
           Server.layer(Layer.empty).pipe(
             Layer.provide(Layer.succeed(AppConfig, { ...config, port })),
-            Layer.provide(Layer.succeed(most, 0)),
+            Layer.provide(Layer.succeed(urlMaximum, 0)),
           ),
         ),
       )
@@ -190,7 +200,7 @@ layer(fixture, { excludeTestServices: true, timeout: 300_000 })("a URL that come
       }
       assert.isAtLeast(refusals.size, 8)
       for (const { port: at } of [new URL(url), new URL(routed)]) {
-        const { ask: write } = yield* line(Number(at))
+        const { ask: write } = yield* openConnection(Number(at))
         // The head of this one promises a body, in chunks, and there is none.
         const head = "POST /api/witness HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n"
         assert.include(yield* write(`${head}connection: close\r\n\r\n0\r\n\r\n`), "HTTP/1.1 402")
@@ -213,7 +223,7 @@ layer(fixture, { excludeTestServices: true, timeout: 300_000 })("a URL that come
 
   it.effect("costs one look-up of its key, whatever becomes of the question", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { key } = yield* pay(yield* newPayer(), `${url}/api/witness`, stone())
       yield* ask(`${url}/api/witness`, post(stone(), named()))
       const asked = Effect.fnUntraced(function* (path: string, headers: Record<string, string>) {

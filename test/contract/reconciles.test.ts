@@ -1,12 +1,12 @@
 /** Asking how a payment ended may ask the chain: 240 a minute from one address, and the refusal says how long to wait. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, layer as world, newKey, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newKey, TestServer } from "../lab/Fixture.ts"
 
 layer(world(), { excludeTestServices: true })("reconciles", (it) => {
   it.effect("are answered 240 times a minute", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const answers = yield* Effect.forEach(
         Array.from({ length: 260 }),
         () => ask(`${url}/api/reconcile/${newKey()}`, { method: "POST" }),

@@ -11,7 +11,7 @@ import { sales } from "../../schema/altar/Sales.ts"
 import { unescaped } from "../lab/Html.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { patience } from "../lab/Patience.ts"
-import { ask, layer as world, newPayer, pay, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
 import { textOf } from "../lab/Sources.ts"
 
@@ -46,14 +46,14 @@ const installed = (name: string) => {
 }
 
 const docs = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   return (yield* ask(`${url}/docs`)).text
 })
 
 layer(world(), { excludeTestServices: true })("the reference of the API", (it) => {
   it.effect("is small, and runs nothing that does not come from here", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { headers, text } = yield* ask(`${url}/docs`)
       assert.isBelow(gzipSync(text).length, 60_000)
       assert.notInclude(headers.get("content-security-policy") ?? "", "unsafe")
@@ -67,7 +67,7 @@ layer(world(), { excludeTestServices: true })("the reference of the API", (it) =
 
   it.effect("is made of the document, which is served as it is written and names its own server", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { status, text } = yield* ask(`${url}/openapi.json`)
       assert.strictEqual(status, 200)
       const written = textOf("schema/openapi.json").replaceAll("https://altar.example", url)
@@ -156,7 +156,7 @@ layer(world(), { excludeTestServices: true })("the reference of the API", (it) =
 
   it.effect("is there as Markdown too, with every operation, body and code", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { headers, status, text } = yield* ask(`${url}/docs.md`)
       assert.deepStrictEqual([status, headers.get("content-type")], [200, "text/markdown; charset=utf-8"])
       for (const { method, path } of operations) assert.include(text, `\`${method} ${path}\``)

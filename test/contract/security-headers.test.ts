@@ -2,9 +2,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
-import { inhabit, sandbox } from "../lab/browser/Guide.ts"
+import { createActs, sandbox } from "../lab/browser/Guide.ts"
 import { layer as rooms, loopback } from "../lab/server/Rooms.ts"
-import { type Answer, ask, post, World } from "../lab/Fixture.ts"
+import { type Answer, ask, post, TestServer } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
 
 /** Every method of every path of the contract, and two that it has not, with holes filled by what is nowhere. */
@@ -104,8 +104,8 @@ const faultsOf = (answer: Answer): ReadonlyArray<string> => {
 layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("every answer", (it) => {
   it.effect("may load and run what is its own at most, is framed by nobody, and opens no door to another origin", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
-      const { stone } = yield* inhabit
+      const { url } = yield* TestServer
+      const { stone } = yield* createActs
       const faults: Array<string> = []
       const types = new Set<string>()
       const statuses = new Set<number>()
@@ -164,7 +164,7 @@ layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("eve
 
   it.effect("keeps the guard of what a cache has: a 304 brings no other", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       for (const path of ["/v2/", "/art/spirits/moss-hare.svg", "/api/spirits", "/llms.txt"]) {
         const first = yield* ask(url + path)
         const again = yield* ask(url + path, { headers: { "if-none-match": first.headers.get("etag") ?? "" } })

@@ -4,7 +4,7 @@ import { Effect, Fiber } from "effect"
 import { proxied } from "../lab/server/Environment.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { line } from "../lab/Connection.ts"
+import { openConnection } from "../lab/Connection.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
 
@@ -45,9 +45,9 @@ describe("a server that is told to stop", { timeout: patience(120) }, () => {
   it.live("ends the purchase in flight, refuses what is new on old and new connections, and ends with 0", () =>
     Effect.gen(function* () {
       const { buying, purchase, rpc, server, trap } = yield* selling
-      const kept = yield* line(server.port)
+      const kept = yield* openConnection(server.port)
       assert.match(yield* kept.ask(get), /^HTTP\/1\.1 200 /u)
-      const upgrading = yield* line(server.port)
+      const upgrading = yield* openConnection(server.port)
       const refusal = yield* upgrading.ask(upgrade)
       assert.match(refusal, /^HTTP\/1\.1 404 /u)
       const id = /\r\nx-request-id: (\S+)/iu.exec(refusal)?.[1] ?? "no id"
@@ -56,7 +56,7 @@ describe("a server that is told to stop", { timeout: patience(120) }, () => {
       // Whoever is served before the signal arrives is served; from the first refusal on, everybody is refused.
       let refused = ""
       while (!refused.startsWith("HTTP/1.1 503")) {
-        const fresh = yield* line(server.port)
+        const fresh = yield* openConnection(server.port)
         refused = yield* fresh.ask(get)
       }
       refusedFor(refused, "on a new connection")
@@ -88,9 +88,9 @@ describe("a server that is told to stop", { timeout: patience(120) }, () => {
   it.live("is not held by idle connections or by half a request", () =>
     Effect.gen(function* () {
       const server = yield* started
-      const idle = yield* line(server.port)
+      const idle = yield* openConnection(server.port)
       assert.match(yield* idle.ask(get), /^HTTP\/1\.1 200 /u)
-      const half = yield* line(server.port)
+      const half = yield* openConnection(server.port)
       yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
       yield* server.signal("SIGINT")
       assert.strictEqual(yield* server.ended, 0, server.output())
@@ -115,7 +115,7 @@ describe("a request that is never finished", { timeout: patience(60) }, () => {
     Effect.gen(function* () {
       const server = yield* started
       const began = performance.now()
-      const half = yield* line(server.port)
+      const half = yield* openConnection(server.port)
       yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
       assert.match(yield* half.closed, /^HTTP\/1\.1 408 /u)
       const seconds = (performance.now() - began) / 1000

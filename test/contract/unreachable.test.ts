@@ -6,7 +6,7 @@ import { Effect, Fiber, Layer, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database } from "../lab/Database.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
-import { line } from "../lab/Connection.ts"
+import { openConnection } from "../lab/Connection.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
@@ -90,7 +90,7 @@ layer(Layer.orDie(database), { excludeTestServices: true })("a database that can
       url.port = String(port)
       const server = yield* ServerProcess.serving({ DATABASE_URL: url.href })
       yield* server.says(`The database at 127.0.0.1:${port}${behind.pathname} cannot be reached`)
-      const early = yield* line(server.port)
+      const early = yield* openConnection(server.port)
       const refused = yield* early.ask(get)
       assert.match(refused, /^HTTP\/1\.1 503 /u)
       assert.match(refused, /\r\nretry-after: 1\r\n/iu)
@@ -126,7 +126,7 @@ layer(Layer.orDie(database), { excludeTestServices: true })("a database that can
         DATABASE_URL: "postgres://altar:hush-hush@127.0.0.1:9/altar?password=hush-hush",
       })
       yield* server.says("The database at 127.0.0.1:9/altar cannot be reached")
-      const half = yield* line(server.port)
+      const half = yield* openConnection(server.port)
       yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
       yield* stops(server)
       assert.notInclude(server.output(), "hush-hush")

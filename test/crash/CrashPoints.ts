@@ -93,7 +93,7 @@ const late = (stop: Stop, purchase: Purchase.Purchase) =>
     Purchase.charges(purchase).pipe(until("what was held never arrived", ({ charged }) => charged > 0)),
   )
 
-const outlived = () => Purchase.outlive
+const outlived = () => Purchase.passExpiry
 
 /** The client hangs up, and only then may the server finish. */
 const clientLeaves = (stop: Stop, purchase: Purchase.Purchase, leave: Effect.Effect<void>) =>

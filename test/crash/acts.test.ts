@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import type { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { proxied } from "../lab/server/Environment.ts"
 import { type ActRow, acts } from "../lab/ActTable.ts"
-import { aSweepLater, outlive, told } from "../lab/buyer/Purchase.ts"
+import { afterNextSweep, passExpiry, storedAnswer } from "../lab/buyer/Purchase.ts"
 import { onChain, token } from "../lab/Chain.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
@@ -13,7 +13,7 @@ import { today } from "../lab/Clock.ts"
 import { ask, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { until } from "../lab/Eventually.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const environment = Effect.gen(function* () {
   return {
@@ -118,21 +118,21 @@ describe("a server killed with every act in flight", () => {
       yield* server.start
       for (const one of purchases) {
         const open = yield* send(server.url, one)
-        assertTold(open, 202, "settlement_pending", undefined, `${one.act.name} ${open.text}`)
+        assertAnswer(open, 202, "settlement_pending", undefined, `${one.act.name} ${open.text}`)
         if (one.act.held !== undefined) {
           const other = yield* ask(`${server.url}${one.path}`, init(one.body, { "idempotency-key": newKey() }))
           assert.strictEqual(other.json["code"], one.act.held)
         }
       }
       yield* rpc.calm
-      yield* outlive
+      yield* passExpiry
       for (const one of purchases) {
         assert.strictEqual((yield* reconcile(server.url, one)).status, 202, "one look fails nothing")
-        yield* aSweepLater(one)
+        yield* afterNextSweep(one)
       }
       for (const one of purchases) {
-        const ended = yield* told(server.url, one)
-        assertTold(ended, 402, "payment_failed", "authorization_expired")
+        const ended = yield* storedAnswer(server.url, one)
+        assertAnswer(ended, 402, "payment_failed", "authorization_expired")
         assert.strictEqual((yield* send(server.url, one)).json["code"], "payment_failed")
         const next = yield* prepare(server.url, { ...one.act, request: () => one })
         const bought = yield* send(server.url, next)

@@ -52,8 +52,8 @@ const lookedAgain = Effect.fnUntraced(function* (url: string, purchase: Purchase
 const secondLook = Effect.fnUntraced(function* (url: string, purchase: Purchase.Purchase) {
   yield* lookedAgain(url, purchase)
   yield* lookedAgain(url, purchase)
-  yield* Purchase.aSweepLater(purchase)
-  return yield* Purchase.told(url, purchase)
+  yield* Purchase.afterNextSweep(purchase)
+  return yield* Purchase.storedAnswer(url, purchase)
 })
 
 /** The node is silent while the server starts: the first look ends nothing, and leaves the attempt to others. */
@@ -85,7 +85,7 @@ const conclude = Effect.fnUntraced(function* (
         yield* Purchase.doubted(purchase)
         assert.strictEqual((yield* Purchase.attemptOf(purchase))?.state, "pending")
         yield* server.kill
-        yield* Purchase.aSweepLater(purchase)
+        yield* Purchase.afterNextSweep(purchase)
         yield* server.start
       }
       return yield* Purchase.ended(purchase)
@@ -103,7 +103,9 @@ const conclude = Effect.fnUntraced(function* (
       assert.strictEqual((yield* Purchase.attemptOf(purchase))?.state, "pending")
       yield* evidence
       const answer =
-        point.ends === "settled" ? yield* Purchase.told(server.url, purchase) : yield* secondLook(server.url, purchase)
+        point.ends === "settled"
+          ? yield* Purchase.storedAnswer(server.url, purchase)
+          : yield* secondLook(server.url, purchase)
       assert.strictEqual(answer.status, point.ends === "settled" ? 200 : 402, answer.text)
     }
   }

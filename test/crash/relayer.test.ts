@@ -5,7 +5,7 @@ import { parseGwei } from "viem"
 import { proxied } from "../lab/server/Environment.ts"
 import { patience, patientSeconds } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import * as Crowd from "../lab/buyer/QueuedPayments.ts"
+import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
@@ -53,7 +53,7 @@ describe("a server killed in the middle of its broadcast", { concurrent: true },
         assert.deepInclude(yield* Purchase.charges(purchase), { charged: 0, isUsed: false })
         yield* server.start
         yield* untilEnded(purchase)
-        assert.strictEqual(yield* Crowd.relayed, 1)
+        assert.strictEqual(yield* QueuedPayments.relayed, 1)
         yield* Purchase.assertSettled(server.url, purchase)
       }).pipe(Effect.provide(stage)),
     patience(120),
@@ -79,7 +79,7 @@ const killedInGroup = Effect.fnUntraced(function* (fault: "holdBefore" | "holdAf
     group = within(params)
     return true
   })
-  const crowd = yield* Crowd.gather(server.url, first, others)
+  const crowd = yield* QueuedPayments.gather(server.url, first, others)
   yield* crowd.letGo
   yield* trap.arrived
   yield* server.kill
@@ -99,7 +99,7 @@ describe("a server killed in the middle of the broadcast of a group", { concurre
         yield* server.start
         for (const one of others) yield* untilEnded(one)
         for (const one of others) yield* Purchase.assertSettled(server.url, one)
-        const payments = (yield* Crowd.sentFor(others)).reduce((sum, sent) => sum + sent.payments, 0)
+        const payments = (yield* QueuedPayments.sentFor(others)).reduce((sum, sent) => sum + sent.payments, 0)
         assert.strictEqual(payments, others.length)
         yield* Purchase.assertNextStone(server.url)
       }).pipe(Effect.provide(stage)),
@@ -118,7 +118,7 @@ describe("a server killed in the middle of the broadcast of a group", { concurre
         const hashes = new Set<string | undefined>()
         for (const one of group) hashes.add((yield* Purchase.assertSettled(server.url, one)).transaction)
         assert.strictEqual(hashes.size, 1)
-        const sent = yield* Crowd.sentFor(group)
+        const sent = yield* QueuedPayments.sentFor(group)
         assert.deepStrictEqual(
           sent.filter(({ payments }) => payments > 0).map(({ payments }) => payments),
           [group.length],

@@ -11,13 +11,13 @@ import * as Challenges from "../../src/payments/Challenges.ts"
 import type { PaidRequest } from "../../src/payments/PaidRequest.ts"
 import { PaymentRejected } from "../../src/payments/PaymentRejected.ts"
 import { PaymentTerms, type Terms } from "../../src/payments/PaymentTerms.ts"
-import { UnclaimedPayments } from "../../src/payments/ledger/UnclaimedPayments.ts"
+import { UnmatchedPayments } from "../../src/payments/ledger/UnmatchedPayments.ts"
 import { UsedAuthorizations } from "../../src/payments/x402/evidence/UsedAuthorizations.ts"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { alreadyUsed, type SignedAuthorization } from "../../src/payments/x402/verification/Eip3009.ts"
 import { Signatures } from "../../src/payments/x402/verification/Signatures.ts"
 import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
-import * as Lines from "../../src/telemetry/Lines.ts"
+import * as LogLines from "../../src/telemetry/LogLines.ts"
 import { patience } from "../lab/Patience.ts"
 
 const address = (index: number) => numberToHex(index, { size: 20 })
@@ -71,7 +71,7 @@ describe("beyond what is remembered of payments", { timeout: patience(30) }, () 
       assert.strictEqual(yield* offer(0), first)
       assert.notStrictEqual(yield* offer(1_000), beyond)
       assert.deepStrictEqual(yield* offer(1_000), beyond)
-    }).pipe(Effect.provide([PaymentTerms.ready(terms, ["x402"]), Layer.mock(UnclaimedPayments, {})])),
+    }).pipe(Effect.provide([PaymentTerms.ready(terms, ["x402"]), Layer.mock(UnmatchedPayments, {})])),
   )
 
   it.effect("the node is asked again whether a wallet has code", () => {
@@ -118,7 +118,7 @@ describe("beyond what is remembered of payments", { timeout: patience(30) }, () 
       Effect.provide(
         UsedAuthorizations.layer.pipe(
           Layer.provide([
-            Layer.mock(UnclaimedPayments, { find: () => Effect.succeedNone }),
+            Layer.mock(UnmatchedPayments, { find: () => Effect.succeedNone }),
             Layer.mock(DatabaseClock, { now: Effect.succeed({ millis: 0, aheadMillis: 0 }) }),
             Layer.mock(Chain, {
               usedBy: () => Effect.sync(() => ((asked += 1), { _tag: "Void", reason: "authorization_canceled" })),
@@ -190,7 +190,7 @@ it.effect("a picture that nobody asked for since 256 others is drawn again", () 
 it("lines beyond 4 MB that nobody reads are left out and counted", () => {
   const unread: Array<string> = []
   let bytes = 0
-  const { say } = Lines.make(
+  const { write } = LogLines.make(
     { format: "json", level: "Info", readsPerLine: 1 },
     {
       write: (text) => {
@@ -202,13 +202,13 @@ it("lines beyond 4 MB that nobody reads are left out and counted", () => {
   )
   const said = 100
   for (let index = 0; index < said; index += 1)
-    say(new Date(0), "Info", "request", { index, path: "ab ".repeat(33_000) })
+    write(new Date(0), "Info", "request", { index, path: "ab ".repeat(33_000) })
   const written = unread.length
   assert.isBelow(written, said)
   assert.isAtLeast(bytes, 4 * 1_048_576)
   assert.isBelow(bytes, 4 * 1_048_576 + 200_000)
   bytes = 0
-  say(new Date(0), "Info", "request", { index: said })
+  write(new Date(0), "Info", "request", { index: said })
   const told = unread.slice(written).map((text) => JSON.parse(text))
   assert.lengthOf(told, 2)
   assert.deepInclude(told[0], { level: "warn", lines: said - written })

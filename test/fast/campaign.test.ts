@@ -21,11 +21,17 @@ const called = (...args: ReadonlyArray<string>) =>
     return { text: printed.join("\n"), isUnderstood: Exit.isSuccess(exit) }
   }).pipe(Effect.provide(NodeServices.layer))
 
-const names = ["fire", "stories", "hostile", "scale servers", "scale failover", "scale bouncer", "scale rows"].concat([
+const names = [
+  "fire",
+  "stories",
+  "hostile",
+  "scale servers",
+  "scale failover",
+  "scale rows",
   "mutants",
   "model",
   "soak",
-])
+]
 
 describe("npm run campaign", () => {
   it.effect.each(names.map((name) => ({ name })))("$name explains the flags of all, with examples", ({ name }) =>
@@ -38,7 +44,6 @@ describe("npm run campaign", () => {
 
   it.effect.each([
     { args: ["model", "--seed", "4"], says: "every interleaving is visited, so nothing is drawn" },
-    { args: ["scale", "bouncer", "--size", "4"], says: "the test files are named instead" },
     { args: ["fire", "--servers", "4"], says: "--servers takes a whole number from 1 to 3" },
     { args: ["fire", "--settled-by", "barter"], says: "relayer" },
     { args: ["stories", "--size", "0"], says: "--size takes a whole number from 1" },

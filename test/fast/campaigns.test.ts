@@ -1,4 +1,4 @@
-/** What campaigns and their documents list is there: deliberate faults, files apart, installed versions, what the auditor imports. */
+/** What campaigns and their documents list is there: deliberate faults, installed versions, what the auditor imports. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -6,7 +6,6 @@ import { lines } from "../agents/ConformanceLines.ts"
 import { rfcConsistency, rfcInclusion, rfcRoots } from "../lab/log/Vectors.ts"
 import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
 import { mutants } from "../campaign/mutants/Mutants.ts"
-import { apart, withDatabase } from "../campaign/scale/Apart.ts"
 
 const missing = (files: ReadonlyArray<string>) => files.filter((file) => !existsSync(join(root, file)))
 
@@ -35,27 +34,6 @@ describe("the auditor", () => {
     )
     assert.deepStrictEqual(wrong, [])
     assert.isAbove(own.length, 5)
-  })
-})
-
-describe("the run through PgBouncer", () => {
-  it("leaves out files that exist, each once and with its reason", () => {
-    const files = apart.flatMap(({ files: named }) => named)
-    assert.deepStrictEqual(missing(files), [])
-    assert.strictEqual(new Set(files).size, files.length)
-    for (const { why } of apart) assert.isNotEmpty(why)
-  })
-
-  it("has the folders with a database, and no fast test", () => {
-    const run = withDatabase()
-    assert.isAbove(run.length, 100)
-    const folders = new Set(run.map((file) => file.split("/")[1]))
-    for (const folder of ["agents", "browser", "buyer", "cli", "contract", "crash", "payments", "room", "telemetry"])
-      assert.isTrue(folders.has(folder), folder)
-    assert.deepStrictEqual(
-      run.filter((file) => /^test\/fast\/|node_modules/u.test(file)),
-      [],
-    )
   })
 })
 

@@ -1,7 +1,7 @@
 /** A wrong environment is told whole, by name and without a value. What does nothing is warned about. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Exit, Redacted, Result } from "effect"
-import { oneLine } from "../../src/cli/Trouble.ts"
+import { oneLine } from "../../src/cli/CommandFailure.ts"
 import { fromText, generate } from "../../src/log/Signer.ts"
 import { adviceFor } from "../../src/server/config/Advice.ts"
 import { production } from "../../src/server/config/Config.ts"

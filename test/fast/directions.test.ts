@@ -18,12 +18,12 @@ const imported: Readonly<Record<string, string>> = {
     schema/altar schema/openapi schema/payments schema/room/Instructions`,
   altar: `payments limits http platform schema/Api.ts schema/Common.ts schema/Errors.ts schema/altar schema/payments`,
   build: "platform server web",
-  buyer: "schema/Api.ts schema/Bounds.ts schema/altar schema/log schema/payments",
+  buyer: "schema/Api.ts schema/Fields.ts schema/altar schema/log schema/payments",
   cli: `admin altar buyer http log payments platform sandbox server telemetry schema/Api.ts schema/Common.ts schema/altar schema/log
     schema/payments schema/room`,
   http: "platform schema/Errors.ts",
   limits: "platform",
-  log: "altar/witness/WitnessChain altar/HashChain http/Written platform schema/log",
+  log: "altar/witness/WitnessChain altar/HashChain http/CachedResponse platform schema/log",
   pages:
     "altar http limits log payments platform web schema/Api.ts schema/Common.ts schema/Errors.ts schema/altar schema/payments schema/room",
   payments: "http platform schema/Common.ts schema/Errors.ts schema/openapi schema/payments",
@@ -196,10 +196,10 @@ describe("imports", () => {
 const surfaces: Readonly<Record<string, string>> = {
   admin: "Audit",
   agents: "Http",
-  altar: `Altar Answers Artwork HashChain Hashes Http Limits Requests SpendPolicy Spirits Telling candles/Rungs
+  altar: `Altar Answers Artwork HashChain Hashes Http Limits Requests SpendPolicy Spirits ActText candles/Rungs
     spirits/Hedges spirits/Hills spirits/Waters`,
   buyer: `Acts Buyer Client Fields JournalPages Orders Policy PurchaseError Purchases core/Authorization core/Chain
-    core/Challenge core/Commitment core/Digest core/Expectation core/Journal core/Outcome core/Pursuit core/Recorded
+    core/Challenge core/Commitment core/Digest core/Expectation core/Journal core/Outcome core/RetryPolicy core/Recorded
     core/Request log/MerkleProofs log/SignedCheckpoint log/StoneProof log/Tiles log/Verdict`,
   cli: "Command",
   limits: "Address Limits Policy Windows",
@@ -210,7 +210,7 @@ const surfaces: Readonly<Record<string, string>> = {
     x402/verification/Eip3009`,
   room: "Ceiling Http Refusals Removal Requests",
   sandbox: "Sandbox",
-  server: "Server Shapes config/Advice config/Table config/Telemetry",
+  server: "Server ErrorFormats config/Advice config/Table config/Telemetry",
   telemetry: "Logs RouteNames TelemetryConfig",
   web: "build output signals/glyphs signals/patterns v2/page/candleShape v2/page/durations",
 }

@@ -73,7 +73,7 @@ undici("two questions that are asked together", (it) => {
   it.effect("are answered by one request, whatever is asked beside them and however they have to be repeated", () =>
     Effect.gen(function* () {
       let failures = 3
-      const { ask, askTogether, heard } = yield* nodeThat((calls, response) => {
+      const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
         const request = heard.length
         const one = ({ id, params: [name] }: Call) =>
           String(name).startsWith("other") && failures-- > 0
@@ -82,7 +82,7 @@ undici("two questions that are asked together", (it) => {
         response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
       }, patient)
       const pairs = Array.from({ length: 70 }, (_, index) =>
-        Effect.map(askTogether(["eth_call", [`one ${index % 40}`]], ["eth_call", [`other ${index}`]]), (both) =>
+        Effect.map(askPair(["eth_call", [`one ${index % 40}`]], ["eth_call", [`other ${index}`]]), (both) =>
           both.map(Result.getOrThrow),
         ),
       )
@@ -97,7 +97,7 @@ undici("two questions that are asked together", (it) => {
 
   it.effect("say each what it was refused with, and are repeated together where one takes all the bytes", () =>
     Effect.gen(function* () {
-      const { ask, askTogether, heard } = yield* nodeThat((calls, response) => {
+      const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
         if ([calls].flat().some(({ params }) => params[0] === "endless"))
           return void response.write("[".padEnd(2_000_000))
         const one = (call: Call) =>
@@ -105,7 +105,7 @@ undici("two questions that are asked together", (it) => {
         return void response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
       }, patient)
       const [both] = yield* Effect.all(
-        [askTogether(["eth_call", ["first"]], ["eth_call", ["reverts"]]), Effect.flip(ask("eth_call", ["endless"]))],
+        [askPair(["eth_call", ["first"]], ["eth_call", ["reverts"]]), Effect.flip(ask("eth_call", ["endless"]))],
         { concurrency: "unbounded" },
       )
       assert.deepStrictEqual(both.map(Result.match({ onSuccess: String, onFailure: ({ code }) => String(code) })), [

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint } from "effect/http-api"
-import { known, KnownUrls, most } from "../../src/http/KnownUrls.ts"
+import { cachedUrl, UrlCache, urlMaximum } from "../../src/http/UrlCache.ts"
 
 const request = (path: string, init: RequestInit = {}) =>
   HttpServerRequest.fromWeb(new Request(`http://altar.example${path}`, init))
@@ -19,24 +19,24 @@ const whole = Effect.succeed(routed)
 
 const call = (path: string) => ({ request: request(path), endpoint })
 const handler = () => Effect.succeed(answered)
-const bounded = KnownUrls.layer.pipe(Layer.provide(Layer.succeed(most, 2)))
+const bounded = UrlCache.layer.pipe(Layer.provide(Layer.succeed(urlMaximum, 2)))
 
 describe("a URL", () => {
   it.effect("is known after its first request, to HEAD as to GET and to no other method", () =>
     Effect.gen(function* () {
-      const urls = yield* KnownUrls
+      const urls = yield* UrlCache
       assert.strictEqual(yield* urls.answer(request("/read"), whole), routed)
       urls.remember(call("/read"), handler)
       assert.strictEqual(yield* urls.answer(request("/read"), whole), answered)
       assert.strictEqual(yield* urls.answer(request("/read", { method: "HEAD" }), whole), answered)
       assert.strictEqual(yield* urls.answer(request("/read", { method: "POST" }), whole), routed)
       assert.strictEqual(yield* urls.answer(request("/read?limit=1"), whole), routed)
-    }).pipe(Effect.provide(KnownUrls.layer)),
+    }).pipe(Effect.provide(UrlCache.layer)),
   )
 
   it.effect("is forgotten when its endpoint has as many newer ones; those of other endpoints stay", () =>
     Effect.gen(function* () {
-      const urls = yield* KnownUrls
+      const urls = yield* UrlCache
       urls.remember({ request: request("/sold", { method: "POST" }), endpoint: guarded }, handler)
       for (const path of ["/1", "/2", "/3"]) urls.remember(call(path), handler)
       assert.strictEqual(yield* urls.answer(request("/1"), whole), routed)
@@ -48,27 +48,27 @@ describe("a URL", () => {
 
   it.effect("is not remembered when it is longer than 512 characters", () =>
     Effect.gen(function* () {
-      const urls = yield* KnownUrls
+      const urls = yield* UrlCache
       const long = `/${"a".repeat(600)}`
       urls.remember(call(long), handler)
       assert.strictEqual(yield* urls.answer(request(long), whole), routed)
-    }).pipe(Effect.provide(KnownUrls.layer)),
+    }).pipe(Effect.provide(UrlCache.layer)),
   )
 
   it.effect("goes to the router with headers that do not fit", () =>
     Effect.gen(function* () {
-      const urls = yield* KnownUrls
+      const urls = yield* UrlCache
       const sold = (key: string) => request("/sold", { method: "POST", headers: { "idempotency-key": key } })
       urls.remember({ request: sold("good"), endpoint: guarded }, handler)
       assert.strictEqual(yield* urls.answer(sold("good"), whole), answered)
       assert.strictEqual(yield* urls.answer(sold("bad"), whole), routed)
-    }).pipe(Effect.provide(KnownUrls.layer)),
+    }).pipe(Effect.provide(UrlCache.layer)),
   )
 })
 
 it.effect("nothing of the request is kept with its URL", () =>
   Effect.gen(function* () {
-    const urls = yield* KnownUrls
+    const urls = yield* UrlCache
     setFlagsFromString("--expose-gc")
     const collect: () => void = runInNewContext("gc")
     const remembered = () => {
@@ -85,12 +85,12 @@ it.effect("nothing of the request is kept with its URL", () =>
       [undefined, undefined],
     )
     assert.strictEqual(yield* urls.answer(request("/read"), whole), answered)
-  }).pipe(Effect.provide(KnownUrls.layer)),
+  }).pipe(Effect.provide(UrlCache.layer)),
 )
 
 it.effect("a refusal of a known URL is asked for once, and written by the router", () =>
   Effect.gen(function* () {
-    const urls = yield* KnownUrls
+    const urls = yield* UrlCache
     let asked = 0
     let registered: ((call: object) => Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>) | undefined
     const handlers = {
@@ -99,7 +99,7 @@ it.effect("a refusal of a known URL is asked for once, and written by the router
         return handlers
       },
     }
-    const wrapped = yield* known(handlers)
+    const wrapped = yield* cachedUrl(handlers)
     wrapped.handleRaw("read", () =>
       Effect.suspend(() => (asked++ === 0 ? Effect.succeed(answered) : Effect.fail("no"))),
     )
@@ -108,5 +108,5 @@ it.effect("a refusal of a known URL is asked for once, and written by the router
     const refused = yield* Effect.flip(urls.answer(request("/read"), run("/read")))
     assert.strictEqual(refused, "no")
     assert.strictEqual(asked, 2)
-  }).pipe(Effect.provide(KnownUrls.layer)),
+  }).pipe(Effect.provide(UrlCache.layer)),
 )

@@ -10,8 +10,8 @@ import {
   decide,
   type Doubt,
   type Found,
-  type Standing,
-  standingOf,
+  type SubmissionState,
+  submissionStateOf,
 } from "../../src/payments/protocol/Decision.ts"
 import { column, type Finding, table } from "../../src/payments/protocol/Table.ts"
 import { filesIn, root, textOf } from "../lab/Sources.ts"
@@ -32,7 +32,7 @@ const found: Readonly<Record<Finding, Found<typeof proof>>> = {
   silence: { is: "silence" },
 }
 
-const standings: Readonly<Record<keyof typeof column, Standing>> = {
+const standings: Readonly<Record<keyof typeof column, SubmissionState>> = {
   waiting: { is: "waiting" },
   declined: { is: "declined", reason: "refused before" },
   refused: { is: "refused", reason: "refused now" },
@@ -117,7 +117,7 @@ describe("the payment protocol's table", () => {
 describe("the standing of a pending attempt", () => {
   const none = Option.none()
   const rows: ReadonlyArray<
-    readonly [what: string, Submission | undefined, string | null, first: Standing, later: Standing]
+    readonly [what: string, Submission | undefined, string | null, first: SubmissionState, later: SubmissionState]
   > = [
     ["nobody submitted it", undefined, null, { is: "waiting" }, { is: "waiting" }],
     ["it was refused before", undefined, "no", { is: "declined", reason: "no" }, { is: "declined", reason: "no" }],
@@ -165,8 +165,8 @@ describe("the standing of a pending attempt", () => {
     ],
   ]
   it.each(rows)("when %s", (_, submission, declined, first, later) => {
-    assert.deepStrictEqual(standingOf(submission, declined, true), first)
-    assert.deepStrictEqual(standingOf(submission, declined, false), later)
+    assert.deepStrictEqual(submissionStateOf(submission, declined, true), first)
+    assert.deepStrictEqual(submissionStateOf(submission, declined, false), later)
   })
 })
 

@@ -4,7 +4,7 @@ import { paymentHeaderOf, toBase64, typedDataOf } from "../../src/buyer/core/Aut
 import { readChallenge } from "../../src/buyer/core/Challenge.ts"
 import { type Expectation, mismatchOf } from "../../src/buyer/core/Expectation.ts"
 import { nextStep, readOutcome } from "../../src/buyer/core/Outcome.ts"
-import { moveAfter, type Standing, unattended, watched } from "../../src/buyer/core/Pursuit.ts"
+import { moveAfter, type PurchaseState, unattended, watched } from "../../src/buyer/core/RetryPolicy.ts"
 import { type Exchange, reconcile, send } from "../../src/buyer/core/Request.ts"
 import { asking, asset, payTo, stoneUrl as url } from "../lab/buyer/Offers.ts"
 
@@ -159,8 +159,8 @@ describe("what an answer means", () => {
 })
 
 describe("the loop of a purchase", () => {
-  const begun: Standing = { by: "send", isSigned: true, tries: 0 }
-  const reconciling: Standing = { ...begun, by: "reconcile" }
+  const begun: PurchaseState = { by: "send", isSigned: true, tries: 0 }
+  const reconciling: PurchaseState = { ...begun, by: "reconcile" }
   const silence = { tag: "silent", reason: "no answer" } as const
   const settled = heard(200, { ok: true, record: {}, receipt: {} })
   const pending = heard(202, { ok: true }, { "retry-after": "30" })
@@ -204,7 +204,7 @@ describe("the loop of a purchase", () => {
     assert.strictEqual(movesUntilEnd(unattended, pending, 100), 100)
     assert.strictEqual(movesUntilEnd(watched, silence, 100), 40)
     assert.strictEqual(movesUntilEnd(watched, pending, 100), 40)
-    const unsigned: Standing = { ...begun, isSigned: false }
+    const unsigned: PurchaseState = { ...begun, isSigned: false }
     assert.strictEqual(moveAfter(unsigned, watched, silence).step, "give-up")
     assert.deepInclude(moveAfter(unsigned, unattended, silence), { step: "ask", next: { ...unsigned, tries: 1 } })
   })

@@ -11,7 +11,7 @@ import { Candles } from "../../src/altar/candles/Candles.ts"
 import { CandleWall } from "../../src/altar/candles/CandleWall.ts"
 import * as CandlesHttp from "../../src/altar/candles/Http.ts"
 import * as Requests from "../../src/altar/Requests.ts"
-import { KnownUrls } from "../../src/http/KnownUrls.ts"
+import { UrlCache } from "../../src/http/UrlCache.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 
@@ -30,7 +30,7 @@ const unreached = Layer.mergeAll(
       throw new Error("reached")
     },
   }),
-  KnownUrls.layer,
+  UrlCache.layer,
 )
 
 const served = Effect.acquireRelease(

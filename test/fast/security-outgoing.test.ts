@@ -3,7 +3,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { HttpClient } from "effect/http"
-import * as Posting from "../../src/http/Posting.ts"
+import * as JsonClient from "../../src/http/JsonClient.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { filesIn, textOf } from "../lab/Sources.ts"
 
@@ -13,7 +13,7 @@ const opens =
 
 /** The address is one of the configuration, of a flag, or the altar that a buyer was told to use. */
 const mayAsk: Readonly<Record<string, string>> = {
-  "src/http/Posting.ts": "the node, the facilitator",
+  "src/http/JsonClient.ts": "the node, the facilitator",
   "src/platform/Sql.ts": "the database",
   "src/payments/card/Cards.ts": "the card processor",
   "src/log/Log.ts": "witnesses of the log",
@@ -63,7 +63,7 @@ describe("a connection to another machine", () => {
         return { status: 307, body: "", headers: { location: "/elsewhere" } }
       })
       const got = yield* HttpClient.get(`${url}/client`).pipe(Effect.provide(NodeHttpClient.layerUndici))
-      const post = yield* Posting.to(new URL(`${url}/posting`))
+      const post = yield* JsonClient.make(new URL(`${url}/posting`))
       const posted = yield* Effect.result(post({ text: "{}" }))
       assert.deepStrictEqual([got.status, Result.isSuccess(posted) && posted.success.status], [307, 307])
       assert.deepStrictEqual(asked, ["/client", "/posting"])

@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { Keeper } from "../../schema/altar/Keeper.ts"
 import { sales } from "../../schema/altar/Sales.ts"
-import { Tellings } from "../../src/altar/Acts.ts"
-import { telling } from "../../src/altar/Telling.ts"
+import { ActTexts } from "../../src/altar/Acts.ts"
+import { actText } from "../../src/altar/ActText.ts"
 import { altOf, cardOf } from "../../src/pages/sharing/Card.ts"
 import { jsonLd } from "../../src/pages/sharing/JsonLd.ts"
 import { picture } from "../../src/pages/sharing/Picture.ts"
@@ -30,7 +30,7 @@ const receipt: SettledAct["receipt"] = {
   payer: null,
 }
 
-const tellings = Effect.runSync(Tellings)
+const tellings = Effect.runSync(ActTexts)
 
 const actOf = (act: string, record: Record<string, string | number | null>, agentName = "Wren"): SettledAct => ({
   id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
@@ -160,7 +160,7 @@ describe("the telling of an act", () => {
   it("has a label for every member of its record, or does not compile", () => {
     const rest = { sentence: () => "", card: () => ({ title: "" }), hideable: { table: "keepers", texts: {} } }
     // @ts-expect-error the members of a keeper are missing
-    const told = telling(Keeper, { ...rest, labels: { id: null } })
+    const told = actText(Keeper, { ...rest, labels: { id: null } })
     assert.deepStrictEqual(told.labels, { id: null })
   })
 

@@ -25,13 +25,13 @@ layer(NodeServices.layer, { excludeTestServices: true })("the payments of a chai
       }
       assert.match(
         yield* fault(whole, rpc, address("b")),
-        /^Broken: BROKEN at stone 1: it was paid to 0xa+, not to 0xb+\. /u,
+        /^CheckFailed: BROKEN at stone 1: it was paid to 0xa+, not to 0xb+\. /u,
       )
       const moved = [paid("a"), paid("b")]
-      assert.match(yield* fault(moved, rpc), /^Broken: BROKEN at stone 2: it was paid to 0xb+/u)
+      assert.match(yield* fault(moved, rpc), /^CheckFailed: BROKEN at stone 2: it was paid to 0xb+/u)
       assert.strictEqual(yield* fault(moved, rpc, address("a"), address("b")), "none")
       const worthless = [paid("a"), paid("a", address("9"))]
-      assert.match(yield* fault(worthless, rpc), /^Broken: BROKEN at stone 2: .*names the token 0x9+/u)
+      assert.match(yield* fault(worthless, rpc), /^CheckFailed: BROKEN at stone 2: .*names the token 0x9+/u)
       const strange = yield* node({ chainId: "0x7a69" })
       assert.match(yield* fault(whole, strange.url), /is a node of eip155:31337, where no altar is paid/u)
     }),
@@ -62,12 +62,18 @@ layer(NodeServices.layer, { excludeTestServices: true })("the payments of a chai
       for (const amount of [0n, 1n, 20_000n]) {
         assert.strictEqual(
           yield* priced(String(amount), word(amount)),
-          `Broken: BROKEN at stone 1: its receipt names ${amount} atomic USDC, and a stone costs 10000`,
+          `CheckFailed: BROKEN at stone 1: its receipt names ${amount} atomic USDC, and a stone costs 10000`,
         )
-        assert.match(yield* priced("10000", word(amount)), /^Broken: BROKEN at stone 1: .* does not hold the payment$/u)
+        assert.match(
+          yield* priced("10000", word(amount)),
+          /^CheckFailed: BROKEN at stone 1: .* does not hold the payment$/u,
+        )
       }
-      assert.match(yield* priced("x", word(10_000n)), /^Broken: BROKEN at stone 1: its receipt names x atomic USDC/u)
-      assert.match(yield* priced("10000", "0x"), /^Broken: BROKEN at stone 1: .* does not hold the payment$/u)
+      assert.match(
+        yield* priced("x", word(10_000n)),
+        /^CheckFailed: BROKEN at stone 1: its receipt names x atomic USDC/u,
+      )
+      assert.match(yield* priced("10000", "0x"), /^CheckFailed: BROKEN at stone 1: .* does not hold the payment$/u)
     }),
   )
 
@@ -81,10 +87,13 @@ layer(NodeServices.layer, { excludeTestServices: true })("the payments of a chai
       })
       assert.strictEqual(yield* fault([paid("a"), ending("final", 22), paid("a")], rpc), "none")
       for (const [moved, says] of [
-        [ending("final"), /^Broken: BROKEN at stone 2: .* is not on the chain$/u],
-        [ending("pending"), /^Trouble: Stone 2 cannot be judged yet: .*Check again in/u],
+        [ending("final"), /^CheckFailed: BROKEN at stone 2: .* is not on the chain$/u],
+        [ending("pending"), /^CommandFailure: Stone 2 cannot be judged yet: .*Check again in/u],
         // Where the altar says that a payment is now, it is once.
-        [ending("final", 1), /^Broken: BROKEN at stone 2: its transaction 0x[0-9a-f]{64} does not hold the payment$/u],
+        [
+          ending("final", 1),
+          /^CheckFailed: BROKEN at stone 2: its transaction 0x[0-9a-f]{64} does not hold the payment$/u,
+        ],
       ] as const)
         assert.match(yield* fault([paid("a"), moved], rpc), says)
     }),
@@ -118,7 +127,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the payments of a chai
       )
       assert.match(
         yield* fault([{ ...lost, asset: address("9") }], rpc),
-        /^Broken: BROKEN at stone 1: .*names the token/u,
+        /^CheckFailed: BROKEN at stone 1: .*names the token/u,
       )
     }),
   )
@@ -133,38 +142,42 @@ const changed = { ...reveal, text: "Something that came true." }
 const other = sha256(`${salt}\0${changed.text}`)
 
 const lies: ReadonlyArray<readonly [what: string, act: object, says: RegExp]> = [
-  ["other words of a stone", { ...stone, reveal: changed }, /^Broken: BROKEN at stone 1: it shows other words than/u],
+  [
+    "other words of a stone",
+    { ...stone, reveal: changed },
+    /^CheckFailed: BROKEN at stone 1: it shows other words than/u,
+  ],
   [
     "another salt",
     { ...stone, reveal: { ...reveal, salt: "0".repeat(20) } },
-    /^Broken: BROKEN at stone 1: it shows oth/u,
+    /^CheckFailed: BROKEN at stone 1: it shows oth/u,
   ],
   ["words without their salt", { ...stone, reveal: { ...reveal, salt: null } }, /stone 1: .* without their salt/u],
   ["words without any salt", { ...stone, reveal: { text, hidden: false } }, /stone 1: .* without their salt/u],
   [
     "other words of a light",
     { ...light, reveal: changed },
-    /^Broken: BROKEN at http.*\/acts\/light: it shows other words/u,
+    /^CheckFailed: BROKEN at http.*\/acts\/light: it shows other words/u,
   ],
   [
     "words of an act that sealed none",
     { ...light, record: {} },
-    /^Broken: BROKEN at http.*\/acts\/light: it shows other/u,
+    /^CheckFailed: BROKEN at http.*\/acts\/light: it shows other/u,
   ],
   [
     "a commitment that the chain does not hold",
     { ...stone, record: { sequence: 1, commitment: other }, reveal: changed },
-    /^Broken: BROKEN at stone 1: its revealed words are shown with the commitment .* which is not its own\.$/u,
+    /^CheckFailed: BROKEN at stone 1: its revealed words are shown with the commitment .* which is not its own\.$/u,
   ],
   [
     "a stone that the chain does not hold",
     { ...stone, id: "another", record: { sequence: 7, commitment } },
-    /^Broken: BROKEN at stone 7: its words are revealed, but it is not in the chain\.$/u,
+    /^CheckFailed: BROKEN at stone 7: its words are revealed, but it is not in the chain\.$/u,
   ],
   [
     "acts without reveals",
     { ...stone, reveal: undefined },
-    /^Trouble: .* cannot be checked: it runs a version before 0\.16/u,
+    /^CommandFailure: .* cannot be checked: it runs a version before 0\.16/u,
   ],
 ]
 
@@ -199,7 +212,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the revealed words of 
       const message = "The words revealed under stone do not hash to the commitment that was sealed."
       const url = yield* serve(async () => json({ ok: false, code: "reveal_broken", message }, 500))
       const { fault } = yield* verify(url)
-      assert.match(fault, /^Broken: /u)
+      assert.match(fault, /^CheckFailed: /u)
       assert.include(fault, message)
     }),
   )
@@ -225,10 +238,10 @@ layer(NodeServices.layer, { excludeTestServices: true })("a log that is verified
       // Another chain for whoever walks it, and the log's own stone for whoever asks for one.
       const forged = StaticLog.entriesOf(320, (sequence) => (sequence > 250 ? "another" : ""))
       log.chain = (limit) => (limit === 1 ? entries : forged)
-      const liar = "Broken: THE LOG IS BROKEN: stone 300 of the chain is not the one of the log."
+      const liar = "CheckFailed: THE LOG IS BROKEN: stone 300 of the chain is not the one of the log."
       assert.strictEqual((yield* checked).fault, liar)
       log.chain = () => entries.slice(0, 299)
-      assert.match((yield* checked).fault, /^Broken: BROKEN at stone 300: the chain ends before it, .* 300/u)
+      assert.match((yield* checked).fault, /^CheckFailed: BROKEN at stone 300: the chain ends before it, .* 300/u)
       log.chain = () => entries
       log.size = 0
       assert.match((yield* checked).said, /^The log does not cover the last 320 stones of the chain: /mu)

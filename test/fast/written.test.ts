@@ -5,8 +5,8 @@ import { Cause, Effect, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { encoderOf, MalformedAnswer, textOf } from "../../src/altar/Answers.ts"
 import { encodingFor } from "../../src/http/Accept.ts"
-import { pressed } from "../../src/http/Pressed.ts"
-import { isKept, written } from "../../src/http/Written.ts"
+import { compressedResponse } from "../../src/http/CompressedResponse.ts"
+import { isCached, cachedResponse } from "../../src/http/CachedResponse.ts"
 
 const text = JSON.stringify({ ok: true, words: Array.from({ length: 200 }, (_, index) => `stone ${index}`) })
 
@@ -47,7 +47,7 @@ describe("an accepted encoding", () => {
 describe("a written answer", () => {
   it.effect("has one strong tag for each sequence of bytes, and 304 for that tag alone", () =>
     Effect.gen(function* () {
-      const one = written(text)
+      const one = cachedResponse(text)
       const tags = new Map<string, string>()
       for (const accepted of ["identity", "gzip", "br"]) {
         const response = yield* one.respond(from({ "accept-encoding": accepted }))
@@ -75,7 +75,7 @@ describe("a written answer", () => {
 
   it.effect("is compressed once for all who wait for it", () =>
     Effect.gen(function* () {
-      const one = written(text)
+      const one = cachedResponse(text)
       const ask = one.respond(from({ "accept-encoding": "gzip" }))
       const [first, second] = yield* Effect.all([ask, one.respond(from({ "accept-encoding": "gzip" }))], {
         concurrency: "unbounded",
@@ -88,7 +88,7 @@ describe("a written answer", () => {
 
   it.effect("stays as it is when it is short", () =>
     Effect.gen(function* () {
-      const { headers } = yield* written('{"ok":true}').respond(from({ "accept-encoding": "gzip" }))
+      const { headers } = yield* cachedResponse('{"ok":true}').respond(from({ "accept-encoding": "gzip" }))
       assert.isUndefined(headers["content-encoding"])
       assert.isUndefined(headers["vary"])
     }),
@@ -96,7 +96,7 @@ describe("a written answer", () => {
 
   it.effect("says that its kind varies, too", () =>
     Effect.gen(function* () {
-      const { headers } = yield* written(text, { headers: { vary: "accept" } }).respond(from())
+      const { headers } = yield* cachedResponse(text, { headers: { vary: "accept" } }).respond(from())
       assert.strictEqual(headers["vary"], "accept, accept-encoding")
     }),
   )
@@ -105,7 +105,7 @@ describe("a written answer", () => {
 describe("an offer", () => {
   it.effect("has its status and no tag, and is compressed once", () =>
     Effect.gen(function* () {
-      const offer = written(text, { status: 402, headers: { "cache-control": "no-store" } })
+      const offer = cachedResponse(text, { status: 402, headers: { "cache-control": "no-store" } })
       const request = from({ "accept-encoding": "br", "if-none-match": "*" })
       const response = yield* offer.respond(request)
       assert.strictEqual(response.status, 402)
@@ -113,9 +113,9 @@ describe("an offer", () => {
       assert.strictEqual(response.headers["cache-control"], "no-store")
       assert.strictEqual(plain(bytesOf(response), "br"), text)
       assert.strictEqual(yield* offer.respond(request), response)
-      assert.isTrue(isKept(response))
+      assert.isTrue(isCached(response))
       const plainly = yield* offer.respond(from())
-      assert.strictEqual(yield* pressed(request, plainly), plainly)
+      assert.strictEqual(yield* compressedResponse(request, plainly), plainly)
     }),
   )
 })
@@ -129,17 +129,17 @@ describe("an answer that is given once", () => {
         contentType: "application/json",
         headers: { "payment-response": "proof" },
       })
-      const { headers, status } = yield* pressed(request, paid)
+      const { headers, status } = yield* compressedResponse(request, paid)
       assert.deepInclude(headers, { "payment-response": "proof", "content-encoding": "gzip", vary: "accept-encoding" })
       assert.strictEqual(status, 201)
-      const response = yield* pressed(request, paid)
+      const response = yield* compressedResponse(request, paid)
       assert.strictEqual(plain(bytesOf(response), "gzip"), text)
       assert.strictEqual(response.headers["content-length"], String(bytesOf(response).byteLength))
-      assert.isUndefined((yield* pressed(from(), paid)).headers["content-encoding"])
+      assert.isUndefined((yield* compressedResponse(from(), paid)).headers["content-encoding"])
       const tagged = HttpServerResponse.setHeader(paid, "etag", '"x"')
-      assert.strictEqual(yield* pressed(request, tagged), tagged)
+      assert.strictEqual(yield* compressedResponse(request, tagged), tagged)
       const short = HttpServerResponse.text("{}", { contentType: "application/json" })
-      assert.strictEqual(yield* pressed(request, short), short)
+      assert.strictEqual(yield* compressedResponse(request, short), short)
     }),
   )
 })

@@ -6,7 +6,7 @@ import { sales } from "../../schema/altar/Sales.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
 import { chain } from "../lab/Chain.ts"
-import { layer as world, paymentsOf, World } from "../lab/Fixture.ts"
+import { layer as world, paymentsOf, TestServer } from "../lab/Fixture.ts"
 import * as Workbench from "./Workbench.ts"
 
 vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })
@@ -26,7 +26,7 @@ const catalogued = Layer.unwrap(
 layer(catalogued, { excludeTestServices: true })("@agentcash/discovery", (it) => {
   it.effect("finds no fault with a catalogued altar", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, ["discovery.mjs", url]))
       assert.strictEqual(code, 0, stderr)
       const { auth, faults, offers } = JSON.parse(stdout)

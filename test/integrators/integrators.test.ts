@@ -11,7 +11,7 @@ import { ListedStone } from "../../schema/altar/Witness.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
 import { sandbox } from "../lab/browser/Guide.ts"
-import { ask, World } from "../lab/Fixture.ts"
+import { ask, TestServer } from "../lab/Fixture.ts"
 import { exceptions } from "./exceptions.ts"
 import { lint } from "./Lint.ts"
 import type { Told } from "./programs/Setting.ts"
@@ -99,7 +99,7 @@ class Clients extends Context.Service<Clients, { readonly complaints: string }>(
   static readonly layer = Layer.effect(
     Clients,
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       return { complaints: yield* generated(bench, `${url}/openapi.json`, [...programs, "stone.ts", "axios.ts"]) }
     }),
   )
@@ -121,7 +121,7 @@ layer(world, { excludeTestServices: true, timeout: patience(300) })(
 
     /** Runs a type-checked program as an agent with money of its own, and finds on the server what it tells. */
     const proves = Effect.fnUntraced(function* (program: string) {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { key, payer } = yield* funded
       yield* compiles
       const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, [program, url, key]))
@@ -140,7 +140,7 @@ layer(world, { excludeTestServices: true, timeout: patience(300) })(
 
     it.effect("the program of the guide", () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         yield* compiles
         const { code, stderr, stdout } = yield* Effect.promise(() =>
           Workbench.node(bench, ["stone.ts"], { ALTAR: url }),
@@ -154,7 +154,7 @@ layer(world, { excludeTestServices: true, timeout: patience(300) })(
 
     it.effect("@hey-api/openapi-ts", () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const client = yield* Effect.promise(() => readFile(join(bench, "altar/client.gen.ts"), "utf8"))
         assert.include(client, url, "the client asks the server of its document")
         yield* proves("hey-api.ts")

@@ -5,7 +5,7 @@ import { afterAll, assert, beforeAll, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { vi } from "vitest"
 import { patience } from "../lab/Patience.ts"
-import { ask, layer as world, newCommitment, newPayer, pay, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import * as Workbench from "./Workbench.ts"
 
 vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })
@@ -27,7 +27,7 @@ const example = { act: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1", room: "5f1b7c0e-3
 
 layer(world(), { excludeTestServices: true })("newman through Prism", (it) => {
   const run = Effect.fnUntraced(function* (document: string, token: string) {
-    const { url } = yield* World
+    const { url } = yield* TestServer
     const file = join(bench, "document.json")
     yield* Effect.promise(() => writeFile(file, document))
     const { code, stderr, stdout } = yield* Effect.promise(() =>
@@ -39,7 +39,7 @@ layer(world(), { excludeTestServices: true })("newman through Prism", (it) => {
 
   it.effect("meets every operation of the document, and no fault", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const payer = yield* newPayer()
       const { answer } = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
       const stone: string = JSON.parse(answer.text).record.id
@@ -59,7 +59,7 @@ layer(world(), { excludeTestServices: true })("newman through Prism", (it) => {
 
   it.effect("meets the faults of a document that says something else", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const served = (yield* ask(`${url}/openapi.json`)).text
       const worse = JSON.parse(served)
       worse.components.schemas.Field.properties.acts = { type: "string" }

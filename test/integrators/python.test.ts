@@ -8,7 +8,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { freePort } from "../lab/Ports.ts"
-import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 
 const run = promisify(execFile)
 
@@ -42,7 +42,7 @@ const lies = Effect.fnUntraced(function* (url: string, chain: string) {
 layer(world(), { excludeTestServices: true })("Python's standard library (python3 has to be in the PATH)", (it) => {
   it.effect("asks a price, checks the chain and signals, and is not taken in by a false link", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const payer = yield* newPayer()
       for (let stone = 0; stone < 2; stone += 1) {
         yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })

@@ -5,12 +5,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { unescaped } from "../lab/Html.ts"
 import * as LocalHttpServer from "../lab/proxy/HttpServer.ts"
-import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 
 const run = promisify(execFile)
 
 const shown = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const { status, text } = yield* ask(`${url}/verify`)
   assert.strictEqual(status, 200)
   return unescaped(/<code>(import hashlib[^<]*)<\/code>/u.exec(text)?.[1] ?? "")
@@ -19,7 +19,7 @@ const shown = Effect.gen(function* () {
 layer(world(), { excludeTestServices: true })("the page on checking the chain", (it) => {
   it.effect("shows a program that recomputes the chain and finds the stone that was changed", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const payer = yield* newPayer()
       for (let stone = 0; stone < 2; stone += 1) {
         yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
@@ -44,7 +44,7 @@ layer(world(), { excludeTestServices: true })("the page on checking the chain", 
 
   it.effect("and the privacy page says what the browser keeps of rooms, which is no room", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { text } = yield* ask(`${url}/privacy`)
       assert.include(text, "It keeps no room and no link to one.")
       assert.notInclude(text, "the rooms you joined")

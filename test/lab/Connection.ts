@@ -2,7 +2,7 @@
 import { connect } from "node:net"
 import { Effect } from "effect"
 
-export interface Line {
+export interface Connection {
   /** Sends these bytes and waits for a whole answer, head and body of known length or to the connection's end. */
   readonly ask: (bytes: string) => Effect.Effect<string>
   readonly write: (bytes: string) => Effect.Effect<void>
@@ -18,9 +18,9 @@ const isWhole = (answer: string) => {
 }
 
 /** One TCP connection, held by hand. */
-export const line = (port: number) =>
+export const openConnection = (port: number) =>
   Effect.acquireRelease(
-    Effect.callback<{ readonly line: Line; readonly hangUp: () => void }>((resume) => {
+    Effect.callback<{ readonly line: Connection; readonly hangUp: () => void }>((resume) => {
       let heard = ""
       const looks = new Set<() => void>()
       const socket = connect(port, "127.0.0.1")
@@ -41,7 +41,7 @@ export const line = (port: number) =>
         socket.once("close", look)
         return Effect.sync(() => looks.delete(look))
       })
-      const made: Line = {
+      const made: Connection = {
         write,
         ask: (bytes) =>
           Effect.suspend(() => {

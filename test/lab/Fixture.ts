@@ -35,7 +35,7 @@ export const paymentsOf = (chain: LocalChain["Service"], change: Partial<Payment
   patience: Duration.millis(patience(20)),
   sweepEvery: Duration.seconds(60),
   // What a test changes, the next look shall find.
-  lookEvery: Duration.zero,
+  inquiryInterval: Duration.zero,
   ...change,
 })
 
@@ -61,24 +61,24 @@ export const configOf = Effect.fnUntraced(function* (
 })
 
 /** Where the server of a test answers. */
-export class World extends Context.Service<World, { readonly url: string }>()("test/World") {}
+export class TestServer extends Context.Service<TestServer, { readonly url: string }>()("test/TestServer") {}
 
 const config = (change: Partial<PaymentsConfig>, server?: Partial<ServerConfig>) =>
   Layer.effect(AppConfig, configOf(change, server))
 
 /** A server in this process with this configuration; another contract and its acts may be served. */
-export const served = <R>(config: Layer.Layer<AppConfig, unknown, R>, house?: Server.House) =>
+export const served = <R>(config: Layer.Layer<AppConfig, unknown, R>, house?: Server.Site) =>
   Layer.effect(
-    World,
+    TestServer,
     Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
   ).pipe(Layer.provideMerge(Server.layer(Layer.empty, house)), Layer.provideMerge(config))
 
 /** Everything: server, chain, database, and the tests' own SQL; another contract and its acts may be served. */
 export const layer = (
   change: Partial<PaymentsConfig> = {},
-  house?: Server.House,
+  house?: Server.Site,
   server?: Partial<ServerConfig>,
-): Layer.Layer<World | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
+): Layer.Layer<TestServer | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
   Layer.orDie(
     served(config(change, server), house).pipe(
       Layer.provideMerge(sql),

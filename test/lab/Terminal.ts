@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { Effect } from "effect"
 import { type Ended, main, run, type Running } from "./Process.ts"
 import { judge } from "./run/AnswerValidation.ts"
-import { World } from "./Fixture.ts"
+import { TestServer } from "./Fixture.ts"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 
@@ -47,7 +47,7 @@ export const holding = ({ folder }: Terminal) => {
 
 /** A terminal with a funded wallet in its environment. */
 export const terminal = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const chain = yield* LocalChain
   const secret = generatePrivateKey()
   const { address } = privateKeyToAccount(secret)

@@ -5,7 +5,7 @@ import { HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import { from, layer as rooms, newRoom, poll, send } from "../lab/server/Rooms.ts"
-import { ask, World } from "../lab/Fixture.ts"
+import { ask, TestServer } from "../lab/Fixture.ts"
 
 const address = "203.0.113.77"
 const lines: Array<string> = []
@@ -24,7 +24,7 @@ const pseudonym = (remote: string, secret: Option.Option<Redacted.Redacted<strin
 layer(rooms().pipe(Layer.provideMerge(captured)), { excludeTestServices: true })("an address", (it) => {
   it.effect("is in no table and in no log, not even of a failure", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const guest = yield* newRoom(url)
       yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(address) })
@@ -68,7 +68,7 @@ layer(rooms().pipe(Layer.provideMerge(captured)), { excludeTestServices: true })
 layer(rooms({ trustedProxies: [] }), { excludeTestServices: true })("without trusted proxies", (it) => {
   it.effect("a forged header buys nothing", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const create = (forged: string) =>
         ask(`${url}/api/rooms`, { method: "POST", headers: { "x-forwarded-for": forged, forwarded: `for=${forged}` } })
       const statuses = yield* Effect.forEach(Array.from({ length: 7 }), (_, index) =>

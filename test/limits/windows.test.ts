@@ -162,7 +162,7 @@ describe("the limiter in PostgreSQL", () => {
       Effect.gen(function* () {
         const limiter = yield* RateLimiter
         const [one, other] = [randomUUID(), randomUUID()]
-        const left = (key: string) => Effect.map(limiter.look(policy, key), (found) => headersOf(found).ratelimit)
+        const left = (key: string) => Effect.map(limiter.peek(policy, key), (found) => headersOf(found).ratelimit)
         yield* Effect.flatMap(Clock.currentTimeMillis, setDatabaseTime)
         for (const _ of [1, 2, 3]) yield* limiter.take(policy, one)
         for (const _ of [1, 2]) assert.strictEqual(yield* left(one), '"short";r=0;t=10, "long";r=2;t=60')

@@ -14,7 +14,7 @@ import { flipTile, signer } from "../lab/log/LogFixture.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { type Answer, ask, layer as world, newCommitment, newPayer, pay, post, World } from "../lab/Fixture.ts"
+import { type Answer, ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 
 const { vkey } = signer
@@ -160,7 +160,7 @@ layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", 
     () =>
       Effect.gen(function* () {
         const env = yield* environment
-        const at = yield* Effect.provideService(terminal, World, { url: "" })
+        const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
         const checkpointFile = join(at.folder, "checkpoint")
         const policyFile = join(at.folder, "policy")
         const server = yield* ServerProcess.make({
@@ -258,7 +258,7 @@ layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", 
 layer(world(), { excludeTestServices: true })("a server without a key", (it) => {
   it.effect("has no log, and is well", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
       const { id } = JSON.parse(answer.text).record
       for (const path of ["/log/checkpoint", "/log/tile/0/000", "/api/witness/log", `/api/witness/${id}/proof`]) {

@@ -11,7 +11,7 @@ import { database, sql } from "../lab/Database.ts"
 import { newFolder } from "../lab/log/Witnesses.ts"
 import { origin, signer } from "../lab/log/LogFixture.ts"
 import { patience } from "../lab/Patience.ts"
-import { ask, configOf, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
+import { ask, configOf, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 
 const lines: Array<unknown> = []
@@ -75,7 +75,7 @@ layer(Layer.orDie(Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)), {
             assert.deepInclude(lines, ["Warn", `The transparency log signs nothing yet. It waits for ${waitsFor}.`])
             assert.strictEqual((yield* ask(`${url}/api/witness/log`)).json["size"], 1)
 
-            const at = yield* Effect.provideService(terminal, World, { url })
+            const at = yield* Effect.provideService(terminal, TestServer, { url })
             const env = { DATABASE_URL: Redacted.value(databaseUrl), LOG_CHECKPOINT_FILE: file }
             const asked = yield* at.run(["log", "confirm"], env)
             assert.strictEqual(asked.code, 1)

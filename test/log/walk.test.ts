@@ -117,7 +117,7 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
         assert.isTrue(yield* isItsOwnWord(Option.none()), "that it was heard before makes it nobody else's")
         for (const vkey of [Option.none<string>(), Option.some(signer.vkey)]) {
           const refused = yield* Effect.flip(check(log, file, vkey, others))
-          assert.match(`${refused._tag}: ${refused.message}`, /^Broken: .*The policy names other logs/u)
+          assert.match(`${refused._tag}: ${refused.message}`, /^CheckFailed: .*The policy names other logs/u)
         }
         const mine = policyOf(`log ${signer.vkey}`, `log ${renamed(signer.vkey, "another.example/log")}`)
         assert.isFalse(yield* isItsOwnWord(Option.none(), mine))
@@ -136,19 +136,19 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
       const broken = Effect.map(Effect.flip(check(log, file)), (error) => `${error._tag}: ${error.message}`)
       log.size = 2_999
       const beside = () => readdirSync(dirname(file)).filter((name) => name !== "seen.json")
-      assert.match(yield* broken, /^Broken: .*it had 3000 stones at the last check and has 2999 now/u)
+      assert.match(yield* broken, /^CheckFailed: .*it had 3000 stones at the last check and has 2999 now/u)
       assert.deepStrictEqual(beside(), [], "an older checkpoint of the same log is no proof of anything")
 
       log.size = 4_000
       const tile = log.log.tiles.get("0/3") ?? new Uint8Array()
       log.log.tiles.set("0/3", Uint8Array.from(tile).fill(1, 5, 6))
-      assert.match(yield* broken, /^Broken: .*tile\/0\/003 is not the hash of its entries/u)
+      assert.match(yield* broken, /^CheckFailed: .*tile\/0\/003 is not the hash of its entries/u)
       log.log.tiles.set("0/3", tile)
 
       const forged = [...all]
       forged[700] = concat(all[700] ?? new Uint8Array()).fill(0x61, 140, 141)
       log.entries = forged
-      assert.match(yield* broken, /^Broken: .*entry 701: /u)
+      assert.match(yield* broken, /^CheckFailed: .*entry 701: /u)
 
       log.entries = StaticLog.entriesOf(5_000, (sequence) => (sequence > 2_990 ? "rewritten" : ""))
       log.log = new MemoryLog().append(log.entries.map(leafOf))
@@ -170,8 +170,11 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
         return message
       })
       const before = readFileSync(file, "utf8")
-      assert.match(yield* provedBy(4_500), /^Broken: .*its first 3000 stones are not those.*the history was rewritten/u)
-      assert.match(yield* provedBy(2_995), /^Broken: .*it had 3000 stones at the last check and has 2995 now/u)
+      assert.match(
+        yield* provedBy(4_500),
+        /^CheckFailed: .*its first 3000 stones are not those.*the history was rewritten/u,
+      )
+      assert.match(yield* provedBy(2_995), /^CheckFailed: .*it had 3000 stones at the last check and has 2995 now/u)
       const kept = beside()
       yield* broken
       assert.deepStrictEqual(beside(), kept, "who is shown the same again keeps it once")
@@ -216,7 +219,7 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
       log.entries = all
       log.log = new MemoryLog().append(all.map(leafOf))
       const { _tag, message } = yield* Effect.flip(verifyLog(fork.opened, fork.chain))
-      assert.match(`${_tag}: ${message}`, /^Broken: .*neither it nor this one of 6000 continues the other/u)
+      assert.match(`${_tag}: ${message}`, /^CheckFailed: .*neither it nor this one of 6000 continues the other/u)
       assert.strictEqual(readFileSync(file, "utf8"), forked)
       const kept = readdirSync(dirname(file)).find((name) => name.endsWith(".checkpoint")) ?? ""
       assert.include(message, join(dirname(file), kept))

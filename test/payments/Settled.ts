@@ -13,10 +13,10 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
-import { ask, paymentsOf, World } from "../lab/Fixture.ts"
+import { ask, paymentsOf, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { heldClock } from "../lab/Clock.ts"
-import { buying } from "../lab/buyer/Scene.ts"
+import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
 export interface Receipt {
   readonly transaction: Hex
@@ -33,7 +33,7 @@ export interface Bought {
 }
 
 export const buy = Effect.gen(function* () {
-  const { purchase, url } = yield* buying
+  const { purchase, url } = yield* signedFixture
   const answer = yield* Purchase.send(url, purchase)
   assert.strictEqual(answer.status, 201, answer.text)
   const { receipt, record } = JSON.parse(answer.text)
@@ -84,7 +84,7 @@ export const at = Effect.fnUntraced(function* <A>(unixSeconds: number, effect: E
 export const nobody = Layer.mock(Settlement, { resubmit: () => Effect.succeedNone })
 
 export const readAct = ({ id }: Bought) =>
-  Effect.flatMap(World, ({ url }) => ask(`${url}/api/acts/${id}`)).pipe(
+  Effect.flatMap(TestServer, ({ url }) => ask(`${url}/api/acts/${id}`)).pipe(
     Effect.map(({ text }): Receipt => JSON.parse(text).act.receipt),
   )
 
@@ -100,7 +100,7 @@ export const becomes = (
 
 /** Whatever became of the block: the same answer, the same record, the same link. */
 export const assertKept = Effect.fnUntraced(function* ({ chainHash, id, purchase, text }: Bought) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const again = yield* Purchase.send(url, purchase)
   assert.deepStrictEqual([again.status, again.text], [200, text.replace(/false\}$/u, "true}")])
   assert.strictEqual((yield* Purchase.reconcile(url, purchase)).text, again.text)
@@ -142,7 +142,7 @@ export const hasten = Effect.flatMap(
 )
 
 /** An empty block stands where the newest one was, so that fees are others: the same transaction is not signed again. */
-export const replaced = Effect.andThen(Purchase.takeBack(1), Purchase.mine(1))
+export const replaced = Effect.andThen(Purchase.reorganise(1), Purchase.mine(1))
 
 /** What settled is looked at after ten seconds, though its block is not final. */
 export const settledLongAgo = Effect.flatMap(
@@ -156,4 +156,4 @@ export const chargedAgain = ({ purchase }: Bought) =>
     until("it was never charged again", ({ charged }) => charged === 1),
   )
 
-export const health = Effect.flatMap(World, ({ url }) => ask(`${url}/api/health`))
+export const health = Effect.flatMap(TestServer, ({ url }) => ask(`${url}/api/health`))

@@ -9,7 +9,7 @@ import { TokenWatch } from "../../src/payments/x402/node/TokenWatch.ts"
 import { patience } from "../lab/Patience.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { type Answer, ask, newCommitment, newKey, post, World } from "../lab/Fixture.ts"
+import { type Answer, ask, newCommitment, newKey, post, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import type { NodeFault } from "../lab/proxy/Node.ts"
 import type { SupportFault } from "../lab/proxy/Facilitator.ts"
@@ -17,8 +17,8 @@ import { relayer } from "../lab/buyer/QueuedPayments.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import type { SettledBy, Stage } from "../lab/server/ProxiedServer.ts"
 import type { SqlError } from "effect/sql/SqlError"
-import { buying } from "../lab/buyer/Scene.ts"
-import { assertTold } from "../lab/Told.ts"
+import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const issuer = parseAbi([
   "function pause()",
@@ -37,12 +37,12 @@ const order = ([functionName, ...args]: Order) =>
   })
 
 const becomes = (path: string, status: number) =>
-  Effect.flatMap(World, ({ url }) => ask(`${url}${path}`)).pipe(
+  Effect.flatMap(TestServer, ({ url }) => ask(`${url}${path}`)).pipe(
     until(`${path} never answers ${status}`, (answer) => answer.status === status),
   )
 
 const assertRefused = (answer: Answer, code: string, wait: string, message: RegExp) => {
-  assertTold(answer, 503, code)
+  assertAnswer(answer, 503, code)
   assert.strictEqual(answer.headers.get("retry-after"), wait)
   assert.match(String(answer.json["message"]), message)
 }
@@ -54,7 +54,7 @@ const offersNothing = Effect.fnUntraced(function* (
   message: RegExp,
   payments: "failing" | "paused",
 ) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const ready = yield* becomes("/readyz", 503)
   assert.deepInclude(ready.json, { ready: false, database: "ok", payments })
   const body = { commitment: newCommitment() }
@@ -75,7 +75,7 @@ const attempts = Effect.flatMap(
 
 /** The same payment, once it can be taken. */
 const sellsAgain = Effect.fnUntraced(function* (purchase: Purchase.Purchase) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   yield* becomes("/readyz", 200)
   assert.deepInclude((yield* ask(`${url}/api/health`)).json["payments"], { state: "ready", obstacle: null })
   assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
@@ -83,7 +83,7 @@ const sellsAgain = Effect.fnUntraced(function* (purchase: Purchase.Purchase) {
 })
 
 const primed = Effect.gen(function* () {
-  const { purchase, url } = yield* buying
+  const { purchase, url } = yield* signedFixture
   // A bare question is remembered, and must notice all the same.
   assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402)
   return { url, purchase }
@@ -172,7 +172,7 @@ describe("while every payment would be refused", { timeout: patience(90) }, () =
   for (const { begin, end, message, paid, refusal, settledBy, told, what } of troubles) {
     it.live(`because ${what}, nothing is claimed, probes say why, and the same payment settles afterwards`, () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const earlier = yield* Purchase.prepare(url)
         assert.strictEqual((yield* Purchase.send(url, earlier)).status, 201)
         const { purchase } = yield* primed
@@ -197,7 +197,7 @@ describe("while every payment would be refused", { timeout: patience(90) }, () =
       const { purchase, url } = yield* primed
       yield* order(["blacklist", purchase.payer.address])
       const refused = yield* Purchase.send(url, purchase)
-      assertTold(refused, 402, "payment_invalid")
+      assertAnswer(refused, 402, "payment_invalid")
       assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url))).status, 201)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { inFrontOf, nginx } from "../lab/proxy/Nginx.ts"
 import { patience } from "../lab/Patience.ts"
-import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 
 if (nginx === "")
@@ -78,7 +78,7 @@ const spellings = (paid: string): ReadonlyArray<readonly [what: string, lines: L
   ["of the version before", [["X-PAYMENT", paid]]],
 ]
 
-const cached = Effect.flatMap(World, ({ url }) => inFrontOf(url))
+const cached = Effect.flatMap(TestServer, ({ url }) => inFrontOf(url))
 
 describe.skipIf(nginx === "")("a shared cache", { timeout: patience(120) }, () => {
   it.live("never gives a paid answer to anyone else, however they spell the payment", () =>

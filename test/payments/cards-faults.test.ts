@@ -4,14 +4,14 @@ import { Duration, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CardFault } from "../lab/proxy/CardProcessor.ts"
 import { books, carded, type CardPurchase, cardsOf, prepare, Processor, reconcile, send } from "../lab/buyer/Cards.ts"
-import { aSweepLater, told } from "../lab/buyer/Purchase.ts"
-import { type Answer, World } from "../lab/Fixture.ts"
+import { afterNextSweep, storedAnswer } from "../lab/buyer/Purchase.ts"
+import { type Answer, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const assertPending = ({ key, url }: CardPurchase, answer: Answer) => {
-  assertTold(answer, 202, "settlement_pending")
+  assertAnswer(answer, 202, "settlement_pending")
   assert.strictEqual(answer.headers.get("location"), `${new URL(url).origin}/api/reconcile/${key}`)
   assert.match(String(answer.json["message"]), /Do not pay again/u)
   assert.deepInclude(answer.json["attempt"], { network: null, validBefore: null, amountAtomic: "3000000" })
@@ -32,13 +32,13 @@ const assertFailed = Effect.fnUntraced(function* (purchase: CardPurchase, reason
   const bank = yield* Processor
   assert.deepInclude(yield* books(purchase), { state: "failed", reason, taken: 0, acts: 0, candles: 0, claims: 0 })
   for (const answer of [yield* send(purchase), yield* reconcile(purchase)]) {
-    assertTold(answer, 402, "payment_failed", reason)
+    assertAnswer(answer, 402, "payment_failed", reason)
   }
   assert.deepStrictEqual(bank.taken(), [])
 })
 
 /** How it ended: on a slow day the processor still answers what was asked before it was calm. */
-const ended = (purchase: CardPurchase) => told(new URL(purchase.url).origin, purchase)
+const ended = (purchase: CardPurchase) => storedAnswer(new URL(purchase.url).origin, purchase)
 
 /** The attempt was accepted so many hours earlier than it was. */
 const hoursPass = Effect.fnUntraced(function* ({ key }: CardPurchase, hours: number) {
@@ -53,7 +53,7 @@ const taking = Effect.flatMap(Processor, (bank) =>
 )
 
 const suffer = Effect.fnUntraced(function* (fault: CardFault, paymentMethod?: string) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const bank = yield* Processor
   const purchase = yield* prepare(url, paymentMethod)
   const trap = bank.arm(fault)
@@ -151,7 +151,7 @@ describe("a charge that was made, whose answer", { concurrent: true }, () => {
 
   it.live("says that the bank is still working is asked for by its own name until the bank is done", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const bank = yield* Processor
       const purchase = yield* prepare(url, "pm_bank_slow")
       assertPending(purchase, yield* send(purchase))
@@ -214,7 +214,7 @@ describe("a charge that was not made, because the processor", { concurrent: true
         assertPending(purchase, yield* reconcile(purchase))
         yield* hoursPass(purchase, 4)
         assertPending(purchase, yield* reconcile(purchase))
-        yield* aSweepLater(purchase)
+        yield* afterNextSweep(purchase)
         assert.strictEqual((yield* reconcile(purchase)).json["reason"], "card_never_charged")
         assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
         yield* assertFailed(purchase, "card_never_charged")
@@ -223,13 +223,13 @@ describe("a charge that was not made, because the processor", { concurrent: true
 
   it.live("refuses the token, ends when it still does a sweep later", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const bank = yield* Processor
       const purchase = yield* prepare(url)
       yield* bank.revoke
       assertPending(purchase, yield* send(purchase))
       assertPending(purchase, yield* reconcile(purchase))
-      yield* aSweepLater(purchase)
+      yield* afterNextSweep(purchase)
       assert.strictEqual((yield* reconcile(purchase)).json["reason"], "resource_missing")
       yield* assertFailed(purchase, "resource_missing")
     }).pipe(Effect.provide(carded())),
@@ -239,7 +239,7 @@ describe("a charge that was not made, because the processor", { concurrent: true
 describe("a request that fails validation, whose key the processor does not keep", { concurrent: true }, () => {
   /** Sent, and refused for now. */
   const refused = Effect.gen(function* () {
-    const { url } = yield* World
+    const { url } = yield* TestServer
     const bank = yield* Processor
     const purchase = yield* prepare(url)
     yield* bank.arm("invalidBefore").release
@@ -263,7 +263,7 @@ describe("a request that fails validation, whose key the processor does not keep
       const cards = { cards: cardsOf(bank), patience: Duration.seconds(20), sweepEvery: Duration.hours(1) }
       const there = { ...purchase, url: purchase.url.replace(url, yield* anotherServer(cards)) }
 
-      yield* aSweepLater(purchase)
+      yield* afterNextSweep(purchase)
       const refusal = bank.arm("invalidBefore")
       const one = yield* Effect.forkScoped(reconcile(purchase))
       yield* refusal.arrived
@@ -274,7 +274,7 @@ describe("a request that fails validation, whose key the processor does not keep
       assert.strictEqual((yield* Fiber.join(one)).json["reason"], "shared_payment_token_in_use")
       yield* charge.release
       const told = yield* Fiber.join(other)
-      assertTold(told, 402, "payment_failed")
+      assertAnswer(told, 402, "payment_failed")
       assert.match(
         String(told.json["message"]),
         /^This card was charged after .* payment intent pi_\S+ .* Do not pay again/u,

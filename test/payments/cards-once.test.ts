@@ -15,16 +15,16 @@ import {
   written,
 } from "../lab/buyer/Cards.ts"
 import { onChain, token } from "../lab/Chain.ts"
-import { type Answer, ask, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { type Answer, ask, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const week = "/api/candles/week/moss-hare"
 
 layer(carded("20 seconds"), { excludeTestServices: true })("a server that takes cards", (it) => {
   it.effect("takes a credential for no other request, price, server or time", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const bank = yield* Processor
       const key = newKey()
       const offer = yield* ask(`${url}${week}`, post(dedication, { "idempotency-key": key }))
@@ -73,7 +73,7 @@ layer(carded("20 seconds"), { excludeTestServices: true })("a server that takes 
       const { charges } = bank.asked()
       for (const [what, reason, request] of cases) {
         const answer = yield* request
-        assertTold(answer, 402, "payment_invalid", reason, `${what}: ${answer.text}`)
+        assertAnswer(answer, 402, "payment_invalid", reason, `${what}: ${answer.text}`)
         assert.match(String(answer.json["message"]), /This request charged nothing\.$/u)
       }
       assert.strictEqual(yield* written, before)
@@ -86,7 +86,7 @@ layer(carded("20 seconds"), { excludeTestServices: true })("a server that takes 
   // I1
   it.effect("charges a token for one key only, however many ask for it at once", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const bank = yield* Processor
       const spt = yield* Effect.promise(() => bank.grant("pm_card_visa", "100000"))
       const offers = yield* Effect.forEach(Array.from({ length: 6 }, newKey), (key) =>
@@ -109,7 +109,7 @@ layer(carded("20 seconds"), { excludeTestServices: true })("a server that takes 
 
   it.effect("is paid once when card and wallet pay for one key at the same time", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const bank = yield* Processor
       const payer = yield* newPayer()
       const purchase = yield* prepare(url)
@@ -135,10 +135,10 @@ layer(carded("20 seconds"), { excludeTestServices: true })("a server that takes 
 
   it.effect("refuses two payments in one request", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const purchase = yield* prepare(url)
       const answer = yield* send({ ...purchase, headers: { ...purchase.headers, "payment-signature": "e30=" } })
-      assertTold(answer, 400, "bad_request")
+      assertAnswer(answer, 400, "bad_request")
       assert.include(answer.text, "This request charged nothing")
       assert.isUndefined(yield* books(purchase))
     }),

@@ -21,8 +21,8 @@ import {
   send,
   written,
 } from "../lab/buyer/Cards.ts"
-import { ask, layer as world, newKey, newPayer, post, World } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { ask, layer as world, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const week = "/api/candles/week/moss-hare"
 
@@ -35,7 +35,7 @@ const fieldOf = Schema.decodeUnknownSync(Field, strict)
 layer(world(), { excludeTestServices: true })("a server without cards", (it) => {
   it.effect("says nothing of them, and refuses one without charging anything", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const before = yield* written
       const offer = yield* ask(`${url}${week}`, post(dedication, { "idempotency-key": newKey() }))
       assert.strictEqual(offer.status, 402)
@@ -53,7 +53,7 @@ layer(world(), { excludeTestServices: true })("a server without cards", (it) => 
         const authorization = Credential.serialize({ challenge: elsewhere, payload: { spt: "spt_1" } })
         const body = path === week ? dedication : { commitment: "ab".repeat(32) }
         const answer = yield* ask(`${url}${path}`, post(body, { "idempotency-key": newKey(), authorization }))
-        assertTold(answer, 402, "payment_invalid", "card_not_accepted")
+        assertAnswer(answer, 402, "payment_invalid", "card_not_accepted")
         assert.match(String(answer.json["message"]), /^Cards are not taken.*This request charged nothing\.$/u)
         assert.isNull(answer.headers.get("www-authenticate"))
       }
@@ -63,7 +63,7 @@ layer(world(), { excludeTestServices: true })("a server without cards", (it) => 
 
   it.effect("lets any other Authorization pass", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const headers = { "idempotency-key": newKey(), authorization: "Bearer something" }
       assert.strictEqual((yield* ask(`${url}${week}`, post(dedication, headers))).json["code"], "payment_required")
     }),
@@ -73,7 +73,7 @@ layer(world(), { excludeTestServices: true })("a server without cards", (it) => 
 layer(carded("20 seconds"), { excludeTestServices: true })("a server that takes cards", (it) => {
   it.effect("offers them on the week and month routes alone, for exactly the request and the price", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       assert.deepStrictEqual((yield* ask(`${url}/api/candles`)).json["rails"], ["x402", "card"])
       assert.include((yield* ask(`${url}/llms.txt`)).text, "A card may pay for `lightWeek` and `lightMonth` instead")
       for (const [rung, cents] of [
@@ -112,7 +112,7 @@ layer(carded("20 seconds"), { excludeTestServices: true })("a server that takes 
 
   it.effect("is paid by the unchanged mppx client: one charge, one candle, one receipt, the same bytes again", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const bank = yield* Processor
       const { counted, fetch: pay } = agent(bank)
       const key = newKey()
@@ -168,7 +168,7 @@ layer(carded("20 seconds"), { excludeTestServices: true })("a server that takes 
 
   it.effect("lights an anonymous light on a candle by card, and every page can show it", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const candle = yield* send(yield* prepare(url))
       const { record } = settled(candle.json)
       const light = yield* send(
@@ -186,7 +186,7 @@ layer(carded("20 seconds"), { excludeTestServices: true })("a server that takes 
 
   it.effect("is paid by the unchanged x402 client against the same 402", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const before = (yield* Processor).taken().length
       const pay = wrapFetchWithPaymentFromConfig(fetch, {
         schemes: [{ network: "eip155:*", client: new ExactEvmScheme(yield* newPayer()) }],
@@ -204,7 +204,7 @@ layer(carded("20 seconds"), { excludeTestServices: true })("a server that takes 
 
   it.effect("refuses a declined card, charges nothing, and sells to the next one", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const bank = yield* Processor
       const key = newKey()
       const { counted, fetch: pay } = agent(bank, "pm_card_visa_chargeDeclined")
@@ -226,10 +226,10 @@ layer(carded("20 seconds"), { excludeTestServices: true })("a server that takes 
 
   it.effect("gives up a card whose holder would have to act, so that nobody can finish it later", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const purchase = yield* prepare(url, "pm_card_authenticationRequired")
       const answer = yield* send(purchase)
-      assertTold(answer, 402, "payment_failed", "card_requires_action")
+      assertAnswer(answer, 402, "payment_failed", "card_requires_action")
       yield* (yield* Processor).finish
       assert.deepInclude(yield* books(purchase), { state: "failed", claims: 0, taken: 0 })
     }),

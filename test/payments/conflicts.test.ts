@@ -3,19 +3,19 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { today } from "../lab/Clock.ts"
-import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, World } from "../lab/Fixture.ts"
-import { assertTold } from "../lab/Told.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 layer(world(), { excludeTestServices: true })("before money", (it) => {
   it.effect("a key names one URL and one body", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const payer = yield* newPayer()
       const body = { commitment: newCommitment(), kind: "promise" }
       const { answer, headers } = yield* pay(payer, `${url}/api/witness`, body)
       assert.strictEqual(answer.status, 201)
       const other = yield* ask(`${url}/api/witness`, post({ ...body, kind: "hash" }, headers))
-      assertTold(other, 409, "idempotency_conflict")
+      assertAnswer(other, 409, "idempotency_conflict")
       const respelled = yield* ask(
         `${url}/api/witness`,
         post(`{ "kind":"promise", "commitment":"${body.commitment}" }`, headers),
@@ -28,22 +28,22 @@ layer(world(), { excludeTestServices: true })("before money", (it) => {
 
   it.effect("a key that is known is answered before its act refuses anything", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const payer = yield* newPayer()
       const path = `${url}/api/candles/day/rain-crow`
       const { answer, headers } = yield* pay(payer, path, { dedication: "For the bees" })
       assert.strictEqual(answer.status, 201, answer.text)
       const held = { dedication: "see my-site.example.com" }
       const known = yield* ask(path, post(held, headers))
-      assertTold(known, 409, "idempotency_conflict")
+      assertAnswer(known, 409, "idempotency_conflict")
       const fresh = yield* ask(path, post(held, { "idempotency-key": newKey() }))
-      assertTold(fresh, 422, "dedication_held")
+      assertAnswer(fresh, 422, "dedication_held")
     }),
   )
 
   it.effect("an unpaid request without a key is checked and priced like a keyed one, and reserves nothing", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const rows = sql<{ n: number }>`SELECT (SELECT count(*) FROM payment_attempts)::int
         + (SELECT count(*) FROM payment_claims)::int + (SELECT count(*) FROM payment_pools)::int AS n`
@@ -61,7 +61,7 @@ layer(world(), { excludeTestServices: true })("before money", (it) => {
       for (const [path, body, status, code] of cases) {
         const keyed = yield* ask(`${url}/api/${path}`, post(body, { "idempotency-key": newKey() }))
         const unkeyed = yield* ask(`${url}/api/${path}`, post(body))
-        assertTold(unkeyed, status, code, undefined, `${path}: ${unkeyed.text}`)
+        assertAnswer(unkeyed, status, code, undefined, `${path}: ${unkeyed.text}`)
         assert.strictEqual(unkeyed.text, keyed.text)
         assert.strictEqual(unkeyed.headers.get("payment-required"), keyed.headers.get("payment-required"))
       }
@@ -71,20 +71,20 @@ layer(world(), { excludeTestServices: true })("before money", (it) => {
 
   it.effect("a key has a form", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       for (const key of ["short", "has space in it", "x".repeat(129), "späte-schlüssel"]) {
         const answer = yield* ask(
           `${url}/api/witness`,
           post({ commitment: newCommitment() }, { "idempotency-key": Buffer.from(key).toString("latin1") }),
         )
-        assertTold(answer, 400, "idempotency_key_invalid", undefined, key)
+        assertAnswer(answer, 400, "idempotency_key_invalid", undefined, key)
       }
     }),
   )
 
   it.effect("the ceiling of a day counts settled and held stones, and frees what fails", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const payer = yield* newPayer()
       const day = yield* today
@@ -96,7 +96,7 @@ layer(world(), { excludeTestServices: true })("before money", (it) => {
         `${url}/api/witness`,
         post({ commitment: newCommitment() }, { "idempotency-key": newKey() }),
       )
-      assertTold(over, 409, "witness_ceiling_today")
+      assertAnswer(over, 409, "witness_ceiling_today")
       assert.match(String(over.json["message"]), /This request charged nothing\.$/u)
       const replay = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { ...last.headers }))
       assert.strictEqual(replay.json["code"], "idempotency_conflict")
@@ -112,7 +112,7 @@ layer(world(), { excludeTestServices: true })("before money", (it) => {
 
   it.effect("a body is strict", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const commitment = newCommitment()
       const bad: ReadonlyArray<readonly [string, RequestInit, number]> = [
         ["not JSON", post("{"), 400],
@@ -148,7 +148,7 @@ layer(world(), { excludeTestServices: true })("before money", (it) => {
       )
       assert.strictEqual(good.status, 402)
       const query = yield* ask(`${url}/api/witness?day=today`, post({ commitment }, { "idempotency-key": newKey() }))
-      assertTold(query, 400, "bad_request")
+      assertAnswer(query, 400, "bad_request")
     }),
   )
 })

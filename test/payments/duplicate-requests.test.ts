@@ -3,13 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { buying } from "../lab/buyer/Scene.ts"
-import { assertTold } from "../lab/Told.ts"
+import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 describe("a payment that is verified while a duplicate of its request settles", { concurrent: true }, () => {
   it.live("is answered with what the duplicate bought", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* buying
+      const { purchase, rpc, url } = yield* signedFixture
       const trap = rpc.arm("eth_call", "holdBefore")
       const slower = yield* Purchase.sendInto(trap, url, purchase)
       yield* rpc.calm
@@ -25,7 +25,7 @@ describe("a payment that is verified while a duplicate of its request settles", 
 
   it.live("under another body is a conflict, and not an invalid payment", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* buying
+      const { purchase, rpc, url } = yield* signedFixture
       const trap = rpc.arm("eth_call", "holdBefore")
       const other = { ...purchase, body: { commitment: "ab".repeat(32) } }
       const slower = yield* Purchase.sendInto(trap, url, other)
@@ -33,7 +33,7 @@ describe("a payment that is verified while a duplicate of its request settles", 
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* trap.release
       const answer = yield* Fiber.join(slower)
-      assertTold(answer, 409, "idempotency_conflict")
+      assertAnswer(answer, 409, "idempotency_conflict")
       yield* Purchase.assertSettled(url, purchase)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )

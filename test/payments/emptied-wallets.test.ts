@@ -5,11 +5,11 @@ import { SqlClient } from "effect/sql"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import * as Crowd from "../lab/buyer/QueuedPayments.ts"
+import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
 import { empty } from "../lab/buyer/ThirdParty.ts"
-import { type Answer, ask, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { type Answer, ask, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 
 const patient = proxiedServer("relayer", "20 seconds")
@@ -80,7 +80,7 @@ const attack = Effect.fnUntraced(function* (url: string, spirits: ReadonlyArray<
       { concurrency: "unbounded" },
     ),
   )
-  yield* Crowd.eventually(
+  yield* QueuedPayments.eventually(
     "answered or in flight",
     counted,
     ({ pending }) => pending - before.pending - 1 + refusals === wanted.length,
@@ -101,7 +101,7 @@ const finalNow = Purchase.mine(3)
 describe("one new wallet that buys 24 keepers with 24 cents and empties itself", { concurrent: true }, () => {
   it.live("has five in flight, costs their gas once, holds them until that is final, and stops nobody else", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { answers, inFlight, payer, wanted } = yield* attack(url, spiritIds)
       assert.strictEqual(inFlight, 5)
       const codes = Map.groupBy(answers, codeOf)
@@ -120,7 +120,7 @@ describe("one new wallet that buys 24 keepers with 24 cents and empties itself",
 
       // The first look at one of them counts the gas of all, to the last unit, and refuses the wallet.
       Purchase.assertPending(url, one, yield* Purchase.reconcile(url, one))
-      const burnt = yield* Crowd.gasOf(held)
+      const burnt = yield* QueuedPayments.gasOf(held)
       assert.isBelow(burnt, 300_000)
       assert.deepInclude(yield* counted, { lost: burnt, refused: 1 })
       yield* Effect.flatMap(LocalChain, ({ fund }) => fund(payer.address, Purchase.price))
@@ -138,7 +138,7 @@ describe("one new wallet that buys 24 keepers with 24 cents and empties itself",
 
       // Two looks, a sweep apart, end each of them, long before its authorization ends.
       for (const each of held) {
-        assert.strictEqual((yield* Purchase.secondLook(url, each)).status, 402)
+        assert.strictEqual((yield* Purchase.secondInquiry(url, each)).status, 402)
         const failed = yield* Purchase.reconcile(url, each)
         assert.strictEqual(codeOf(failed), "402 wallet_could_not_pay")
         assert.match(
@@ -151,13 +151,13 @@ describe("one new wallet that buys 24 keepers with 24 cents and empties itself",
       assert.deepInclude(yield* counted, { pending: 0, keepers: 1, lost: burnt })
       const next = yield* buy(url, yield* prepare(url, spiritOf(one), honest))
       assert.strictEqual(next.status, 201, next.text)
-      assert.strictEqual(yield* Crowd.gasOf(held), burnt, "nothing more was paid for")
+      assert.strictEqual(yield* QueuedPayments.gasOf(held), burnt, "nothing more was paid for")
     }).pipe(Effect.provide(patient), Effect.scoped),
   )
 
   it.live("is followed by new wallets that have one in flight while much gas is lost, and none while too much is", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const lose = (gas: number) => sql`
         INSERT INTO payment_payers AS p (name, refused_until, refusal, lost_gas)
@@ -171,7 +171,7 @@ describe("one new wallet that buys 24 keepers with 24 cents and empties itself",
       ]
       yield* Purchase.automine(false)
       const open = yield* Effect.forkScoped(Purchase.send(url, one))
-      yield* Crowd.eventually("claimed", counted, ({ pending }) => pending === 1)
+      yield* QueuedPayments.eventually("claimed", counted, ({ pending }) => pending === 1)
       assert.match(
         String((yield* Purchase.send(url, other)).json["message"]),
         /or, where it has never paid, while such payments cost this server much gas: this one may have 1 /u,

@@ -7,7 +7,7 @@ import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import type { SignedAuthorization } from "../../src/payments/x402/verification/Eip3009.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { chain, network, onChain, stranger, token } from "../lab/Chain.ts"
-import { height, mine, outlive, price, takeBack } from "../lab/buyer/Purchase.ts"
+import { height, mine, passExpiry, price, reorganise } from "../lab/buyer/Purchase.ts"
 import * as RpcProxy from "../lab/proxy/Node.ts"
 import type { View } from "../lab/proxy/NodeViews.ts"
 import { newPayer } from "../lab/Fixture.ts"
@@ -103,7 +103,7 @@ describe("a transfer that paid", { concurrent: true }, () => {
         )
         assert.deepStrictEqual(yield* torn, open, `call ${parity} by a node that is behind`)
       }
-      yield* outlive
+      yield* passExpiry
       const views: ReadonlyArray<
         readonly [what: string, pick: (method: string, before: number) => View, evidence: object]
       > = [
@@ -141,7 +141,7 @@ describe("a transfer that paid", { concurrent: true }, () => {
       const { asked, authorization } = yield* scene
       const simulation = yield* asked.simulate(authorization)
       const head = yield* height
-      yield* takeBack(2)
+      yield* reorganise(2)
       const transaction = yield* broadcast(authorization)
       assert.isBelow(Number(yield* height), Number(head))
       assert.strictEqual(simulation._tag, "Accepted")
@@ -208,7 +208,7 @@ describe("an authorization that was never used", { concurrent: true }, () => {
       const { before, proxy, seenBy } = yield* scene
       yield* mine(60)
       assert.deepStrictEqual(yield* seenBy(() => here), { _tag: "Open", unused: true, reverts: false })
-      yield* outlive
+      yield* passExpiry
       const views: ReadonlyArray<View> = [
         here,
         { keepsStates: 1 },

@@ -26,11 +26,11 @@ import {
   newPayer,
   paymentsOf,
   post,
-  World,
+  TestServer,
 } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const extensionsOf = (answer: Answer) =>
   JSON.parse(Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString()).extensions
@@ -56,7 +56,7 @@ const attempts = Effect.gen(function* () {
 
 /** A signed payment that names itself. */
 const named = Effect.fnUntraced(function* (id: unknown, path = "/api/witness") {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const challenge = challengeOf(yield* ask(`${url}${path}`, { method: "POST" }))
   const payment = yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource)
   return encode({ ...payment, extensions: { [PAYMENT_IDENTIFIER]: { info: { required: true, id }, schema: {} } } })
@@ -65,7 +65,7 @@ const named = Effect.fnUntraced(function* (id: unknown, path = "/api/witness") {
 layer(world(), { excludeTestServices: true })("payment-identifier", (it) => {
   it.effect("is offered in every challenge, in the form that its own library checks", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       for (const act of acts()) {
         const { path } = act.request()
         const offered = extensionsOf(yield* ask(`${url}${path}`, { method: "POST" }))[PAYMENT_IDENTIFIER]
@@ -81,7 +81,7 @@ layer(world(), { excludeTestServices: true })("payment-identifier", (it) => {
 
   it.effect("lets the unchanged client pay without an Idempotency-Key, and its id is the key from then on", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const id = generatePaymentId()
       const paying = client(yield* newPayer(), id)
       const target = `${url}/api/acquire/glass-tortoise`
@@ -104,7 +104,7 @@ layer(world(), { excludeTestServices: true })("payment-identifier", (it) => {
 
   it.effect("beside an Idempotency-Key is the same name or a refusal", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const id = generatePaymentId()
       const signature = yield* named(id)
       const body = { commitment: newCommitment() }
@@ -112,7 +112,7 @@ layer(world(), { excludeTestServices: true })("payment-identifier", (it) => {
       const send = (key: string) =>
         ask(`${url}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": signature }))
       const differing = yield* send(newKey())
-      assertTold(differing, 400, "idempotency_key_invalid")
+      assertAnswer(differing, 400, "idempotency_key_invalid")
       assert.match(String(differing.json["message"]), /differ.*This request charged nothing/u)
       assert.strictEqual(yield* attempts, before)
       assert.strictEqual((yield* send(id)).status, 201)
@@ -125,19 +125,19 @@ layer(world(), { excludeTestServices: true })("payment-identifier", (it) => {
 
   it.effect("in a form that is no key is refused, and without one a key is required as ever", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const body = { commitment: newCommitment() }
       const before = yield* attempts
       for (const id of ["short", "x".repeat(129), "has space in it!!", 1234567890123456, null]) {
         const signature = yield* named(id)
         const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
-        assertTold(answer, 400, "idempotency_key_invalid", undefined, String(id))
+        assertAnswer(answer, 400, "idempotency_key_invalid", undefined, String(id))
       }
       const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
       const plain = encode(yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource))
       for (const signature of [plain, "%%%", "aGVsbG8="]) {
         const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
-        assertTold(answer, 400, "idempotency_key_required")
+        assertAnswer(answer, 400, "idempotency_key_required")
         assert.match(String(answer.json["message"]), /payment-identifier.*This request charged nothing\.$/u)
       }
       assert.strictEqual(yield* attempts, before)
@@ -176,7 +176,7 @@ const catalogued = Layer.unwrap(
 layer(world(), { excludeTestServices: true })("a 402 without a catalogue", (it) => {
   it.effect("fits the buffers of proxies: its challenge has 1.5 KB at most, and what comes back 2.5 KB", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const payer = yield* newPayer()
       for (const { name, path } of longestRequests()) {
         const probe = yield* ask(`${url}${path}`, { method: "POST" })
@@ -193,7 +193,7 @@ layer(catalogued, { excludeTestServices: true })("bazaar", (it) => {
     "declares each act as its own library and facilitators read it, and the server takes what it declares",
     () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const payer = yield* newPayer(20_000_000n)
         yield* today
         for (const act of acts()) {
@@ -229,7 +229,7 @@ layer(catalogued, { excludeTestServices: true })("bazaar", (it) => {
     "keeps the whole head of a 402, and the payment that comes back, below the 4 KiB that proxies have for it",
     () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const payer = yield* newPayer()
         for (const { name, path } of longestRequests()) {
           const probe = yield* ask(`${url}${path}`, { method: "POST" })

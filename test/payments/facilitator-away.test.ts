@@ -6,16 +6,16 @@ import { Fail } from "../../src/payments/ledger/Fail.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
-import { type Answer, ask, World } from "../lab/Fixture.ts"
+import { type Answer, ask, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { buying, scene } from "../lab/buyer/Scene.ts"
-import { assertTold } from "../lab/Told.ts"
+import { signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const still = proxiedServer("facilitator")
 const sweeping = proxiedServer("facilitator", "1 second", "200 millis")
 
 const assertAway = (answer: Answer) => {
-  assertTold(answer, 503, "facilitator_unavailable")
+  assertAnswer(answer, 503, "facilitator_unavailable")
   assert.match(
     String(answer.json["message"]),
     /^The facilitator .* does not say .* send the same request again later\. This request charged nothing\.$/u,
@@ -24,7 +24,7 @@ const assertAway = (answer: Answer) => {
 
 /** Its last word was that it settles, which is believed for some seconds. */
 const saysThatItSettles = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   assert.strictEqual((yield* ask(`${url}/readyz`)).status, 200)
 })
 
@@ -41,7 +41,7 @@ const anHourLater = Effect.fnUntraced(function* ({ key }: Purchase.Purchase) {
 describe("after the claim, a facilitator that", { concurrent: true }, () => {
   it.live("takes no connection was handed nothing: the attempt ends at once", () =>
     Effect.gen(function* () {
-      const { database, facilitator, purchase, url } = yield* buying
+      const { database, facilitator, purchase, url } = yield* signedFixture
       const another = yield* Purchase.prepare(url)
       yield* saysThatItSettles
       // It leaves once it is believed, not when its last word is so old that it is asked again.
@@ -51,7 +51,7 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
       yield* database.calm
       yield* intent.release
       const answer = yield* Fiber.join(request)
-      assertTold(answer, 402, "payment_failed", "facilitator_unreachable")
+      assertAnswer(answer, 402, "payment_failed", "facilitator_unreachable")
       assert.match(
         String(answer.json["message"]),
         /^The facilitator .* not submitted\. This request charged nothing; .* Start again later with a new Idempotency-Key\.$/u,
@@ -67,7 +67,7 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
   for (const fault of ["unauthorizedBefore", "rateLimitBefore", "nonsenseBefore"] as const) {
     it.live(`answers so that nothing is known is asked again by a sweep, and pays once (${fault})`, () =>
       Effect.gen(function* () {
-        const { facilitator, purchase, url } = yield* buying
+        const { facilitator, purchase, url } = yield* signedFixture
         facilitator.arm(fault)
         Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
         yield* facilitator.calm
@@ -82,7 +82,7 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
   // I13
   it.live("is asked again is kept to itself by whoever asks, however often the client does", () =>
     Effect.gen(function* () {
-      const { facilitator, purchase, sql, url } = yield* buying
+      const { facilitator, purchase, sql, url } = yield* signedFixture
       facilitator.arm("nonsenseBefore")
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
@@ -103,7 +103,7 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
 
   it.live("takes its time when it is asked again holds up no other payment", () =>
     Effect.gen(function* () {
-      const { facilitator, sql, url } = yield* scene
+      const { facilitator, sql, url } = yield* paymentFixture
       const [slow, other] = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
       for (const purchase of [slow, other]) {
         facilitator.arm("nonsenseBefore")
@@ -125,7 +125,7 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
 
   it.live("has refused it, or named a transaction, is not asked again", () =>
     Effect.gen(function* () {
-      const { facilitator, url } = yield* scene
+      const { facilitator, url } = yield* paymentFixture
       const purchases = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
       for (const [index, fault] of (["refuseBefore", "imagineBefore"] as const).entries()) {
         const purchase = purchases[index] ?? assert.fail()
@@ -147,7 +147,7 @@ describe("an attempt that nobody has read", () => {
   // I10
   it.live("is ended as such only while nobody else can have handed it in", () =>
     Effect.gen(function* () {
-      const { facilitator, sql, url } = yield* scene
+      const { facilitator, sql, url } = yield* paymentFixture
       const { failUnsent } = yield* Fail
       const purchase = yield* Purchase.prepare(url)
       facilitator.arm("nonsenseBefore")

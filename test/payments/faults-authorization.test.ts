@@ -6,15 +6,15 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { broadcast, cancel, leave } from "../lab/buyer/ThirdParty.ts"
-import { World } from "../lab/Fixture.ts"
-import { buying } from "../lab/buyer/Scene.ts"
-import { assertTold } from "../lab/Told.ts"
+import { TestServer } from "../lab/Fixture.ts"
+import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const refusedBefore = Effect.fnUntraced(function* (purchase: Purchase.Purchase, reason: string) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const sql = yield* SqlClient.SqlClient
   const answer = yield* Purchase.send(url, purchase)
-  assertTold(answer, 402, "payment_invalid", reason)
+  assertAnswer(answer, 402, "payment_invalid", reason)
   const written = yield* sql<{ n: number }>`
     SELECT ((SELECT count(*) FROM payment_attempts) + (SELECT count(*) FROM payment_claims)
       + (SELECT count(*) FROM payment_pools))::int AS n`
@@ -26,8 +26,8 @@ const refusedBefore = Effect.fnUntraced(function* (purchase: Purchase.Purchase, 
 describe("before settlement", { concurrent: true }, () => {
   it.live("one that is over on the chain's clock is refused and nothing is written", () =>
     Effect.gen(function* () {
-      const { purchase } = yield* buying
-      yield* Purchase.outlive
+      const { purchase } = yield* signedFixture
+      yield* Purchase.passExpiry
       yield* refusedBefore(purchase, "invalid_exact_evm_payload_authorization_valid_before")
     }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
   )
@@ -36,7 +36,7 @@ describe("before settlement", { concurrent: true }, () => {
     "a payer without funds is not told that nothing was charged, since somebody may fund and settle it at once",
     () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const purchase = yield* Purchase.prepare(url, 0n)
         const refused = yield* Purchase.send(url, purchase)
         assert.strictEqual(refused.json["reason"], "invalid_exact_evm_insufficient_balance")
@@ -54,7 +54,7 @@ describe("between verification and broadcast", { concurrent: true }, () => {
     const when = settledBy === "relayer" ? "at once" : "when two looks agree"
     it.live(`a wallet that is emptied ends the payment ${when} (${settledBy})`, () =>
       Effect.gen(function* () {
-        const { facilitator, purchase, rpc, url } = yield* buying
+        const { facilitator, purchase, rpc, url } = yield* signedFixture
         const trap = settledBy === "relayer" ? rpc.arm("eth_estimateGas", "holdBefore") : facilitator.arm("holdBefore")
         const request = yield* Purchase.sendInto(trap, url, purchase)
         yield* leave(purchase.payer)
@@ -63,7 +63,7 @@ describe("between verification and broadcast", { concurrent: true }, () => {
         yield* trap.release
         const first = yield* Fiber.join(request)
         if (settledBy === "facilitator") Purchase.assertPending(url, purchase, first)
-        const answer = settledBy === "relayer" ? first : yield* Purchase.secondLook(url, purchase)
+        const answer = settledBy === "relayer" ? first : yield* Purchase.secondInquiry(url, purchase)
         assert.strictEqual(answer.status, 402, answer.text)
         yield* Purchase.assertFailed(url, purchase, "invalid_exact_evm_insufficient_balance")
       }).pipe(Effect.provide(proxiedServer(settledBy, "10 seconds"))),
@@ -72,10 +72,10 @@ describe("between verification and broadcast", { concurrent: true }, () => {
 
   it.live("an authorization that ends is never broadcast", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* buying
+      const { purchase, rpc, url } = yield* signedFixture
       const trap = rpc.arm("eth_estimateGas", "holdBefore")
       const request = yield* Purchase.sendInto(trap, url, purchase)
-      yield* Purchase.outlive
+      yield* Purchase.passExpiry
       yield* rpc.calm
       yield* trap.release
       const answer = yield* Fiber.join(request)
@@ -86,7 +86,7 @@ describe("between verification and broadcast", { concurrent: true }, () => {
 
   it.live("a cancellation counts once it is final", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* buying
+      const { purchase, rpc, url } = yield* signedFixture
       const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
       const request = yield* Purchase.sendInto(trap, url, purchase)
       yield* cancel(purchase)

@@ -3,17 +3,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { buying } from "../lab/buyer/Scene.ts"
-import { assertTold } from "../lab/Told.ts"
+import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 describe("a database that hangs up", { concurrent: true }, () => {
   // I11
   it.live("after the COMMIT of a stone has recorded that stone", () =>
     Effect.gen(function* () {
-      const { database, purchase, url } = yield* buying
+      const { database, purchase, url } = yield* signedFixture
       database.arm(/^COMMIT$/u, "cutAfter")
       const answer = yield* Purchase.send(url, purchase)
-      assertTold(answer, 503, "unavailable")
+      assertAnswer(answer, 503, "unavailable")
       assert.match(String(answer.json["message"]), /do not sign another/u)
       yield* database.calm
       yield* Purchase.assertSettled(url, purchase)
@@ -24,10 +24,10 @@ describe("a database that hangs up", { concurrent: true }, () => {
   // I11
   it.live("before the COMMIT of a stone has not recorded that stone, and reconciling records it", () =>
     Effect.gen(function* () {
-      const { database, purchase, url } = yield* buying
+      const { database, purchase, url } = yield* signedFixture
       database.arm(/^COMMIT$/u, "cutBefore")
       const answer = yield* Purchase.send(url, purchase)
-      assertTold(answer, 503, "unavailable")
+      assertAnswer(answer, 503, "unavailable")
       assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, state: "pending" })
       yield* database.calm
       yield* Purchase.settlesNow(url, purchase)
@@ -37,10 +37,10 @@ describe("a database that hangs up", { concurrent: true }, () => {
 
   it.live("before the intent was written leaves no attempt, and the same payment is good afterwards", () =>
     Effect.gen(function* () {
-      const { database, purchase, url } = yield* buying
+      const { database, purchase, url } = yield* signedFixture
       database.arm(/INSERT INTO payment_attempts/u, "cutBefore")
       const answer = yield* Purchase.send(url, purchase)
-      assertTold(answer, 503, "unavailable")
+      assertAnswer(answer, 503, "unavailable")
       assert.strictEqual(yield* Purchase.attemptOf(purchase), undefined)
       yield* database.calm
       const again = yield* Purchase.send(url, purchase)
@@ -54,7 +54,7 @@ describe("a client that goes away during settlement", { concurrent: true }, () =
   for (const settledBy of ["relayer", "facilitator"] as const) {
     it.live(`finds its stone by its key (${settledBy})`, () =>
       Effect.gen(function* () {
-        const { facilitator, purchase, rpc, url } = yield* buying
+        const { facilitator, purchase, rpc, url } = yield* signedFixture
         const trap =
           settledBy === "relayer" ? rpc.arm("eth_sendRawTransaction", "holdBefore") : facilitator.arm("holdBefore")
         const request = yield* Purchase.sendInto(trap, url, purchase)

@@ -9,7 +9,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeFault } from "../lab/proxy/Node.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
-import { buying, scene } from "../lab/buyer/Scene.ts"
+import { signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 
 const expired = "authorization_expired"
 
@@ -22,7 +22,7 @@ const inTime = <A, R>(request: Effect.Effect<A, never, R>) =>
 
 /** The request is answered 202, the transaction is mined only then, and the same key finds its stone. */
 const openThenPaid = Effect.gen(function* () {
-  const { facilitator, purchase, rpc, url } = yield* buying
+  const { facilitator, purchase, rpc, url } = yield* signedFixture
   yield* automine(false)
   Purchase.assertPending(url, purchase, yield* inTime(Purchase.send(url, purchase)))
   Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
@@ -37,14 +37,14 @@ const openThenPaid = Effect.gen(function* () {
 
 /** The request is answered 202 for as long as the authorization could still be used, and 402 from then on. */
 const openThenFailed = Effect.gen(function* () {
-  const { facilitator, purchase, rpc, url } = yield* buying
+  const { facilitator, purchase, rpc, url } = yield* signedFixture
   Purchase.assertPending(url, purchase, yield* inTime(Purchase.send(url, purchase)))
   yield* facilitator.calm
   yield* Purchase.mine(4)
   Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-  yield* Purchase.outlive
+  yield* Purchase.passExpiry
   yield* rpc.calm
-  const answer = yield* Purchase.secondLook(url, purchase)
+  const answer = yield* Purchase.secondInquiry(url, purchase)
   assert.strictEqual(answer.status, 402, answer.text)
   // A relayer whose node drops transactions counts on its own for two seconds.
   yield* Effect.sleep("1 second")
@@ -53,7 +53,7 @@ const openThenFailed = Effect.gen(function* () {
 
 /** What never left is brought to the chain once the node takes it, by whoever looks for it, and once. */
 const openThenBrought = Effect.gen(function* () {
-  const { purchase, rpc, url } = yield* buying
+  const { purchase, rpc, url } = yield* signedFixture
   Purchase.assertPending(url, purchase, yield* inTime(Purchase.send(url, purchase)))
   yield* rpc.calm
   yield* Purchase.reconcile(url, purchase).pipe(until("never brought to the chain", ({ status }) => status === 200))
@@ -63,7 +63,7 @@ const openThenBrought = Effect.gen(function* () {
 
 /** What was said is of no account when the transfer is already there. */
 const paidAtOnce = Effect.gen(function* () {
-  const { facilitator, purchase, url } = yield* buying
+  const { facilitator, purchase, url } = yield* signedFixture
   const answer = yield* Purchase.send(url, purchase)
   assert.strictEqual(answer.status, 201, answer.text)
   yield* facilitator.calm
@@ -145,7 +145,7 @@ describe("a node that", { concurrent: true }, () => {
 
   it.live("took the transaction and hung up is not sent that transaction a second time", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const { relayerKey } = yield* LocalChain
       const { address } = privateKeyToAccount(Redacted.value(relayerKey))
       const purchase = yield* Purchase.prepare(url)
@@ -160,7 +160,7 @@ describe("a node that", { concurrent: true }, () => {
 
   it.live("once did not say which chain it is does not stop the relayer for good", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       rpc.arm("eth_chainId", "status500")
       yield* Purchase.send(url, yield* Purchase.prepare(url))
       yield* rpc.calm
@@ -170,7 +170,7 @@ describe("a node that", { concurrent: true }, () => {
 
   it.live("dropped a transaction delays other payments by seconds only", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* buying
+      const { purchase, rpc, url } = yield* signedFixture
       rpc.arm("eth_sendRawTransaction", "swallow")
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
       yield* rpc.calm

@@ -9,7 +9,7 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
-import { ask, World } from "../lab/Fixture.ts"
+import { ask, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 
@@ -36,7 +36,7 @@ describe("a settled transfer", { concurrent: true }, () => {
   // I14
   it.live("is pending until its block is final, and final from then on, in every read", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const bought = yield* buy
       assert.strictEqual((yield* readAct(bought)).finality, "pending")
       yield* Purchase.mine(2)
@@ -53,9 +53,9 @@ describe("a settled transfer", { concurrent: true }, () => {
 
   it.live("that a reorganisation put into another transaction is settled there", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const bought = yield* buy
-      yield* Purchase.takeBack(1)
+      yield* Purchase.reorganise(1)
       const elsewhere = yield* broadcast(bought.purchase)
       assert.notStrictEqual(elsewhere, bought.receipt.transaction)
       yield* Purchase.mine(2)
@@ -77,7 +77,7 @@ describe("a settled transfer", { concurrent: true }, () => {
       const bought = yield* buy
       const raw = yield* rawOf(bought)
       const block = yield* Purchase.height
-      yield* Purchase.takeBack(1)
+      yield* Purchase.reorganise(1)
       yield* Purchase.mine(2)
       yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw }))
       assert.strictEqual(yield* foundAbove(block), "pending")
@@ -97,14 +97,14 @@ describe("a settled transfer", { concurrent: true }, () => {
         const { facilitator } = yield* Proxies
         const bought = yield* buy
         const refusal = facilitator.arm("refuseBefore")
-        yield* Purchase.takeBack(1)
+        yield* Purchase.reorganise(1)
         yield* Purchase.mine(4)
         // It could still be brought back: nothing is lost before its authorization has ended.
         yield* refusal.arrived
         yield* looked(2)
         assert.strictEqual((yield* readAct(bought)).finality, "pending")
         assert.strictEqual((yield* health).status, 200)
-        yield* Purchase.outlive
+        yield* Purchase.passExpiry
         assert.deepStrictEqual(yield* becomes(bought, "lost", hasten), { ...bought.receipt, finality: "lost" })
         const failing = yield* health
         assert.strictEqual(failing.status, 503)
@@ -129,8 +129,8 @@ describe("a settled transfer", { concurrent: true }, () => {
     Effect.gen(function* () {
       const { rpcUrl } = yield* LocalChain
       const bought = yield* buy
-      yield* Purchase.takeBack(1)
-      yield* Purchase.outlive
+      yield* Purchase.reorganise(1)
+      yield* Purchase.passExpiry
       const patient = yield* Layer.build(
         Finality.layer({ sweepEvery: Duration.minutes(30), patience: Duration.seconds(10) }).pipe(
           Layer.provide(
@@ -143,7 +143,7 @@ describe("a settled transfer", { concurrent: true }, () => {
       for (const _ of [1, 2, 3]) yield* look
       yield* Purchase.doubted(bought.purchase)
       assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      yield* Purchase.aSweepLater(bought.purchase)
+      yield* Purchase.afterNextSweep(bought.purchase)
       yield* look
       assert.strictEqual((yield* readAct(bought)).finality, "lost")
     }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
@@ -153,8 +153,8 @@ describe("a settled transfer", { concurrent: true }, () => {
     Effect.gen(function* () {
       const { rpcUrl } = yield* LocalChain
       const bought = yield* buy
-      yield* Purchase.takeBack(1)
-      yield* Purchase.outlive
+      yield* Purchase.reorganise(1)
+      yield* Purchase.passExpiry
       const alarms: Array<string> = []
       const ears = Logger.make<unknown, void>(({ logLevel, message }) => {
         if (logLevel === "Error") alarms.push(String(message))

@@ -6,7 +6,7 @@ import type { NodeProxy } from "../lab/proxy/Node.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { ask, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { scene } from "../lab/buyer/Scene.ts"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 
 /** Every method that the node is asked for from now on. */
 const overhear = (rpc: NodeProxy, methods: ReadonlyArray<string>) => {
@@ -31,7 +31,7 @@ const methods = [
 describe("a forged payment", { concurrent: true }, () => {
   it.live("in the name of one wallet asks the node whether it has code, once, and nothing else", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const victim = yield* newPayer()
       const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
       const forge = Effect.gen(function* () {

@@ -3,12 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import * as Crowd from "../lab/buyer/QueuedPayments.ts"
+import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { broadcast, empty } from "../lab/buyer/ThirdParty.ts"
-import { type Answer, newKey, World } from "../lab/Fixture.ts"
-import { buying, scene } from "../lab/buyer/Scene.ts"
+import { type Answer, newKey, TestServer } from "../lab/Fixture.ts"
+import { signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
 const still = proxiedServer("relayer", "20 seconds")
@@ -20,7 +20,7 @@ const fund = ({ payer }: Purchase.Purchase) =>
 
 /** A payment whose broadcast is in a block, after all of its wallet's money has left. */
 const emptied = Effect.gen(function* () {
-  const { purchase, rpc, url } = yield* buying
+  const { purchase, rpc, url } = yield* signedFixture
   const trap = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => params.includes(purchase.nonce.slice(2)))
   const bought = yield* Purchase.sendInto(trap, url, purchase)
   yield* empty(purchase.payer)
@@ -41,10 +41,14 @@ const due = Effect.flatMap(
 )
 
 const failed = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const purchase = yield* emptied
   yield* Purchase.mine(3)
-  assert.deepStrictEqual(reasonIn(yield* Purchase.told(url, purchase)), [402, "payment_failed", "wallet_could_not_pay"])
+  assert.deepStrictEqual(reasonIn(yield* Purchase.storedAnswer(url, purchase)), [
+    402,
+    "payment_failed",
+    "wallet_could_not_pay",
+  ])
   return purchase
 })
 
@@ -52,13 +56,13 @@ describe("what pays late for an attempt that failed", { concurrent: true }, () =
   // I16
   it.live("is noted by the server itself once it is final, told to its buyer, and buys once under a new key", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const purchase = yield* failed
       yield* fund(purchase)
       const transaction = yield* broadcast(purchase)
       yield* due
       // Its block is not final: it may be taken back, and the payment with it.
-      const [looked] = yield* Crowd.eventually(
+      const [looked] = yield* QueuedPayments.eventually(
         "looked at",
         Effect.flatMap(
           SqlClient.SqlClient,
@@ -69,7 +73,7 @@ describe("what pays late for an attempt that failed", { concurrent: true }, () =
       assert.isDefined(looked)
       yield* Purchase.mine(3)
       yield* due
-      yield* Crowd.eventually("noted", strays, (rows) => rows.length > 0)
+      yield* QueuedPayments.eventually("noted", strays, (rows) => rows.length > 0)
       assert.deepStrictEqual(yield* strays, [{ transaction }])
       const told = yield* Purchase.reconcile(url, purchase)
       assert.strictEqual(told.status, 402)
@@ -91,7 +95,7 @@ describe("what pays late for an attempt that failed", { concurrent: true }, () =
       assert.deepInclude(yield* Purchase.attemptOf(purchase), { state: "failed", acts: 0, stones: 0, claims: 0 })
       yield* Purchase.audit(url)
       yield* due
-      yield* Crowd.eventually("let go", due, (rows) => rows.length === 0)
+      yield* QueuedPayments.eventually("let go", due, (rows) => rows.length === 0)
       assert.deepStrictEqual(yield* strays, [])
     }).pipe(Effect.provide(server)),
   )
@@ -100,8 +104,8 @@ describe("what pays late for an attempt that failed", { concurrent: true }, () =
     Effect.gen(function* () {
       yield* failed
       assert.lengthOf(yield* due, 1)
-      yield* Purchase.outlive
-      yield* Crowd.eventually("let go", due, (rows) => rows.length === 0)
+      yield* Purchase.passExpiry
+      yield* QueuedPayments.eventually("let go", due, (rows) => rows.length === 0)
       assert.deepStrictEqual(yield* strays, [])
     }).pipe(Effect.provide(server)),
   )
@@ -110,7 +114,7 @@ describe("what pays late for an attempt that failed", { concurrent: true }, () =
 describe("an attempt whose wallet was emptied", { concurrent: true }, () => {
   it.live("does not fail while the transaction that was to charge it can still be taken back", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const purchase = yield* emptied
       for (let blocks = 0; blocks < 2; blocks += 1) {
         Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
@@ -118,17 +122,17 @@ describe("an attempt whose wallet was emptied", { concurrent: true }, () => {
         assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
         yield* Purchase.mine(1)
       }
-      assert.strictEqual((yield* Purchase.secondLook(url, purchase)).status, 402)
+      assert.strictEqual((yield* Purchase.secondInquiry(url, purchase)).status, 402)
     }).pipe(Effect.provide(still)),
   )
 
   it.live("does not fail when it has money again at the second look, and settles by whoever brings it then", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const purchase = yield* emptied
       yield* Purchase.mine(3)
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      yield* Purchase.aSweepLater(purchase)
+      yield* Purchase.afterNextSweep(purchase)
       yield* fund(purchase)
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
       yield* broadcast(purchase)
@@ -138,7 +142,7 @@ describe("an attempt whose wallet was emptied", { concurrent: true }, () => {
 
   it.live("does not fail where another transaction than the one that is final may still charge it", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const purchase = yield* emptied
       yield* Purchase.mine(3)
@@ -150,15 +154,15 @@ describe("an attempt whose wallet was emptied", { concurrent: true }, () => {
 
   it.live("waits for its end where the node keeps no state of the final block", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const purchase = yield* emptied
       yield* Purchase.mine(3)
       rpc.behave(() => ({ keepsStates: 1 }))
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
       yield* rpc.calm
-      yield* Purchase.outlive
-      yield* Purchase.secondLook(url, purchase)
+      yield* Purchase.passExpiry
+      yield* Purchase.secondInquiry(url, purchase)
       yield* Purchase.assertFailed(url, purchase, "authorization_expired")
     }).pipe(Effect.provide(still)),
   )

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf } from "../lab/buyer/Payment.ts"
 
 const acts: ReadonlyArray<readonly [path: string, body: () => object]> = [
@@ -24,7 +24,7 @@ layer(world(), { excludeTestServices: true })("paid answers", (it) => {
     "%s: every byte and header of the first answer is in its replays, which add their own mark alone",
     ([path, body]) =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const sent = body()
         const { answer, headers, key } = yield* pay(yield* newPayer(), `${url}${path}`, sent)
         assert.strictEqual(answer.status, 201, answer.text)
@@ -48,7 +48,7 @@ layer(world(), { excludeTestServices: true })("paid answers", (it) => {
 
   it.effect.each(acts)("%s: no refusal may be kept either", ([path, body]) =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const key = { "idempotency-key": newKey() }
       for (const init of [
         { method: "POST" },
@@ -71,7 +71,7 @@ layer(world(), { excludeTestServices: true })("paid answers", (it) => {
 
   it.effect("a bare probe is told the price and writes nothing", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const count = sql<{
         n: bigint

@@ -7,10 +7,10 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { View } from "../lab/proxy/NodeViews.ts"
 import { loopback } from "../lab/server/Rooms.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { type Answer, ask, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { type Answer, ask, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
-import { scene } from "../lab/buyer/Scene.ts"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 
 const edition = "/api/elements/pixel-bit-frog/collect"
 const stone = "/api/witness"
@@ -58,7 +58,7 @@ const attempts = Effect.flatMap(
 describe("a wallet with one cent and 140 purchases of one edition", { concurrent: true }, () => {
   it.live("holds one of them while it is on its way, and costs us one transaction", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const purchases = yield* prepare(url, edition, 140, Purchase.price)
       yield* Purchase.automine(false)
       const answers = yield* Effect.forEach(purchases, ({ send }) => send, { concurrency: "unbounded" })
@@ -85,7 +85,7 @@ describe("a wallet with one cent and 140 purchases of one edition", { concurrent
 describe("a wallet with exactly enough", { concurrent: true }, () => {
   it.live("is not overdrawn by a payment that has left its balance and is not recorded yet", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const [first, second] = yield* prepare(url, stone, 2, 2n * Purchase.price)
       if (first === undefined || second === undefined) return assert.fail()
       let hash: string | undefined
@@ -102,7 +102,7 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
 
   it.live("buys once while one node behind a balancer knows its payment and another one does not", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const [first, second] = yield* prepare(url, edition, 2, Purchase.price)
       if (first === undefined || second === undefined) return assert.fail()
       let hash: string | undefined
@@ -124,7 +124,7 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
 
   it.live("buys nothing with what a payment in flight takes, while an older payment becomes a minute old", () =>
     Effect.gen(function* () {
-      const { rpc, sql, url } = yield* scene
+      const { rpc, sql, url } = yield* paymentFixture
       // Two prices: the first purchase spends one, and the other one is promised twice.
       const [older, pending, late] = yield* prepare(url, edition, 3, 2n * Purchase.price)
       if (older === undefined || pending === undefined || late === undefined) return assert.fail()
@@ -150,7 +150,7 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
 
   it.live("can spend its balance again when its payment has failed", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const [first, second] = yield* prepare(url, stone, 2, Purchase.price)
       if (first === undefined || second === undefined) return assert.fail()
       rpc.arm("eth_sendRawTransaction", "dropBefore")
@@ -162,7 +162,7 @@ describe("a wallet with exactly enough", { concurrent: true }, () => {
         await client.mine({ blocks: 4 })
       })
       yield* rpc.calm
-      assert.strictEqual((yield* Purchase.secondLook(url, first)).status, 402)
+      assert.strictEqual((yield* Purchase.secondInquiry(url, first)).status, 402)
       assert.deepInclude(yield* attempts, { pending: 0, failed: 1, claims: 0 })
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )

@@ -7,9 +7,9 @@ import * as Server from "../../src/server/Server.ts"
 import { cardsOf, prepare, processor, Processor, send } from "../lab/buyer/Cards.ts"
 import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { configOf, World } from "../lab/Fixture.ts"
+import { configOf, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { scene } from "../lab/buyer/Scene.ts"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 
 const soon = (key: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -18,7 +18,7 @@ const soon = (key: string) =>
 
 /** A server that takes cards and sweeps at every moment, and that waits long for whoever hangs. */
 const sweeping = Layer.effect(
-  World,
+  TestServer,
   Effect.gen(function* () {
     const { database, rpc } = yield* Proxies
     const config = yield* configOf(
@@ -32,14 +32,14 @@ const sweeping = Layer.effect(
     )
     const server = Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config)))
     yield* Layer.build(Layer.fresh(server))
-    return World.of({ url: config.publicUrl })
+    return TestServer.of({ url: config.publicUrl })
   }),
 ).pipe(Layer.provideMerge(Layer.merge(stage, processor)), Layer.orDie)
 
 describe("a card processor that hangs", () => {
   it.live("keeps no attempt waiting that is paid on chain", () =>
     Effect.gen(function* () {
-      const { database, url } = yield* scene
+      const { database, url } = yield* paymentFixture
       const bank = yield* Processor
       const card = yield* prepare(url)
       const hanging = bank.arm("holdBefore")

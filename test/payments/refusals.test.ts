@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { type Authorization, challengeOf, encode, type Offer, type Payment, sign } from "../lab/buyer/Payment.ts"
 
 const other = "0x00000000000000000000000000000000000000aa"
@@ -143,7 +143,7 @@ const everything = Effect.gen(function* () {
 layer(world(), { excludeTestServices: true })("a payment that does not fit", (it) => {
   it.effect.each(cases)("$name", (one) =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const payer = yield* newPayer(one.funds)
       const before = yield* everything
       const body = { commitment: newCommitment() }

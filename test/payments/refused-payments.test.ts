@@ -5,16 +5,16 @@ import { patience } from "../lab/Patience.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { loopback } from "../lab/server/Rooms.ts"
-import { ask, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { ask, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { scene } from "../lab/buyer/Scene.ts"
-import { assertTold } from "../lab/Told.ts"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const from = (address: string) => ({ "x-forwarded-for": address })
 
 /** Payments of wallets that hold nothing: each is signed well, and the node has to be asked to refuse it. */
 const refusedBy = Effect.fnUntraced(function* (address: string, count: number, concurrency: number) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
   const wallets = yield* Effect.forEach(Array.from({ length: count }), () => newPayer(0n))
   const answers = yield* Effect.forEach(
@@ -34,7 +34,7 @@ const server = proxiedServer("relayer", "10 seconds", "1 hour", 50, {}, { truste
 describe("refused payments of one address", { timeout: patience(60) }, () => {
   it.live("are 402 sixty times a minute, then 429 without a question to the node", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const honest = yield* Purchase.prepare(url)
       const settled = yield* Purchase.prepare(url)
       const sent = yield* ask(`${url}/api/witness`, post(settled.body, { ...settled.headers, ...from("198.51.100.7") }))
@@ -45,11 +45,11 @@ describe("refused payments of one address", { timeout: patience(60) }, () => {
       const isAskedAbout = (wallet: string) => heard.some((params) => params.includes(wallet))
       const first = yield* refusedBy("198.51.100.7", 60, 8)
       assert.isTrue(first.wallets.every(isAskedAbout))
-      for (const one of first.answers) assertTold(one, 402, "payment_invalid")
+      for (const one of first.answers) assertAnswer(one, 402, "payment_invalid")
 
       const more = yield* refusedBy("198.51.100.7", 20, 8)
       for (const one of more.answers) {
-        assertTold(one, 429, "rate_limited")
+        assertAnswer(one, 429, "rate_limited")
         const wait = Number(one.headers.get("retry-after"))
         assert.isTrue(wait >= 1 && wait <= 60, String(wait))
         assert.strictEqual(one.json["retryAfter"], wait)

@@ -3,13 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
-import * as Crowd from "../lab/buyer/QueuedPayments.ts"
+import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { agreeing, agrees, broadcast, burning, cancel, giveCode } from "../lab/buyer/ThirdParty.ts"
-import { type Answer, newPayer, World } from "../lab/Fixture.ts"
+import { type Answer, newPayer, TestServer } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { buying, scene } from "../lab/buyer/Scene.ts"
+import { signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 
 /** Agrees while gas has no price, and otherwise turns until its gas is gone. */
 const burningAtAPrice: Hex = `0x3a156009575b6005565b${agrees}`
@@ -29,7 +29,7 @@ const lostGas = Effect.flatMap(
 
 /** Buys, and does something on the chain between the rehearsal of that payment and its block. */
 const buyAnd = Effect.fnUntraced(function* <E, R>(purchase: Purchase.Purchase, between: Effect.Effect<unknown, E, R>) {
-  const { rpc, url } = yield* scene
+  const { rpc, url } = yield* paymentFixture
   const trap = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => params.includes(purchase.nonce.slice(2)))
   const bought = yield* Purchase.sendInto(trap, url, purchase)
   yield* between
@@ -39,7 +39,7 @@ const buyAnd = Effect.fnUntraced(function* <E, R>(purchase: Purchase.Purchase, b
 
 /** A wallet with code whose payment has taken our gas and reverted; nobody has looked yet. */
 const burnt = Effect.gen(function* () {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const payer = yield* newPayer(64n * Purchase.price)
   yield* giveCode(payer.address, agreeing)
   const purchase = yield* Purchase.prepare(url, undefined, payer)
@@ -51,7 +51,7 @@ const burnt = Effect.gen(function* () {
 
 /** What its wallet is told of the next payment, after one look at this one. */
 const nextAfterLook = Effect.fnUntraced(function* (purchase: Purchase.Purchase) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
   return reasonIn(yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, purchase.payer)))
 })
@@ -59,12 +59,12 @@ const nextAfterLook = Effect.fnUntraced(function* (purchase: Purchase.Purchase) 
 describe("a wallet that agrees in a rehearsal and burns its gas in a block", { concurrent: true }, () => {
   it.live("cannot tell them apart by the price of gas", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const payer = yield* newPayer(8n * Purchase.price)
       const purchases = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], () => Purchase.prepare(url, undefined, payer))
       yield* giveCode(payer.address, burningAtAPrice)
       const answers = yield* Effect.forEach(purchases, (one) => Purchase.send(url, one), { concurrency: "unbounded" })
-      assert.strictEqual(yield* Crowd.relayed, 0, "no gas is spent")
+      assert.strictEqual(yield* QueuedPayments.relayed, 0, "no gas is spent")
       const failed = answers.filter(({ status }) => status !== 409)
       assert.isNotEmpty(failed)
       for (const answer of failed) {
@@ -76,7 +76,7 @@ describe("a wallet that agrees in a rehearsal and burns its gas in a block", { c
 
   it.live("has one payment open until one is paid, and is refused at once by every server when it reverts", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const other = yield* anotherServer()
       const payer = yield* newPayer(64n * Purchase.price)
       const purchases = yield* Effect.forEach([1, 2, 3, 4, 5, 6], () => Purchase.prepare(url, undefined, payer))
@@ -116,7 +116,7 @@ describe("a wallet that agrees in a rehearsal and burns its gas in a block", { c
       // However often it is looked at, it is paid for once and counted once.
       yield* Purchase.reconcile(url, open)
       yield* Purchase.reconcile(other, open)
-      assert.strictEqual(yield* Crowd.relayed, 1)
+      assert.strictEqual(yield* QueuedPayments.relayed, 1)
       assert.deepStrictEqual(yield* attempts, [["pending", 1]])
       const lost = yield* lostGas
       assert.isAbove(lost, 50_000)
@@ -146,9 +146,9 @@ describe("a payment that was in a block and did not pay", { concurrent: true }, 
       const lost = yield* lostGas
       assert.isAbove(lost, 50_000)
       // It is counted once, and its attempt ends as it did before.
-      const { url } = yield* World
-      yield* Purchase.outlive
-      yield* Purchase.secondLook(url, purchase)
+      const { url } = yield* TestServer
+      yield* Purchase.passExpiry
+      yield* Purchase.secondInquiry(url, purchase)
       yield* Purchase.assertFailed(url, purchase, "authorization_canceled")
       assert.strictEqual(yield* lostGas, lost)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
@@ -156,7 +156,7 @@ describe("a payment that was in a block and did not pay", { concurrent: true }, 
 
   it.live("is the fault of a wallet without code that cancelled it on its way", () =>
     Effect.gen(function* () {
-      const { purchase, url } = yield* buying
+      const { purchase, url } = yield* signedFixture
       Purchase.assertPending(url, purchase, yield* buyAnd(purchase, cancel(purchase)))
       assert.deepStrictEqual(yield* nextAfterLook(purchase), [402, "payment_invalid", "wallet_did_not_pay"])
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
@@ -164,10 +164,10 @@ describe("a payment that was in a block and did not pay", { concurrent: true }, 
 
   it.live("is nobody's fault where its block came after its end", () =>
     Effect.gen(function* () {
-      const { purchase, url } = yield* buying
+      const { purchase, url } = yield* signedFixture
       const late = Purchase.onChain((client) => client.increaseTime({ seconds: 200 }))
       Purchase.assertPending(url, purchase, yield* buyAnd(purchase, late))
-      assert.strictEqual(yield* Crowd.relayed, 1)
+      assert.strictEqual(yield* QueuedPayments.relayed, 1)
       const [status] = yield* nextAfterLook(purchase)
       assert.strictEqual(status, 201)
       assert.strictEqual(yield* lostGas, 0)
@@ -176,7 +176,7 @@ describe("a payment that was in a block and did not pay", { concurrent: true }, 
 
   it.live("is nobody's fault where somebody else was faster and it paid", () =>
     Effect.gen(function* () {
-      const { purchase, url } = yield* buying
+      const { purchase, url } = yield* signedFixture
       yield* buyAnd(purchase, broadcast(purchase))
       assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
       const answer = yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, purchase.payer))
@@ -189,7 +189,7 @@ describe("a payment that was in a block and did not pay", { concurrent: true }, 
 describe("payments of a wallet without code that could not be sent", { concurrent: true }, () => {
   it.live("are not sent later where it has code by then, and are where it has none", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const payer = yield* newPayer(3n * Purchase.price)
       const changing = yield* Effect.forEach([1, 2, 3], () => Purchase.prepare(url, undefined, payer))
       const honest = yield* Purchase.prepare(url)
@@ -198,13 +198,13 @@ describe("payments of a wallet without code that could not be sent", { concurren
       yield* rpc.calm
       yield* giveCode(payer.address, agreeing)
       for (const one of changing) Purchase.assertPending(url, one, yield* Purchase.reconcile(url, one))
-      assert.strictEqual(yield* Crowd.relayed, 0, "no gas is spent")
-      yield* Crowd.eventually("settled", Purchase.reconcile(url, honest), ({ status }) => status === 200)
+      assert.strictEqual(yield* QueuedPayments.relayed, 0, "no gas is spent")
+      yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, honest), ({ status }) => status === 200)
       yield* giveCode(payer.address, "0x")
       for (const one of changing) {
-        yield* Crowd.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+        yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
       }
-      assert.strictEqual(yield* Crowd.relayed, 4)
+      assert.strictEqual(yield* QueuedPayments.relayed, 4)
       yield* Purchase.audit(url)
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )

@@ -7,11 +7,11 @@ import { SqlClient } from "effect/sql"
 import { multicall3 } from "../../schema/payments/Usdc.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { verifyChain } from "../../src/cli/verify/Chain.ts"
-import * as Crowd from "../lab/buyer/QueuedPayments.ts"
+import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
-import { type Answer, ask, newCommitment, newPayer, World } from "../lab/Fixture.ts"
+import { type Answer, ask, newCommitment, newPayer, TestServer } from "../lab/Fixture.ts"
 import { agreeing, burning, empty, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 
@@ -40,13 +40,13 @@ const patient = proxiedServer("relayer", "20 seconds")
 describe("payments that wait while another is sent", { concurrent: true }, () => {
   it.live("travel in one transaction, and each has its own stone, receipt and charge", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const [first, ...others] = yield* prepare(url, 9)
       if (first === undefined) return
-      const crowd = yield* Crowd.gather(url, first, others)
+      const crowd = yield* QueuedPayments.gather(url, first, others)
       yield* crowd.letGo
       assert.deepStrictEqual(statuses([yield* crowd.first, ...(yield* crowd.others)]), Array(9).fill(201))
-      const sent = yield* Crowd.sentFor([first, ...others])
+      const sent = yield* QueuedPayments.sentFor([first, ...others])
       assert.deepStrictEqual(
         sent.map(({ isGroup, payments }) => [isGroup, payments]),
         [
@@ -63,10 +63,10 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
 
   it.live("leave behind the one that its wallet can no longer pay, which is refused as it would be alone", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const [first, poor, ...others] = yield* prepare(url, 6)
       if (first === undefined || poor === undefined) return
-      const crowd = yield* Crowd.gather(url, first, [poor, ...others])
+      const crowd = yield* QueuedPayments.gather(url, first, [poor, ...others])
       yield* empty(poor.payer)
       yield* crowd.letGo
       const [refused, ...settled] = yield* crowd.others
@@ -76,23 +76,23 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
         "payment_failed",
         "invalid_exact_evm_insufficient_balance",
       ])
-      const sent = yield* Crowd.sentFor([first, poor, ...others])
+      const sent = yield* QueuedPayments.sentFor([first, poor, ...others])
       assert.deepStrictEqual(
         sent.map(({ payments }) => payments),
         [1, 4],
       )
-      assert.strictEqual((yield* Crowd.sentFor([poor])).filter(({ payments }) => payments > 0).length, 0)
+      assert.strictEqual((yield* QueuedPayments.sentFor([poor])).filter(({ payments }) => payments > 0).length, 0)
       yield* Purchase.assertFailed(url, poor, "invalid_exact_evm_insufficient_balance")
     }).pipe(Effect.provide(patient)),
   )
 
   it.live("are paid for where the wallet of one is emptied behind its rehearsal; that one is not sent again", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const [first, poor, ...others] = yield* prepare(url, 6)
       if (first === undefined || poor === undefined) return
       const caught = yield* catchGroup(others)
-      const crowd = yield* Crowd.gather(url, first, [poor, ...others])
+      const crowd = yield* QueuedPayments.gather(url, first, [poor, ...others])
       yield* crowd.letGo
       yield* caught.arrived
       yield* empty(poor.payer)
@@ -101,13 +101,13 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       assert.deepStrictEqual(statuses(settled), Array(4).fill(201))
       if (open !== undefined) Purchase.assertPending(url, poor, open)
       Purchase.assertPending(url, poor, yield* Purchase.reconcile(url, poor))
-      const sent = yield* Crowd.sentFor([first, poor, ...others])
+      const sent = yield* QueuedPayments.sentFor([first, poor, ...others])
       assert.deepStrictEqual(
         sent.map(({ payments }) => payments),
         [1, 5],
       )
       // Its share of the gas is lost, those of the others are not.
-      const used = yield* Crowd.gasOf([poor])
+      const used = yield* QueuedPayments.gasOf([poor])
       const sql = yield* SqlClient.SqlClient
       assert.deepStrictEqual(yield* sql`SELECT sum(lost_gas)::int AS lost FROM payment_payers`, [
         { lost: used - Math.floor((used * 4) / 5) },
@@ -116,9 +116,9 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       yield* Effect.flatMap(LocalChain, ({ fund }) => fund(poor.payer.address, Purchase.price))
       const again = yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, poor.payer))
       assert.deepStrictEqual(reasonIn(again), [402, "payment_invalid", "wallet_did_not_pay"])
-      yield* Purchase.outlive
+      yield* Purchase.passExpiry
       yield* Purchase.reconcile(url, poor)
-      yield* Purchase.aSweepLater(poor)
+      yield* Purchase.afterNextSweep(poor)
       assert.strictEqual((yield* Purchase.reconcile(url, poor)).status, 402)
       assert.deepInclude(yield* Purchase.books(poor), { state: "failed", charged: 0, stones: 0, claims: 0 })
       yield* Purchase.audit(url)
@@ -127,11 +127,11 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
 
   it.live("are sent alone where a wallet took the gas of all, and that wallet is refused from then on", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const [first, ...others] = yield* prepare(url, 7)
       if (first === undefined) return
       const caught = yield* catchGroup(others)
-      const crowd = yield* Crowd.gather(url, first, others)
+      const crowd = yield* QueuedPayments.gather(url, first, others)
       yield* crowd.letGo
       yield* caught.arrived
       // Whoever comes first in the transaction, all behind it are left without gas.
@@ -141,9 +141,9 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       yield* caught.release
       yield* crowd.others
       for (const one of honest) {
-        yield* Crowd.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+        yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
       }
-      const sent = yield* Crowd.sentFor([first, ...others])
+      const sent = yield* QueuedPayments.sentFor([first, ...others])
       assert.isAtMost(sent.filter(({ payments }) => payments > 0).length, 2 + honest.length)
       for (const one of honest) yield* Purchase.assertSettled(url, one)
       yield* Purchase.reconcile(url, burner)
@@ -159,28 +159,28 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
       // Nobody else loses the gas of a group to such a wallet for a while.
       const [next, ...later] = yield* prepare(url, 4)
       if (next === undefined) return
-      const apart = yield* Crowd.gather(url, next, later)
+      const apart = yield* QueuedPayments.gather(url, next, later)
       yield* apart.letGo
       assert.deepStrictEqual(statuses(yield* apart.others), Array(3).fill(201))
-      assert.isFalse((yield* Crowd.sentFor(later)).some(({ isGroup, payments }) => isGroup && payments > 0))
+      assert.isFalse((yield* QueuedPayments.sentFor(later)).some(({ isGroup, payments }) => isGroup && payments > 0))
     }).pipe(Effect.provide(patient)),
   )
 
   it.live("go without a wallet that has code, which travels alone", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const [first, smart, ...others] = yield* prepare(url, 5)
       if (first === undefined || smart === undefined) return
       yield* giveCode(smart.payer.address, agreeing)
-      const crowd = yield* Crowd.gather(url, first, [smart, ...others])
+      const crowd = yield* QueuedPayments.gather(url, first, [smart, ...others])
       yield* crowd.letGo
       assert.deepStrictEqual(statuses(yield* crowd.others), Array(4).fill(201))
-      const own = (yield* Crowd.sentFor([smart])).filter(({ payments }) => payments > 0)
+      const own = (yield* QueuedPayments.sentFor([smart])).filter(({ payments }) => payments > 0)
       assert.deepStrictEqual(
         own.map(({ isGroup }) => isGroup),
         [false],
       )
-      const groups = (yield* Crowd.sentFor(others)).filter(({ isGroup }) => isGroup)
+      const groups = (yield* QueuedPayments.sentFor(others)).filter(({ isGroup }) => isGroup)
       assert.deepStrictEqual(
         groups.map(({ payments }) => payments),
         [3],
@@ -190,12 +190,12 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
 
   it.live("go without a wallet that got code after it was let in, of which nothing is sent", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const [first, ...others] = yield* prepare(url, 4)
       if (first === undefined) return
       const payer = yield* newPayer(5n * Purchase.price)
       const changing = yield* Effect.forEach([1, 2, 3, 4, 5], () => Purchase.prepare(url, undefined, payer))
-      const crowd = yield* Crowd.gather(url, first, [...changing, ...others])
+      const crowd = yield* QueuedPayments.gather(url, first, [...changing, ...others])
       yield* giveCode(payer.address, agreeing)
       yield* crowd.letGo
       const answers = yield* crowd.others
@@ -204,18 +204,18 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
         assert.deepStrictEqual(reasonIn(answer), [402, "payment_failed", "wallet_got_code"])
         assert.match(String(answer.json["message"]), /got code .* This request charged nothing; until its validBefore/u)
       }
-      assert.strictEqual((yield* Crowd.sentFor(changing)).filter(({ payments }) => payments > 0).length, 0)
+      assert.strictEqual((yield* QueuedPayments.sentFor(changing)).filter(({ payments }) => payments > 0).length, 0)
       yield* Purchase.audit(url)
     }).pipe(Effect.provide(patient)),
   )
 
   it.live("are sent one by one where groups are switched off", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const purchases = yield* prepare(url, 8)
       const answers = yield* Effect.forEach(purchases, (one) => Purchase.send(url, one), { concurrency: "unbounded" })
       assert.deepStrictEqual(statuses(answers), Array(8).fill(201))
-      const sent = yield* Crowd.sentFor(purchases)
+      const sent = yield* QueuedPayments.sentFor(purchases)
       assert.deepStrictEqual(
         sent.map(({ isGroup, payments }) => [isGroup, payments]),
         Array.from({ length: 8 }, () => [false, 1]),
@@ -225,14 +225,14 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
 
   it.live("are sent one by one where the chain has no Multicall3", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const [first, ...others] = yield* prepare(url, 4)
       if (first === undefined) return
       yield* giveCode(multicall3, "0x")
-      const crowd = yield* Crowd.gather(url, first, others)
+      const crowd = yield* QueuedPayments.gather(url, first, others)
       yield* crowd.letGo
       assert.deepStrictEqual(statuses(yield* crowd.others), Array(3).fill(201))
-      assert.strictEqual((yield* Crowd.sentFor(others)).filter(({ isGroup }) => isGroup).length, 0)
+      assert.strictEqual((yield* QueuedPayments.sentFor(others)).filter(({ isGroup }) => isGroup).length, 0)
     }).pipe(Effect.provide(patient)),
   )
 })
@@ -242,12 +242,12 @@ const linkOf = (...parts: ReadonlyArray<unknown>) => createHash("sha256").update
 describe("two stones of one wallet in one transaction", { concurrent: true }, () => {
   it.live("are two transfers to whoever verifies the chain, and one transfer is not taken for two stones", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const [first] = yield* prepare(url, 1)
       if (first === undefined) return
       const payer = yield* newPayer(2n * Purchase.price)
       const others = yield* Effect.forEach([1, 2], () => Purchase.prepare(url, undefined, payer))
-      const crowd = yield* Crowd.gather(url, first, others)
+      const crowd = yield* QueuedPayments.gather(url, first, others)
       yield* crowd.letGo
       assert.deepStrictEqual(statuses(yield* crowd.others), [201, 201])
       const { rpcUrl } = yield* LocalChain
@@ -285,7 +285,7 @@ describe("two stones of one wallet in one transaction", { concurrent: true }, ()
 describe("two servers with one relayer key", { concurrent: true }, () => {
   it.live("settle each of many payments once, in groups", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const servers = [url, yield* anotherServer()]
       const purchases = yield* prepare(url, 40)
       // Each is sent to both at once, as an impatient client does.
@@ -296,11 +296,11 @@ describe("two servers with one relayer key", { concurrent: true }, () => {
       )
       for (const { status, text } of answers) assert.include([200, 201, 202], status, text)
       for (const one of purchases) {
-        yield* Crowd.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+        yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
         assert.deepInclude(yield* Purchase.books(one), { state: "settled", charged: 1, acts: 1, stones: 1 })
       }
       yield* Purchase.audit(url)
-      assert.isBelow((yield* Crowd.sentFor(purchases)).length, purchases.length)
+      assert.isBelow((yield* QueuedPayments.sentFor(purchases)).length, purchases.length)
     }).pipe(Effect.provide(patient), Effect.scoped),
   )
 })

@@ -7,7 +7,7 @@ import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { layer as world, World } from "../lab/Fixture.ts"
+import { layer as world, TestServer } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 
 const waits = Duration.millis(patience(1))
@@ -17,7 +17,7 @@ layer(world({ patience: waits }), { excludeTestServices: true, timeout: patience
   (it) => {
     it.effect("bring a payment of the old one to its end, and new ones are sent by the new one", () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const { relayerKey } = yield* LocalChain
         const key = generatePrivateKey()
         const [old, now] = [privateKeyToAddress(Redacted.value(relayerKey)), privateKeyToAddress(key)]

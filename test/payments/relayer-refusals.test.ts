@@ -2,10 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { parseGwei } from "viem"
-import * as Crowd from "../lab/buyer/QueuedPayments.ts"
+import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { scene } from "../lab/buyer/Scene.ts"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 
 const prepare = (url: string, count: number) =>
   Effect.forEach(Array.from({ length: count }), () => Purchase.prepare(url, Purchase.price), { concurrency: 5 })
@@ -20,7 +20,7 @@ const isGroupOf = (purchases: ReadonlyArray<Purchase.Purchase>) => (params: stri
 
 const settledInTheEnd = Effect.fnUntraced(function* (url: string, purchases: ReadonlyArray<Purchase.Purchase>) {
   for (const one of purchases) {
-    yield* Crowd.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+    yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
     yield* Purchase.assertSettled(url, one)
   }
 })
@@ -28,14 +28,14 @@ const settledInTheEnd = Effect.fnUntraced(function* (url: string, purchases: Rea
 describe("a group that the node refuses", { concurrent: true }, () => {
   it.live("and has taken is not sent again", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const [first, ...others] = yield* prepare(url, 5)
       if (first === undefined) return
       rpc.arm("eth_sendRawTransaction", "deny", isGroupOf(others))
-      const crowd = yield* Crowd.gather(url, first, others)
+      const crowd = yield* QueuedPayments.gather(url, first, others)
       yield* crowd.letGo
       for (const { status, text } of yield* crowd.others) assert.strictEqual(status, 201, text)
-      const sent = yield* Crowd.sentFor([first, ...others])
+      const sent = yield* QueuedPayments.sentFor([first, ...others])
       assert.deepStrictEqual(
         sent.map(({ payments }) => payments),
         [1, 4],
@@ -45,12 +45,12 @@ describe("a group that the node refuses", { concurrent: true }, () => {
 
   it.live("for a reason that may pass ends open as a whole, and is not sent one by one beside it", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const [first, ...others] = yield* prepare(url, 5)
       if (first === undefined) return
       let singles = 0
       rpc.arm("eth_sendRawTransaction", "refusal", isGroupOf(others))
-      const crowd = yield* Crowd.gather(url, first, others)
+      const crowd = yield* QueuedPayments.gather(url, first, others)
       rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
         if (others.some(({ nonce }) => params.includes(nonce.slice(2)))) singles += 1
         return false
@@ -68,10 +68,10 @@ describe("a group that the node refuses", { concurrent: true }, () => {
 
   it.live("to rehearse just now waits as a whole, and is tried together again", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const [first, ...others] = yield* prepare(url, 5)
       if (first === undefined) return
-      const crowd = yield* Crowd.gather(url, first, others)
+      const crowd = yield* QueuedPayments.gather(url, first, others)
       let estimates = 0
       rpc.arm("eth_call", "refusal", isGroupOf(others))
       rpc.arm("eth_estimateGas", "holdBefore", () => {
@@ -93,11 +93,11 @@ describe("a group that the node refuses", { concurrent: true }, () => {
 describe("a group that no block takes", { concurrent: true }, () => {
   it.live("is replaced, and each of its payments is made once", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const [first, ...others] = yield* prepare(url, 6)
       if (first === undefined) return
       const caught = rpc.arm("eth_sendRawTransaction", "holdBefore", isGroupOf(others))
-      const crowd = yield* Crowd.gather(url, first, others)
+      const crowd = yield* QueuedPayments.gather(url, first, others)
       yield* crowd.letGo
       yield* caught.arrived
       yield* Purchase.automine(false)
@@ -113,7 +113,7 @@ describe("a group that no block takes", { concurrent: true }, () => {
       const looks = Effect.forEach(others, (one) => Purchase.reconcile(url, one), { concurrency: "unbounded" }).pipe(
         Effect.delay("1500 millis"),
       )
-      yield* Crowd.eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
+      yield* QueuedPayments.eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
       for (const one of others) yield* Purchase.assertSettled(url, one)
       yield* Purchase.assertNextStone(url)
     }).pipe(Effect.provide(proxiedServer("relayer", "3 seconds"))),

@@ -8,10 +8,10 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
 import { agrees, cancel, empty, giveCode, leave } from "../lab/buyer/ThirdParty.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { World } from "../lab/Fixture.ts"
+import { TestServer } from "../lab/Fixture.ts"
 import { eventually, relayed } from "../lab/buyer/QueuedPayments.ts"
-import { buying, scene } from "../lab/buyer/Scene.ts"
-import { assertTold } from "../lab/Told.ts"
+import { signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 /** Every transaction that is sent to the node from now on. */
 const overhear = (rpc: NodeProxy) => {
@@ -36,7 +36,7 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
   // I8
   it.live("is broadcast once by a reconciliation, however many there are", () =>
     Effect.gen(function* () {
-      const { database, purchase, rpc, url } = yield* buying
+      const { database, purchase, rpc, url } = yield* signedFixture
       database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
       yield* database.calm
@@ -54,7 +54,7 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
 
   it.live("costs us nothing where the pending state empties its wallet", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const purchase = yield* Purchase.prepare(url, Purchase.price)
       const { payer } = purchase
       const trap = rpc.arm("eth_estimateGas", "holdAfter")
@@ -66,7 +66,7 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
       yield* trap.release
       // The newest block has not seen it yet, but what was never sent needs no second look.
       const answer = yield* Fiber.join(request)
-      assertTold(answer, 402, "payment_failed", "invalid_exact_evm_insufficient_balance")
+      assertAnswer(answer, 402, "payment_failed", "invalid_exact_evm_insufficient_balance")
       // Its signature is good until its end: with money again, whoever holds it may bring it.
       assert.match(String(answer.json["message"]), /This request charged nothing; until its validBefore/u)
       assert.notMatch(String(answer.json["message"]), /nothing was charged|never/iu)
@@ -78,7 +78,7 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
 
   it.live("is not called unpaid where a reconciliation broadcast it meanwhile", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const purchase = yield* Purchase.prepare(url, Purchase.price)
       const sent: Array<Hex> = []
       rpc.arm("eth_sendRawTransaction", "swallow", (params) => {
@@ -105,7 +105,7 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
 
   it.live("is broadcast by a reconciliation that does not wait for a block", () =>
     Effect.gen(function* () {
-      const { database, purchase, rpc, url } = yield* buying
+      const { database, purchase, rpc, url } = yield* signedFixture
       database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
       yield* database.calm
@@ -122,7 +122,7 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
 describe("a node without a pending state", { concurrent: true }, () => {
   it.live("is asked about its newest block instead", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* buying
+      const { purchase, rpc, url } = yield* signedFixture
       rpc.arm("eth_estimateGas", "refusal", (params) => params.includes("pending"))
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
       yield* Purchase.assertSettled(url, purchase)
@@ -133,7 +133,7 @@ describe("a node without a pending state", { concurrent: true }, () => {
 describe("a transaction that no block takes", { concurrent: true }, () => {
   it.live("is replaced at a higher fee, in its own place", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* buying
+      const { purchase, rpc, url } = yield* signedFixture
       const sent = overhear(rpc)
       yield* Purchase.automine(false)
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
@@ -162,7 +162,7 @@ describe("a transaction that no block takes", { concurrent: true }, () => {
  * the node for its place.
  */
 const gap = Effect.gen(function* () {
-  const { rpc, url } = yield* scene
+  const { rpc, url } = yield* paymentFixture
   const [lost, waiting] = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
   const sent: Array<Hex> = []
   rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
@@ -190,7 +190,7 @@ const gap = Effect.gen(function* () {
 describe("a place that a lost transaction leaves free", { concurrent: true }, () => {
   it.live("is taken by that payment itself, and those behind it are paid", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { lost, sent, waiting } = yield* gap
       const looks = Effect.forEach([lost, waiting], (one) => Purchase.reconcile(url, one))
       yield* eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
@@ -202,7 +202,7 @@ describe("a place that a lost transaction leaves free", { concurrent: true }, ()
 
   it.live("is filled by whoever waits behind it, where nobody sends that payment any more", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { lost, waiting } = yield* gap
       yield* cancel(lost)
       yield* untilSettled(url, waiting)
@@ -214,7 +214,7 @@ describe("a place that a lost transaction leaves free", { concurrent: true }, ()
 
   it.live("is taken by the next purchase", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { lost, waiting } = yield* gap
       yield* cancel(lost)
       const next = yield* Purchase.prepare(url)
@@ -229,14 +229,14 @@ describe("a place that a lost transaction leaves free", { concurrent: true }, ()
 describe("a transaction that no block takes before its authorization ends", { concurrent: true }, () => {
   it.live("leaves its place to those that wait behind it", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* buying
+      const { purchase, rpc, url } = yield* signedFixture
       const sent = overhear(rpc)
       yield* Purchase.automine(false)
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
       // There is no room for it in these blocks.
       const room = (gasLimit: bigint) => Purchase.onChain((client) => client.setBlockGasLimit({ gasLimit }))
       yield* room(60_000n)
-      yield* Purchase.outlive
+      yield* Purchase.passExpiry
       yield* room(30_000_000n)
       const looks = Effect.map(Purchase.reconcile(url, purchase), () => sent.length)
       yield* eventually("replaced", looks, (count) => count > 1)
@@ -246,7 +246,7 @@ describe("a transaction that no block takes before its authorization ends", { co
         await client.setAutomine(true)
       })
       assert.strictEqual(yield* relayed, 1)
-      yield* Purchase.aSweepLater(purchase)
+      yield* Purchase.afterNextSweep(purchase)
       assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
       yield* Purchase.assertFailed(url, purchase, "authorization_expired")
     }).pipe(Effect.provide(proxiedServer("relayer"))),
@@ -262,20 +262,20 @@ const slow: Hex = `0x620186a05b60019003806004576000${agrees}`
 describe("a wallet whose contract answers the relayer otherwise", { concurrent: true }, () => {
   it.live("is simulated with the relayer as its caller, before anything is claimed", () =>
     Effect.gen(function* () {
-      const { purchase, url } = yield* buying
+      const { purchase, url } = yield* signedFixture
       yield* giveCode(purchase.payer.address, onlyWithout("32"))
       const answer = yield* Purchase.send(url, purchase)
-      assertTold(answer, 402, "payment_invalid", "invalid_exact_evm_signature")
+      assertAnswer(answer, 402, "payment_invalid", "invalid_exact_evm_signature")
       assert.strictEqual(yield* attempts, 0)
     }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
   )
 
   it.live("does not make the relayer pay for more gas than a settlement takes", () =>
     Effect.gen(function* () {
-      const { purchase, url } = yield* buying
+      const { purchase, url } = yield* signedFixture
       yield* giveCode(purchase.payer.address, slow)
       const answer = yield* Purchase.send(url, purchase)
-      assertTold(answer, 402, "payment_failed", "gas_too_high")
+      assertAnswer(answer, 402, "payment_failed", "gas_too_high")
       assert.match(
         String(answer.json["message"]),
         /more gas .* This request charged nothing; until its validBefore .* Pay from another wallet/u,

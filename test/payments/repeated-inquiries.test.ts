@@ -4,11 +4,11 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { buying } from "../lab/buyer/Scene.ts"
+import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
 /** A purchase whose transaction never reaches the node. */
 const unsent = Effect.gen(function* () {
-  const { purchase, rpc, url } = yield* buying
+  const { purchase, rpc, url } = yield* signedFixture
   yield* Purchase.mine(3)
   rpc.arm("eth_sendRawTransaction", "dropBefore")
   Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
@@ -34,13 +34,13 @@ describe("a paid attempt", { concurrent: true }, () => {
   for (const forgets of [["receipts"], ["logs", "receipts"]] as const) {
     it.live(`stays open while the node has lost its ${forgets.join(" and ")}, and is settled when it finds them`, () =>
       Effect.gen(function* () {
-        const { purchase, rpc, url } = yield* buying
+        const { purchase, rpc, url } = yield* signedFixture
         rpc.behave(() => ({ forgets }))
         Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
         // Final, and past its end: the answers are still missing, and still prove nothing.
         yield* Purchase.mine(4)
         Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-        yield* Purchase.outlive
+        yield* Purchase.passExpiry
         yield* staysOpen(url, purchase)
         yield* rpc.calm
         yield* Purchase.settlesNow(url, purchase)
@@ -56,13 +56,13 @@ describe("an attempt that was never paid", { concurrent: true }, () => {
   it.live("fails once two inquiries a sweep apart agree, however many servers inquire at once", () =>
     Effect.gen(function* () {
       const { purchase, url } = yield* unsent
-      yield* Purchase.outlive
+      yield* Purchase.passExpiry
       const servers = [url, ...(yield* neighbours(2, "relayer"))]
       const many = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile(server, purchase), {
         concurrency: "unbounded",
       })
       for (const answer of yield* many) Purchase.assertPending(url, purchase, answer)
-      yield* Purchase.aSweepLater(purchase)
+      yield* Purchase.afterNextSweep(purchase)
       assert.deepStrictEqual([...new Set((yield* many).map(({ status }) => status))], [402])
       yield* Purchase.assertFailed(url, purchase, "authorization_expired")
     }).pipe(Effect.provide(proxiedServer("relayer"))),
@@ -72,9 +72,9 @@ describe("an attempt that was never paid", { concurrent: true }, () => {
     Effect.gen(function* () {
       const { purchase, rpc, url } = yield* unsent
       const before = yield* Purchase.height
-      yield* Purchase.outlive
+      yield* Purchase.passExpiry
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      yield* Purchase.aSweepLater(purchase)
+      yield* Purchase.afterNextSweep(purchase)
       // A node that is behind: on it the authorization has not ended.
       rpc.behave(() => ({ head: before }))
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
@@ -87,12 +87,12 @@ describe("an attempt that was never paid", { concurrent: true }, () => {
   it.live("keeps the first verdict while the node cannot be asked", () =>
     Effect.gen(function* () {
       const { purchase, rpc, url } = yield* unsent
-      yield* Purchase.outlive
+      yield* Purchase.passExpiry
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
       rpc.arm("*", "status500")
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
       yield* rpc.calm
-      yield* Purchase.aSweepLater(purchase)
+      yield* Purchase.afterNextSweep(purchase)
       assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
       yield* Purchase.assertFailed(url, purchase, "authorization_expired")
     }).pipe(Effect.provide(proxiedServer("relayer"))),

@@ -3,10 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
-import { World } from "../lab/Fixture.ts"
+import { TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { empty } from "../lab/buyer/ThirdParty.ts"
-import { scene } from "../lab/buyer/Scene.ts"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 
 import {
   buy,
@@ -28,7 +28,7 @@ describe("a settled transfer", { concurrent: true }, () => {
     "that is taken back is brought to the chain again before its block is final, while it can be paid: by the %s",
     (settledBy) =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const bought = yield* buy
         yield* replaced
         assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
@@ -81,7 +81,7 @@ describe("a settled transfer", { concurrent: true }, () => {
 
   it.live("that is taken back is charged once by a facilitator that lies, sends nothing, or sends too late", () =>
     Effect.gen(function* () {
-      const { facilitator, url } = yield* scene
+      const { facilitator, url } = yield* paymentFixture
       const { sweep } = yield* neighbour(1)
       const bought = yield* buy
       yield* replaced

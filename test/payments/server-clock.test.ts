@@ -1,7 +1,7 @@
 /** A server whose own clock is wrong sells by the database's clock, and says that it is not ready. */
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
-import { ask, layer as world, newCommitment, newPayer, pay, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { heldClock } from "../lab/Clock.ts"
 
 /** A clock that stands so many seconds ahead of the machine's. */
@@ -15,7 +15,7 @@ const ahead = (seconds: number) =>
   )
 
 const buy = Effect.fnUntraced(function* (life: number) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const validBefore = String(Math.floor(Date.now() / 1000) + life)
   return (yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() }, undefined, {
     validBefore,
@@ -46,7 +46,7 @@ for (const [what, seconds] of [
 
     it.effect("fails /readyz and /api/health, and leaves reads alone", () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const ready = yield* ask(`${url}/readyz`)
         assert.deepStrictEqual([ready.status, ready.json["ready"], ready.json["clock"]], [503, false, "failing"])
         const reads = yield* ask(`${url}/readyz?for=reads`)
@@ -63,7 +63,7 @@ layer(world().pipe(Layer.provide(ahead(20))), { excludeTestServices: true })(
   (it) => {
     it.effect("is within the tolerance of 30 seconds", () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const ready = yield* ask(`${url}/readyz`)
         assert.deepStrictEqual([ready.status, ready.json["clock"]], [200, "ok"], ready.text)
       }),

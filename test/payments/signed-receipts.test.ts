@@ -22,7 +22,7 @@ import {
   newPayer,
   pay,
   post,
-  World,
+  TestServer,
 } from "../lab/Fixture.ts"
 
 const keyNamed = (name: string) => Result.getOrThrow(Result.flatMap(generate(name), plainFrom))
@@ -41,7 +41,7 @@ layer(world({}, undefined, { receipts: { current: first, retired: [] } }), { exc
   (it) => {
     it.effect("carries a receipt that the extension verifies by the published key", () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const payer = yield* newPayer()
         const { answer, headers, key, payment } = yield* pay(payer, `${url}/api/witness`, {
           commitment: newCommitment(),
@@ -86,7 +86,7 @@ layer(world({}, undefined, { receipts: { current: first, retired: [] } }), { exc
 
     it.effect("of every kind has a receipt of its own record", () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const { answer } = yield* pay(yield* newPayer(), `${url}/api/acquire/dew-spider`, {})
         const { delivered, resourceUrl }: { delivered: object; resourceUrl: string } = JSON.parse(
           JSON.stringify(yield* Effect.promise(() => verifyReceiptSignatureJWS(signedIn(answer)))),
@@ -99,7 +99,7 @@ layer(world({}, undefined, { receipts: { current: first, retired: [] } }), { exc
 
     it.effect("keeps its receipt valid after a rotation, and a forged one is refused", () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
         const receipt = signedIn(answer)
         const [header, payload = "", signature] = receipt.signature.split(".")
@@ -131,7 +131,7 @@ layer(world({}, undefined, { receipts: { current: first, retired: [] } }), { exc
 layer(world(), { excludeTestServices: true })("a server without a receipt key", (it) => {
   it.effect("answers as before, and publishes no keys", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
       const settled = JSON.parse(Buffer.from(answer.headers.get("payment-response") ?? "", "base64").toString())
       assert.hasAllKeys(settled, ["success", "transaction", "network", "payer"])

@@ -14,7 +14,7 @@ import { ask, configOf, newCommitment, newKey, post } from "../lab/Fixture.ts"
 import { chain, chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import WalletFactory from "../contracts/WalletFactory.json" with { type: "json" }
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const magic: Hex = `0x${"6492".repeat(16)}`
 
@@ -192,7 +192,7 @@ layer(factory, { excludeTestServices: true })("a smart wallet", (it) => {
       const wallet = yield* newWallet
       const stranger = { ...wallet, owner: privateKeyToAccount(generatePrivateKey()) }
       const answer = yield* setStone(url, stranger, wrapped(address, wallet.data))
-      assertTold(answer, 402, "payment_invalid")
+      assertAnswer(answer, 402, "payment_invalid")
     }),
   )
 })

@@ -2,7 +2,7 @@
 import { createServer } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted, Result } from "effect"
-import * as Posting from "../../src/http/Posting.ts"
+import * as JsonClient from "../../src/http/JsonClient.ts"
 import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
@@ -147,7 +147,7 @@ describe("a settlement that meets nobody", { concurrent: true }, () => {
     Effect.gen(function* () {
       const { at } = yield* port((end) => end())
       assert.strictEqual((yield* submit(`http://127.0.0.1:${at}`))._tag, "Unclear")
-      const post = yield* Posting.to(new URL(`http://127.0.0.1:${at}`))
+      const post = yield* JsonClient.make(new URL(`http://127.0.0.1:${at}`))
       const failed = yield* Effect.flip(post({ text: "{}" }))
       assert.deepInclude(failed, { _tag: "ConnectionFailed", isUnsent: false })
     }).pipe(Effect.scoped),

@@ -2,14 +2,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ask, layer as world, newCommitment, newKey, newPayer, pay, World } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assertTold } from "../lab/Told.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 layer(world(), { excludeTestServices: true })("a server that lost its payment configuration", (it) => {
   it.effect("replays what was settled, and says that it cannot offer a failed purchase anew", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const unpaid = yield* anotherServer({}, { payments: ["PAY_TO"] })
       const key = newKey()
@@ -25,7 +25,7 @@ layer(world(), { excludeTestServices: true })("a server that lost its payment co
         UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired', answer = NULL
         WHERE idempotency_key = ${key}`
       const failed = yield* reconcile
-      assertTold(failed, 503, "payments_unavailable")
+      assertAnswer(failed, 503, "payments_unavailable")
     }),
   )
 })

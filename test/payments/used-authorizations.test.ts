@@ -7,11 +7,11 @@ import { patientSeconds } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { type Answer, ask, newCommitment, newKey, newPayer, post, World } from "../lab/Fixture.ts"
+import { type Answer, ask, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
-import { buying, scene } from "../lab/buyer/Scene.ts"
-import { assertTold } from "../lab/Told.ts"
+import { signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 /** A signed stone whose authorization ends at a given second of this machine's clock. */
 const prepareUntil = Effect.fnUntraced(function* (url: string, validBefore: string) {
@@ -42,11 +42,11 @@ const otherwise = (purchase: Purchase.Purchase): Purchase.Purchase => {
   }
 }
 
-const assertBound = (answer: Answer) => assertTold(answer, 409, "payment_authorization_already_bound")
+const assertBound = (answer: Answer) => assertAnswer(answer, 409, "payment_authorization_already_bound")
 
 /** Refused without a word that nothing was charged, in a sentence that says what happened instead. */
 const assertInvalid = (answer: Answer, words: RegExp) => {
-  assertTold(answer, 402, "payment_invalid")
+  assertAnswer(answer, 402, "payment_invalid")
   assert.match(String(answer.json["message"]), words)
 }
 
@@ -62,7 +62,7 @@ const untilOver = (validBefore: number) =>
 
 /** Neither yes nor no: asked again later, and not paid for again. */
 const assertUntold = (answer: Answer) => {
-  assertTold(answer, 503, "facilitator_unavailable")
+  assertAnswer(answer, 503, "facilitator_unavailable")
   assert.match(String(answer.json["message"]), /do not sign another payment before\. This request charged nothing\.$/u)
   assert.isAtLeast(Number(answer.headers.get("retry-after")), 1)
 }
@@ -76,7 +76,7 @@ describe("an authorization that another attempt holds", { concurrent: true }, ()
   // I1
   it.live("belongs to that attempt after it settled, while the node cannot be asked, and after its end", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const end = soon()
       const purchase = yield* prepareUntil(url, String(end))
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
@@ -96,7 +96,7 @@ describe("an authorization that another attempt holds", { concurrent: true }, ()
 describe("an authorization that paid us and belongs to nobody", { concurrent: true }, () => {
   it.live("is claimed by who presents it in time, with a wallet that is empty by then, and costs us no gas", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const purchase = yield* Purchase.prepare(url, Purchase.price)
       const transaction = yield* ThirdParty.broadcast(purchase)
       const answer = yield* Purchase.send(url, purchase)
@@ -109,7 +109,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
 
   it.live("is claimed with its transaction, from a block that stays", () =>
     Effect.gen(function* () {
-      const { rpc, sql, url } = yield* scene
+      const { rpc, sql, url } = yield* paymentFixture
       yield* Purchase.mine(3)
       const purchase = yield* Purchase.prepare(url)
       const transaction = yield* ThirdParty.broadcast(purchase)
@@ -129,7 +129,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
 
   it.live("is not called unpaid by two nodes of which one is behind", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* buying
+      const { purchase, rpc, url } = yield* signedFixture
       const head = yield* Purchase.height
       yield* ThirdParty.broadcast(purchase)
       // The dry run and the balance come from the node itself.
@@ -143,7 +143,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
 
   it.live("is searched for by at most four requests at once", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const purchases = yield* Effect.forEach(Array.from({ length: 8 }), () => Purchase.prepare(url))
       for (const purchase of purchases) yield* ThirdParty.broadcast(purchase)
       let searches = 0
@@ -173,7 +173,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
   for (const [what, end, isAwaited] of late) {
     it.live(`is refused as paid when it is presented ${what}, and is noted once for the operator`, () =>
       Effect.gen(function* () {
-        const { rpc, sql, url } = yield* scene
+        const { rpc, sql, url } = yield* paymentFixture
         const validBefore = end()
         const purchase = yield* prepareUntil(url, String(validBefore))
         const transaction = yield* ThirdParty.broadcast(purchase)
@@ -204,7 +204,7 @@ describe("an authorization that paid us and belongs to nobody", { concurrent: tr
 
 describe("an authorization that paid us for an attempt which had failed", { concurrent: true }, () => {
   const deliver = Effect.fnUntraced(function* (isTakenBack: boolean) {
-    const { facilitator, rpc, sql, url } = yield* scene
+    const { facilitator, rpc, sql, url } = yield* paymentFixture
     const { fail } = yield* Fail
     const purchase = yield* Purchase.prepare(url)
     facilitator.arm("nonsenseBefore")
@@ -218,7 +218,7 @@ describe("an authorization that paid us for an attempt which had failed", { conc
     yield* fail(row?.id ?? assert.fail(), "insufficient_funds")
     yield* search.release
     for (const told of [yield* Fiber.join(look), yield* Purchase.send(url, purchase)]) {
-      assertTold(told, 402, "payment_failed")
+      assertAnswer(told, 402, "payment_failed")
       assert.match(
         String(told.json["message"]),
         new RegExp(`transaction ${transaction} paid us .* Do not sign again: .* new Idempotency-Key`, "u"),
@@ -226,7 +226,7 @@ describe("an authorization that paid us for an attempt which had failed", { conc
       assert.notMatch(String(told.json["message"]), /charged nothing|nothing was charged|did not settle/iu)
     }
     assert.deepStrictEqual(yield* written, { attempts: 1, claims: 0, strays: 1 })
-    if (isTakenBack) yield* Purchase.takeBack(1)
+    if (isTakenBack) yield* Purchase.reorganise(1)
     const again = otherwise(purchase)
     const answer = yield* Purchase.send(url, again)
     assert.strictEqual(answer.status, 201, answer.text)
@@ -248,7 +248,7 @@ describe("an authorization that paid us for an attempt which had failed", { conc
 describe("an authorization that did not pay us", { concurrent: true }, () => {
   it.live("is refused as cancelled where its wallet cancelled it", () =>
     Effect.gen(function* () {
-      const { purchase, url } = yield* buying
+      const { purchase, url } = yield* signedFixture
       const transaction = yield* ThirdParty.cancel(purchase)
       assertUntold(yield* Purchase.send(url, purchase))
       yield* Purchase.mine(4)
@@ -261,7 +261,7 @@ describe("an authorization that did not pay us", { concurrent: true }, () => {
 
   it.live("is refused as used elsewhere where its nonce paid somebody else", () =>
     Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* buying
+      const { purchase, rpc, url } = yield* signedFixture
       const transaction = yield* ThirdParty.spendElsewhere(purchase)
       assertUntold(yield* Purchase.send(url, purchase))
       yield* Purchase.mine(4)
@@ -277,12 +277,12 @@ describe("an authorization that did not pay us", { concurrent: true }, () => {
 
   it.live("is refused as over where it was never used, without reading a log", () =>
     Effect.gen(function* () {
-      const { rpc, url } = yield* scene
+      const { rpc, url } = yield* paymentFixture
       const purchase = yield* prepareUntil(url, String(seconds() - 5))
       const said = /expires too soon; sign a new one\. This request charged nothing\.$/u
       rpc.behave(() => ({}))
       assertInvalid(yield* Purchase.send(url, purchase), said)
-      yield* Purchase.outlive
+      yield* Purchase.passExpiry
       assertInvalid(yield* Purchase.send(url, purchase), said)
       assert.notInclude(
         rpc.heard().map(({ method }) => method),

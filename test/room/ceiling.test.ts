@@ -6,7 +6,7 @@ import { network } from "../../src/limits/Address.ts"
 import { roomBytes } from "../../src/room/Ceiling.ts"
 import { bearer, from, newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { prepare } from "../lab/buyer/Purchase.ts"
-import { ask, layer as altar, post, World } from "../lab/Fixture.ts"
+import { ask, layer as altar, post, TestServer } from "../lab/Fixture.ts"
 
 const trustedProxies = [Result.getOrThrow(network("127.0.0.1"))]
 
@@ -20,7 +20,7 @@ describe("a server that keeps three rooms", () => {
   layer(worldOf(3, 100 * roomBytes), { excludeTestServices: true })((it) => {
     it.effect("refuses a fourth with 503 and the wait, and counts nothing against the address", () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const db = yield* SqlClient.SqlClient
         const guests = yield* Effect.forEach([1, 2, 3], () => newRoom(url))
         yield* db`UPDATE rooms SET expires_at = now() + interval '100 seconds' WHERE id = ${guests[0]?.id}::uuid`
@@ -48,7 +48,7 @@ describe("a server that keeps three rooms", () => {
 
     it.effect("makes no more of them when many ask at once", () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const db = yield* SqlClient.SqlClient
         yield* db`DELETE FROM rooms`
         const answers = yield* Effect.forEach(Array.from({ length: 30 }), () => create(url), {
@@ -62,7 +62,7 @@ describe("a server that keeps three rooms", () => {
 
     it.effect("sells stones as before", () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         assert.strictEqual((yield* create(url)).status, 503)
         const { body, headers } = yield* prepare(url)
         assert.strictEqual((yield* ask(`${url}/api/witness`, post(body, headers))).status, 201)
@@ -76,7 +76,7 @@ describe("a server that keeps the bytes of two full rooms", () => {
   layer(worldOf(1000, 3 * roomBytes - 1), { excludeTestServices: true })((it) => {
     it.effect("keeps two rooms, whatever is sent in them, and they weigh no more", () =>
       Effect.gen(function* () {
-        const { url } = yield* World
+        const { url } = yield* TestServer
         const db = yield* SqlClient.SqlClient
         const wide = "\u{1f56f}"
         const guests = yield* Effect.forEach([1, 2], () => newRoom(url))

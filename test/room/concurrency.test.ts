@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { atOnce, layer as processes, Servers } from "../lab/server/TwoServers.ts"
-import { codeOf, type Guest, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
+import { codeOf, type RoomClient, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
 import type { Answer } from "../lab/Fixture.ts"
 
 const byStatus = (answers: ReadonlyArray<Answer>) =>
@@ -24,7 +24,7 @@ const roomWith = Effect.fnUntraced(function* (url: string, count: number) {
   return guest
 })
 
-const at = (guest: Guest, url: string): Guest => ({ ...guest, url })
+const at = (guest: RoomClient, url: string): RoomClient => ({ ...guest, url })
 
 layer(processes, { excludeTestServices: true })("200 sends at once", (it) => {
   it.effect("take the next numbers without a gap, 30 a minute, and push out the oldest", () =>

@@ -2,12 +2,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { codeOf, layer as rooms } from "../lab/server/Rooms.ts"
-import { ask, World } from "../lab/Fixture.ts"
+import { ask, TestServer } from "../lab/Fixture.ts"
 
 layer(rooms(), { excludeTestServices: true })("health", (it) => {
   it.effect("answers without a token, is never cached, and grants no origin", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       for (const headers of [{}, { origin: url }]) {
         const health = yield* ask(`${url}/api/health`, { headers })
         assert.strictEqual(health.status, 200, health.text)
@@ -21,7 +21,7 @@ layer(rooms(), { excludeTestServices: true })("health", (it) => {
 
   it.effect("refuses in the room's shape", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const refused: ReadonlyArray<readonly [RequestInit, string, number, string]> = [
         [{ method: "POST" }, "", 405, "METHOD_NOT_ALLOWED"],
         [{ method: "DELETE" }, "", 405, "METHOD_NOT_ALLOWED"],

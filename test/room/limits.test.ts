@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { atOnce, layer as processes, Servers } from "../lab/server/TwoServers.ts"
-import { bearer, codeOf, from, type Guest, newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
+import { bearer, codeOf, from, type RoomClient, newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { type Answer, ask } from "../lab/Fixture.ts"
 
 /** Lets time pass for all limits. */
@@ -124,7 +124,7 @@ layer(processes, { excludeTestServices: true })("of 200 requests at once", (it) 
     Effect.gen(function* () {
       const servers = yield* Servers
       const address = newAddress()
-      const remove = (guest: Guest, url = guest.url) =>
+      const remove = (guest: RoomClient, url = guest.url) =>
         ask(`${url}/api/rooms/${guest.id}`, { method: "DELETE", headers: bearer(guest, address) })
       const first = yield* newRoom(servers[0])
       const began = performance.now()
@@ -149,7 +149,7 @@ layer(processes, { excludeTestServices: true })("of 200 requests at once", (it) 
       const [guest, other, ended] = [yield* newRoom(servers[0]), yield* newRoom(servers[0]), yield* newRoom(servers[0])]
       yield* db`UPDATE rooms SET expires_at = now() WHERE id = ${ended.id}::uuid`
       const address = newAddress()
-      const wrong: ReadonlyArray<Guest> = [{ ...guest, token: other.token }, { ...guest, id: noRoom }, ended]
+      const wrong: ReadonlyArray<RoomClient> = [{ ...guest, token: other.token }, { ...guest, id: noRoom }, ended]
       // Beside each other and at once, in any order: 120 that the room answers, and many that it refuses.
       const answers = yield* atOnce(servers, 480, (url, index) =>
         poll({ ...(wrong[(index % 4) - 1] ?? guest), url }, "", address),
@@ -196,7 +196,7 @@ layer(processes, { excludeTestServices: true })("of 200 requests at once", (it) 
   it.effect("the refused ones name the longer wait when address and room are both full", () =>
     Effect.gen(function* () {
       const servers = yield* Servers
-      const guest: Guest = yield* newRoom(servers[0])
+      const guest: RoomClient = yield* newRoom(servers[0])
       const address = newAddress()
       for (let index = 0; index < 20; index++) yield* send(guest, {}, address)
       yield* pass(40)

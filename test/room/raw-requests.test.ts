@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { bearer, codeOf, from, json, layer as rooms, newAddress, newRoom, poll, polled } from "../lab/server/Rooms.ts"
-import { type Answer, ask, World } from "../lab/Fixture.ts"
+import { type Answer, ask, TestServer } from "../lab/Fixture.ts"
 
 const told = (answer: Answer) => [answer.status, codeOf(answer)]
 const message = { sender: "Wren", text: "hello", mode: "calm" }
@@ -29,7 +29,7 @@ const raw = (url: string, chunks: ReadonlyArray<string>) =>
 layer(rooms(), { excludeTestServices: true })("the room refuses", (it) => {
   it.effect("404 every other spelling of its paths, without doing anything and granting nothing", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const rooms = sql`SELECT count(*) FROM rooms`
       const before = yield* rooms
@@ -60,7 +60,7 @@ layer(rooms(), { excludeTestServices: true })("the room refuses", (it) => {
 
   it.effect("413 a body of more than 4096 bytes, however it is announced", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const guest = yield* newRoom(url)
       const path = `/api/rooms/${guest.id}/messages`
       const exact = (bytes: number) => {

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { bearer, codeOf, from, json, layer as rooms, newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
-import { type Answer, ask, World } from "../lab/Fixture.ts"
+import { type Answer, ask, TestServer } from "../lab/Fixture.ts"
 
 const told = (answer: Answer) => [answer.status, codeOf(answer)]
 const message = { sender: "Wren", text: "hello", mode: "calm" }
@@ -12,7 +12,7 @@ const unknown = "5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d"
 layer(rooms(), { excludeTestServices: true })("the room refuses", (it) => {
   it.effect("401 whatever is not this room's token, 404 whatever is not a room", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const guest = yield* newRoom(url)
       const other = yield* newRoom(url)
       const room = `${url}/api/rooms/${guest.id}`
@@ -48,7 +48,7 @@ layer(rooms(), { excludeTestServices: true })("the room refuses", (it) => {
 
   it.effect("404 and 405 in its own shape, with Allow", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const guest = yield* newRoom(url)
       const try_ = (method: string, path: string) => ask(`${url}/api/rooms${path}`, { method, headers: bearer(guest) })
       for (const path of ["/", `/${guest.id}/`, `/${guest.id}/nothing`, `/${guest.id}/messages/1`]) {
@@ -75,7 +75,7 @@ layer(rooms(), { excludeTestServices: true })("the room refuses", (it) => {
 
   it.effect("403 every foreign origin, and grants none", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const guest = yield* newRoom(url)
       const room = `${url}/api/rooms/${guest.id}`
       for (const origin of [
@@ -107,7 +107,7 @@ layer(rooms(), { excludeTestServices: true })("the room refuses", (it) => {
 
   it.effect("nobody its page, which grants no other origin anything", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const grants = (answer: Answer) => [...answer.headers.keys()].filter((name) => name.startsWith("access-control-"))
       const origin = "https://evil.example"
       const preflight = { method: "OPTIONS", headers: { origin, "access-control-request-method": "GET" } }
@@ -126,7 +126,7 @@ layer(rooms(), { excludeTestServices: true })("the room refuses", (it) => {
 
   it.effect("400 whatever is not the documented form, and stores nothing", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const guest = yield* newRoom(url)
       const room = `${url}/api/rooms/${guest.id}`
@@ -205,7 +205,7 @@ layer(rooms(), { excludeTestServices: true })("the room refuses", (it) => {
 
   it.effect("500 without a detail", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const guest = yield* newRoom(url)
       yield* sql`ALTER TABLE room_messages RENAME TO elsewhere`

@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { codeOf, from, json, layer as rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
-import { ask, World } from "../lab/Fixture.ts"
+import { ask, TestServer } from "../lab/Fixture.ts"
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u
@@ -12,7 +12,7 @@ const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u
 layer(rooms(), { excludeTestServices: true })("a room", (it) => {
   it.effect("is created with a default name, a token shown once, and exactly seven days", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const answer = yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(newAddress()) })
       assert.strictEqual(answer.status, 201, answer.text)
@@ -41,7 +41,7 @@ layer(rooms(), { excludeTestServices: true })("a room", (it) => {
 
   it.effect("takes its name trimmed, counted in code points", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const create = (body: unknown) => ask(`${url}/api/rooms`, json("POST", body, from(newAddress())))
       const named = yield* create({ name: `  ${"🜁".repeat(60)} ` })
       assert.strictEqual(JSON.parse(named.text).room.name, "🜁".repeat(60))
@@ -62,7 +62,7 @@ layer(rooms(), { excludeTestServices: true })("a room", (it) => {
 
   it.effect("keeps a message and answers it on both send routes and both poll routes", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const guest = yield* newRoom(url)
       const sent = yield* send(guest, { sender: " Wren ", senderKind: "agent", text: ' <b>"hé"</b> ', mode: "spark" })
       assert.strictEqual(sent.status, 201, sent.text)
@@ -104,7 +104,7 @@ layer(rooms(), { excludeTestServices: true })("a room", (it) => {
 
   it.effect("keeps the newest 50, and says when a cursor missed some", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const guest = yield* newRoom(url)
       for (let index = 1; index <= 53; index++) {
@@ -132,7 +132,7 @@ layer(rooms(), { excludeTestServices: true })("a room", (it) => {
 
   it.effect("answers a used clientId with the original, or 409 for other content, while it is kept", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const guest = yield* newRoom(url)
       const first = yield* send(guest, { clientId: "x_1-Z" })
@@ -159,7 +159,7 @@ layer(rooms(), { excludeTestServices: true })("a room", (it) => {
 
   it.effect("ends after seven days, and says so to the right token alone", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const guest = yield* newRoom(url)
       yield* send(guest)
@@ -178,7 +178,7 @@ layer(rooms(), { excludeTestServices: true })("a room", (it) => {
 
   it.effect("is deleted for everyone at once, with everything in it", () =>
     Effect.gen(function* () {
-      const { url } = yield* World
+      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
       const guest = yield* newRoom(url)
       yield* send(guest)

@@ -11,7 +11,7 @@ import { patience } from "../lab/Patience.ts"
 import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { newRoom, poll } from "../lab/server/Rooms.ts"
-import { line } from "../lab/Connection.ts"
+import { openConnection } from "../lab/Connection.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { freePort } from "../lab/Ports.ts"
 import { type Answer, ask, post } from "../lab/Fixture.ts"
@@ -84,7 +84,7 @@ describe("a server that starts or stops", { timeout: patience(120) }, () => {
       const asked = (path: string) =>
         Effect.scoped(
           Effect.map(
-            Effect.flatMap(line(server.port), (one) => one.ask(get(path))),
+            Effect.flatMap(openConnection(server.port), (one) => one.ask(get(path))),
             headed,
           ),
         )

@@ -6,18 +6,18 @@ import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { filled } from "../../payments/ActAddress.ts"
 import { JsonMoment, Moment, Whole } from "../../platform/Rows.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
-import { elsewhere, telling } from "../Telling.ts"
+import { labelledElsewhere, actText } from "../ActText.ts"
 import { burning } from "./CandleSql.ts"
 import { rungs } from "./Rungs.ts"
 
 /** The telling of a candle or a light of any duration. */
-export const lighting = telling(Candle, {
+export const lighting = actText(Candle, {
   sentence: ({ kind, rung, spirit }) =>
     kind === "light"
       ? `added a light for ${rung} to a candle with ${spirit}`
       : `lit a candle for ${rung} with ${spirit}`,
   labels: {
-    ...elsewhere,
+    ...labelledElsewhere,
     kind: "Kind",
     parentId: "Light on candle",
     spirit: ["Spirit", "spirit"],

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { CandleList } from "../../../schema/altar/Candle.ts"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
-import * as KeptReads from "../../platform/KeptReads.ts"
+import * as CachedReads from "../../platform/CachedReads.ts"
 import { readable, rowReader, Whole } from "../../platform/Rows.ts"
 import { atMost } from "../../platform/Sql.ts"
 import { Reveals } from "../Reveals.ts"
@@ -77,7 +77,7 @@ export class CandleWall extends Context.Service<
         }
       })
 
-      const list = yield* KeptReads.make({
+      const list = yield* CachedReads.make({
         nameOf: ({ before, limit, spirit }) => `${spirit} ${limit} ${before}`,
         statement: wallRows,
         make: wallOf,

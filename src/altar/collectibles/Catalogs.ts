@@ -15,7 +15,7 @@ import { collectMaterial } from "../../../schema/altar/Collectible.ts"
 import { PaidActs } from "../../payments/PaidAct.ts"
 import * as Ledger from "../../payments/ledger/LedgerSql.ts"
 import { PaymentTerms } from "../../payments/PaymentTerms.ts"
-import * as KeptReads from "../../platform/KeptReads.ts"
+import * as CachedReads from "../../platform/CachedReads.ts"
 import { JsonMoment, rowsOf, Whole } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { poolOf } from "./Collectibles.ts"
@@ -173,7 +173,7 @@ export class Catalogs extends Context.Service<
 
       const catalog = <Name extends CatalogName>(name: Name) =>
         Effect.map(
-          KeptReads.make({
+          CachedReads.make({
             nameOf: () => name,
             statement: () => counts(name),
             make: (rows) => Effect.map(countedOf(rows, name), (counted) => catalogOf(name, counted)),

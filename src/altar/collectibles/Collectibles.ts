@@ -8,15 +8,15 @@ import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { Items } from "./Items.ts"
 import { now } from "../../platform/Time.ts"
-import { elsewhere, telling } from "../Telling.ts"
+import { labelledElsewhere, actText } from "../ActText.ts"
 import { newestOn } from "./EditionSql.ts"
 import { PublicationChain } from "./PublicationChain.ts"
 
-export const collecting = telling(Collectible, {
+export const collecting = actText(Collectible, {
   sentence: ({ edition, name, spirit }) =>
     `collected ${name}, number ${edition}${spirit === "" ? "" : `, for ${spirit}`}`,
   labels: {
-    ...elsewhere,
+    ...labelledElsewhere,
     elementId: ["Item", "item"],
     name: null,
     kind: "Kind",

@@ -4,8 +4,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import { CompanionCatalog, ElementCatalog, PixelCatalog, PublicationSegment } from "../../../schema/altar/Catalog.ts"
 import { segmentDefault, segmentFrom } from "../../../schema/Common.ts"
-import { known } from "../../http/KnownUrls.ts"
-import { brokenIn, kept, textOf } from "../Answers.ts"
+import { cachedUrl } from "../../http/UrlCache.ts"
+import { brokenIn, cachedAnswer, textOf } from "../Answers.ts"
 import { Catalogs } from "./Catalogs.ts"
 import type { Segment } from "../HashChain.ts"
 import { type Entry, PublicationChain } from "./PublicationChain.ts"
@@ -21,12 +21,12 @@ export const handlers = HttpApiBuilder.group(Api, "catalogs", (handlers) =>
   Effect.gen(function* () {
     const catalogs = yield* Catalogs
     const publications = yield* PublicationChain
-    const elements = kept(texts.elements)
-    const companions = kept(texts.companions)
-    const pixels = kept(texts.pixels)
-    const segment = kept(texts.segment)
+    const elements = cachedAnswer(texts.elements)
+    const companions = cachedAnswer(texts.companions)
+    const pixels = cachedAnswer(texts.pixels)
+    const segment = cachedAnswer(texts.segment)
     // Raw: cached bytes with their tag.
-    return (yield* known(handlers))
+    return (yield* cachedUrl(handlers))
       .handleRaw("listElements", ({ request }) => elements(request, catalogs.get("elements")))
       .handleRaw("listCompanions", ({ request }) => companions(request, catalogs.get("companions")))
       .handleRaw("listPixels", ({ request }) => pixels(request, catalogs.get("pixels")))

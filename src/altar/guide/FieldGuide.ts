@@ -4,7 +4,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import type { AltarList, Field, SpiritList } from "../../../schema/altar/Guide.ts"
 import { SpiritId } from "../../../schema/altar/Spirit.ts"
 import * as Ledger from "../../payments/ledger/LedgerSql.ts"
-import * as KeptReads from "../../platform/KeptReads.ts"
+import * as CachedReads from "../../platform/CachedReads.ts"
 import { Moment, readable, rowReader, rowsOf, Whole } from "../../platform/Rows.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { prefix } from "../Artwork.ts"
@@ -183,7 +183,7 @@ export class FieldGuide extends Context.Service<
         name: Name,
         statement: (name: Name, now: string) => Statement.Fragment,
         make: (rows: ReadonlyArray<unknown>) => Effect.Effect<A>,
-      ) => Effect.map(KeptReads.make({ nameOf: () => name, statement, make }), (read) => read(name))
+      ) => Effect.map(CachedReads.make({ nameOf: () => name, statement, make }), (read) => read(name))
 
       return FieldGuide.of({
         spirits: yield* kept("spirits", spiritRows, spiritsOf),

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import { AltarList, Field, SpiritList } from "../../../schema/altar/Guide.ts"
-import { known } from "../../http/KnownUrls.ts"
-import { kept, textOf } from "../Answers.ts"
+import { cachedUrl } from "../../http/UrlCache.ts"
+import { cachedAnswer, textOf } from "../Answers.ts"
 import { FieldGuide } from "./FieldGuide.ts"
 
 const texts = {
@@ -16,11 +16,11 @@ const texts = {
 export const handlers = HttpApiBuilder.group(Api, "guide", (handlers) =>
   Effect.gen(function* () {
     const guide = yield* FieldGuide
-    const spirits = kept(texts.spirits)
-    const altars = kept(texts.altars)
-    const field = kept(texts.field)
+    const spirits = cachedAnswer(texts.spirits)
+    const altars = cachedAnswer(texts.altars)
+    const field = cachedAnswer(texts.field)
     // Raw: cached bytes with their tag.
-    return (yield* known(handlers))
+    return (yield* cachedUrl(handlers))
       .handleRaw("listSpirits", ({ request }) => spirits(request, guide.spirits))
       .handleRaw("listAltars", ({ request }) => altars(request, guide.altars))
       .handleRaw("readField", ({ request }) => field(request, guide.field))

@@ -6,13 +6,13 @@ import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { now } from "../../platform/Time.ts"
-import { elsewhere, telling } from "../Telling.ts"
+import { labelledElsewhere, actText } from "../ActText.ts"
 import { keepingOf } from "./KeeperSql.ts"
 
-export const keeping = telling(Keeper, {
+export const keeping = actText(Keeper, {
   sentence: ({ spirit }) => `became the first keeper of ${spirit}`,
   labels: {
-    ...elsewhere,
+    ...labelledElsewhere,
     spirit: ["Spirit", "spirit"],
     keeper: "Keeper",
     reason: null,

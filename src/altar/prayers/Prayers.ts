@@ -15,13 +15,13 @@ import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { spirits } from "../Spirits.ts"
 import { now } from "../../platform/Time.ts"
-import { elsewhere, telling } from "../Telling.ts"
+import { labelledElsewhere, actText } from "../ActText.ts"
 import { newestOn } from "./PrayerSql.ts"
 
-export const praying = telling(Prayer, {
+export const praying = actText(Prayer, {
   sentence: ({ spirit }) => `laid a prayer with ${spirit}`,
   labels: {
-    ...elsewhere,
+    ...labelledElsewhere,
     spirit: ["Spirit", "spirit"],
     day: "Day",
     intentionCommitment: "Commitment",

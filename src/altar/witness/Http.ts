@@ -12,10 +12,10 @@ import {
   WitnessList,
 } from "../../../schema/altar/Witness.ts"
 import { listDefault, segmentDefault, segmentFrom } from "../../../schema/Common.ts"
-import { known } from "../../http/KnownUrls.ts"
+import { cachedUrl } from "../../http/UrlCache.ts"
 import { jsonOf, JsonText } from "../../platform/JsonText.ts"
 import { body, fresh } from "../../http/Responses.ts"
-import { brokenIn, encoderOf, kept, once, textOf } from "../Answers.ts"
+import { brokenIn, encoderOf, cachedAnswer, oneTimeAnswer, textOf } from "../Answers.ts"
 import type { Segment } from "../HashChain.ts"
 import { limits, openings } from "../Limits.ts"
 import { WitnessChain } from "./WitnessChain.ts"
@@ -29,19 +29,19 @@ const segmentText = textOf(ChainSegment, ({ links, ...rest }: Segment<typeof Cha
   ...rest,
 }))
 const broken = brokenIn("stone")
-const revealed = once(RevealAnswer)
+const revealed = oneTimeAnswer(RevealAnswer)
 const revealBody = body.as(RevealBody)
 
 export const handlers = HttpApiBuilder.group(Api, "witness", (handlers) =>
   Effect.gen(function* () {
     const stones = yield* WitnessStones
     const chain = yield* WitnessChain
-    const list = kept(listText)
-    const segment = kept(segmentText)
+    const list = cachedAnswer(listText)
+    const segment = cachedAnswer(segmentText)
     const limit = yield* limits
     // Raw: cached bytes with their tag.
     return (
-      (yield* known(handlers))
+      (yield* cachedUrl(handlers))
         .handleRaw("listWitnessStones", ({ query, request }) =>
           list(request, Effect.catchTag(stones.list(query.limit ?? listDefault, query.before), "ChainBroken", broken)),
         )

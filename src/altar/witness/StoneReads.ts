@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { WitnessNotFound } from "../../../schema/altar/Witness.ts"
 import * as Ledger from "../../payments/ledger/LedgerSql.ts"
 import { currentReceipt } from "../../payments/Receipts.ts"
-import * as KeptReads from "../../platform/KeptReads.ts"
+import * as CachedReads from "../../platform/CachedReads.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
 import { atMost, bounded } from "../../platform/Sql.ts"
@@ -71,7 +71,7 @@ export const make = Effect.gen(function* () {
     }
   })
 
-  const page = yield* KeptReads.make({
+  const page = yield* CachedReads.make({
     nameOf: ({ before, limit }: Page) => `${limit} ${before}`,
     statement: ({ before, limit }) => sql`
       SELECT h.sequence AS head_sequence, h.chain_hash AS head_hash, s.*

@@ -10,13 +10,13 @@ import { part } from "../../platform/SqlPart.ts"
 import type { Paid } from "../../payments/PaidAct.ts"
 import type * as HashChain from "../HashChain.ts"
 import { revealColumns, revealOf } from "../Reveals.ts"
-import { elsewhere, telling } from "../Telling.ts"
+import { labelledElsewhere, actText } from "../ActText.ts"
 import { newestOn, revealed } from "./StoneSql.ts"
 
-export const witnessing = telling(WitnessStone, {
+export const witnessing = actText(WitnessStone, {
   sentence: ({ sequence, spirit }) => `set witness stone ${sequence} with ${spirit}`,
   labels: {
-    ...elsewhere,
+    ...labelledElsewhere,
     commitment: "Commitment",
     kind: "Kind",
     spirit: ["Spirit", "spirit"],

@@ -3,7 +3,7 @@ import { Context, type Duration, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import type { ChainEntry } from "../../../schema/altar/Witness.ts"
 import { chainHash } from "../Hashes.ts"
-import * as Wake from "../../platform/Wake.ts"
+import * as Signal from "../../platform/Signal.ts"
 import type * as HashChain from "../HashChain.ts"
 import * as StoredChain from "../StoredChain.ts"
 import { linkColumns, type NewStone, newStoneTypes, type Stone } from "./StoneRow.ts"
@@ -51,13 +51,13 @@ export class WitnessChain extends Context.Service<
       })
 
       const sql = yield* SqlClient.SqlClient
-      const wake = yield* Wake.make
+      const wake = yield* Signal.make
 
       return WitnessChain.of({
         append: Effect.fn("WitnessChain.append")((stones) =>
           chain
             .append((witnessedAt) => Effect.succeed(stones.map((stone) => ({ ...stone, witnessedAt }))))
-            .pipe(Effect.tap(sql.afterCommit(wake.ring))),
+            .pipe(Effect.tap(sql.afterCommit(wake.notify))),
         ),
         segment: Effect.fn("WitnessChain.segment")(chain.segment),
         page: chain.page,
@@ -66,7 +66,7 @@ export class WitnessChain extends Context.Service<
         linkOf: (id) => sql`
           SELECT sequence, previous_hash, commitment, witnessed_at, transaction, chain_hash
           FROM witness_stones WHERE id = ${id}::uuid`,
-        settled: wake.rest,
+        settled: wake.wait,
       })
     }),
   )

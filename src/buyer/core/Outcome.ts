@@ -91,7 +91,7 @@ export type NextStep =
   | { readonly step: "send" }
   | { readonly step: "refuse"; readonly refusal: Refusal; readonly body: Body }
 
-export interface Asked {
+export interface RequestState {
   /** Whether the request itself was sent, or its outcome asked for. */
   readonly by: "send" | "reconcile"
   /** A payment was signed under this key. From here on, evidence ends the purchase, and nothing is signed again. */
@@ -99,7 +99,7 @@ export interface Asked {
 }
 
 /** Only the altar's own answer ends a purchase; a fault or rate limit never ends a signed one. */
-export const nextStep = (outcome: Outcome, { by, isSigned }: Asked): NextStep => {
+export const nextStep = (outcome: Outcome, { by, isSigned }: RequestState): NextStep => {
   switch (outcome.tag) {
     case "settled":
       return { step: "settle", settlement: outcome.settlement }

@@ -6,7 +6,7 @@ import { type Act, catalog } from "../../buyer/Acts.ts"
 import type { Field } from "../../buyer/Fields.ts"
 import { optionalText } from "../Define.ts"
 import { paying, provided, salt } from "../Flags.ts"
-import { paid } from "./Running.ts"
+import { paid } from "./BuyerCommand.ts"
 
 /** `agent-name` for `agentName`. */
 const kebab = (name: string) => name.replace(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)
@@ -61,7 +61,7 @@ const exampleOf = ({ name, fields }: Act) => {
 const commandOf = (act: Act) => {
   const { params, payload, query } = act.fields()
   return paid(act.name, {
-    says: `${act.summary}: ${priceUsd(act.price.priceAtomic)}`,
+    description: `${act.summary}: ${priceUsd(act.price.priceAtomic)}`,
     examples: [[exampleOf(act), "Buy it"]],
     flags: {
       params: Object.fromEntries(params.map((field) => [field.name, argumentOf(field)])),

@@ -1,6 +1,6 @@
 /** The `fetch` of commands: prints the altar's name before the first request, and waits for a starting altar. */
 import { Clock, Console, Effect, type FileSystem, Option, type Path, Result, Schema } from "effect"
-import { livingHere } from "../../sandbox/DataFolder.ts"
+import { processesHere } from "../../sandbox/DataFolder.ts"
 
 /** Longer than a first start takes, shorter than the timeout of a request. */
 const patienceMs = 45_000
@@ -29,7 +29,7 @@ const saysStarting = (origin: string) =>
 /** Whether the sandbox of this folder runs at this origin, maybe before its port is open. */
 const isOwn = (origin: string) =>
   Effect.map(
-    livingHere,
+    processesHere,
     Option.exists(({ url }) => new URL(url).origin === origin),
   )
 

@@ -1,8 +1,8 @@
 /** Detects sandboxes and requests their play money; only there are wallets created for their owner. */
 import { Effect, Option, Schema } from "effect"
 import { usdcNetworks } from "../../../schema/payments/Usdc.ts"
-import { livingHere } from "../../sandbox/DataFolder.ts"
-import { Trouble } from "../Trouble.ts"
+import { processesHere } from "../../sandbox/DataFolder.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
 /** A sandbox pays with play money on one of these networks; any other network means real money. */
 const Sandbox = Schema.Struct({
@@ -17,7 +17,7 @@ const timeout = 20_000
 
 /** Refuses while it is unknown whether this is a sandbox, because the choice of key depends on it. */
 const undecided = (altar: string, why: string) =>
-  new Trouble({ message: `${altar} ${why}. Nothing was signed, so nothing was charged.` })
+  new CommandFailure({ message: `${altar} ${why}. Nothing was signed, so nothing was charged.` })
 
 /** None when the altar says that it is no sandbox; fails for any other answer, so that no key is used. */
 export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string, request: typeof fetch) {
@@ -29,7 +29,7 @@ export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string, reques
     Effect.timeout("1 minute"),
     Effect.mapError(
       () =>
-        new Trouble({
+        new CommandFailure({
           message: `${altar} does not answer: name your altar with --url, or start a sandbox with npm start.`,
         }),
     ),
@@ -38,7 +38,7 @@ export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string, reques
   if (status === 429 || status >= 500)
     return yield* undecided(altar, `answers ${status} when it is asked whether it is a sandbox: try again later`)
   if (status !== 200) {
-    const isHere = Option.exists(yield* livingHere, ({ url }) => url === altar)
+    const isHere = Option.exists(yield* processesHere, ({ url }) => url === altar)
     return isHere
       ? yield* undecided(altar, "is where the sandbox of this folder starts, but another program answers there")
       : Option.none()
@@ -46,7 +46,7 @@ export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string, reques
   return Option.some(
     yield* Effect.mapError(
       Schema.decodeEffect(SandboxJson)(json),
-      () => new Trouble({ message: `${altar} says something unknown at /sandbox.` }),
+      () => new CommandFailure({ message: `${altar} says something unknown at /sandbox.` }),
     ),
   )
 })
@@ -63,11 +63,11 @@ export const fund = (altar: string, address: string) => {
         redirect: "error",
         signal: AbortSignal.timeout(timeout),
       }).then((response) => response.status),
-    catch: () => new Trouble({ message: `${faucet} does not answer.` }),
+    catch: () => new CommandFailure({ message: `${faucet} does not answer.` }),
   }).pipe(
     Effect.filterOrFail(
       (status) => status === 200,
-      (status) => new Trouble({ message: `${faucet} gave no play money: ${status}.` }),
+      (status) => new CommandFailure({ message: `${faucet} gave no play money: ${status}.` }),
     ),
     Effect.asVoid,
   )

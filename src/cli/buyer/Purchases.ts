@@ -14,7 +14,7 @@ import { on, optionalText, text, word } from "../Define.ts"
 import { agentName, provided, reason, salt } from "../Flags.ts"
 import { plain } from "../Output.ts"
 import { saveProof } from "./Proof.ts"
-import { paid } from "./Running.ts"
+import { paid } from "./BuyerCommand.ts"
 
 const spirit = Argument.Literals("spirit", spiritIds).pipe(Argument.withDescription("Whose altar; see `spirits`"))
 const onAltar = (says: string) => Flag.Literals("spirit", spiritIds).pipe(Flag.withDescription(says), Flag.optional)
@@ -25,7 +25,7 @@ const cost = ({ sale }: Pick<PaidEndpoint, "sale">) => priceUsd(sale.priceAtomic
 const whole = (act: Pick<PaidEndpoint, "sale">) => cost(act).replace(/\.00$/u, "")
 
 export const witness = paid("witness", {
-  says: `Seal words and set a witness stone: ${cost(setWitnessStone)}`,
+  description: `Seal words and set a witness stone: ${cost(setWitnessStone)}`,
   examples: [
     ['spirit-altar witness --text "The heron will return by May."', "Set a stone"],
     [
@@ -67,7 +67,7 @@ export const witness = paid("witness", {
 })
 
 export const pray = paid("pray", {
-  says: `Lay today's one prayer on a spirit's altar: ${cost(offerPrayer)}`,
+  description: `Lay today's one prayer on a spirit's altar: ${cost(offerPrayer)}`,
   examples: [['spirit-altar pray moss-hare --words "Quiet for my mother." --name Wren', "Pray"]],
   flags: {
     spirit,
@@ -81,14 +81,14 @@ export const pray = paid("pray", {
 })
 
 export const keep = paid("keep", {
-  says: `Become a spirit's first keeper, for ever: ${cost(takeIn)}`,
+  description: `Become a spirit's first keeper, for ever: ${cost(takeIn)}`,
   examples: [['spirit-altar keep rain-crow --reason "It sat still when I did not."', "Keep a spirit"]],
   flags: { spirit, agentName, reason },
   buy: (orders, { spirit, ...why }, key) => orders.keep({ key, spirit, ...provided(why) }),
 })
 
 export const collect = paid("collect", {
-  says: `Collect the next numbered edition of a material, crab or pixel: ${cost(collectMaterial)}`,
+  description: `Collect the next numbered edition of a material, crab or pixel: ${cost(collectMaterial)}`,
   examples: [["spirit-altar collect beeswax --spirit kelp-seal", "Collect, and dedicate it to an altar"]],
   flags: {
     element: word("element", "Id of a material, crab or pixel, from /api/elements, /api/companions or /api/pixels"),
@@ -102,7 +102,7 @@ export const collect = paid("collect", {
 const { day, month, week } = rungTerms
 
 export const light = paid("light", {
-  says: `Light a candle on a spirit's altar: ${whole(lightDay)} for a day, ${whole(lightWeek)} for a week, ${whole(lightMonth)} for a month`,
+  description: `Light a candle on a spirit's altar: ${whole(lightDay)} for a day, ${whole(lightWeek)} for a week, ${whole(lightMonth)} for a month`,
   examples: [
     ['spirit-altar light kelp-seal --days 7 --dedication "For the bees"', "Light a candle"],
     ["spirit-altar light kelp-seal --parent 3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1", "Add a light"],

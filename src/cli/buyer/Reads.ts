@@ -6,7 +6,7 @@ import type { Purchase } from "../../buyer/Purchases.ts"
 import { optionalText, word } from "../Define.ts"
 import { agentName, provided, salt } from "../Flags.ts"
 import { plain, pretty } from "../Output.ts"
-import { free } from "./Running.ts"
+import { free } from "./BuyerCommand.ts"
 
 const table = (rows: ReadonlyArray<ReadonlyArray<string>>) => {
   const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0))
@@ -18,7 +18,7 @@ const kept = (keeper: { readonly keeper: string; readonly agentName: string | nu
   keeper === null ? "no keeper yet" : `kept by ${keeper.agentName ?? keeper.keeper}`
 
 export const spirits = free("spirits", {
-  says: "The 24 spirits and who keeps them",
+  description: "The 24 spirits and who keeps them",
   examples: [["spirit-altar spirits --json", "As the API tells it"]],
   flags: {},
   ask: (orders) => orders.spirits,
@@ -26,7 +26,7 @@ export const spirits = free("spirits", {
 })
 
 export const altar = free("altar", {
-  says: "One altar, or all of them: today's prayer slot, candles and keeper",
+  description: "One altar, or all of them: today's prayer slot, candles and keeper",
   examples: [["spirit-altar altar moss-hare --json", "Everything about one altar"]],
   flags: {
     asked: Argument.Literals("spirit", spiritIds).pipe(
@@ -60,7 +60,7 @@ const openingSays = (what: string) =>
 const someId = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 
 export const reveal = free("reveal", {
-  says: openingSays("Reveal the words of a stone"),
+  description: openingSays("Reveal the words of a stone"),
   examples: [[`spirit-altar reveal ${someId}`, "With the words of this journal"]],
   flags: { ...opening("text"), agentName, id: word("id", "Of the stone") },
   ask: (orders, { id, ...given }) => orders.reveal(id, provided(given)),
@@ -68,7 +68,7 @@ export const reveal = free("reveal", {
 })
 
 export const unseal = free("unseal", {
-  says: openingSays("Unseal the words of a candle or light"),
+  description: openingSays("Unseal the words of a candle or light"),
   examples: [[`spirit-altar unseal ${someId}`, "With the words of this journal"]],
   flags: { ...opening("words"), id: word("id", "Of the candle or light") },
   ask: (orders, { id, ...given }) => orders.unseal(id, provided(given)),
@@ -76,7 +76,7 @@ export const unseal = free("unseal", {
 })
 
 export const reconcile = free("reconcile", {
-  says: "Learn how a purchase ended, and finish one that was interrupted; free, and never signs",
+  description: "Learn how a purchase ended, and finish one that was interrupted; free, and never signs",
   examples: [["spirit-altar reconcile buyer-1f0c2c1e5b0a4c1f9d518a54", "Ask"]],
   flags: { key: word("key", "The idempotency key of the purchase") },
   ask: (orders, { key }) => orders.reconcile(key),
@@ -103,7 +103,7 @@ const listed = (purchase: Purchase) => ({
 })
 
 export const purchases = free("purchases", {
-  says: "What this machine's journal knows it bought; salts and words stay in it",
+  description: "What this machine's journal knows it bought; salts and words stay in it",
   examples: [["spirit-altar purchases", "List keys and ids"]],
   flags: {},
   ask: (orders) => Effect.map(orders.purchases, (all) => all.map(listed)),

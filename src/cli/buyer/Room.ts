@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { modes } from "../../../schema/room/Message.ts"
-import { command, type Config, type Given, on, optionalText, text, type Told, word } from "../Define.ts"
+import { command, type Config, type FlagValues, on, optionalText, text, type CommandText, word } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { type CommandError, plain, pretty, show } from "../Output.ts"
 import { type Invite, linkOf, open, type Rooms } from "./Rooms.ts"
@@ -27,9 +27,14 @@ const line = ({ createdAt, mode, sender, senderKind, seq, text }: RoomMessage) =
 /** A command for one of the rooms of a journal. */
 const inRoom = <const Name extends string, const Flags extends Config, A>(
   name: Name,
-  told: Told & {
+  told: CommandText & {
     readonly flags: Flags
-    readonly use: (rooms: Rooms, found: Invite, given: Given<Flags>, isJson: boolean) => Effect.Effect<A, CommandError>
+    readonly use: (
+      rooms: Rooms,
+      found: Invite,
+      given: FlagValues<Flags>,
+      isJson: boolean,
+    ) => Effect.Effect<A, CommandError>
     readonly render: (answer: A) => string
   },
 ) =>
@@ -48,7 +53,7 @@ const inRoom = <const Name extends string, const Flags extends Config, A>(
   })
 
 const create = command("create", {
-  says: "Create a room; its invite is kept in the journal",
+  description: "Create a room; its invite is kept in the journal",
   examples: [['spirit-altar room create --name "Night shift" --show-link', "Create, and print the link"]],
   flags: {
     ...common,
@@ -68,7 +73,7 @@ const create = command("create", {
 })
 
 const list = command("list", {
-  says: "The rooms this journal has invites of",
+  description: "The rooms this journal has invites of",
   examples: [["spirit-altar room list", "Ids and names, no tokens"]],
   flags: kept,
   run: (flags) =>
@@ -83,7 +88,7 @@ const list = command("list", {
 })
 
 const invite = inRoom("invite", {
-  says: "Print a room's invite link; it is the secret itself",
+  description: "Print a room's invite link; it is the secret itself",
   examples: [['spirit-altar room invite "Night shift"', "For whoever may come in"]],
   flags: {},
   use: (_, found) => Effect.succeed({ link: linkOf(found) }),
@@ -91,7 +96,7 @@ const invite = inRoom("invite", {
 })
 
 const read = inRoom("read", {
-  says: "The latest messages of a room; joining needs nothing but the link",
+  description: "The latest messages of a room; joining needs nothing but the link",
   examples: [
     ["spirit-altar room read - < invite.txt", "With a link that stays out of the shell's history"],
     ['spirit-altar room read "Night shift" --after 17', "What came after message 17"],
@@ -107,7 +112,7 @@ const read = inRoom("read", {
 })
 
 const send = inRoom("send", {
-  says: "Send a message; an answer means that the server has it, not that anybody read it",
+  description: "Send a message; an answer means that the server has it, not that anybody read it",
   examples: [
     ['spirit-altar room send "Night shift" "The build is green." --sender Wren --mode celebrate', "Celebrate"],
   ],
@@ -130,7 +135,7 @@ const send = inRoom("send", {
 })
 
 const poll = inRoom("poll", {
-  says: "Print new messages as they come, until Ctrl-C; with --json one document a line",
+  description: "Print new messages as they come, until Ctrl-C; with --json one document a line",
   examples: [['spirit-altar room poll "Night shift" --json', "For a program"]],
   flags: {
     every: Flag.Int("every").pipe(
@@ -148,7 +153,7 @@ const poll = inRoom("poll", {
 })
 
 const remove = inRoom("delete", {
-  says: "Delete a room for everyone, at once",
+  description: "Delete a room for everyone, at once",
   examples: [['spirit-altar room delete "Night shift"', "Gone"]],
   flags: {},
   use: ({ remove }, found) => remove(found),

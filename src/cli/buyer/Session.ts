@@ -13,7 +13,7 @@ import { type common, type paying, provided } from "../Flags.ts"
 import { sandboxOf } from "./Faucet.ts"
 import * as JournalFile from "./JournalFile.ts"
 import { type CommandError, plain, resumeHint, show } from "../Output.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 import { walletOf } from "./Wallet.ts"
 
 export type Common = Command.Command.Config.Infer<typeof common>
@@ -39,7 +39,7 @@ export const journalOf = Effect.fn("Session.journalOf")(function* (data: Option.
   return yield* Effect.try({
     try: () => JournalFile.open(file),
     catch: (error) =>
-      new Trouble({
+      new CommandFailure({
         message: `${file} cannot be opened: ${error instanceof Error ? error.message : ""}. This command charged nothing.`,
       }),
   })

@@ -4,7 +4,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { base } from "../../../schema/payments/Usdc.ts"
 import { buyer } from "../../server/config/Table.ts"
 import { fund, type Sandbox } from "./Faucet.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
 const PrivateKey = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/u))
 
@@ -13,7 +13,7 @@ const accountOf = (secret: Redacted.Redacted<string>, from: string) =>
     Effect.flatMap((key) => Effect.try(() => privateKeyToAccount(key))),
     Effect.mapError(
       () =>
-        new Trouble({
+        new CommandFailure({
           message: `${from} holds no private key: 0x and 64 hexadecimal digits. This command charged nothing.`,
         }),
     ),
@@ -23,7 +23,7 @@ const fromFile = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const secret = yield* Effect.mapError(
     fs.readFileString(file),
-    () => new Trouble({ message: `${file} cannot be read. This command charged nothing.` }),
+    () => new CommandFailure({ message: `${file} cannot be read. This command charged nothing.` }),
   )
   const account = yield* accountOf(Redacted.make(secret), file)
   const { mode } = yield* Effect.orDie(fs.stat(file))
@@ -56,13 +56,17 @@ export const walletOf = Effect.fn("Wallet.walletOf")(function* (
   if (Option.isSome(sandbox)) {
     const { network } = sandbox.value
     if (Option.isSome(wallet) && network === base)
-      return yield* new Trouble({
+      return yield* new CommandFailure({
         message:
           "This sandbox rehearses Base's own network id, so only its throw-away wallet may pay: leave --wallet out.",
       })
     const account = Option.isSome(wallet)
       ? yield* fromFile(wallet.value)
-      : yield* Effect.catchTag(throwAway(folder), "PlatformError", (error) => new Trouble({ message: error.message }))
+      : yield* Effect.catchTag(
+          throwAway(folder),
+          "PlatformError",
+          (error) => new CommandFailure({ message: error.message }),
+        )
     yield* fund(altar, account.address)
     yield* Console.error(`wallet      ${account.address} (throw-away, play money on ${network})`)
     return account
@@ -71,7 +75,7 @@ export const walletOf = Effect.fn("Wallet.walletOf")(function* (
     ? yield* fromFile(wallet.value)
     : Option.isSome(given)
       ? yield* accountOf(given.value, buyer.privateKey.name)
-      : yield* new Trouble({
+      : yield* new CommandFailure({
           message: `No wallet: set ${buyer.privateKey.name}, or name a file with --wallet. This command charged nothing.`,
         })
   yield* Console.error(`wallet      ${account.address}`)

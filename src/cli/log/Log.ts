@@ -10,10 +10,10 @@ import { WitnessChain } from "../../altar/witness/WitnessChain.ts"
 import { LastSigned } from "../../log/LastSigned.ts"
 import { LogStore } from "../../log/LogStore.ts"
 import { fromText, generate, originOf } from "../../log/Signer.ts"
-import { type Suspect, suspectOf } from "../../log/StopReason.ts"
+import { type InspectionTarget, inspectionTargetOf } from "../../log/StopReason.ts"
 import * as Sql from "../../platform/Sql.ts"
 import { databaseUrl } from "../../server/config/Config.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
 const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
 
@@ -28,7 +28,7 @@ const ageOf = (at: Date, now: number) => {
   return seconds < 120 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`
 }
 
-const advice: Readonly<Record<Suspect, string>> = {
+const advice: Readonly<Record<InspectionTarget, string>> = {
   backup:
     "Do not resume as it is: stones that were signed are missing here. Bring back the newest backup; if they are lost for good, the log has ended: a new one needs empty log_ tables, no LOG_CHECKPOINT_FILE, another LOG_ORIGIN and a new key; say so in public.",
   log_checkpoints:
@@ -39,7 +39,7 @@ const advice: Readonly<Record<Suspect, string>> = {
 
 /** The advice for a stored reason, which another version of the server may have worded. */
 export const adviceOn = (reason: string): string => {
-  const suspect = suspectOf(reason)
+  const suspect = inspectionTargetOf(reason)
   return suspect === undefined
     ? "Compare the log_ tables and witness_stones with a backup before you resume (docs/operations.md)."
     : advice[suspect]
@@ -62,7 +62,7 @@ const showStatus = withStore(
     if (Option.isNone(head.stopped)) return yield* Console.log("state       running")
     const { at, reason } = head.stopped.value
     yield* Console.log(`state       stopped ${ageOf(at, now)}; stones are sold as before`)
-    return yield* new Trouble({ message: `The log is stopped: ${reason}.\n${adviceOn(reason)}` })
+    return yield* new CommandFailure({ message: `The log is stopped: ${reason}.\n${adviceOn(reason)}` })
   }),
 )
 
@@ -70,21 +70,21 @@ const showStatus = withStore(
 const keep = Effect.fnUntraced(function* (root: string) {
   const newest = yield* (yield* LogStore).newest
   const path = yield* variables.checkpointFile
-  if (Option.isNone(newest)) return yield* new Trouble({ message: "This database has published no checkpoint." })
+  if (Option.isNone(newest)) return yield* new CommandFailure({ message: "This database has published no checkpoint." })
   const own = base64(newest.value.root)
   if (root !== own) {
-    return yield* new Trouble({
+    return yield* new CommandFailure({
       message: `The newest checkpoint of this database covers ${newest.value.size} stones and has the root ${own}. Compare both with the checkpoints that readers, monitors and log witnesses of this log hold. If none of them is later or different, run this again with --root ${own}. Nothing was changed.`,
     })
   }
   if (Option.isNone(path)) {
-    return yield* new Trouble({
+    return yield* new CommandFailure({
       message: "LOG_CHECKPOINT_FILE is not set. Set it here as for the server, to a file outside the database.",
     })
   }
   yield* Effect.flatMap(LastSigned, ({ remember }) => remember(newest.value.note)).pipe(
     Effect.provide(LastSigned.file(path.value).pipe(Layer.provide(NodeFileSystem.layer))),
-    Effect.catchTag("LastSignedLost", ({ message }) => new Trouble({ message })),
+    Effect.catchTag("LastSignedLost", ({ message }) => new CommandFailure({ message })),
   )
   yield* Console.log(
     `${path.value} holds the checkpoint of ${newest.value.size} stones. A server that waits goes on now.`,
@@ -104,8 +104,9 @@ const goOn = withStore(
 )
 
 const key = command("key", {
-  says: "Make a new key for a log, at random, and print it with its verifier key. Nothing is kept: whoever has the first line can sign for the log",
-  brief: "Make a key for a log, and its verifier key",
+  description:
+    "Make a new key for a log, at random, and print it with its verifier key. Nothing is kept: whoever has the first line can sign for the log",
+  summary: "Make a key for a log, and its verifier key",
   examples: [["spirit-altar log key --url https://altar.example >> .env", "A key for a server"]],
   flags: {
     url: text("url", "Public URL of the server: the log is named after it").pipe(Flag.withDefault(defaultUrl)),
@@ -119,7 +120,7 @@ const key = command("key", {
     const made = generate(name)
     const signer = Result.flatMap(made, fromText)
     if (Result.isFailure(made) || Result.isFailure(signer))
-      return yield* new Trouble({ message: `${name} names no log: no white space and no plus sign.` })
+      return yield* new CommandFailure({ message: `${name} names no log: no white space and no plus sign.` })
     // In the form of an environment file.
     yield* Console.log(`# The log ${name}. Its verifier key, for everybody: ${signer.success.vkey}`)
     yield* Console.log(`LOG_KEY=${Redacted.value(made.success)}`)
@@ -127,24 +128,24 @@ const key = command("key", {
 })
 
 const status = command("status", {
-  says: `Say how far the log is, whether it is stopped and why, and what to do. Exit code 1 when it is stopped. ${database}`,
-  brief: "How far the log is, and why it stopped",
+  description: `Say how far the log is, whether it is stopped and why, and what to do. Exit code 1 when it is stopped. ${database}`,
+  summary: "How far the log is, and why it stopped",
   examples: [["DATABASE_URL=postgres://… spirit-altar log status", "Look"]],
   flags: {},
   run: () => showStatus,
 })
 
 const resume = command("resume", {
-  says: `Let a stopped log go on, when what stopped it is mended; what is still wrong stops it again. ${database}`,
-  brief: "Let a stopped log go on",
+  description: `Let a stopped log go on, when what stopped it is mended; what is still wrong stops it again. ${database}`,
+  summary: "Let a stopped log go on",
   examples: [["DATABASE_URL=postgres://… spirit-altar log resume", "Go on"]],
   flags: {},
   run: () => goOn,
 })
 
 const confirm = command("confirm", {
-  says: `Write the newest published checkpoint of the database to LOG_CHECKPOINT_FILE, so that a log that waits after a start goes on. Without --root it changes nothing and says what to compare. ${database}\n${helpOf([variables.checkpointFile])}`,
-  brief: "Confirm the newest checkpoint by hand, for a log that waits",
+  description: `Write the newest published checkpoint of the database to LOG_CHECKPOINT_FILE, so that a log that waits after a start goes on. Without --root it changes nothing and says what to compare. ${database}\n${helpOf([variables.checkpointFile])}`,
+  summary: "Confirm the newest checkpoint by hand, for a log that waits",
   examples: [["DATABASE_URL=postgres://… spirit-altar log confirm", "See what has to be compared"]],
   flags: {
     root: optionalText(

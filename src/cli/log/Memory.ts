@@ -7,10 +7,10 @@ import { hashesOf, tileBytes } from "../../log/Tree.ts"
 import * as DurableFile from "../../platform/DurableFile.ts"
 import type { Walk } from "./Walk.ts"
 import { folderOf } from "../buyer/Session.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
 /** The last trusted key and note, and whether only the server has named the key. */
-export const Seen = Schema.fromJsonString(
+export const SeenCheckpoint = Schema.fromJsonString(
   Schema.Struct({
     vkey: Schema.String,
     checkpoint: Schema.String,
@@ -19,7 +19,7 @@ export const Seen = Schema.fromJsonString(
   }),
 )
 
-export type Seen = typeof Seen.Type
+export type SeenCheckpoint = typeof SeenCheckpoint.Type
 
 /** A place of a walk; `old` is the checkpoint that the walk compares with, if any. */
 const Place = Schema.fromJsonString(
@@ -63,7 +63,7 @@ export const make = Effect.fn("LogMemory.make")(function* (base: string, named: 
       Effect.provideService(FileSystem.FileSystem, fs),
       Effect.mapError(
         () =>
-          new Trouble({
+          new CommandFailure({
             message: `${name} cannot be written, so the check would not be remembered: name another file with --seen.`,
           }),
       ),
@@ -74,13 +74,13 @@ export const make = Effect.fn("LogMemory.make")(function* (base: string, named: 
   return {
     file,
     seen: Effect.flatMap(
-      Effect.mapError(read(file), () => new Trouble({ message: `${file} cannot be read.` })),
+      Effect.mapError(read(file), () => new CommandFailure({ message: `${file} cannot be read.` })),
       Option.match({
         onNone: () => Effect.succeedNone,
         onSome: (text) =>
           Effect.mapError(
-            Effect.asSome(Schema.decodeEffect(Seen)(text)),
-            () => new Trouble({ message: `${file} is not what an earlier check left there.` }),
+            Effect.asSome(Schema.decodeEffect(SeenCheckpoint)(text)),
+            () => new CommandFailure({ message: `${file} is not what an earlier check left there.` }),
           ),
       }),
     ),
@@ -107,6 +107,6 @@ export const make = Effect.fn("LogMemory.make")(function* (base: string, named: 
       return Effect.as(write(name, note), name)
     },
     /** Ends a check: stores its checkpoint and deletes the place within it. */
-    remember: (seen: Seen) => write(file, JSON.stringify(seen)).pipe(Effect.andThen(forgetPlace)),
+    remember: (seen: SeenCheckpoint) => write(file, JSON.stringify(seen)).pipe(Effect.andThen(forgetPlace)),
   }
 })

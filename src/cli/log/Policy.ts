@@ -2,7 +2,7 @@
 import { Effect, FileSystem, Option } from "effect"
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { parsePolicy, type Policy } from "../../../schema/log/Policy.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
 export const policyIn = Effect.fnUntraced(function* (named: Option.Option<string>) {
   if (Option.isNone(named)) return Option.none<Policy>()
@@ -10,11 +10,11 @@ export const policyIn = Effect.fnUntraced(function* (named: Option.Option<string
   const fs = yield* FileSystem.FileSystem
   const text = yield* Effect.mapError(
     fs.readFileString(file),
-    () => new Trouble({ message: `${file} cannot be read.` }),
+    () => new CommandFailure({ message: `${file} cannot be read.` }),
   )
   const policy = parsePolicy(text)
   return policy instanceof Malformed
-    ? yield* new Trouble({ message: `${file}: ${policy.message}` })
+    ? yield* new CommandFailure({ message: `${file}: ${policy.message}` })
     : Option.some(policy)
 })
 

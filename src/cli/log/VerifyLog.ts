@@ -59,7 +59,7 @@ const contradicted = Effect.fnUntraced(function* (memory: Memory, note: string, 
   )
 })
 
-const sameKey = ({ file }: Memory, before: LogMemory.Seen, vkey: string) =>
+const sameKey = ({ file }: Memory, before: LogMemory.SeenCheckpoint, vkey: string) =>
   before.vkey === vkey
     ? Effect.void
     : broken(
@@ -130,7 +130,7 @@ export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, ch
     onNone: () => whole,
     // The fault may be in the remembered place rather than in the log.
     onSome: (place) =>
-      Effect.catchTag(goingOn(place), ["Broken", "Rewritten"], ({ message }) =>
+      Effect.catchTag(goingOn(place), ["CheckFailed", "Rewritten"], ({ message }) =>
         Effect.andThen(
           Effect.andThen(
             memory.forgetPlace,

@@ -17,7 +17,7 @@ import { append, type Edge, leafOf, rootOf, sha256, tileBytes } from "../../log/
 import * as Download from "../verify/Download.ts"
 import { plain } from "../Output.ts"
 import * as ProgressBar from "../verify/ProgressBar.ts"
-import { Broken, type Trouble } from "../Trouble.ts"
+import { CheckFailed, type CommandFailure } from "../CommandFailure.ts"
 
 /** The tree so far; a full tile is compared and dropped. */
 export interface Walk {
@@ -32,7 +32,7 @@ export const walkStart: Walk = { size: 0, edge: [], chainHash: genesisHash }
 /** Bundles between two saved places: 10,240 entries. */
 const savedEvery = 40
 
-export const broken = (what: string) => new Broken({ message: plain(`THE LOG IS BROKEN: ${what}`) })
+export const broken = (what: string) => new CheckFailed({ message: plain(`THE LOG IS BROKEN: ${what}`) })
 
 /** The shown history does not begin with the signed one; both checkpoints together prove it. */
 export class Rewritten extends Schema.TaggedError<Rewritten>()("Rewritten", { message: Schema.String }) {}
@@ -44,7 +44,7 @@ export interface WalkConfig {
   /** The earlier checkpoint that the log must continue. */
   readonly old: Option.Option<Checkpoint>
   readonly from: Walk
-  readonly save: (walk: Walk) => Effect.Effect<void, Trouble>
+  readonly save: (walk: Walk) => Effect.Effect<void, CommandFailure>
 }
 
 export const walk = Effect.fn("LogWalk.walk")(function* ({ base, checkpoint, from, old, save }: WalkConfig) {

@@ -15,7 +15,7 @@ import * as Listener from "../../http/Listener.ts"
 import * as Logs from "../../telemetry/Logs.ts"
 import { command, text } from "../Define.ts"
 import { exitsCleanly } from "../ExitCode.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
 const flags = {
   name: text("name", "Name of its key, for life: host and path it is known by, without scheme"),
@@ -35,30 +35,30 @@ const keyIn = Effect.fnUntraced(
     if (!(yield* files.exists(file))) {
       const made = yield* Effect.mapError(
         Effect.fromResult(generate(name)),
-        () => new Trouble({ message: `${name} names no key: no white space and no plus sign.` }),
+        () => new CommandFailure({ message: `${name} names no key: no white space and no plus sign.` }),
       )
       yield* DurableFile.write(file, `${Redacted.value(made)}\n`)
     }
     const text = yield* files.readFileString(file)
     const cosigner = yield* Effect.mapError(
       Effect.fromResult(cosignerFrom(Redacted.make(text.trim()))),
-      ({ message }) => new Trouble({ message: `${file} is wrong: ${message}` }),
+      ({ message }) => new CommandFailure({ message: `${file} is wrong: ${message}` }),
     )
     if (cosigner.name === name) return cosigner
-    return yield* new Trouble({
+    return yield* new CommandFailure({
       message: `${file} is the key of ${cosigner.name}, not of ${name}: a witness keeps its name.`,
     })
   },
-  Effect.catchTag("PlatformError", ({ message }) => Effect.fail(new Trouble({ message }))),
+  Effect.catchTag("PlatformError", ({ message }) => Effect.fail(new CommandFailure({ message }))),
 )
 
 const verifiersOf = Effect.fnUntraced(function* (vkeys: ReadonlyArray<string>) {
   const names = new Set<string>()
   return yield* Effect.forEach(vkeys, (vkey) => {
     const verifier = logVerifier(vkey)
-    if (verifier instanceof Malformed) return new Trouble({ message: `--log ${vkey}: ${verifier.message}` })
+    if (verifier instanceof Malformed) return new CommandFailure({ message: `--log ${vkey}: ${verifier.message}` })
     // The last signed size is stored by name, so two keys of one name would overwrite each other's.
-    if (names.has(verifier.name)) return new Trouble({ message: `--log ${verifier.name} is named twice.` })
+    if (names.has(verifier.name)) return new CommandFailure({ message: `--log ${verifier.name} is named twice.` })
     names.add(verifier.name)
     return Effect.succeed(verifier)
   })
@@ -77,7 +77,7 @@ export const witnessServing = Effect.fn("witnessServing")(function* ({
   const logs = yield* verifiersOf(log)
   yield* Effect.mapError(
     files.makeDirectory(folder, { recursive: true, mode: 0o700 }),
-    ({ message }) => new Trouble({ message }),
+    ({ message }) => new CommandFailure({ message }),
   )
   const served = Layer.unwrap(
     Effect.map(keyIn(folder, name), (cosigner) => {
@@ -107,7 +107,8 @@ export const witnessServing = Effect.fn("witnessServing")(function* ({
 })
 
 export const witnessServe = command("witness-serve", {
-  says: "Cosign the checkpoints of transparency logs (C2SP tlog-witness): each that continues the last one signed, and no other. The key is made at the first start; what was signed is on disk before it is answered",
+  description:
+    "Cosign the checkpoints of transparency logs (C2SP tlog-witness): each that continues the last one signed, and no other. The key is made at the first start; what was signed is on disk before it is answered",
   examples: [
     [
       "spirit-altar witness-serve --name witness.example/w1 --log altar.example/log+21ce6caa+AW… --data ./witness",

@@ -11,8 +11,8 @@ import { changes } from "./Changes.ts"
 import { exporting } from "./Export.ts"
 
 const audit = command("audit", {
-  says: `Who changed what by hand, when and why, newest first. ${database}`,
-  brief: "Who changed what by hand",
+  description: `Who changed what by hand, when and why, newest first. ${database}`,
+  summary: "Who changed what by hand",
   examples: [["spirit-altar admin audit --json", "As one document"]],
   flags: { json: common.json, limit },
   run: (flags) =>

@@ -9,9 +9,9 @@ import { Selling } from "../../payments/ledger/Selling.ts"
 import * as Sql from "../../platform/Sql.ts"
 import { databaseUrl } from "../../server/config/Config.ts"
 import { helpOf, sufficient } from "../../server/config/Table.ts"
-import { codeOf, Trouble } from "../Trouble.ts"
+import { codeOf, CommandFailure } from "../CommandFailure.ts"
 
-export interface Asked {
+export interface DatabaseFlags {
   readonly json: boolean
 }
 
@@ -36,7 +36,7 @@ const noTable = "42P01"
 const unmigrated = "This database was not migrated by this version: start a server of this version on it first."
 
 /** Reports a failure as one sentence, or as JSON on request. */
-export const explained = <A, E, R>({ json }: Asked, doing: Effect.Effect<A, E, R>) =>
+export const explained = <A, E, R>({ json }: DatabaseFlags, doing: Effect.Effect<A, E, R>) =>
   Effect.tapError(doing, (error) =>
     json && Schema.is(Schema.Struct({ message: Schema.String }))(error)
       ? Console.log(JSON.stringify({ ok: false, code: "trouble", message: error.message }))
@@ -47,13 +47,13 @@ export const explained = <A, E, R>({ json }: Asked, doing: Effect.Effect<A, E, R
 export const ungranted = <E>(
   cause: Cause.Cause<E>,
   url: Redacted.Redacted<string>,
-): Effect.Effect<never, E | Trouble> => {
+): Effect.Effect<never, E | CommandFailure> => {
   const message = Sql.missingGrant(cause, Sql.roleOf(Redacted.value(url)))
-  return message === undefined ? Effect.failCause(cause) : Effect.fail(new Trouble({ message: `${message}.` }))
+  return message === undefined ? Effect.failCause(cause) : Effect.fail(new CommandFailure({ message: `${message}.` }))
 }
 
 export const run = <A, E>(
-  asked: Asked,
+  asked: DatabaseFlags,
   use: Effect.Effect<A, E, Administration | WitnessChain | SqlClient.SqlClient>,
 ) =>
   explained(
@@ -62,5 +62,7 @@ export const run = <A, E>(
       Effect.catchCause(Effect.provide(use, services.pipe(Layer.provideMerge(Sql.layer(url, 2)))), (cause) =>
         ungranted(cause, url),
       ),
-    ).pipe(Effect.mapError((error) => (codeOf(error) === noTable ? new Trouble({ message: unmigrated }) : error))),
+    ).pipe(
+      Effect.mapError((error) => (codeOf(error) === noTable ? new CommandFailure({ message: unmigrated }) : error)),
+    ),
   )

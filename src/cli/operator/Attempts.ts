@@ -5,8 +5,8 @@ import * as Unresolved from "../../payments/ledger/Unresolved.ts"
 import { command, word } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { plain } from "../Output.ts"
-import { Trouble } from "../Trouble.ts"
-import { type Asked, database, limit, run } from "./AdminDatabase.ts"
+import { CommandFailure } from "../CommandFailure.ts"
+import { type DatabaseFlags, database, limit, run } from "./AdminDatabase.ts"
 
 const { json } = common
 
@@ -56,7 +56,7 @@ const told = (attempt: Unresolved.InspectedAttempt) =>
     .map(plain)
     .join("\n")
 
-const tell = (flags: Asked, attempts: ReadonlyArray<Unresolved.InspectedAttempt>, none: string) =>
+const tell = (flags: DatabaseFlags, attempts: ReadonlyArray<Unresolved.InspectedAttempt>, none: string) =>
   flags.json
     ? Console.log(
         JSON.stringify({
@@ -67,8 +67,8 @@ const tell = (flags: Asked, attempts: ReadonlyArray<Unresolved.InspectedAttempt>
     : Console.log(attempts.length === 0 ? none : attempts.map(told).join("\n\n"))
 
 export const attempts = command("attempts", {
-  says: `List purchases whose outcome is not known yet, oldest first: age, evidence so far, the next look, and what a person can do. Nothing is ended by hand: evidence alone does. ${database}`,
-  brief: "Purchases whose outcome is not known",
+  description: `List purchases whose outcome is not known yet, oldest first: age, evidence so far, the next look, and what a person can do. Nothing is ended by hand: evidence alone does. ${database}`,
+  summary: "Purchases whose outcome is not known",
   examples: [["spirit-altar admin attempts", "What is open"]],
   flags: { json, limit },
   run: (flags) =>
@@ -79,8 +79,8 @@ export const attempts = command("attempts", {
 })
 
 export const attempt = command("attempt", {
-  says: `Look up what became of a purchase. ${database}`,
-  brief: "What became of a purchase",
+  description: `Look up what became of a purchase. ${database}`,
+  summary: "What became of a purchase",
   examples: [["spirit-altar admin attempt 0x…", "By wallet or transaction"]],
   flags: { what: word("what", "An idempotency key, an id, a transaction hash, or a wallet"), json, limit },
   run: (flags) =>
@@ -89,7 +89,7 @@ export const attempt = command("attempt", {
       Effect.gen(function* () {
         const found = yield* Unresolved.find(flags.what, flags.limit)
         if (found.length > 0) return yield* tell(flags, found, "")
-        return yield* new Trouble({
+        return yield* new CommandFailure({
           message: `No attempt has the key, id, transaction or wallet ${plain(flags.what)}.`,
         })
       }),

@@ -2,11 +2,11 @@
 import { userInfo } from "node:os"
 import { Console, Effect, Option } from "effect"
 import type { Command } from "effect/cli"
-import { Administration, type By } from "../../admin/Administration.ts"
-import { command, type Config, type Given, optionalText, text, type Told, word } from "../Define.ts"
+import { Administration, type Actor } from "../../admin/Administration.ts"
+import { command, type Config, type FlagValues, optionalText, text, type CommandText, word } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { plain } from "../Output.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 import { database, explained, run } from "./AdminDatabase.ts"
 
 const doing = {
@@ -30,32 +30,32 @@ const byOf = Effect.fnUntraced(function* ({ by, why }: Doing) {
   const said = Option.getOrUndefined(by)
   const blank = why.trim() === "" ? "--why" : said?.trim() === "" ? "--by" : undefined
   if (blank !== undefined)
-    return yield* new Trouble({ message: `${blank} is blank: the audit needs it. Nothing changed.` })
+    return yield* new CommandFailure({ message: `${blank} is blank: the audit needs it. Nothing changed.` })
   const known = yield* account
-  return { who: said === undefined ? known : `${said} (account ${known})`, why } satisfies By
+  return { who: said === undefined ? known : `${said} (account ${known})`, why } satisfies Actor
 })
 
 const isId = (text: string) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu.test(text)
 
 const change = <const Name extends string, const Flags extends Config, E>(
   name: Name,
-  told: Told & {
+  told: CommandText & {
     readonly flags: Flags
     /** The target, checked here: PostgreSQL's refusal of an invalid UUID would read like a fault of the database. */
-    readonly subject?: (given: Given<Flags>) => readonly [what: string, id: string]
-    readonly change: (one: Administration["Service"], by: By, given: Given<Flags>) => Effect.Effect<void, E>
-    readonly done: (given: Given<Flags>) => string
+    readonly subject?: (given: FlagValues<Flags>) => readonly [what: string, id: string]
+    readonly change: (one: Administration["Service"], by: Actor, given: FlagValues<Flags>) => Effect.Effect<void, E>
+    readonly done: (given: FlagValues<Flags>) => string
   },
 ) =>
   command(name, {
     ...told,
-    says: `${told.says} ${database}`,
+    description: `${told.description} ${database}`,
     flags: { own: told.flags, ...doing },
     run: ({ own, ...flags }) => {
       const [what = "", id = ""] = told.subject?.(own) ?? []
       if (told.subject !== undefined && !isId(id)) {
         const message = `${plain(id)} is no id of ${what}: an id is a UUID, like 5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d. Nothing changed.`
-        return explained(flags, Effect.fail(new Trouble({ message })))
+        return explained(flags, Effect.fail(new CommandFailure({ message })))
       }
       return run(
         flags,
@@ -81,8 +81,9 @@ const shown = {
 
 export const changes = [
   change("pause", {
-    says: "Pause selling on every server of this database, within two seconds and without a restart: new purchases answer 503 selling_paused with Retry-After. Payments in flight still end, and repeated requests get their answers.",
-    brief: "Sell nothing for now",
+    description:
+      "Pause selling on every server of this database, within two seconds and without a restart: new purchases answer 503 selling_paused with Retry-After. Payments in flight still end, and repeated requests get their answers.",
+    summary: "Sell nothing for now",
     examples: [['spirit-altar admin pause --why "the node is behind"', "Pause"]],
     flags: {},
     change: (one, by) => one.pause(by),
@@ -90,8 +91,8 @@ export const changes = [
       "Selling is paused on every server of this database, within two seconds: new purchases answer 503 selling_paused; payments in flight still end.",
   }),
   change("resume", {
-    says: "Let selling go on.",
-    brief: "Sell again",
+    description: "Let selling go on.",
+    summary: "Sell again",
     examples: [['spirit-altar admin resume --why "the node is back"', "Go on"]],
     flags: {},
     change: (one, by) => one.resume(by),
@@ -99,23 +100,24 @@ export const changes = [
   }),
   change("hide", {
     ...shown,
-    says: 'Hide a name, a dedication, a reason or revealed words: every page and answer says "hidden by the operator" instead. Record and hashes stay, and so does the answer that the payer can repeat with its key.',
-    brief: "Hide a name or a text from the public",
+    description:
+      'Hide a name, a dedication, a reason or revealed words: every page and answer says "hidden by the operator" instead. Record and hashes stay, and so does the answer that the payer can repeat with its key.',
+    summary: "Hide a name or a text from the public",
     examples: [['spirit-altar admin hide ID dedication --why "names a neighbour"', "Hide a dedication"]],
     change: (one, by, { act, field }) => one.hide(act, field, by),
     done: ({ act, field }) => `The ${field} of ${act} is hidden by the operator. Record and hashes stay.`,
   }),
   change("show", {
     ...shown,
-    says: "Show again what was hidden by hand.",
-    brief: "Show what was hidden",
+    description: "Show again what was hidden by hand.",
+    summary: "Show what was hidden",
     examples: [['spirit-altar admin show ID name --why "a mistake"', "Show a name"]],
     change: (one, by, { act, field }) => one.show(act, field, by),
     done: ({ act, field }) => `The ${field} of ${act} is shown again.`,
   }),
   change("delete-room", {
-    says: "Delete a signal room with all its messages, for good.",
-    brief: "Delete a signal room",
+    description: "Delete a signal room with all its messages, for good.",
+    summary: "Delete a signal room",
     examples: [['spirit-altar admin delete-room ID --why "abuse"', "Delete it"]],
     flags: { room: word("room", "Id of the room") },
     subject: ({ room }) => ["a room", room],

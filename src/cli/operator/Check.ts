@@ -7,10 +7,10 @@ import { adviceFor } from "../../server/config/Advice.ts"
 import * as Sql from "../../platform/Sql.ts"
 import * as Supported from "../../payments/x402/settlement/Supported.ts"
 import { givenEnvironment } from "../Environment.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
-import { chainLines } from "./CheckChain.ts"
-import { failed, type Line, line, ok, patience, skewLine } from "./CheckLine.ts"
+import { checkChain } from "./CheckChain.ts"
+import { failed, type CheckResult, runCheck, ok, checkTimeout, skewLine } from "./CheckResult.ts"
 
 const databaseLines = (url: Redacted.Redacted<string>) => {
   const secrets = [Redacted.value(url), URL.parse(Redacted.value(url))?.password ?? ""].filter((one) => one !== "")
@@ -22,8 +22,8 @@ const databaseLines = (url: Redacted.Redacted<string>) => {
     return { version: row?.version ?? "", skew: (here - (row?.now.getTime() ?? here)) / 1000 }
   }).pipe(Effect.provide(Sql.layer(url, 1)), Effect.scoped)
   return Effect.gen(function* () {
-    const answered = yield* Effect.exit(Effect.timeout(asked, patience))
-    if (answered._tag === "Failure") return [yield* line("database", secrets, Effect.failCause(answered.cause))]
+    const answered = yield* Effect.exit(Effect.timeout(asked, checkTimeout))
+    if (answered._tag === "Failure") return [yield* runCheck("database", secrets, Effect.failCause(answered.cause))]
     const { skew, version } = answered.value
     return [ok("database", `PostgreSQL ${version} answers`), skewLine("clock", skew, "the database")]
   })
@@ -33,7 +33,7 @@ const facilitatorLines = ({ settlement, terms }: PaymentsConfig) => {
   if (settlement._tag !== "Facilitator") return Effect.succeed([])
   const { host } = new URL(settlement.url)
   return Effect.map(
-    line(
+    runCheck(
       "facilitator",
       [],
       Supported.make(settlement, terms.network).pipe(
@@ -48,11 +48,15 @@ const facilitatorLines = ({ settlement, terms }: PaymentsConfig) => {
 
 const configured = Effect.gen(function* () {
   const config = yield* production
-  const advice = adviceFor(process.env).map((says): Line => ({ check: "configuration", state: "warning", says }))
+  const advice = adviceFor(process.env).map((message): CheckResult => ({
+    check: "configuration",
+    state: "warning",
+    message,
+  }))
   const { payments } = config
   if ("length" in payments) {
     const missing = `nothing is sold: ${payments.join(", ")} ${payments.length === 1 ? "is" : "are"} not set`
-    const unsold: Line = { check: "payments", state: "skipped", says: missing }
+    const unsold: CheckResult = { check: "payments", state: "skipped", message: missing }
     return [
       ok("configuration", "every value can be read"),
       ...advice,
@@ -61,7 +65,7 @@ const configured = Effect.gen(function* () {
     ]
   }
   const [database, chain, facilitator] = yield* Effect.all(
-    [databaseLines(config.databaseUrl), chainLines(payments), facilitatorLines(payments)],
+    [databaseLines(config.databaseUrl), checkChain(payments), facilitatorLines(payments)],
     { concurrency: "unbounded" },
   )
   return [ok("configuration", "every value can be read"), ...advice, ...database, ...chain, ...facilitator]
@@ -71,13 +75,14 @@ const configured = Effect.gen(function* () {
 export const checking = Effect.fn("checking")(
   function* (isJson: boolean) {
     const lines = yield* Effect.catch(configured, (error: Config.ConfigError) =>
-      Effect.succeed(error.cause.message.split("\n").map((says) => failed("configuration", says))),
+      Effect.succeed(error.cause.message.split("\n").map((message) => failed("configuration", message))),
     )
     const wrong = lines.filter(({ state }) => state === "failed").length
     if (isJson) yield* Console.log(JSON.stringify({ ok: wrong === 0, checks: lines }))
     else
-      for (const { check, says, state } of lines) yield* Console.log(`${check.padEnd(14)} ${state.padEnd(8)} ${says}`)
-    if (wrong > 0) return yield* new Trouble({ message: `${wrong} of ${lines.length} checks failed.` })
+      for (const { check, message, state } of lines)
+        yield* Console.log(`${check.padEnd(14)} ${state.padEnd(8)} ${message}`)
+    if (wrong > 0) return yield* new CommandFailure({ message: `${wrong} of ${lines.length} checks failed.` })
   },
   Effect.provideService(ConfigProvider.ConfigProvider, givenEnvironment()),
 )

@@ -5,16 +5,16 @@ import type { PaymentsConfig } from "../../payments/Payments.ts"
 import * as Fees from "../../payments/x402/relayer/Fees.ts"
 import * as JsonRpc from "../../payments/x402/node/JsonRpc.ts"
 import { addressOf } from "../../payments/x402/relayer/Relayer.ts"
-import { standingOf } from "../../payments/x402/node/TokenWatch.ts"
+import { tokenStateOf } from "../../payments/x402/node/TokenWatch.ts"
 
-import { failed, type Line, line, ok, patience, skewLine, Unanswered } from "./CheckLine.ts"
+import { failed, type CheckResult, runCheck, ok, checkTimeout, skewLine, Unanswered } from "./CheckResult.ts"
 
 const tokenLine = (url: Redacted.Redacted<string>, { asset, payTo }: PaymentsConfig["terms"]) =>
   Effect.gen(function* () {
-    const { ask } = yield* JsonRpc.make({ url, timeout: patience })
+    const { ask } = yield* JsonRpc.make({ url, timeout: checkTimeout })
     const code = yield* ask("eth_getCode", [asset, "latest"])
     if (code === "0x") return failed("token", `no contract at ${asset}`)
-    switch (yield* standingOf(ask, { asset, payTo })) {
+    switch (yield* tokenStateOf(ask, { asset, payTo })) {
       case "open":
         return ok("token", `USDC at ${asset}`)
       case "paused":
@@ -31,13 +31,13 @@ const tokenLine = (url: Redacted.Redacted<string>, { asset, payTo }: PaymentsCon
 const logRange = 1_000n
 
 /** One line for each check, or only the first on the wrong chain. */
-export const chainLines = ({ finalTag, rpcUrl, settlement, terms }: PaymentsConfig) => {
+export const checkChain = ({ finalTag, rpcUrl, settlement, terms }: PaymentsConfig) => {
   const secrets = [Redacted.value(rpcUrl)]
   const client = createPublicClient({
     transport: http(Redacted.value(rpcUrl), { retryCount: 0, timeout: 8_000, fetchOptions: { redirect: "error" } }),
   })
-  const ask = <A>(check: string, run: () => Promise<A>, say: (answer: A) => Line | Effect.Effect<Line>) =>
-    line(
+  const ask = <A>(check: string, run: () => Promise<A>, say: (answer: A) => CheckResult | Effect.Effect<CheckResult>) =>
+    runCheck(
       check,
       secrets,
       Effect.flatMap(Effect.tryPromise({ try: run, catch: (cause) => new Unanswered({ cause }) }), (answer) => {
@@ -72,7 +72,7 @@ export const chainLines = ({ finalTag, rpcUrl, settlement, terms }: PaymentsConf
               ? ({
                   check: "chain clock",
                   state: "warning",
-                  says: `the newest block is ${Math.round(behind)} s old`,
+                  message: `the newest block is ${Math.round(behind)} s old`,
                 } as const)
               : skewLine("chain clock", Math.min(behind, 0), "the newest block")
           }),
@@ -98,7 +98,7 @@ export const chainLines = ({ finalTag, rpcUrl, settlement, terms }: PaymentsConf
         },
         ({ blocks }) => ok("log range", `logs of ${blocks} blocks in one answer`),
       ),
-      line("token", secrets, tokenLine(rpcUrl, terms)),
+      runCheck("token", secrets, tokenLine(rpcUrl, terms)),
     ]
     const relayer =
       settlement._tag === "Facilitator"

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { WitnessChain } from "../../altar/witness/WitnessChain.ts"
 import * as PublicActs from "../../payments/ledger/PublicActs.ts"
 import { command } from "../Define.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 import { database, run } from "./AdminDatabase.ts"
 
 const flags = {
@@ -20,9 +20,9 @@ type Exporting = Command.Command.Config.Infer<typeof flags>
 
 /** Resolves when the text is flushed, so a slow reader slows the export instead of filling memory. */
 const written = (text: string) =>
-  Effect.callback<void, Trouble>((resume) => {
+  Effect.callback<void, CommandFailure>((resume) => {
     process.stdout.write(text, (error) =>
-      resume(error ? Effect.fail(new Trouble({ message: "Nobody reads the export." })) : Effect.void),
+      resume(error ? Effect.fail(new CommandFailure({ message: "Nobody reads the export." })) : Effect.void),
     )
   })
 
@@ -91,8 +91,8 @@ const exportActs = Effect.fnUntraced(function* (asked: Exporting) {
 
 /** Only public rows: an export holds nothing that a reader of the API cannot see. */
 export const exporting = command("export", {
-  says: `Write all acts or all links of the chain to stdout, oldest first: what is public of them, in constant memory. Acts are those of the moment when it begins, read in one transaction that lasts as long as whoever reads the output. ${database}`,
-  brief: "All acts or the chain, as CSV or NDJSON",
+  description: `Write all acts or all links of the chain to stdout, oldest first: what is public of them, in constant memory. Acts are those of the moment when it begins, read in one transaction that lasts as long as whoever reads the output. ${database}`,
+  summary: "All acts or the chain, as CSV or NDJSON",
   examples: [["spirit-altar admin export acts --format csv > acts.csv", "For a spreadsheet"]],
   flags,
   run: (asked) =>

@@ -4,14 +4,14 @@ import { OpenApi } from "effect/http-api"
 import { Api } from "../../../schema/Api.ts"
 import { packageRoot } from "../../platform/PackageRoot.ts"
 import { command, on } from "../Define.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
 const file = new URL("schema/openapi.json", packageRoot).pathname
 
 export const document = () => `${JSON.stringify(OpenApi.fromApi(Api), null, 2)}\n`
 
 export const openapi = command("openapi", {
-  says: "Write schema/openapi.json from the contract",
+  description: "Write schema/openapi.json from the contract",
   examples: [
     ["npm run openapi", "Write the document"],
     ["npm run openapi -- --check", "Fail when the written document is stale"],
@@ -21,7 +21,7 @@ export const openapi = command("openapi", {
     const fs = yield* FileSystem.FileSystem
     if (!check) yield* fs.writeFileString(file, document())
     else if ((yield* fs.readFileString(file)) !== document())
-      return yield* new Trouble({ message: "schema/openapi.json is stale: npm run openapi" })
+      return yield* new CommandFailure({ message: "schema/openapi.json is stale: npm run openapi" })
     yield* Console.log(`schema/openapi.json ${check ? "is fresh" : "written"}`)
   }),
 })

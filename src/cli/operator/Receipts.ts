@@ -3,11 +3,12 @@ import { Console, Effect, Redacted, Result } from "effect"
 import { Command } from "effect/cli"
 import { fromText, generate } from "../../log/Signer.ts"
 import { command, text } from "../Define.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
 const key = command("key", {
-  says: "Make a new key for receipts, at random, and print it with its verifier key. Nothing is kept. After a rotation, list the old verifier key in RECEIPT_KEYS_RETIRED, so that old receipts stay valid",
-  brief: "Make a key for receipts, and its verifier key",
+  description:
+    "Make a new key for receipts, at random, and print it with its verifier key. Nothing is kept. After a rotation, list the old verifier key in RECEIPT_KEYS_RETIRED, so that old receipts stay valid",
+  summary: "Make a key for receipts, and its verifier key",
   examples: [["spirit-altar receipts key --name receipts-2026-11 >> .env", "A first key"]],
   flags: {
     name: text("name", "Name of the key in /.well-known/did.json, never used before, such as receipts-2026-11"),
@@ -16,7 +17,7 @@ const key = command("key", {
     const made = generate(name)
     const signer = Result.flatMap(made, fromText)
     if (Result.isFailure(made) || Result.isFailure(signer) || !/^[A-Za-z0-9._-]{1,64}$/u.test(name)) {
-      return yield* new Trouble({ message: `${name} names no key: use 1 to 64 of A-Z a-z 0-9 . _ -` })
+      return yield* new CommandFailure({ message: `${name} names no key: use 1 to 64 of A-Z a-z 0-9 . _ -` })
     }
     yield* Console.log(`# The verifier key of ${name}, for RECEIPT_KEYS_RETIRED one day: ${signer.success.vkey}`)
     yield* Console.log(`RECEIPT_KEY=${Redacted.value(made.success)}`)

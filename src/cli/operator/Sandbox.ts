@@ -12,7 +12,7 @@ import * as Server from "../../server/Server.ts"
 import * as Telemetry from "../../telemetry/Telemetry.ts"
 import { command, on } from "../Define.ts"
 import { exitsCleanly } from "../ExitCode.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 import { defaultUrl } from "../Environment.ts"
 
 const network = Flag.Literals("network", [baseSepolia, base]).pipe(
@@ -78,7 +78,7 @@ const taken = (flags: Flags) =>
       owner === undefined
         ? `Another sandbox has the data in ${folder}`
         : `A sandbox runs at ${owner.url} already (process ${owner.pid}, data in ${folder})`
-    return yield* new Trouble({
+    return yield* new CommandFailure({
       message: `${who}; it was left alone. Use that one, or stop it first, or start a second one beside it with data of its own: ${second}`,
     })
   })
@@ -87,7 +87,7 @@ const taken = (flags: Flags) =>
 const forPeople = ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ LOG_FORMAT: "pretty", LOG_LEVEL: "Warn" }))
 
 export const sandbox = command("sandbox", {
-  says: `Run everything on this machine with play money. Optional environment:\n${helpOf(rehearsing)}`,
+  description: `Run everything on this machine with play money. Optional environment:\n${helpOf(rehearsing)}`,
   examples: [
     ["npm start", "Start on http://127.0.0.1:3000"],
     [`PORT=4000 npm start -- --fresh --network ${base}`, "Rehearse the production wire format, beside the first"],

@@ -73,7 +73,7 @@ const serving = exitsCleanly.pipe(
 )
 
 export const serve = command("serve", {
-  says: `Run the production server. Every value comes from the environment:\n${helpOf(variables)}`,
+  description: `Run the production server. Every value comes from the environment:\n${helpOf(variables)}`,
   examples: [
     [
       "DATABASE_URL=postgres://… PAY_TO=0x… RPC_URL=https://… RELAYER_KEY=0x… npm run serve",

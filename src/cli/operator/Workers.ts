@@ -2,7 +2,7 @@
 import cluster, { type Worker } from "node:cluster"
 import { Effect } from "effect"
 import { exitsCleanly } from "../ExitCode.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
 /** The environment of one server: the first keeps the given values, each further one gets the next port and file. */
 const ownOf = (index: number, { LOG_CHECKPOINT_FILE: file, METRICS_PORT: port }: NodeJS.ProcessEnv) => ({
@@ -34,14 +34,14 @@ const run = Effect.fnUntraced(function* (index: number) {
 }, Effect.scoped)
 
 /** Replaces a server that listened. One that never did has printed why, and another would fail alike. */
-const kept = (index: number): Effect.Effect<never, Trouble> =>
+const kept = (index: number): Effect.Effect<never, CommandFailure> =>
   Effect.flatMap(run(index), (hasListened) =>
     hasListened
       ? Effect.andThen(
           Effect.sleep("1 second"),
           Effect.suspend(() => kept(index)),
         )
-      : new Trouble({ message: "A worker could not start, so none serves." }),
+      : new CommandFailure({ message: "A worker could not start, so none serves." }),
   )
 
 export const working = Effect.fn("working")(function* (workers: number) {

@@ -11,7 +11,7 @@ import { concat } from "../../../schema/log/Bytes.ts"
 import { AnswerTooLarge, answerLimit } from "../../platform/Answers.ts"
 import { altarFetch } from "../buyer/AltarFetch.ts"
 import { plain } from "../Output.ts"
-import { Broken, Trouble } from "../Trouble.ts"
+import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 
 /** A client that follows no redirect, for a check of this altar. */
 export const client = (altar: string) =>
@@ -51,7 +51,7 @@ export const answerOf = (request: HttpClientRequest.HttpClientRequest, limit: nu
     Effect.flatMap((response) => Effect.map(bodyOf(response, limit), (body) => ({ status: response.status, body }))),
     Effect.timeoutOrElse({
       duration: patience,
-      orElse: () => Effect.fail(new Trouble({ message: "it takes more than 30 seconds" })),
+      orElse: () => Effect.fail(new CommandFailure({ message: "it takes more than 30 seconds" })),
     }),
     Effect.mapError((error): Unanswered => ({
       isOver: error._tag === "AnswerTooLarge",
@@ -78,8 +78,8 @@ export const answerOf = (request: HttpClientRequest.HttpClientRequest, limit: nu
 export const bytes = (address: string) =>
   Effect.mapError(answerOf(HttpClientRequest.get(address), answerLimit), ({ refusal, why }) =>
     refusal?.code === "chain_broken"
-      ? new Broken({ message: plain(`BROKEN: the altar says so itself. ${refusal.message}`) })
-      : new Trouble({
+      ? new CheckFailed({ message: plain(`BROKEN: the altar says so itself. ${refusal.message}`) })
+      : new CommandFailure({
           message: plain(`${address} could not be read: ${why}`),
           ...(refusal === undefined ? {} : { refusal }),
         }),
@@ -91,6 +91,6 @@ export const json = <A>(address: string, schema: Schema.Decoder<A>) =>
   Effect.flatMap(text(address), (body) =>
     Effect.mapError(
       Schema.decodeEffect(Schema.fromJsonString(schema))(body),
-      () => new Trouble({ message: `${address} is not what an altar answers.` }),
+      () => new CommandFailure({ message: `${address} is not what an altar answers.` }),
     ),
   )

@@ -8,7 +8,7 @@ import { usdcOn } from "../../../schema/payments/Usdc.ts"
 import { receiptLimit } from "../../platform/Answers.ts"
 import * as Download from "./Download.ts"
 import { plain } from "../Output.ts"
-import { Broken, Trouble } from "../Trouble.ts"
+import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 
 export interface PaidStone {
   readonly sequence: number
@@ -60,11 +60,11 @@ const ask = <A>(
     // The payer decides how long the receipt is.
     receiptLimit,
   ).pipe(
-    Effect.mapError(({ why }) => new Trouble({ message: plain(`${rpcUrl} could not be asked: ${why}`) })),
+    Effect.mapError(({ why }) => new CommandFailure({ message: plain(`${rpcUrl} could not be asked: ${why}`) })),
     Effect.flatMap((body) =>
       Effect.mapError(
         Schema.decodeEffect(Schema.fromJsonString(schema))(new TextDecoder().decode(body)),
-        () => new Trouble({ message: `${rpcUrl} is not an EVM node` }),
+        () => new CommandFailure({ message: `${rpcUrl} is not an EVM node` }),
       ),
     ),
     Effect.map(({ result }) => result),
@@ -80,7 +80,9 @@ const ledgerAt = Effect.fnUntraced(function* (rpcUrl: string) {
   const network = `eip155:${BigInt(yield* ask(rpcUrl, ChainId, "eth_chainId", []))}`
   const asset = usdcOn(network)
   return asset === undefined
-    ? yield* new Trouble({ message: `${rpcUrl} is a node of ${network}, where no altar is paid: name another --rpc.` })
+    ? yield* new CommandFailure({
+        message: `${rpcUrl} is a node of ${network}, where no altar is paid: name another --rpc.`,
+      })
     : ({ rpcUrl, asset } satisfies Ledger)
 })
 
@@ -132,7 +134,7 @@ const paymentOf = Effect.fnUntraced(function* (base: string, { asset, rpcUrl }: 
 })
 
 export const broken = (sequence: number, why: string) =>
-  new Broken({ message: plain(`BROKEN at stone ${sequence}: ${why}`) })
+  new CheckFailed({ message: plain(`BROKEN at stone ${sequence}: ${why}`) })
 
 const paymentsAtOnce = 8
 
@@ -148,7 +150,7 @@ export const make = Effect.fnUntraced(function* (base: string, rpcUrl: string, p
     if (found._tag === "Wrong") return yield* broken(sequence, found.why)
     if (found._tag === "Absent") {
       return yield* found.mayMove
-        ? new Trouble({
+        ? new CommandFailure({
             message: plain(
               `Stone ${sequence} cannot be judged yet: ${found.why}, and its receipt says that a reorganisation of the chain may still move it. Check again in some minutes. If this lasts for hours, the stone is not paid for.`,
             ),

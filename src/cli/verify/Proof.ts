@@ -7,7 +7,7 @@ import { onlyLogOf, policyIn } from "../log/Policy.ts"
 import { command, optionalText, text, word } from "../Define.ts"
 import { provided } from "../Flags.ts"
 import { plain } from "../Output.ts"
-import { Broken, Trouble } from "../Trouble.ts"
+import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 
 const flags = {
   file: word("file", "The .tlog-proof of the stone"),
@@ -40,19 +40,20 @@ const Receipt = Schema.Struct({ payer: Schema.String, transaction: Schema.String
 
 const read = (path: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    Effect.mapError(fs.readFileString(path), () => new Trouble({ message: `${path} cannot be read.` })),
+    Effect.mapError(fs.readFileString(path), () => new CommandFailure({ message: `${path} cannot be read.` })),
   )
 
 /** The stone of a file, as given and as checked: alone, or in an answer that holds one. */
 const stoneIn = Effect.fnUntraced(function* (file: string) {
-  const none = new Trouble({ message: `${file} is no witness stone: save what /api/witness/{id} answers.` })
+  const none = new CommandFailure({ message: `${file} is no witness stone: save what /api/witness/{id} answers.` })
   const answer = yield* Effect.mapError(
     Schema.decodeEffect(Schema.fromJsonString(Answer))(yield* read(file)),
     () => none,
   )
   // With two stones in a file, it would be unclear which one was proved.
   const found = [answer, answer["stone"], answer["record"]].filter(Schema.is(Stone))
-  if (found.length > 1) return yield* new Trouble({ message: `${file} holds more than one stone: keep one of them.` })
+  if (found.length > 1)
+    return yield* new CommandFailure({ message: `${file} holds more than one stone: keep one of them.` })
   const [stone] = found
   if (stone === undefined) return yield* none
   const receipt = Schema.decodeUnknownOption(Receipt)(answer["receipt"])
@@ -60,7 +61,7 @@ const stoneIn = Effect.fnUntraced(function* (file: string) {
   if (Option.isSome(receipt)) {
     const { value } = receipt
     if (value.transaction !== stone.transaction || (payer !== undefined && value.payer !== payer)) {
-      return yield* new Broken({
+      return yield* new CheckFailed({
         message: `NOT PROVED (stone): ${file} contradicts itself: its receipt names another payer or transaction than its stone.`,
       })
     }
@@ -73,7 +74,9 @@ const trustOf = Effect.fnUntraced(function* ({ origin, policy: file, vkey: named
   const policy = yield* policyIn(file)
   const vkey = Option.orElse(named, () => Option.flatMap(policy, onlyLogOf))
   if (Option.isNone(vkey)) {
-    return yield* new Trouble({ message: "Name the log's key with --vkey, or give a --policy that names one log." })
+    return yield* new CommandFailure({
+      message: "Name the log's key with --vkey, or give a --policy that names one log.",
+    })
   }
   return { vkey: vkey.value, ...provided({ origin, witnesses: policy }) }
 })
@@ -82,7 +85,7 @@ const checking = Effect.fn("verifyProof")(function* (flags: Flags) {
   const proof = yield* read(flags.file)
   const { others, stone } = yield* stoneIn(flags.stone)
   const verdict = yield* Effect.flatMap(trustOf(flags), (trust) => Effect.promise(() => verify(proof, stone, trust)))
-  if (!verdict.ok) return yield* new Broken({ message: plain(`NOT PROVED (${verdict.fault}): ${verdict.reason}`) })
+  if (!verdict.ok) return yield* new CheckFailed({ message: plain(`NOT PROVED (${verdict.fault}): ${verdict.reason}`) })
   yield* Console.log(
     plain(
       `Stone ${stone.sequence} is in the log ${verdict.origin}: its checkpoint over ${verdict.size} stones, signed with this key, covers it.`,
@@ -100,7 +103,8 @@ const checking = Effect.fn("verifyProof")(function* (flags: Flags) {
 })
 
 export const verifyProof = command("verify-proof", {
-  says: "Check offline that a log has a stone: nothing but the proof, the stone and the key is needed. It says which fields of the stone are proved, and which are not. Exit code 1 when it is not proved",
+  description:
+    "Check offline that a log has a stone: nothing but the proof, the stone and the key is needed. It says which fields of the stone are proved, and which are not. Exit code 1 when it is not proved",
   examples: [
     [
       "spirit-altar verify-proof stone-417.tlog-proof --stone stone.json --vkey altar.example/log+21ce6caa+AW…",

@@ -4,7 +4,7 @@ import { setWitnessStone } from "../../../schema/altar/Witness.ts"
 import { checkReveal } from "../../buyer/core/Commitment.ts"
 import * as Download from "./Download.ts"
 import { plain } from "../Output.ts"
-import { Broken, Trouble } from "../Trouble.ts"
+import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 
 const Act = Schema.Struct({
   id: Schema.String,
@@ -26,7 +26,7 @@ const Page = Schema.Struct({ acts: Schema.Array(Act), next: Schema.NullOr(Schema
 /** Acts on a page; a page of the longest reveals still fits the download limit. */
 const pageSize = 20
 
-const broken = (where: string, why: string) => new Broken({ message: plain(`BROKEN at ${where}: ${why}`) })
+const broken = (where: string, why: string) => new CheckFailed({ message: plain(`BROKEN at ${where}: ${why}`) })
 
 /** A revealed stone, to be confirmed by the walk of the chain. */
 export interface RevealedStone {
@@ -46,7 +46,7 @@ export const verifyReveals = Effect.fn("verifyReveals")(function* (base: string)
 
   const judge = Effect.fnUntraced(function* ({ act, id, record, reveal }: typeof Act.Type) {
     if (reveal === undefined) {
-      return yield* new Trouble({
+      return yield* new CommandFailure({
         message: `${base} does not publish reveals with its acts, so its revealed words cannot be checked: it runs a version before 0.16.`,
       })
     }

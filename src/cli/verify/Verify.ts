@@ -7,7 +7,7 @@ import { isLoopback } from "../../http/Origins.ts"
 import * as Download from "./Download.ts"
 import { onlyLogOf, policyIn } from "../log/Policy.ts"
 import { plain } from "../Output.ts"
-import { Trouble } from "../Trouble.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 import { verifyReveals } from "./Reveals.ts"
 import { verifyChain } from "./Chain.ts"
 
@@ -74,7 +74,9 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
   const policy = yield* policyIn(policyFile)
   const rpcUrl = Option.isSome(rpc) ? rpc : yield* ownNode(base)
   if (payTo.length > 0 && Option.isNone(rpcUrl)) {
-    return yield* new Trouble({ message: "--pay-to says where payments went: name the network's RPC with --rpc." })
+    return yield* new CommandFailure({
+      message: "--pay-to says where payments went: name the network's RPC with --rpc.",
+    })
   }
   const known = Option.orElse(vkey, () => Option.flatMap(policy, onlyLogOf))
   const log = isLogAsked ? yield* Effect.promise(() => import("../log/VerifyLog.ts")) : undefined
@@ -134,7 +136,8 @@ export const verifying = Effect.fn("verifying")(
 )
 
 export const verify = command("verify", {
-  says: "Download a witness chain, recompute every link, hash every revealed word of stones, candles and lights and, with --rpc, look every payment up on its chain. Exit code 1 when something does not hold, or when the altar itself declares payments lost, which are named",
+  description:
+    "Download a witness chain, recompute every link, hash every revealed word of stones, candles and lights and, with --rpc, look every payment up on its chain. Exit code 1 when something does not hold, or when the altar itself declares payments lost, which are named",
   examples: [
     ["npm run verify -- --url http://127.0.0.1:3000", "Check the sandbox"],
     ["npm run verify -- --url https://altar.example --rpc https://…", "Check a public altar"],

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { apiAt } from "../../../schema/Api.ts"
-import { written } from "../../http/Written.ts"
+import { cachedResponse } from "../../http/CachedResponse.ts"
 import { Frame } from "../Frame.ts"
 import * as Pages from "../Pages.ts"
 import { read, referenceOf } from "./Operations.ts"
@@ -21,8 +21,8 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
           Effect.orDie,
           Effect.map(referenceOf),
           Effect.map((read) => ({
-            page: written(layout(frame, page(publicUrl, read)), { contentType: Pages.contentType }),
-            markdown: written(markdown(publicUrl, read), { contentType: "text/markdown; charset=utf-8" }),
+            page: cachedResponse(layout(frame, page(publicUrl, read)), { contentType: Pages.contentType }),
+            markdown: cachedResponse(markdown(publicUrl, read), { contentType: "text/markdown; charset=utf-8" }),
           })),
         ),
       )

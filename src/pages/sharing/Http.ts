@@ -10,7 +10,7 @@ import type { Policy } from "../../limits/Policy.ts"
 import { refuse } from "../../http/Responses.ts"
 import { inert } from "../../http/SecurityHeaders.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
-import { written } from "../../http/Written.ts"
+import { cachedResponse } from "../../http/CachedResponse.ts"
 import { isUuid, urlOf } from "../Pages.ts"
 import { isLost, receiptOf } from "../templates/RecordTable.ts"
 import { badge } from "./Badge.ts"
@@ -76,9 +76,11 @@ const routes = HttpRouter.use((router) =>
       const { receipt, stone } = yield* stones.get(id).pipe(Effect.catchTag("ChainBroken", Effect.die))
       const text = badge(stone, isLost(yield* receiptOf(receipt)))
       const headers = { ...policy, "cache-control": "public, max-age=300" }
-      return yield* written(text, { contentType: "image/svg+xml; charset=utf-8", effort: "once", headers }).respond(
-        request,
-      )
+      return yield* cachedResponse(text, {
+        contentType: "image/svg+xml; charset=utf-8",
+        effort: "once",
+        headers,
+      }).respond(request)
     })
 
     const serve = (path: "/acts/:id/preview.png" | "/witness/:id/badge.svg", answer: Answer) =>
@@ -94,7 +96,9 @@ const routes = HttpRouter.use((router) =>
       if (!/^\/[a-z0-9/-]{1,200}$/u.test(to)) return Effect.succeed(refuse(404, new NotFound({})))
       const text = qrCode(`${publicUrl}${to}`, "QR code of this page's address", true).text
       const headers = { ...policy, "cache-control": "public, max-age=86400" }
-      return written(text, { contentType: "image/svg+xml; charset=utf-8", effort: "once", headers }).respond(request)
+      return cachedResponse(text, { contentType: "image/svg+xml; charset=utf-8", effort: "once", headers }).respond(
+        request,
+      )
     })
     yield* serve("/acts/:id/preview.png", drawn)
     yield* serve("/witness/:id/badge.svg", embedded)

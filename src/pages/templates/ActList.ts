@@ -1,8 +1,8 @@
 /** Settled acts as plain sentences: the buyer, the deed and the place. */
 import { Effect, Schema } from "effect"
 import { Act } from "../../../schema/altar/ActApi.ts"
-import { Tellings } from "../../altar/Acts.ts"
-import type { Telling, Texts } from "../../altar/Telling.ts"
+import { ActTexts } from "../../altar/Acts.ts"
+import type { ActText, RecordTexts } from "../../altar/ActText.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { readable, rowReader } from "../../platform/Rows.ts"
 import { pebble } from "./Pebble.ts"
@@ -10,10 +10,10 @@ import { illustration, nameOf, plateOf } from "./Plates.ts"
 import { agoWords, dayWords, isolated } from "./Words.ts"
 
 /** A settled act with the telling of its kind. */
-export type SettledAct = typeof Act.Type & { readonly telling: Telling }
+export type SettledAct = typeof Act.Type & { readonly telling: ActText }
 
 /** The telling of an act that is not sold here; its members keep their own names. */
-const unknown: Telling = {
+const unknown: ActText = {
   sentence: () => "made an act",
   labels: {},
   card: () => ({ title: "An act", line: "Paid once, with a receipt" }),
@@ -23,7 +23,7 @@ const unknown: Telling = {
 const readAct = rowReader("acts", Schema.fromJsonString(Act))
 
 /** Decodes acts from the JSON texts of the acts service; in a list, an unreadable one is logged and omitted. */
-export const actReader = Effect.map(Tellings, (tellings) => {
+export const actReader = Effect.map(ActTexts, (tellings) => {
   const actOf = (text: unknown): Effect.Effect<SettledAct> =>
     Effect.map(readAct(text), (act) => ({ ...act, telling: tellings.get(act.act) ?? unknown }))
   return { actOf, actsOf: (texts: ReadonlyArray<string>) => readable(texts, actOf) }
@@ -35,7 +35,7 @@ export const recordText = (act: SettledAct, name: string): string => {
   return typeof value === "string" || typeof value === "number" ? String(value) : ""
 }
 
-const textsOf = (act: SettledAct): Texts =>
+const textsOf = (act: SettledAct): RecordTexts =>
   Object.fromEntries(Object.keys(act.telling.labels).map((name) => [name, recordText(act, name)]))
 
 /** A member in words, in the form that its label gives. */
@@ -48,7 +48,7 @@ export const inWords = (act: SettledAct, name: string): string => {
   return form === "spirit" ? nameOf(value) : form === "time" ? dayWords(value) : value
 }
 
-export const saidOf = (act: SettledAct): Texts =>
+export const saidOf = (act: SettledAct): RecordTexts =>
   Object.fromEntries(Object.keys(act.telling.labels).map((name) => [name, inWords(act, name)]))
 
 /** The public texts of an act in quotes; empty without any. */

@@ -19,12 +19,12 @@ export interface Broadcast {
 }
 
 /** A recorded broadcast. `blamed` means that it was in a block without paying, through its wallet's fault. */
-export interface NotedBroadcast extends Broadcast {
+export interface RecordedBroadcast extends Broadcast {
   readonly blamed: boolean
 }
 
 /** A payment about to be sent in a transaction, with the hash recorded for it so far. */
-export interface Passenger {
+export interface TransactionMember {
   readonly attempt: string
   /** The state the attempt must still have. */
   readonly state: Attempt["state"]
@@ -66,9 +66,9 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
       const [row] = yield* sql`
         SELECT nonce, hash, max_fee::text AS max_fee, sent_at, members, blamed FROM relayer_broadcasts
         WHERE attempt_id = ${attempt}::uuid`.pipe(unavailable)
-      if (row === undefined) return Option.none<NotedBroadcast>()
+      if (row === undefined) return Option.none<RecordedBroadcast>()
       const { blamed, hash, maxFee, members, nonce, sentAt } = yield* readRow(row)
-      return Option.some<NotedBroadcast>({
+      return Option.some<RecordedBroadcast>({
         nonce: Number(nonce),
         hash,
         maxFeePerGas: maxFee,
@@ -83,7 +83,7 @@ export class Broadcasts extends Context.Service<Broadcasts>()("spirit-altar/paym
      * others another server was faster: it sends instead, or it has ended the attempt.
      */
     const note = Effect.fn("Broadcasts.note")(function* (
-      passengers: ReadonlyArray<Passenger>,
+      passengers: ReadonlyArray<TransactionMember>,
       { atMillis, hash, maxFeePerGas, members, nonce }: Broadcast,
     ) {
       const asked = passengers.map(({ attempt, previous, state }) => ({

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { firstPaymentsMaximum } from "../../../schema/payments/Errors.ts"
-import * as Gather from "../../platform/Gather.ts"
+import * as Batcher from "../../platform/Batcher.ts"
 import { isRefused, named, prepare, retryConflicts } from "../../platform/Sql.ts"
 import { rowReader } from "../../platform/Rows.ts"
 import { literal, part } from "../../platform/SqlPart.ts"
@@ -14,7 +14,7 @@ import { Word } from "../Hex.ts"
 import { Lookup } from "./Lookup.ts"
 import type { Attempt } from "./Attempt.ts"
 import { type ClaimOutcome, isCodeless, type NewAttempt, sinceOf } from "./NewAttempt.ts"
-import { contractsRefused, mostOfCodeless, mostOfContract, unknownRefused } from "./OpenPayments.ts"
+import { contractsRefused, codelessLimit, contractLimit, unknownRefused } from "./InFlightPayments.ts"
 
 const readInFlight = rowReader(
   "payment_attempts",
@@ -116,8 +116,8 @@ const insertion = part`
   ), fitting AS MATERIALIZED (
     -- The wallet's row is locked before its payments are counted, so two claims never count past each other.
     SELECT a.* FROM asked a LEFT JOIN payer p ON p.name = a.payer
-      CROSS JOIN LATERAL (SELECT CASE WHEN a.is_contract THEN ${literal(mostOfContract)}
-        ELSE ${literal(mostOfCodeless)} END AS most) AS m
+      CROSS JOIN LATERAL (SELECT CASE WHEN a.is_contract THEN ${literal(contractLimit)}
+        ELSE ${literal(codelessLimit)} END AS most) AS m
     WHERE CASE WHEN a.balance IS NULL THEN true WHEN p.refused_until > now() THEN false
       ELSE payment_fits(p.name, a.draws, a.balance, a.since, m.most - a.before) END
   ), ranked AS MATERIALIZED (
@@ -167,7 +167,7 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/ledge
         Effect.catchIf((error) => error.reason._tag === "ConnectionError", Effect.die),
       )
 
-    const insertSoon = yield* Gather.make<Intent, Inserted, SqlError.SqlError>({
+    const insertSoon = yield* Batcher.make<Intent, Inserted, SqlError.SqlError>({
       // Intents with a common key must not share a statement.
       keysOf: ({ attempt, names }) => [attempt.idempotencyKey, ...names],
       retriesAlone: isRefused,
@@ -193,7 +193,7 @@ export class Claim extends Context.Service<Claim>()("spirit-altar/payments/ledge
       const { payer } = columnsOf(payment)
       const [row] = yield* sql`
         SELECT CASE WHEN p.refused_until > now() THEN p.refusal END AS refusal,
-          ${sql.literal(balance.isContract ? mostOfContract : mostOfCodeless)} AS most
+          ${sql.literal(balance.isContract ? contractLimit : codelessLimit)} AS most
         FROM payment_payers p WHERE p.name = ${payer}`.pipe(Effect.orDie)
       const { most, refusal } = row === undefined ? unknownPayer : yield* readPayer(row)
       const reason = refusal ?? (most > 0 ? undefined : balance.isContract ? contractsRefused : unknownRefused)

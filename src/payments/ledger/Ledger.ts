@@ -6,9 +6,9 @@ import { Lookup } from "./Lookup.ts"
 import { Selling } from "./Selling.ts"
 import { Settle } from "./Settle.ts"
 import { SettledTransfers } from "./SettledTransfers.ts"
-import { Standings } from "./Standing.ts"
+import { AttemptCounts } from "./AttemptCounts.ts"
 import { Sweep } from "./Sweep.ts"
-import { UnclaimedPayments } from "./UnclaimedPayments.ts"
+import { UnmatchedPayments } from "./UnmatchedPayments.ts"
 
 /** All services of the ledger. `Broadcasts` belongs to the relayer alone. */
 export const layer = Layer.mergeAll(
@@ -18,5 +18,5 @@ export const layer = Layer.mergeAll(
   Fail.layer,
   Sweep.layer,
   SettledTransfers.layer,
-  Standings.layer,
-).pipe(Layer.provideMerge(Layer.merge(Lookup.layer, UnclaimedPayments.layer)))
+  AttemptCounts.layer,
+).pipe(Layer.provideMerge(Layer.merge(Lookup.layer, UnmatchedPayments.layer)))

@@ -1,7 +1,7 @@
 /** Reads attempts: by key, by held claims, and counts of pending and lost ones. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Gather from "../../platform/Gather.ts"
+import * as Batcher from "../../platform/Batcher.ts"
 import { rowReader } from "../../platform/Rows.ts"
 import { bounded, respelled } from "../../platform/Sql.ts"
 import type { Claims, ClaimConflict } from "../PaidAct.ts"
@@ -56,7 +56,7 @@ export class Lookup extends Context.Service<Lookup>()("spirit-altar/payments/led
         CROSS JOIN LATERAL (SELECT state FROM payment_attempts WHERE id = c.attempt_id LIMIT 1) AS o
       ) AS held ON true
       ORDER BY r.place`.compile()
-    const rowSoon = yield* Gather.make<Asked, object, never>({
+    const rowSoon = yield* Batcher.make<Asked, object, never>({
       run: (asked) => {
         // Most keys have no attempt, so column names are converted only for those that have one.
         const rows = JSON.stringify(asked.map((one, place) => ({ place, ...one })))

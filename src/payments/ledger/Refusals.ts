@@ -12,32 +12,32 @@ const Reason = Schema.Literals(["wallet_reverted_settlement", "wallet_did_not_pa
 export type Reason = typeof Reason.Type
 
 /** A payment that a broadcast did not make, through its wallet's fault. */
-export interface Loss {
+export interface GasLoss {
   readonly attempt: string
   readonly wallet: Hex
   readonly reason: Reason
   readonly gas: bigint
 }
 
-export interface Traveller {
+export interface GroupedAttempt {
   readonly attempt: string
   readonly isPending: boolean
   readonly authorization: ChainPayment["authorization"]
 }
 
-export interface Standing {
+export interface WalletStatus {
   /** Why the wallet is refused now, if it is. */
   readonly refused: Option.Option<Reason>
   /** Whether it was accepted as a wallet without code and has not paid yet. It is sent only while it has none. */
   readonly isCodeless: boolean
 }
 
-const readStanding = rowReader(
+const readWalletStatus = rowReader(
   "payment_attempts",
   Schema.Struct({ isCodeless: Schema.Boolean, refusal: Schema.NullOr(Reason) }),
 )
 const readState = rowReader("payment_attempts", Schema.Struct({ id: Schema.String, isPending: Schema.Boolean }))
-const unknownStanding = { refusal: null, isCodeless: false }
+const unknownWallet = { refusal: null, isCodeless: false }
 
 export class Refusals extends Context.Service<Refusals>()("spirit-altar/payments/ledger/Refusals", {
   make: Effect.gen(function* () {
@@ -48,8 +48,8 @@ export class Refusals extends Context.Service<Refusals>()("spirit-altar/payments
         SELECT a.codeless AND a.state = 'pending' AS is_codeless, p.refusal FROM payment_attempts a
         LEFT JOIN payment_payers p ON p.name = ${wallet} AND p.refused_until > now()
         WHERE a.id = ${attempt}::uuid`.pipe(unavailable)
-      const { isCodeless, refusal } = row === undefined ? unknownStanding : yield* readStanding(row)
-      return { isCodeless, refused: Option.fromNullishOr(refusal) } satisfies Standing
+      const { isCodeless, refusal } = row === undefined ? unknownWallet : yield* readWalletStatus(row)
+      return { isCodeless, refused: Option.fromNullishOr(refusal) } satisfies WalletStatus
     })
 
     const travellersIn = Effect.fn("Refusals.travellersIn")(function* (hash: Hex) {
@@ -59,13 +59,13 @@ export class Refusals extends Context.Service<Refusals>()("spirit-altar/payments
       return yield* Effect.forEach(rows, (row) =>
         Effect.map(
           Effect.all([readState(row), readChainPayment(row)]),
-          ([{ id, isPending }, { authorization }]): Traveller => ({ attempt: id, isPending, authorization }),
+          ([{ id, isPending }, { authorization }]): GroupedAttempt => ({ attempt: id, isPending, authorization }),
         ),
       )
     })
 
     /** Refuses the wallets for an hour. The loss of a broadcast counts once, on the first call. */
-    const refuse = Effect.fn("Refusals.refuse")(function* (hash: Hex, losses: ReadonlyArray<Loss>) {
+    const refuse = Effect.fn("Refusals.refuse")(function* (hash: Hex, losses: ReadonlyArray<GasLoss>) {
       const asked = losses.map(({ gas, ...loss }) => ({ ...loss, gas: gas.toString() }))
       yield* retryConflicts(sql`
         WITH asked AS MATERIALIZED (

@@ -1,7 +1,7 @@
 /** Ends attempts as paid. One transaction records the act, stores the answer and counts the payment. */
 import { Context, Effect, Layer, Metric, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Gather from "../../platform/Gather.ts"
+import * as Batcher from "../../platform/Batcher.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { transaction } from "../../platform/Sql.ts"
 import * as Trace from "../../platform/Trace.ts"
@@ -13,7 +13,7 @@ import { receiptOf, responseOf } from "../Receipts.ts"
 import { ReceiptKeys } from "../receipts/ReceiptKeys.ts"
 import { receiptExtension } from "../receipts/SignedReceipt.ts"
 import { type Attempt, attemptColumns, readAttempt, withoutCardToken } from "./Attempt.ts"
-import { UnclaimedPayments, withoutStrays } from "./UnclaimedPayments.ts"
+import { UnmatchedPayments, deleteMatched } from "./UnmatchedPayments.ts"
 
 /** Maximum number of attempts settled in one transaction, which locks the head of a chain once. */
 const batchSize = 128
@@ -41,7 +41,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
     const sql = yield* SqlClient.SqlClient
     const inTransaction = yield* transaction
     const acts = yield* PaidActs
-    const unclaimed = yield* UnclaimedPayments
+    const unclaimed = yield* UnmatchedPayments
     const publicUrl = yield* PublicUrl
     const keys = yield* ReceiptKeys
     const setting = yield* PaymentTerms
@@ -126,7 +126,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
             settled_atomic = settled_atomic + ${sumOf(open.map(([attempt]) => attempt)).toString()}::numeric
           WHERE id = 1
         ), delivered AS (
-          ${withoutStrays(open.map(([{ payment }]) => payment))}
+          ${deleteMatched(open.map(([{ payment }]) => payment))}
         )
         INSERT INTO acts (id, act, permalink, agent_name, settled_at, receipt, record)
         SELECT id, act, permalink, agent_name, at, receipt, record FROM settled`
@@ -165,7 +165,7 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
         ),
       )
 
-    const settleSoon = yield* Gather.make({
+    const settleSoon = yield* Batcher.make({
       size: batchSize,
       width: 1,
       // One attempt that cannot be recorded must not block the others of its batch.

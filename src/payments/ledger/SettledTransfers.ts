@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { Hex } from "viem"
-import * as Gather from "../../platform/Gather.ts"
+import * as Batcher from "../../platform/Batcher.ts"
 import { isRefused, retryConflicts } from "../../platform/Sql.ts"
 import { Moment, readable, rowReader } from "../../platform/Rows.ts"
 import * as Trace from "../../platform/Trace.ts"
@@ -93,7 +93,7 @@ export class SettledTransfers extends Context.Service<SettledTransfers>()(
       })
 
       // Each confirmation is a commit: concurrent ones share it.
-      const confirmSoon = yield* Gather.make<Confirmed, true, SqlError.SqlError>({
+      const confirmSoon = yield* Batcher.make<Confirmed, true, SqlError.SqlError>({
         keysOf: ({ id }) => [id],
         retriesAlone: isRefused,
         run: (found) => {

@@ -15,7 +15,7 @@ export type Found<Proof> =
   | { readonly is: Exclude<Finding, "paid" | "ruled" | "void"> }
 
 /** The standing of an attempt apart from the evidence. The reason is that of a refusal. */
-export type Standing =
+export type SubmissionState =
   | { readonly is: "declined" | "refused" | "unsent"; readonly reason: string }
   | { readonly is: Exclude<keyof typeof column, "declined" | "refused" | "unsent"> }
 
@@ -33,7 +33,11 @@ export type Decision<Proof, D extends Doubt> =
   | { readonly is: "submit" | "wait" | "keep" }
 
 /** The standing of a pending attempt. `declined` is the refusal in its row; only the first request proves it unsent. */
-export const standingOf = (submission: Submission | undefined, declined: string | null, isFirst: boolean): Standing => {
+export const submissionStateOf = (
+  submission: Submission | undefined,
+  declined: string | null,
+  isFirst: boolean,
+): SubmissionState => {
   if (submission === undefined) return declined === null ? { is: "waiting" } : { is: "declined", reason: declined }
   const { _tag } = submission
   if (_tag === "Submitted" || _tag === "Unclear") return { is: "submitted" }
@@ -46,7 +50,7 @@ export const standingOf = (submission: Submission | undefined, declined: string 
 /** The decision. Two inquiries agree when their reasons are equal and `apartMillis` lie between them. */
 export const decide = <Proof, D extends Doubt>(
   found: Found<Proof>,
-  standing: Standing,
+  standing: SubmissionState,
   doubt: D | null,
   apartMillis: number,
 ): Decision<Proof, D> => {

@@ -71,7 +71,7 @@ const settlementOf = (env: Config.Success<typeof environment>): Option.Option<Se
       Option.map(env.relayerKey, (privateKey): SettlementConfig => ({
         _tag: "Relayer",
         privateKey,
-        groupMost: env.groupMost,
+        groupMaximum: env.groupMaximum,
         previousKey: Option.getOrUndefined(env.previousRelayerKey),
       })),
   )

@@ -1,6 +1,6 @@
 /** Every variable of a server, with its kind, its default and its description. */
 import { base, usdcNetworks } from "../../../schema/payments/Usdc.ts"
-import { groupMost } from "../../payments/Settlement.ts"
+import { groupMaximum } from "../../payments/Settlement.ts"
 import { defaults, roomBytes } from "../../room/Ceiling.ts"
 import { samplers } from "../../telemetry/TelemetryConfig.ts"
 import * as Kinds from "./Kinds.ts"
@@ -149,7 +149,7 @@ export const payment = {
   network: preset("X402_NETWORK", base, Kinds.oneOf(...usdcNetworks), {
     says: "Base (eip155:8453), or its test network (eip155:84532).",
   }),
-  groupMost: preset("SETTLE_GROUP_MAX", groupMost, Kinds.whole(1, groupMost), {
+  groupMaximum: preset("SETTLE_GROUP_MAX", groupMaximum, Kinds.whole(1, groupMaximum), {
     says: "Payments that the relayer sends in one transaction at most, 1 to 50; 1 sends each alone.",
   }),
   previousRelayerKey: optional("RELAYER_KEY_PREVIOUS", Kinds.privateKey, {

@@ -1,13 +1,13 @@
 /** The configuration of logs, metrics and traces. By default the server only logs JSON lines. */
 import { Config, Duration, Option, Redacted, Schema } from "effect"
-import type { LinesConfig } from "../../telemetry/Lines.ts"
+import type { LogLinesConfig } from "../../telemetry/LogLines.ts"
 import type { MetricsPort, OtlpConfig, TelemetryConfig } from "../../telemetry/TelemetryConfig.ts"
 import * as Table from "./Table.ts"
 
 /** Converts a share of reads to an interval: for 0.01, one of 100 is logged. */
 const readsPerLine = (share: number) => (share <= 0 ? Number.MAX_SAFE_INTEGER : Math.max(1, Math.round(1 / share)))
 
-export const log: Config.Config<LinesConfig> = Config.map(Config.all(Table.lines), ({ reads, ...others }) => ({
+export const log: Config.Config<LogLinesConfig> = Config.map(Config.all(Table.lines), ({ reads, ...others }) => ({
   ...others,
   readsPerLine: readsPerLine(reads),
 }))

@@ -62,7 +62,7 @@ const enter = (room: Invite) => {
     },
     refused: (problem, seconds) => {
       if (seconds === undefined) return end(problem.code)
-      const words = View.trouble(problem, seconds)
+      const words = View.problem(problem, seconds)
       View.state("trouble", words)
       View.say("loading-words", words)
       canRetry(problem.code !== "RATE_LIMITED")
@@ -135,7 +135,7 @@ const remove = async (room: Invite) => {
   if (Api.isOver(answer.problem)) return end(answer.problem.code)
   const wait = answer.problem.retryAfter
   const next = wait > 0 ? `Try again in ${inTime(wait)}.` : "Press the button again; a room is deleted only once."
-  View.say("confirm-problem", `Not deleted. ${View.trouble(answer.problem, undefined)} ${next}`)
+  View.say("confirm-problem", `Not deleted. ${View.problem(answer.problem, undefined)} ${next}`)
 }
 
 find("delete", HTMLButtonElement).addEventListener("click", () => {

@@ -62,7 +62,7 @@ export const end = (code: string) => {
 }
 
 /** The meaning of a refusal for a waiting visitor, and the time of the next attempt. */
-export const trouble = (problem: Problem, seconds: number | undefined) => {
+export const problem = (problem: Problem, seconds: number | undefined) => {
   const next = seconds === undefined ? "" : ` Trying again in ${inTime(seconds)}.`
   return explained(problem, {
     offline: `No connection to the room.${next}`,

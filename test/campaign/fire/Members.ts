@@ -1,8 +1,8 @@
 /** Members of signal rooms, who send and read as the documents tell them while everything else happens. */
 import { setTimeout } from "node:timers/promises"
-import { type Answers, codeOf, type Heard } from "../../lab/buyer/Answers.ts"
+import { type Answers, codeOf, type HttpAnswer } from "../../lab/buyer/Answers.ts"
 import type { Random } from "../../lab/Random.ts"
-import { insisting } from "./Insist.ts"
+import { retryingClient } from "./RetryingClient.ts"
 
 export interface Members {
   /** They send nothing new; answers what was refused without need, and what never became known, half a minute after all was well. */
@@ -20,13 +20,13 @@ const fates = ["stays", "is deleted", "is left"] as const
 
 export const members = (url: string, answers: Answers, random: Random): Members => {
   const over = new AbortController()
-  const { calm, insist, violations } = insisting(answers)
+  const { calm, insist, violations } = retryingClient(answers)
   let left: string | undefined
   /** Rooms whose deletion has been asked for: they may be gone, whatever was answered. */
   const deleted = new Set<string>()
 
   /** Members keep to the documents: they are refused only where the room is gone, or who asks has no invite. */
-  const expect = (what: string, heard: Heard | undefined, allowed: ReadonlyArray<number>) => {
+  const expect = (what: string, heard: HttpAnswer | undefined, allowed: ReadonlyArray<number>) => {
     if (heard === undefined || heard.status < 400 || heard.status === 429 || heard.status >= 500) return
     if (!allowed.includes(heard.status)) violations.push(`${what} was refused: ${heard.status} ${codeOf(heard)}`)
   }

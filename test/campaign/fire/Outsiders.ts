@@ -1,15 +1,17 @@
 /** Everybody else on the chain and on the wire: what payers have signed is settled first, copied, moved, cancelled or not covered. */
 import { setTimeout } from "node:timers/promises"
 import type { Hex } from "viem"
-import { type Purchase, send, type Shop } from "../../lab/buyer/Buyer.ts"
+import { type Purchase, send, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
 import { stranger, token } from "../../lab/Chain.ts"
 import type { Wallet } from "../../lab/OwnChain.ts"
-import { signCancel, type Signed } from "../../lab/buyer/Payment.ts"
-import type { World } from "./Building.ts"
+import type { Signed } from "../../lab/buyer/Payment.ts"
+import { submit, submitCancel } from "../../lab/buyer/ThirdParty.ts"
+import { add } from "../Run.ts"
+import type { Harness } from "./Harness.ts"
 
 export interface Outsiders {
   /** Somebody may do something with what has just been signed. */
-  readonly see: (shop: Shop, purchase: Purchase) => Promise<void>
+  readonly see: (shop: BuyerOptions, purchase: Purchase) => Promise<void>
   /** The next payment that is signed is sent 256 times at once. */
   readonly replayNext: () => void
   /** Waits until all of them have done what they began. */
@@ -21,7 +23,7 @@ const copies = 256
 /** What is done to whom: of a thousand signed payments. */
 const shares = { frontRun: 30, steal: 25, move: 25, drain: 15, cancel: 15 } as const
 
-export const outsiders = (world: World): Outsiders => {
+export const outsiders = (world: Harness): Outsiders => {
   const { asset, client } = world.chain
   /** The node numbers a stranger's transactions as they arrive: one at a time. */
   let turn: Promise<unknown> = Promise.resolve()
@@ -41,20 +43,9 @@ export const outsiders = (world: World): Outsiders => {
   }
   const base = { address: asset, abi: token, account: stranger, chain: null, gas: 200_000n } as const
 
-  const bring = ({ nonce, signature, to, validBefore, value, wallet }: Signed) =>
-    onChain(() =>
-      client.writeContract({
-        ...base,
-        functionName: "transferWithAuthorization",
-        args: [wallet.address, to, value, 0n, BigInt(validBefore), nonce, signature],
-      }),
-    )
-
-  const cancel = async (signed: Signed) => {
-    const signature = await signCancel(signed.wallet, signed.nonce, world.chain)
-    const args = [signed.wallet.address, signed.nonce, signature] as const
-    return onChain(() => client.writeContract({ ...base, functionName: "cancelAuthorization", args }))
-  }
+  const bring = (signed: Signed) => onChain(() => submit(client, asset, signed))
+  const cancel = ({ authorization, wallet }: Signed) =>
+    onChain(() => submitCancel(client, world.chain, wallet, authorization.nonce))
 
   /** All that the wallet has goes elsewhere, at a fee before everybody else's, and comes back some blocks later. */
   const drain = async ({ address }: Wallet, pauseMs: number) => {
@@ -79,15 +70,14 @@ export const outsiders = (world: World): Outsiders => {
     await onChain(() => client.writeContract({ ...base, functionName: "mint", args: [address, 200_000_000n] }))
   }
 
-  const see = async (shop: Shop, purchase: Purchase) => {
+  const see = async (shop: BuyerOptions, purchase: Purchase) => {
     const { signed } = purchase
     if (signed === undefined) return
-    const { tally } = world
     // Who meets whom is the purchase's own lot, whichever is signed first.
     const random = purchase.random.fork("outsiders")
     if (replays > 0) {
       replays -= 1
-      tally.touch("outsider: 256 copies", purchase)
+      add(world.struck, "outsider: 256 copies")
       later(() => Promise.all(Array.from({ length: copies }, () => send(shop, purchase, 60_000))))
       return
     }
@@ -97,15 +87,15 @@ export const outsiders = (world: World): Outsiders => {
       return lot < 0
     }
     if (falls(shares.frontRun)) {
-      tally.touch("outsider: settles it first", purchase)
+      add(world.struck, "outsider: settles it first")
       if (random.chance(0.5)) await bring(signed).catch(() => {})
       else later(() => setTimeout(random.below(2_500)).then(() => bring(signed)))
     } else if (falls(shares.steal)) {
-      tally.touch("outsider: copies the header", purchase)
+      add(world.struck, "outsider: copies the header")
       const copy = { ...purchase, key: `thief-${purchase.key}` }
       later(() => setTimeout(random.below(1_500)).then(() => send(shop, copy)))
     } else if (falls(shares.move)) {
-      tally.touch("outsider: moves it to another act", purchase)
+      add(world.struck, "outsider: moves it to another act")
       const order = {
         kind: "stone",
         path: "/api/witness",
@@ -121,10 +111,10 @@ export const outsiders = (world: World): Outsiders => {
       const sent = setTimeout(random.below(800)).then(() => send(shop, copy))
       later(() => sent)
     } else if (falls(shares.drain)) {
-      tally.touch("outsider: drains the wallet", purchase)
+      add(world.struck, "outsider: drains the wallet")
       later(() => setTimeout(random.below(1_500)).then(() => drain(purchase.wallet, random.between(2_000, 6_000))))
     } else if (falls(shares.cancel)) {
-      tally.touch("payer: cancels it", purchase)
+      add(world.struck, "payer: cancels it")
       later(() => setTimeout(random.below(2_500)).then(() => cancel(signed)))
     }
   }

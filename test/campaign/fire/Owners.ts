@@ -4,7 +4,7 @@ import { type Answers, codeOf } from "../../lab/buyer/Answers.ts"
 import type { Purchase } from "../../lab/buyer/Buyer.ts"
 import { otherWords, type Sealed } from "../../lab/buyer/Goods.ts"
 import type { Random } from "../../lab/Random.ts"
-import { insisting } from "./Insist.ts"
+import { retryingClient } from "./RetryingClient.ts"
 
 export interface Owners {
   /** A purchase has ended, or was left open: whoever made it may open what it seals. */
@@ -17,7 +17,7 @@ export interface Owners {
 const respelled = (words: string) => `\n ${words.normalize("NFD").replaceAll("\r\n", "\r")}\u00a0`
 
 export const owners = (url: string, answers: Answers, random: Random): Owners => {
-  const { calm, insist, violations } = insisting(answers)
+  const { calm, insist, violations } = retryingClient(answers)
   const busy = new Set<Promise<unknown>>()
   const early = new Set<Purchase>()
 

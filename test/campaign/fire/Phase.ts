@@ -2,31 +2,29 @@
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
 import { audit } from "../../audit/Audit.ts"
-import { build, type BuildingOptions } from "./Building.ts"
-import { buy, type Purchase, type Shop } from "../../lab/buyer/Buyer.ts"
+import { build, type HarnessOptions } from "./Harness.ts"
+import { buy, newPurchase, type Purchase, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
 import { facilitatorAccount } from "../../lab/Chain.ts"
-import { newPurchase } from "../../lab/buyer/NewPurchase.ts"
 import { catalogAt } from "../../lab/buyer/Goods.ts"
 import { asLight } from "./Lights.ts"
 import { members } from "./Members.ts"
 import { outsiders } from "./Outsiders.ts"
 import { owners } from "./Owners.ts"
-import { buyers, conclude } from "./Peace.ts"
+import { buyers, conclude } from "./Recovery.ts"
 import { type Planned, planOf, type PlanOptions } from "./Plan.ts"
 import { secretKey } from "../../lab/proxy/CardProcessor.ts"
 import { random as randomOf } from "../../lab/Random.ts"
 import { reading } from "./Readers.ts"
 import { CampaignFault } from "../../lab/Reorganisations.ts"
+import { add } from "../Run.ts"
 import type { Struck } from "./Strikes.ts"
-import type { Tally } from "./Tally.ts"
 
-export interface PhaseOptions extends BuildingOptions, PlanOptions {}
+export interface PhaseOptions extends HarnessOptions, PlanOptions {}
 
 export interface PhaseResult {
   readonly purchases: ReadonlyArray<Purchase>
-  readonly tally: Tally
+  readonly struck: ReadonlyMap<string, number>
   readonly kills: number
-  readonly counts: ReadonlyMap<string, number>
   readonly checks: ReadonlyArray<{ readonly name: string; readonly examined: number }>
   readonly violations: ReadonlyArray<string>
 }
@@ -56,7 +54,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     const catalog = await catalogAt(world.servers[0]?.url ?? world.url)
     const others = outsiders(world)
     const struck: Struck = { ...world, outsiders: others }
-    const shop: Shop = {
+    const shop: BuyerOptions = {
       url: world.url,
       answers: world.answers,
       chainNow: world.chain.now,
@@ -66,21 +64,16 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     const plan = [...planOf(options, world, random.fork("plan"))]
     const running = new Set<Promise<unknown>>()
     const strike = ({ random: chance, strike: one }: Planned) => {
-      const over = world.tally.begin(one.name)
+      add(world.struck, one.name)
       appendFileSync(join(options.folder, "strikes.log"), `${new Date().toISOString()} ${one.name}\n`)
-      const run = world.standing
-        .now(purchases)
-        .then((states) => world.tally.stood(one.name, states))
-        .then(() => one.run(struck, chance))
+      const run = one
+        .run(struck, chance)
         .then(() => (kills += one.isKill === true ? 1 : 0))
         .catch((cause: unknown) => {
           log(`${one.name}: ${String(cause).slice(0, 160)}`)
           if (cause instanceof CampaignFault) violations.push(`the campaign itself is at fault: ${cause.message}`)
         })
-        .finally(() => {
-          over()
-          running.delete(run)
-        })
+        .finally(() => running.delete(run))
       running.add(run)
     }
 
@@ -107,7 +100,6 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
         for (let one = wanted[begun]; one !== undefined; one = wanted[begun]) {
           begun += 1
           one.order = await asLight(one.order, wanted, one.random.fork("light"))
-          one.startedAt = Date.now()
           const leaves = performance.now() + leavesAfter
           await buy(shop, one, () => performance.now() > leaves)
           sealers.see(one)
@@ -155,5 +147,5 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
   } finally {
     await world.close()
   }
-  return { purchases, tally: world.tally, kills, counts: world.answers.counts, checks, violations }
+  return { purchases, struck: world.struck, kills, checks, violations }
 }

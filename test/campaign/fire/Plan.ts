@@ -1,7 +1,7 @@
 /** What strikes when: decided before anything begins. */
 import type { Random } from "../../lab/Random.ts"
 import { type Strike, strikes } from "./Strikes.ts"
-import type { World } from "./Building.ts"
+import type { Harness } from "./Harness.ts"
 
 export interface PlanOptions {
   readonly purchases: number
@@ -23,7 +23,7 @@ export interface Planned {
 /** In the order in which they begin. */
 export const planOf = (
   { kills, only, purchases }: PlanOptions,
-  world: Pick<World, "settledBy">,
+  world: Pick<Harness, "settledBy">,
   random: Random,
 ): ReadonlyArray<Planned> => {
   const fitting = strikes.filter(

@@ -1,9 +1,9 @@
 /** Every fault that a campaign knows, by name: what it does to a world, and what ends it. */
 import { setTimeout } from "node:timers/promises"
 import { Effect } from "effect"
-import { bounds } from "../../../src/http/Listener.ts"
+import { defaultLimits } from "../../../src/http/Listener.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
-import { crowd } from "../../lab/hostile/Crowd.ts"
+import { openIdleConnections } from "../../lab/hostile/IdleConnections.ts"
 import type { View } from "../../lab/proxy/NodeViews.ts"
 import { lies as cardLies } from "../../lab/proxy/CardProcessor.ts"
 import { lies, supportLies } from "../../lab/proxy/Facilitator.ts"
@@ -12,9 +12,9 @@ import type { PostgresFault } from "../../lab/proxy/Postgres.ts"
 import type { Random } from "../../lab/Random.ts"
 import type { NodeFault } from "../../lab/proxy/Node.ts"
 import type { Server } from "../../lab/server/ServerProcess.ts"
-import type { World } from "./Building.ts"
+import type { Harness } from "./Harness.ts"
 
-export interface Struck extends World {
+export interface Struck extends Harness {
   readonly outsiders: Outsiders
 }
 
@@ -23,7 +23,7 @@ export interface Strike {
   /** Whether it counts among the kills. */
   readonly isKill?: boolean
   /** Where it means anything at all. */
-  readonly fits?: (world: Pick<World, "settledBy">) => boolean
+  readonly fits?: (world: Pick<Harness, "settledBy">) => boolean
   /** Over when this is: the fault has ended by itself. */
   readonly run: (world: Struck, random: Random) => Promise<void>
 }
@@ -41,7 +41,7 @@ export const clusterRests = () => clusterTurn
 
 /** One that runs is ended, and started again a moment later. */
 const serverKill =
-  (end: (server: Server, log: World["log"]) => Promise<unknown>): Strike["run"] =>
+  (end: (server: Server, log: Harness["log"]) => Promise<unknown>): Strike["run"] =>
   async ({ log, servers }, random) => {
     const first = random.below(servers.length)
     const find = () => [...servers.slice(first), ...servers].find((one) => one.isRunning())
@@ -273,7 +273,7 @@ export const strikes: ReadonlyArray<Strike> = [
   {
     name: "outsider: connections for all places, which rest",
     run: async ({ servers }, random) => {
-      const guests = await crowd(random.pick(servers).port, bounds.connections)
+      const guests = await openIdleConnections(random.pick(servers).port, defaultLimits.connections)
       await lasting(random)
       guests.leave()
     },

@@ -7,7 +7,6 @@ import { lies, supportLies } from "../../lab/proxy/Facilitator.ts"
 import { homeOf } from "../../lab/Program.ts"
 import { planOf } from "./Plan.ts"
 import { random } from "../../lab/Random.ts"
-import { states } from "./Standing.ts"
 
 const ofCards = ["a card charge buys one act", "a settled card act was charged once"]
 
@@ -50,11 +49,9 @@ describe("a campaign", { timeout: patience(300) }, () => {
     const options = { kills: 2, each: 200, servers: 2, withHaproxy: false }
     const folder = homeOf(undefined, "fire")
     const run = { seed: 38, size: 24, minutes: Infinity, isOver: () => false, home: async () => folder, log }
-    const { counts, examined, faults, violations } = await fire(run, options)
+    const { counts, examined, violations } = await fire(run, options)
     assert.deepStrictEqual(violations, [], lines.join("\n"))
     assert.deepInclude(counts, { phases: 1, purchases: 24, kills: 2 })
-    const ended = faults.get("all purchases") ?? {}
-    assert.isUndefined(ended["open"])
     const { settled } = counts
     assert.isAbove(settled, 12)
     // How many of their payments a reorganisation took is not the seed's: each was looked for, and what is lost was not paid.
@@ -64,12 +61,7 @@ describe("a campaign", { timeout: patience(300) }, () => {
       settled,
     )
     assert.isAbove(lookedFor[0] ?? 0, 0, ofPayments[0])
-    const stood = [...faults.values()].flatMap((row) => states.map((state) => row[state] ?? 0))
-    assert.isAbove(
-      stood.reduce((sum, count) => sum + count, 0),
-      0,
-      "faults met attempts, and it was seen in which state",
-    )
+    assert.isAbove(counts.strikes, counts.kills)
     // Four of these purchases are charged to cards, three rooms are gathered, candles get lights, and owners open their words.
     for (const check of [...ofCards, ...ofRooms, ...ofOpenings]) assert.isAbove(examined.get(check) ?? 0, 0, check)
     assert.isTrue(

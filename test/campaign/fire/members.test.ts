@@ -1,13 +1,13 @@
 /** Members of rooms say so when they are refused what the documents promise them. */
 import { setTimeout } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
-import type { Heard } from "../../lab/buyer/Answers.ts"
+import type { HttpAnswer } from "../../lab/buyer/Answers.ts"
 import { members } from "./Members.ts"
 import { random } from "../../lab/Random.ts"
 
 const id = "0b7b1f0e-9f53-4b7c-8d0a-3c1f3a0d6c55"
 
-const heard = (status: number, body: object): Heard => ({ status, headers: {}, body: JSON.stringify(body) })
+const heard = (status: number, body: object): HttpAnswer => ({ status, headers: {}, body: JSON.stringify(body) })
 const refused = (status: number, code: string) => heard(status, { error: { code, message: "x" } })
 
 const well = {
@@ -30,7 +30,6 @@ const complaints = async (otherwise: Partial<typeof well>) => {
         if (method === "DELETE") return ended
         return url.endsWith("/api/rooms") ? made : sent
       },
-      counts: new Map(),
       close: async () => {},
     },
     random("members"),

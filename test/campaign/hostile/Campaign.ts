@@ -1,11 +1,11 @@
 /** `npm run campaign -- hostile`: strangers against a real server, whose memory and open files are watched. */
 import { setTimeout } from "node:timers/promises"
 import { Duration } from "effect"
-import { bounds } from "../../../src/http/Listener.ts"
+import { defaultLimits } from "../../../src/http/Listener.ts"
 import { cpuSeconds } from "../../lab/ProcessUse.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
-import { crowd } from "../../lab/hostile/Crowd.ts"
-import { type Outcome, type Run, tableOf } from "../Run.ts"
+import { openIdleConnections } from "../../lab/hostile/IdleConnections.ts"
+import type { Outcome, Run } from "../Run.ts"
 import { memoryBound, open, type Sample, type Target } from "./Target.ts"
 
 export interface HostileOptions {
@@ -30,13 +30,14 @@ const slack = 32
 const crowded = async ({ sample, url }: Target, wanted: number, violations: Array<string>) => {
   const before = await sample()
   const began = performance.now()
-  const guests = await crowd(Number(new URL(url).port), wanted)
+  const guests = await openIdleConnections(Number(new URL(url).port), wanted)
   const resting = await sample()
   const answered = await guests.answered()
-  if (guests.open > bounds.connections) violations.push(`${guests.open} were let in, above ${bounds.connections}`)
-  const free = Math.min(wanted, bounds.connections - slack)
+  if (guests.open > defaultLimits.connections)
+    violations.push(`${guests.open} were let in, above ${defaultLimits.connections}`)
+  const free = Math.min(wanted, defaultLimits.connections - slack)
   // On a machine so slow the first have rested too long, and their places were given to others.
-  if (performance.now() - began <= Duration.toMillis(bounds.rest)) {
+  if (performance.now() - began <= Duration.toMillis(defaultLimits.rest)) {
     if (answered < guests.open) violations.push(`${guests.open - answered} that were let in were not answered again`)
     if (guests.open < free) violations.push(`${guests.open} were let in, and there was place for ${free}`)
   }
@@ -104,13 +105,8 @@ export const hostile = async (
     requests: report.requests,
     "of them no HTTP": report.broken,
     "answers held against the document": report.judged,
-    "different bodies": report.bodies,
     "MB at most": Math.round(highest),
     "processor seconds of the server": Math.round(theirs),
   }
-  const tables = {
-    "Answers by status": tableOf(report.statuses),
-    "Not available, by reason": tableOf(report.unavailable),
-  }
-  return { counts, tables, violations }
+  return { counts, violations }
 }

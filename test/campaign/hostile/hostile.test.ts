@@ -4,7 +4,7 @@ import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../../src/server/config/Config.ts"
 import * as Server from "../../../src/server/Server.ts"
-import { configOf, layer as world, World } from "../../lab/Fixture.ts"
+import { configOf, layer as world, TestServer } from "../../lab/Fixture.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
 import { patience } from "../../lab/Patience.ts"
 import { loopback, newRoom, poll, send } from "../../lab/server/Rooms.ts"
@@ -27,7 +27,7 @@ layer(world({}, undefined, { trustedProxies: loopback }), { excludeTestServices:
       "answers each as the document says, none with 500, sells nothing, and the next server sweeps what they left",
       () =>
         Effect.gen(function* () {
-          const { url } = yield* World
+          const { url } = yield* TestServer
           const sql = yield* SqlClient.SqlClient
           const before = yield* stored
           const { broken, faults, judged, requests } = yield* Effect.promise(() =>

@@ -24,11 +24,13 @@ const routes = Layer.mergeAll(
   HttpRouter.add("POST", "/body", (request) => Effect.as(Effect.orDie(request.text), HttpServerResponse.text("read"))),
 )
 
-const serving = Effect.fnUntraced(function* (within: Partial<Listener.Bounds>) {
+const serving = Effect.fnUntraced(function* (within: Partial<Listener.ListenerLimits>) {
   const built = yield* Layer.build(
     Listener.drained.pipe(
       Layer.provide(HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })),
-      Layer.provideMerge(Listener.layer({ host: "127.0.0.1", port: 0 }, undefined, { ...Listener.bounds, ...within })),
+      Layer.provideMerge(
+        Listener.layer({ host: "127.0.0.1", port: 0 }, undefined, { ...Listener.defaultLimits, ...within }),
+      ),
     ),
   )
   const url = HttpServer.formatAddress(Context.get(built, HttpServer.HttpServer).address)
@@ -80,7 +82,7 @@ const dripping = ({ closed, socket }: Client, drop: string) =>
   )
 
 it("the times and places are those of the manual", () => {
-  const { quiet, rest, ...counts } = Listener.bounds
+  const { quiet, rest, ...counts } = Listener.defaultLimits
   assert.deepStrictEqual(counts, { connections: 4096, pipelined: 32 })
   assert.deepStrictEqual([quiet, rest, Listener.grace].map(Duration.toSeconds), [120, 65, 10])
 })

@@ -1,7 +1,7 @@
 /** How a claimed payment is brought to the chain by our relayer: rehearsed, noted and sent, alone or with another one. */
 import { dryRun, execute, membersOf, nonceOf, versionOf } from "./Chain.ts"
 import { noted, versionAfter } from "./Ledger.ts"
-import { looking, nodes } from "./Look.ts"
+import { inquiring, nodes } from "./Inquiry.ts"
 import { including, type Turn } from "./Requests.ts"
 import { type Configuration, isOfSettled, type State, type Work } from "./State.ts"
 
@@ -12,7 +12,7 @@ export const letBe = (work: Work): Work => ({ ...work, at: isOfSettled(work) ? "
 export const submitted = (work: Work, said: Partial<Work>): Work =>
   isOfSettled(work)
     ? letBe(work)
-    : looking({
+    : inquiring({
         ...work,
         making: "",
         noted: "",

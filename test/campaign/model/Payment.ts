@@ -3,7 +3,7 @@ import { handedIn, letBe, notes, refusedByUs, rehearses, sends, submitted } from
 import { endOf, execute, isGroup } from "./Chain.ts"
 import type { Emit } from "./Explorer.ts"
 import { authorizationClaim, claimed, deferred, failed, failedUnsent, settled, written } from "./Ledger.ts"
-import { concluded, isFinal, looks, nodes } from "./Look.ts"
+import { concluded, isFinal, inquiries, nodes } from "./Inquiry.ts"
 import { heard, including, turnOf, verifies } from "./Requests.ts"
 import { type Configuration, idle, type Server, type State } from "./State.ts"
 
@@ -193,6 +193,6 @@ export const works = (state: State, server: Server, configuration: Configuration
     case "open again":
       return say(`opens ${key} anew`, written(state, server, idle, key, { state: "pending" }))
     default:
-      return looks(state, server, configuration, emit)
+      return inquiries(state, server, configuration, emit)
   }
 }

@@ -2,7 +2,7 @@
 import { dryRun, execute } from "./Chain.ts"
 import type { Emit } from "./Explorer.ts"
 import { patched } from "./Ledger.ts"
-import { looking, nodes } from "./Look.ts"
+import { inquiring, nodes } from "./Inquiry.ts"
 import {
   type Configuration,
   idle,
@@ -10,7 +10,7 @@ import {
   type Row,
   type Server,
   type State,
-  type Told,
+  type ClientAnswers,
   tooPoor,
   type Work,
 } from "./State.ts"
@@ -35,7 +35,7 @@ export const turnOf = (state: State, server: Server, configuration: Configuratio
 export const including = (known: string, one: string) => (known.includes(one) ? known : [...known, one].sort().join(""))
 
 /** What a client hears of an attempt that is on disk: 200, 202, or 402 once it has failed. */
-export const heard = (told: Told, row: Row | undefined): Told =>
+export const heard = (told: ClientAnswers, row: Row | undefined): ClientAnswers =>
   row?.state === "failed" ? { ...told, failed: including(told.failed, row.authorization) } : told
 
 /** A request arrives: its first query. */
@@ -63,7 +63,7 @@ export const asked = (
 }
 
 /** A later look: a client's reconcile, the sweeper, or the start after a crash. */
-export const looked = (
+export const inquired = (
   state: State,
   server: Server,
   key: string,
@@ -84,7 +84,7 @@ export const looked = (
     refusal: row.refusal,
     fromBlock: row.fromBlock,
   }
-  emit(`server ${server}: looks at ${key}`, { ...state, [server]: looking(work) })
+  emit(`server ${server}: looks at ${key}`, { ...state, [server]: inquiring(work) })
 }
 
 /** The finality sweep takes a settled transfer whose block is below a final one; where our relayer can send it again, any. */
@@ -115,7 +115,7 @@ export const checked = (
     ripe: row.isRipe ? row.doubt : "",
     fromBlock: row.fromBlock,
   }
-  emit(says, { ...state, [server]: looking(work) })
+  emit(says, { ...state, [server]: inquiring(work) })
 }
 
 /** A new payment is tried on the chain before it is claimed. */

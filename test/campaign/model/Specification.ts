@@ -4,7 +4,7 @@ import type { Emit, Specification } from "./Explorer.ts"
 import { invariantsOf, isEnded } from "./Invariants.ts"
 import { claimed, patched } from "./Ledger.ts"
 import { works } from "./Payment.ts"
-import { asked, checked, looked } from "./Requests.ts"
+import { asked, checked, inquired } from "./Requests.ts"
 import {
   type Configuration,
   type Database,
@@ -14,7 +14,7 @@ import {
   type Server,
   type State,
   steps,
-  type Told,
+  type ClientAnswers,
   trimmed,
   type Work,
 } from "./State.ts"
@@ -97,7 +97,7 @@ const next = (configuration: Configuration) => (state: State, emitRaw: Emit<Stat
       for (const request of configuration.requests) asked(state, server, request, configuration, then)
     for (const [key, row] of Object.entries(state.database.rows)) {
       if (!isFollowed(configuration, key)) continue
-      looked(state, server, key, row, configuration, then)
+      inquired(state, server, key, row, configuration, then)
       checked(state, server, key, row, configuration, then)
     }
   }
@@ -111,7 +111,7 @@ const deaf =
   (says, to) =>
     emit(says, { ...to, told: unheard })
 
-const unheard: Told = { refused: "", failed: "" }
+const unheard: ClientAnswers = { refused: "", failed: "" }
 
 /** Where both requests are claimed, and the first server has taken the other one along. */
 const together = (configuration: Configuration): Pick<State, "database" | "one" | "two"> => {

@@ -49,7 +49,7 @@ export interface Request {
   readonly authorization: string
   readonly slot?: string
   /** What its client must have heard first, of another authorization. */
-  readonly after?: { readonly authorization: string; readonly told: keyof Told }
+  readonly after?: { readonly authorization: string; readonly told: keyof ClientAnswers }
 }
 
 export interface Configuration {
@@ -126,7 +126,7 @@ export interface Database {
 }
 
 /** What clients were told, by authorization. */
-export interface Told {
+export interface ClientAnswers {
   /** Refused, and another one may be signed for the same key. */
   readonly refused: string
   /** It never paid and never will: "Nothing was charged". */
@@ -236,7 +236,7 @@ export type State = {
   readonly lag: View
   readonly pool: Pool
   readonly database: Database
-  readonly told: Told
+  readonly told: ClientAnswers
   readonly one: Work
   readonly two: Work
 }

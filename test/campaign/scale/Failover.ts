@@ -5,7 +5,7 @@ import { readChain } from "../../audit/Transfers.ts"
 import { buy } from "../../lab/buyer/Buyer.ts"
 import { random } from "../../lab/Random.ts"
 import type { Outcome, Run } from "../Run.ts"
-import { endings, type Ground, ground } from "./Ground.ts"
+import { endings, type ServerHarness, serverHarness } from "./ServerHarness.ts"
 import { pair } from "./Pair.ts"
 
 /** For so long an asynchronous standby hears nothing before it has to take over, milliseconds. */
@@ -15,13 +15,13 @@ const behind = 6_000
 const ofTheLog = /^every stone (?:is in the log|has a proof)/u
 
 /** Nonces of all that the database calls settled. */
-const settledIn = async ({ cluster }: Ground) => {
+const settledIn = async ({ cluster }: ServerHarness) => {
   const rows = await cluster.run("SELECT lower(nonce) AS nonce FROM payment_attempts WHERE state = 'settled'")
   return new Set(rows.map((row) => String(row["nonce"])))
 }
 
 /** How many transfers the chain has, and how many of them are in no row. */
-const transfersIn = async (on: Ground) => {
+const transfersIn = async (on: ServerHarness) => {
   const { transfers } = await readChain(on.chain.rpcUrl, on.chain.asset, on.chain.payTo, "latest")
   const known = await settledIn(on)
   return { all: transfers.length, inNoRow: transfers.filter(({ nonce }) => !known.has(nonce)).length }
@@ -31,7 +31,13 @@ export const failover = async ({ home, log, minutes, seed, size }: Run, isSync: 
   const folder = await home()
   const databases = await pair(folder, isSync)
   const place = join(folder, "servers")
-  const on = await ground({ cluster: databases, folder: place, servers: 2, random: random(`failover/${seed}`), log })
+  const on = await serverHarness({
+    cluster: databases,
+    folder: place,
+    servers: 2,
+    random: random(`failover/${seed}`),
+    log,
+  })
   const violations: Array<string> = []
   try {
     const stop = await on.load(2, size)
@@ -43,7 +49,7 @@ export const failover = async ({ home, log, minutes, seed, size }: Run, isSync: 
     const before = on.purchases.filter(({ outcome }) => outcome?._tag === "Settled")
     const tookMs = await databases.failOver()
     const known = await settledIn(on)
-    const forgotten = before.filter(({ signed }) => signed !== undefined && !known.has(signed.nonce.toLowerCase()))
+    const forgotten = before.filter(({ signed }) => signed !== undefined && !known.has(signed.authorization.nonce))
     on.database.leadTo([databases.port()])
     on.database.cutAll()
     log(`the standby took over within ${tookMs.toFixed(0)} ms`)

@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises"
 import { cluster } from "../../lab/Cluster.ts"
 import { random } from "../../lab/Random.ts"
 import type { Outcome, Run } from "../Run.ts"
-import { endings, ground } from "./Ground.ts"
+import { endings, serverHarness } from "./ServerHarness.ts"
 
 /** The kill is noticed by haproxy's client within this long, milliseconds: what began before may have met it. */
 const noticed = 100
@@ -13,7 +13,13 @@ export const growth = async ({ home, log, minutes, seed, size }: Run): Promise<O
   const folder = await home()
   const database = await cluster(folder)
   const place = join(folder, "servers")
-  const on = await ground({ cluster: database, folder: place, servers: 4, random: random(`growth/${seed}`), log })
+  const on = await serverHarness({
+    cluster: database,
+    folder: place,
+    servers: 4,
+    random: random(`growth/${seed}`),
+    log,
+  })
   const violations: Array<string> = []
   try {
     const [first, , , fourth] = on.servers

@@ -11,12 +11,12 @@ import postgres from "postgres"
 import { findBinaries } from "../../../src/sandbox/PostgresBinaries.ts"
 import { takePort } from "../../lab/Ports.ts"
 import { cluster, type Cluster } from "../../lab/Cluster.ts"
-import { passage } from "../../lab/proxy/Tcp.ts"
+import { openRelay } from "../../lab/proxy/Tcp.ts"
 
 /** What replication goes through: it can be held up, so that the standby falls behind. */
 const link = async (port: number) => {
   const primaries: Array<Socket> = []
-  const { close, port: own } = await passage(
+  const { close, port: own } = await openRelay(
     () => connect(port, "127.0.0.1"),
     (standby, primary) => {
       primaries.push(primary)

@@ -12,7 +12,7 @@ import { emptyDatabase, sql } from "../../lab/Database.ts"
 import { origin, signer } from "../../lab/log/LogFixture.ts"
 import { newRoom, poll, send } from "../../lab/server/Rooms.ts"
 import { Agent, programOf } from "../../lab/DocumentAgent.ts"
-import { ask, configOf, newPayer, pay, World } from "../../lab/Fixture.ts"
+import { ask, configOf, newPayer, pay, TestServer } from "../../lab/Fixture.ts"
 import { chain } from "../../lab/Chain.ts"
 import { violationsOf } from "./Portability.ts"
 import * as Postgres from "../../lab/proxy/Postgres.ts"
@@ -47,7 +47,7 @@ layer(sql.pipe(Layer.provideMerge(Layer.merge(emptyDatabase, chain))), { exclude
         assert.strictEqual((yield* send(guest)).status, 201)
         assert.strictEqual((yield* poll(guest)).status, 200)
 
-        const { run } = yield* Effect.provideService(terminal, World, { url })
+        const { run } = yield* Effect.provideService(terminal, TestServer, { url })
         const acting = ["--why", "asked by a neighbour", "--by", "Ada"]
         for (const args of [
           ["pause", ...acting],

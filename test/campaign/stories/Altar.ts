@@ -6,26 +6,26 @@ import { type Command, commandOf, type Key, type Kind, pauses } from "./AltarCom
 import * as Model from "./AltarModel.ts"
 import { keyOf, salt, wordsOf } from "./AltarOrders.ts"
 import * as AltarReads from "./AltarReads.ts"
-import * as AltarWorld from "./AltarWorld.ts"
+import * as AltarHarness from "./AltarHarness.ts"
 import type { Card } from "./CardModel.ts"
 import * as Differences from "./Difference.ts"
 import { differ, Difference } from "./Difference.ts"
 import type { Play, Tally } from "./Story.ts"
 
-const { saidBy } = AltarWorld
+const { saidBy } = AltarHarness
 
 /** Every command takes so long, so that what is believed for a moment is believed no longer. */
 const stepMillis = 3_000
 
 /** A request with a payment, and the server it is sent to. */
 interface Paid {
-  readonly at: AltarWorld.At
+  readonly at: AltarHarness.At
   readonly key: number
   readonly order: Model.Order
   readonly authorization: number
 }
 
-const otherThan = (at: AltarWorld.At): AltarWorld.At => (at === 0 ? 1 : 0)
+const otherThan = (at: AltarHarness.At): AltarHarness.At => (at === 0 ? 1 : 0)
 
 /** The rows as they have to be: each attempt, what it holds, what it brought and how often it was charged to a card. */
 const rowsOf = (one: Model.Altar) =>
@@ -40,7 +40,7 @@ const rowsOf = (one: Model.Altar) =>
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
 
 const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tally: Tally) {
-  const world = yield* AltarWorld.make
+  const world = yield* AltarHarness.make
   const { bank, calm, chain, hands, pass, sent, urlOf } = world
   const bytes = new Map<number, string>()
   let altar = Model.empty
@@ -67,7 +67,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
   })
 
   /** A card's token for an order, where it is offered. */
-  const granted = Effect.fnUntraced(function* (at: AltarWorld.At, key: number, order: Model.Order, card: Card) {
+  const granted = Effect.fnUntraced(function* (at: AltarHarness.At, key: number, order: Model.Order, card: Card) {
     const { authorization, isOffered } = yield* world.granted(at, key, order, card)
     const boundTo = isOffered ? { key, order } : undefined
     altar = { ...altar, authorizations: [...altar.authorizations, { rail: "card", card, boundTo }] }
@@ -126,7 +126,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
     for (const [index, answer] of answers.entries()) yield* remembers(index === 0 ? one.key : two.key, answer)
   })
 
-  const reconcile = Effect.fnUntraced(function* (at: AltarWorld.At, key: number) {
+  const reconcile = Effect.fnUntraced(function* (at: AltarHarness.At, key: number) {
     const attempt = Model.attemptOf(altar, key)
     const before = yield* world.truth
     const answer = yield* ask(`${urlOf(at)}/api/reconcile/${keyOf(key)}`, { method: "POST" })
@@ -136,7 +136,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
       yield* among(`reconciling key ${key}`, said, [attempt.state === "settled" ? "200" : Model.failed])
       return yield* remembers(key, answer)
     }
-    const allowed = Model.looked(altar, attempt, before, yield* world.truth, hands.now())
+    const allowed = Model.inquired(altar, attempt, before, yield* world.truth, hands.now())
     yield* among(
       `reconciling key ${key}`,
       said,
@@ -151,11 +151,11 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
    * At its start a server looks once at every open attempt by itself, and at every settled one whose block is final; what is
    * bought `meanwhile` at the other server is none of its business.
    */
-  const restart = Effect.fnUntraced(function* (at: AltarWorld.At, meanwhile?: Paid, isFinal = false) {
+  const restart = Effect.fnUntraced(function* (at: AltarHarness.At, meanwhile?: Paid, isFinal = false) {
     const before = yield* world.truth
     const open = altar.attempts.filter(({ state }) => state === "pending")
     const rowsBefore = yield* world.rows
-    const isDue = ({ finality, rail, state }: AltarWorld.Row) =>
+    const isDue = ({ finality, rail, state }: AltarHarness.Row) =>
       state === "pending" || (isFinal && rail === "x402" && state === "settled" && finality === "pending")
     const due = rowsBefore.filter(isDue)
     yield* Effect.all([world.restart(at), meanwhile === undefined ? Effect.void : buy(meanwhile)], {
@@ -175,7 +175,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
     const truth = yield* world.truth
     for (const attempt of open) {
       const state = after.find(({ key }) => key === keyOf(attempt.key))?.state ?? ""
-      const allowed = Model.looked(altar, attempt, before, truth, hands.now())
+      const allowed = Model.inquired(altar, attempt, before, truth, hands.now())
       const states = allowed.map(([, one]) => one.state)
       yield* among(`the look at key ${attempt.key}`, state, states)
       const found = allowed.find(([, one]) => one.state === state)
@@ -183,11 +183,11 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
     }
   })
 
-  const read = Effect.fnUntraced(function* (at: AltarWorld.At) {
+  const read = Effect.fnUntraced(function* (at: AltarHarness.At) {
     yield* differ("what is read", yield* AltarReads.read(urlOf(at)), Model.shown(altar, hands.now()))
   })
 
-  const open = Effect.fnUntraced(function* (at: AltarWorld.At, attempt: Model.Attempt | undefined, isRight: boolean) {
+  const open = Effect.fnUntraced(function* (at: AltarHarness.At, attempt: Model.Attempt | undefined, isRight: boolean) {
     const id = yield* world.idOf(attempt?.key ?? -1)
     const isCandle = attempt?.order.act === "candle" || attempt?.order.act === "light"
     const words = isRight && attempt !== undefined ? wordsOf(attempt.order) : "Something else."
@@ -357,6 +357,6 @@ export const stories = (kind: Kind): Play<Command> => ({
     play(commands, tally).pipe(
       Effect.catchTag("SqlError", Effect.die),
       Effect.scoped,
-      Effect.provide(Layer.provideMerge(AltarWorld.layer(kind === "cards" ? "relayer" : kind), Logger.layer([]))),
+      Effect.provide(Layer.provideMerge(AltarHarness.layer(kind === "cards" ? "relayer" : kind), Logger.layer([]))),
     ),
 })

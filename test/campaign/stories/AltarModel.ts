@@ -113,7 +113,7 @@ export interface Truth {
 }
 
 /** An answer in short: its status, and the code of a refusal. */
-export type Said = string
+export type ExpectedAnswer = string
 
 export const pending = "202 settlement_pending"
 export const failed = "402 payment_failed"
@@ -158,7 +158,7 @@ const holders = (altar: Altar, { act, target }: Order, now: number) =>
   )
 
 /** What is in the way of an order, before it is paid. */
-const conflictOf = (altar: Altar, order: Order, now: number): Said | undefined => {
+const conflictOf = (altar: Altar, order: Order, now: number): ExpectedAnswer | undefined => {
   if (order.act === "light") {
     const candle = altar.attempts.find(({ key }) => key === order.on)
     return candle !== undefined && burns(candle, now) ? undefined : "409 parent_not_lit"
@@ -174,15 +174,18 @@ const conflictOf = (altar: Altar, order: Order, now: number): Said | undefined =
 }
 
 /** What a key answers that has an attempt. */
-const replayed = ({ order, state }: Attempt, asked: Order): Said => {
+const replayed = ({ order, state }: Attempt, asked: Order): ExpectedAnswer => {
   if (!isSame(order, asked)) return "409 idempotency_conflict"
   return state === "settled" ? "200" : state === "failed" ? failed : pending
 }
 
 /** A request without a payment. */
-export const asked = (altar: Altar, key: number, order: Order, now: number): ReadonlyArray<Said> => {
+export const asked = (altar: Altar, key: number, order: Order, now: number): ReadonlyArray<ExpectedAnswer> => {
   const attempt = attemptOf(altar, key)
-  return [attempt === undefined ? (conflictOf(altar, order, now) ?? "402 payment_required") : replayed(attempt, order)]
+  if (attempt !== undefined) return [replayed(attempt, order)]
+  // Without its node a server offers only cards.
+  const isOffered = altar.fault !== "the node is silent" || isForCards(order)
+  return [conflictOf(altar, order, now) ?? (isOffered ? "402 payment_required" : unavailable)]
 }
 
 /** A request with a payment. */
@@ -193,7 +196,7 @@ export const paid = (
   order: Order,
   authorization: number,
   now: number,
-): ReadonlyArray<Said> => {
+): ReadonlyArray<ExpectedAnswer> => {
   const attempt = attemptOf(altar, key)
   if (attempt !== undefined) return [replayed(attempt, order)]
   const conflict = conflictOf(altar, order, now)
@@ -203,7 +206,7 @@ export const paid = (
   if (signed.rail === "card") {
     const { boundTo } = signed
     if (!isForCards(order) || boundTo?.key !== key || !isSame(boundTo.order, order)) return [invalid]
-    const [found] = CardModel.looked(CardModel.chargeOf(signed.card), altar.bankFault, 0)
+    const [found] = CardModel.inquired(CardModel.chargeOf(signed.card), altar.bankFault, 0)
     return [found === "paid" ? "201" : found === "failed" ? failed : pending]
   }
   const isBound = altar.attempts.some((one) => isAlive(one) && one.authorization === authorization)
@@ -241,7 +244,7 @@ export const afterPaid = (
   key: number,
   order: Order,
   authorization: number,
-  said: Said,
+  said: ExpectedAnswer,
   now: number,
 ): Altar => {
   const isClaimed = said === "201" || said === pending || said === failed
@@ -257,7 +260,7 @@ export const afterPaid = (
     doubt: undefined,
     isRefused: altar.fault === "the facilitator refuses",
     charge:
-      signed?.rail === "card" ? CardModel.looked(CardModel.chargeOf(signed.card), altar.bankFault, 0)[1] : undefined,
+      signed?.rail === "card" ? CardModel.inquired(CardModel.chargeOf(signed.card), altar.bankFault, 0)[1] : undefined,
     isOpened: false,
   }
   return { ...altar, attempts: [...altar.attempts, attempt] }
@@ -284,20 +287,23 @@ const findingOf = (
 }
 
 /** What a look may lead to: the attempt as it is afterwards, and what its caller is told. */
-export const looked = (
+export const inquired = (
   altar: Altar,
   attempt: Attempt,
   before: Truth,
   after: Truth,
   now: number,
-): ReadonlyArray<readonly [Said, Attempt]> => {
+): ReadonlyArray<readonly [ExpectedAnswer, Attempt]> => {
   if (attempt.charge !== undefined) return [lookedAtCard(altar, { ...attempt, charge: attempt.charge }, now)]
   const found = findingOf(altar, attempt, before)
-  const settled: readonly [Said, Attempt] = ["200", { ...attempt, state: "settled", settledAt: now, doubt: undefined }]
+  const settled: readonly [ExpectedAnswer, Attempt] = [
+    "200",
+    { ...attempt, state: "settled", settledAt: now, doubt: undefined },
+  ]
   if (found === "paid") return [settled]
   if (found === "nothing") return [[pending, attempt]]
   if (found === "open") {
-    const open: readonly [Said, Attempt] = [pending, { ...attempt, doubt: undefined }]
+    const open: readonly [ExpectedAnswer, Attempt] = [pending, { ...attempt, doubt: undefined }]
     const isPaidSince =
       before.ends.get(attempt.authorization) === undefined && after.ends.get(attempt.authorization)?.how === "paid"
     return isPaidSince ? [settled, open] : [open]
@@ -306,7 +312,7 @@ export const looked = (
 }
 
 /** Two looks that are apart have to agree. */
-const doubted = (attempt: Attempt, reason: string, now: number): readonly [Said, Attempt] => {
+const doubted = (attempt: Attempt, reason: string, now: number): readonly [ExpectedAnswer, Attempt] => {
   const doubt = attempt.doubt?.reason === reason ? attempt.doubt : { reason, at: now }
   return now - doubt.at >= apartMillis
     ? [failed, { ...attempt, state: "failed", doubt: undefined }]
@@ -317,8 +323,8 @@ const lookedAtCard = (
   altar: Altar,
   attempt: Attempt & { readonly charge: CardModel.Charge },
   now: number,
-): readonly [Said, Attempt] => {
-  const [found, charge] = CardModel.looked(attempt.charge, altar.bankFault, now - attempt.acceptedAt)
+): readonly [ExpectedAnswer, Attempt] => {
+  const [found, charge] = CardModel.inquired(attempt.charge, altar.bankFault, now - attempt.acceptedAt)
   const after = { ...attempt, charge }
   if (found === "none") return doubted(after, "card_never_charged", now)
   const ended = { ...after, doubt: undefined }
@@ -342,7 +348,7 @@ export const replaced = (altar: Altar, changed: Attempt): Altar => ({
 })
 
 /** A reveal or an unsealing under the id of an attempt. */
-export const opened = (attempt: Attempt | undefined, isRight: boolean): Said => {
+export const opened = (attempt: Attempt | undefined, isRight: boolean): ExpectedAnswer => {
   const isCandle = attempt !== undefined && isWax(attempt.order)
   if (attempt === undefined || attempt.state === "failed" || (!isCandle && attempt.order.act !== "stone"))
     return isCandle ? "404 candle_not_found" : "404 witness_not_found"

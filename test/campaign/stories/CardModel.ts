@@ -69,7 +69,7 @@ const charged = (charge: Charge, fault: BankFault): Looked => {
 }
 
 /** A look at a charge, so many milliseconds after its attempt was accepted; the first one asks for it. */
-export const looked = (charge: Charge, fault: BankFault, age: number): Looked => {
+export const inquired = (charge: Charge, fault: BankFault, age: number): Looked => {
   if (charge.isKnown) return judged(charge)
   if (age > keyLife) return charge.status === "none" && age > certainAfter ? ["none", charge] : judged(charge)
   return charge.kept === "nothing" ? charged(charge, fault) : judged(charge)

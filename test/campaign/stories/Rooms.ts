@@ -6,7 +6,7 @@ import { database, sql } from "../../lab/Database.ts"
 import { roomConfig } from "../../lab/server/Rooms.ts"
 import { type Answer, ask, post } from "../../lab/Fixture.ts"
 import { differ } from "./Difference.ts"
-import { Hands } from "./Hands.ts"
+import { ControlledClock } from "./ControlledClock.ts"
 import { type Drawn, none, type Request, type Rooms, step } from "./RoomModel.ts"
 import type { Play, Tally } from "./Story.ts"
 
@@ -67,13 +67,15 @@ const Command = Schema.Union([
 type Command = typeof Command.Type
 
 const world = Layer.effect(AppConfig, roomConfig()).pipe(
-  Layer.provideMerge(Hands.layer),
+  Layer.provideMerge(ControlledClock.layer),
   Layer.provideMerge(sql),
   Layer.provideMerge(database),
 )
 
 const server = Layer.unwrap(
-  Effect.map(Hands, ({ clock }) => Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(Clock.Clock, clock)))),
+  Effect.map(ControlledClock, ({ clock }) =>
+    Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(Clock.Clock, clock))),
+  ),
 )
 
 const strangersToken = "A".repeat(43)
@@ -200,7 +202,7 @@ const crowd = Effect.fnUntraced(function* (
 })
 
 const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tally: Tally) {
-  const hands = yield* Hands
+  const hands = yield* ControlledClock
   const { publicUrl: url } = yield* AppConfig
   let rooms = none
   for (const command of commands) {

@@ -18,7 +18,7 @@ import { fileOf } from "../run/FailureArtifacts.ts"
 import { patience } from "../Patience.ts"
 import { from, layer as rooms, newAddress } from "../server/Rooms.ts"
 import { judgeLater } from "../run/AnswerValidation.ts"
-import { World } from "../Fixture.ts"
+import { TestServer } from "../Fixture.ts"
 
 export class Browser extends Context.Service<Browser, Chromium>()("test/Browser") {
   static readonly layer = Layer.effect(
@@ -40,7 +40,7 @@ export const browser = (name: string, tests: Extract<Tests, Function>) =>
     layer(world, { excludeTestServices: true })(name, tests)
   })
 
-export interface Visitor {
+export interface BrowserClient {
   readonly page: Page
   readonly url: string
   readonly address: string
@@ -75,7 +75,7 @@ export const visit = Effect.fnUntraced(function* (
   options: BrowserContextOptions = {},
   address = newAddress(),
 ) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const context = yield* Effect.acquireRelease(
     Effect.flatMap(Browser, (instance) =>
       Effect.promise(() =>
@@ -108,7 +108,7 @@ export const visit = Effect.fnUntraced(function* (
     if (isDocumented({ method: response.request().method(), url: response.url() })) judgeLater(heardIn(response))
   })
   yield* Effect.promise(() => page.goto(`${url}${path}`, { waitUntil: "load" }))
-  const visitor: Visitor = { page, url, address, complaints }
+  const visitor: BrowserClient = { page, url, address, complaints }
   return visitor
 })
 
@@ -130,7 +130,7 @@ export const isAccessible = async (page: Page, state: string) => {
 }
 
 /** How a page is looked at: what decides about its look beside the page itself. */
-export interface Look {
+export interface Appearance {
   readonly width: number
   readonly height?: number
   readonly colorScheme: "light" | "dark"
@@ -138,14 +138,14 @@ export interface Look {
 }
 
 /** A phone and a desk, by day and by night. */
-export const looksOf = (...widths: ReadonlyArray<number>): ReadonlyArray<Look> =>
+export const appearancesOf = (...widths: ReadonlyArray<number>): ReadonlyArray<Appearance> =>
   widths.flatMap((width) => (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme })))
 
 /**
  * In each look, one after another: nothing is wider than the window, and nothing is wrong for a screen reader. Only
  * style sheets know of looks, so that a page need not be opened anew for each.
  */
-export const looksWell = async (page: Page, looks: ReadonlyArray<Look>, state: string, name: string) => {
+export const assertAppearance = async (page: Page, looks: ReadonlyArray<Appearance>, state: string, name: string) => {
   for (const { height = 900, width, ...media } of looks) {
     const look = `${"forcedColors" in media ? "forced" : media.colorScheme}-${width}`
     await page.setViewportSize({ width, height })

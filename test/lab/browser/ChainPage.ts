@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { chainHash } from "../../../src/altar/Hashes.ts"
-import { ask, newCommitment, World } from "../Fixture.ts"
-import { leave } from "./Guide.ts"
+import { ask, newCommitment, TestServer } from "../Fixture.ts"
+import { createAct } from "./Guide.ts"
 
 interface Point {
   readonly sequence: number
@@ -69,11 +69,11 @@ export const check = (page: Page) =>
 
 /** At least so many stones, as the server tells them. */
 export const stones = Effect.fnUntraced(function* (atLeast: number) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const read = Effect.map(ask(`${url}/api/witness/chain?from=1&limit=100`), ({ text }): Segment => JSON.parse(text))
   const { entries } = yield* read
   for (let set = entries.length; set < atLeast; set++) {
-    yield* leave("/api/witness", { commitment: newCommitment() })
+    yield* createAct("/api/witness", { commitment: newCommitment() })
   }
   return (yield* read).entries
 })

@@ -14,13 +14,13 @@ import * as Server from "../../../src/server/Server.ts"
 import { Browser } from "./Browser.ts"
 import { database, sql } from "../Database.ts"
 import { today } from "../Clock.ts"
-import { ask, configOf, newCommitment, newPayer, pay, post, World } from "../Fixture.ts"
+import { ask, configOf, newCommitment, newPayer, pay, post, TestServer } from "../Fixture.ts"
 import { chain } from "../Chain.ts"
 
-type Parts = World | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig
+type Parts = TestServer | LocalChain | LocalDatabase | SqlClient.SqlClient | AppConfig
 
 const world = Layer.effect(
-  World,
+  TestServer,
   Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
 )
 
@@ -55,46 +55,46 @@ export const guide = (
     layer(Layer.merge(sandbox(change, payments), Browser.layer), { excludeTestServices: true })(name, tests)
   })
 
-export interface Left {
+export interface CreatedAct {
   readonly id: string
   readonly spirit?: string
 }
 
 /** One act of somebody else, settled; its record. */
-export const leave = Effect.fnUntraced(function* (path: string, body: object) {
-  const { url } = yield* World
+export const createAct = Effect.fnUntraced(function* (path: string, body: object) {
+  const { url } = yield* TestServer
   const { answer } = yield* pay(yield* newPayer(), `${url}${path}`, body)
   if (answer.status !== 201) return yield* Effect.die(answer.text)
-  const { record }: { record: Left } = JSON.parse(answer.text)
+  const { record }: { record: CreatedAct } = JSON.parse(answer.text)
   return record
 })
 
 /** A little of everything, with names that would like to be markup. */
-export const inhabit = Effect.gen(function* () {
+export const createActs = Effect.gen(function* () {
   const agentName = `<b onclick="x">&"'`
-  yield* leave("/api/prayers/moss-hare", { agentName, intentionCommitment: newCommitment() })
-  const kept = yield* leave("/api/acquire/kelp-seal", { agentName, reason: "</p><script>x</script>" })
-  const collected = yield* leave("/api/elements/beeswax/collect?spirit=moss-hare", { agentName })
-  const stone = yield* leave("/api/witness", { commitment: newCommitment(), kind: "promise", agentName })
+  yield* createAct("/api/prayers/moss-hare", { agentName, intentionCommitment: newCommitment() })
+  const kept = yield* createAct("/api/acquire/kelp-seal", { agentName, reason: "</p><script>x</script>" })
+  const collected = yield* createAct("/api/elements/beeswax/collect?spirit=moss-hare", { agentName })
+  const stone = yield* createAct("/api/witness", { commitment: newCommitment(), kind: "promise", agentName })
   return { kept, collected, stone }
 })
 
 /** What is hard to set on a page: names without a space, words from right to left, a full shelf, hidden words. */
-export const crowd = Effect.gen(function* () {
-  const { url } = yield* World
+export const fillGuide = Effect.gen(function* () {
+  const { url } = yield* TestServer
   const long = "W".repeat(64)
   const salt = "0123456789abcdef"
-  yield* leave("/api/prayers/quartz-elephant", { agentName: long, intentionCommitment: newCommitment() })
-  yield* leave("/api/acquire/quartz-elephant", { agentName: long, reason: "R".repeat(280) })
+  yield* createAct("/api/prayers/quartz-elephant", { agentName: long, intentionCommitment: newCommitment() })
+  yield* createAct("/api/acquire/quartz-elephant", { agentName: long, reason: "R".repeat(280) })
   for (const [index, rung] of ["month", "week", ...Array.from({ length: 10 }, () => "day")].entries()) {
     const dedication = [`${"W".repeat(40)}`, "إلى أمي التي تنتظر", "🕯️ für Opa"][index] ?? `Candle ${index + 1}`
-    yield* leave(`/api/candles/${rung}/quartz-elephant`, { dedication, agentName: index === 3 ? long : "ليلى" })
+    yield* createAct(`/api/candles/${rung}/quartz-elephant`, { dedication, agentName: index === 3 ? long : "ليلى" })
   }
   for (const item of ["sea-glass", "pixel-moon-gecko", "boxer-crab-undefeated"]) {
-    yield* leave(`/api/elements/${item}/collect?spirit=quartz-elephant`, { agentName: long })
+    yield* createAct(`/api/elements/${item}/collect?spirit=quartz-elephant`, { agentName: long })
   }
   for (const text of ["see https://example.com", "سوف تعود", "W".repeat(280)]) {
-    const stone = yield* leave("/api/witness", { commitment: seal(salt, text), spirit: "quartz-elephant" })
+    const stone = yield* createAct("/api/witness", { commitment: seal(salt, text), spirit: "quartz-elephant" })
     yield* ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text, agentName: long }))
   }
 })

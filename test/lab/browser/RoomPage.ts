@@ -1,9 +1,9 @@
 /** What a visitor of a signal room does, and what the browser tells of it. */
 import { Effect } from "effect"
 import type { Page, Request } from "playwright-core"
-import { type Guest, send } from "../server/Rooms.ts"
+import { type RoomClient, send } from "../server/Rooms.ts"
 
-export const inviteOf = ({ id, token }: Guest) => `/signals/#room=${id}&token=${token}`
+export const inviteOf = ({ id, token }: RoomClient) => `/signals/#room=${id}&token=${token}`
 
 export const makeRoom = async (page: Page, name: string) => {
   await page.getByLabel("Name of the room").fill(name)
@@ -19,7 +19,7 @@ export const write = async (page: Page, sender: string, text: string, mode = "Ca
 }
 
 /** `Signal 1`, `Signal 2` … in a room, as many as one minute allows. */
-export const crowd = (guest: Guest, count: number, from = 0) =>
+export const sendSignals = (guest: RoomClient, count: number, from = 0) =>
   Effect.forEach(Array.from({ length: count }), (_, index) =>
     send(guest, { text: `Signal ${from + index + 1}`, mode: index % 2 === 0 ? "calm" : "ping" }),
   )

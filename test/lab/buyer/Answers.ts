@@ -1,14 +1,14 @@
 /** Everything a server has answered to anybody, one line of JSON each, for the auditor. */
 import { createWriteStream } from "node:fs"
 
-export interface Heard {
+export interface HttpAnswer {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-export interface Asked {
+export interface HttpRequest {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -18,27 +18,15 @@ export interface Asked {
 export interface Answers {
   readonly file: string
   /** Asks and waits for a whole answer; none where there was none, or it was not a server of ours that gave it. */
-  readonly ask: (asked: Asked, patienceMs: number) => Promise<Heard | undefined>
-  /** How often each status and code was answered. */
-  readonly counts: ReadonlyMap<string, number>
+  readonly ask: (asked: HttpRequest, patienceMs: number) => Promise<HttpAnswer | undefined>
   readonly close: () => Promise<void>
 }
 
-const codeIn = (body: string): string => {
-  try {
-    const { code, error } = JSON.parse(body) as { readonly code?: string; readonly error?: { readonly code?: string } }
-    return code ?? error?.code ?? ""
-  } catch {
-    return "no JSON"
-  }
-}
-
-export const codeOf = ({ body }: Heard) => codeIn(body)
+/** The code of a refusal, of the altar's form or of the rooms'. */
+export const codeOf = ({ body }: HttpAnswer): string => /"code":"(\w+)"/u.exec(body)?.[1] ?? "no code"
 
 export const answers = (file: string, server: string): Answers => {
   const out = createWriteStream(file)
-  const counts = new Map<string, number>()
-  const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1)
 
   const ask: Answers["ask"] = async ({ body, headers, method, url }, patienceMs) => {
     const askedAt = Date.now()
@@ -49,23 +37,14 @@ export const answers = (file: string, server: string): Answers => {
       redirect: "manual",
       signal: AbortSignal.timeout(patienceMs),
     })
-      .then(async (response): Promise<Heard> => ({
+      .then(async (response): Promise<HttpAnswer> => ({
         status: response.status,
         headers: Object.fromEntries(response.headers),
         body: await response.text(),
       }))
       .catch(() => undefined)
-    if (heard === undefined) {
-      count("no answer")
-      return undefined
-    }
-    // haproxy speaks where no server does.
-    if (heard.headers["x-request-id"] === undefined) {
-      count(`${heard.status} of the proxy`)
-      return undefined
-    }
-    const code = codeOf(heard)
-    count(`${heard.status} ${code}`.trim())
+    // haproxy answers where no server does.
+    if (heard?.headers["x-request-id"] === undefined) return undefined
     out.write(
       `${JSON.stringify({
         at: Date.now(),
@@ -85,10 +64,5 @@ export const answers = (file: string, server: string): Answers => {
     return heard
   }
 
-  return {
-    file,
-    ask,
-    counts,
-    close: () => new Promise((resolve) => out.end(resolve)),
-  }
+  return { file, ask, close: () => new Promise((resolve) => out.end(resolve)) }
 }

@@ -1,26 +1,26 @@
-/** One purchase as the documents tell a client to make it: one key, one signature, the same request until it is known. */
+/** One purchase as the documents tell a client to make it, decided by the library's own state machine. */
 import { setTimeout } from "node:timers/promises"
-import { type Answers, codeOf, type Heard } from "./Answers.ts"
+import { type RequestState, bodyOf, nextStep, readOutcome } from "../../../src/buyer/core/Outcome.ts"
 import type { Wallet } from "../OwnChain.ts"
-import type { Order } from "./Goods.ts"
-import { cardChallengeIn, challengeIn, credentialOf, type Signed, signUntil } from "./Payment.ts"
 import type { Random } from "../Random.ts"
+import type { Answers, HttpAnswer } from "./Answers.ts"
+import { type Catalog, order, type Order } from "./Goods.ts"
+import { cardChallengeOf, credentialFor, type Signed, signUntil } from "./Payment.ts"
 
 export type Outcome =
-  /** Paid and recorded; `late` when the first paid request was not answered so. */
-  | { readonly _tag: "Settled"; readonly late: boolean; readonly body: string }
+  | { readonly _tag: "Settled" }
   | { readonly _tag: "Failed"; readonly reason: string }
   /** Nothing was claimed: not for sale, or the payment did not fit. */
   | { readonly _tag: "Refused"; readonly reason: string }
 
 export interface Purchase {
   readonly number: number
-  /** What a light is put on is known when it is bought. */
+  /** The candle of a light is known when the light is bought. */
   order: Order
   readonly key: string
   readonly wallet: Wallet
   readonly random: Random
-  /** As which address the buyer comes. */
+  /** The client address of the buyer. */
   readonly address: string
   /** Seconds that the authorization lives. */
   readonly lives: number
@@ -28,21 +28,45 @@ export interface Purchase {
   /** `Authorization` with the token that a card's holder has granted. */
   granted: string | undefined
   outcome: Outcome | undefined
-  /** The id of its act, as soon as an answer has named it. */
+  /** The id of its act, once an answer has named it. */
   attempt?: string
-  /** Milliseconds since 1970. */
-  startedAt: number
-  endedAt: number | undefined
 }
 
-export interface Shop {
+export interface NewPurchase {
+  readonly number: number
+  /** The beginning of its idempotency key. */
+  readonly key: string
+  /** Least and most seconds that the authorization lives. */
+  readonly lives: readonly [least: number, most: number]
+}
+
+/** A purchase that has not begun. */
+export const newPurchase = (
+  random: Random,
+  catalog: Catalog,
+  wallets: ReadonlyArray<Wallet>,
+  { key, lives, number }: NewPurchase,
+): Purchase => ({
+  number,
+  order: order(random, catalog),
+  key: `${key}-${number}-${random.hex(4)}`,
+  wallet: random.pick(wallets),
+  random,
+  address: `10.${random.below(250)}.${random.below(250)}.${1 + random.below(250)}`,
+  lives: random.between(...lives),
+  signed: undefined,
+  granted: undefined,
+  outcome: undefined,
+})
+
+export interface BuyerOptions {
   readonly url: string
   readonly answers: Answers
   /** Seconds since 1970, by the chain. */
   readonly chainNow: () => Promise<number>
   /** Is told of a signed purchase before it is sent; answers when it may be. */
   readonly signed: (purchase: Purchase) => Promise<void>
-  /** A card's holder grants a token for so many cents; absent where no cards are taken. */
+  /** A card's holder grants a token for so many cents; absent where no cards are accepted. */
   readonly grant?: (paymentMethod: string, cents: string) => Promise<string>
 }
 
@@ -50,93 +74,77 @@ const paidPatienceMs = 30_000
 
 const hasPaid = ({ granted, signed }: Purchase) => granted !== undefined || signed !== undefined
 
-const headersOf = ({ address, granted, key, signed }: Purchase) => ({
-  "idempotency-key": key,
-  "x-forwarded-for": address,
-  ...(signed === undefined ? {} : { "payment-signature": signed.header }),
-  ...(granted === undefined ? {} : { authorization: granted }),
-})
+export const send = ({ answers, url }: BuyerOptions, purchase: Purchase, patienceMs = paidPatienceMs) => {
+  const { address, granted, key, order, signed } = purchase
+  const headers = {
+    "idempotency-key": key,
+    "x-forwarded-for": address,
+    ...(signed === undefined ? {} : { "payment-signature": signed.header }),
+    ...(granted === undefined ? {} : { authorization: granted }),
+  }
+  return answers.ask({ method: "POST", url: url + order.path, headers, body: order.body }, patienceMs)
+}
 
-export const send = ({ answers, url }: Shop, purchase: Purchase, patienceMs = paidPatienceMs) =>
-  answers.ask(
-    { method: "POST", url: url + purchase.order.path, headers: headersOf(purchase), body: purchase.order.body },
-    patienceMs,
-  )
-
-const reconcile = ({ answers, url }: Shop, { address, key }: Purchase) =>
+const reconcile = ({ answers, url }: BuyerOptions, { address, key }: Purchase) =>
   answers.ask(
     { method: "POST", url: `${url}/api/reconcile/${key}`, headers: { "x-forwarded-for": address } },
     paidPatienceMs,
   )
 
-/** The id of the act that an answer is about. */
-const attemptIn = ({ body }: Heard): string | undefined => {
-  const { attempt, record } = JSON.parse(body) as Readonly<Record<string, { readonly id?: string } | undefined>>
-  return (record ?? attempt)?.id
-}
-
-const reasonIn = ({ body }: Heard): string => (JSON.parse(body) as { readonly reason?: string }).reason ?? ""
-
-/** Carries a purchase on until its outcome is known, or `isOver` says that it is time to leave. */
-export const buy = async (shop: Shop, purchase: Purchase, isOver: () => boolean): Promise<void> => {
+/** Repeats a purchase until its outcome is known, or `isOver` says that it is time to leave. */
+export const buy = async (shop: BuyerOptions, purchase: Purchase, isOver: () => boolean): Promise<void> => {
   const { random } = purchase
-  let sent = hasPaid(purchase) ? 2 : 0
-  let isPending = false
-  const pause = (heard: Heard | undefined) => {
+  let isSent = hasPaid(purchase)
+  let next: RequestState["by"] = "send"
+  const pause = (heard: HttpAnswer | undefined) => {
     const asked = Number(heard?.headers["retry-after"] ?? "0") * 1000
     return setTimeout(Math.min(2_500, Math.max(asked, random.between(100, 600))))
   }
-  const end = (outcome: Outcome) => {
-    purchase.outcome = outcome
-    purchase.endedAt = Date.now()
-  }
   while (!isOver()) {
-    // Now and then a client hangs up on its own request and sends it again.
-    const hurry = hasPaid(purchase) && sent === 0 && random.chance(0.05)
-    const heard =
-      isPending && !random.chance(0.2)
-        ? await reconcile(shop, purchase)
-        : await send(shop, purchase, hurry ? random.between(20, 600) : paidPatienceMs)
-    if (hasPaid(purchase)) sent += 1
-    if (heard === undefined || heard.status >= 500 || heard.status === 429 || codeOf(heard) === "reconcile_required") {
-      await pause(heard)
-      continue
-    }
-    const code = codeOf(heard)
-    const id = heard.status < 300 ? attemptIn(heard) : undefined
-    if (id !== undefined) purchase.attempt = id
-    switch (heard.status) {
-      case 200:
-      case 201:
-        return end({ _tag: "Settled", late: sent > 1, body: heard.body })
-      case 202:
-        isPending = true
+    const isSigned = hasPaid(purchase)
+    // Some clients hang up on their own request and send it again.
+    const patienceMs = isSigned && !isSent && random.chance(0.05) ? random.between(20, 600) : paidPatienceMs
+    const by = random.chance(0.2) ? "send" : next
+    const heard = by === "reconcile" ? await reconcile(shop, purchase) : await send(shop, purchase, patienceMs)
+    isSent ||= isSigned
+    const body = bodyOf(heard?.body ?? "")
+    const headers = new Headers(heard?.headers)
+    const { attempt, record } = body as Readonly<Record<string, { readonly id?: string } | undefined>>
+    const id = (record ?? attempt)?.id
+    if (id !== undefined && (heard?.status ?? 500) < 300) purchase.attempt = id
+    const step = nextStep(readOutcome({ status: heard?.status ?? 0, headers, body }), { by, isSigned })
+    switch (step.step) {
+      case "settle":
+        purchase.outcome = { _tag: "Settled" }
+        return
+      case "refuse": {
+        const { code } = step.refusal
+        const reason = typeof step.body["reason"] === "string" ? step.body["reason"] : code
+        purchase.outcome = { _tag: code === "payment_failed" ? "Failed" : "Refused", reason }
+        return
+      }
+      case "sign": {
+        const { card } = purchase.order
+        if (card !== undefined && shop.grant !== undefined) {
+          const { amount } = cardChallengeOf({ headers })
+          purchase.granted = credentialFor({ headers }, await shop.grant(card, amount))
+        } else if (step.challenge === undefined) throw new Error(`no offer for ${purchase.order.path}`)
+        else {
+          const validBefore = (await shop.chainNow()) + purchase.lives
+          purchase.signed = await signUntil(purchase.wallet, step.challenge, validBefore, random)
+          await shop.signed(purchase)
+        }
+        continue
+      }
+      case "send":
+        next = "send"
+        continue
+      case "pend":
+        next = "reconcile"
         await pause(heard)
         continue
-      case 404:
-        if (code === "attempt_not_found") {
-          isPending = false
-          continue
-        }
-        return end({ _tag: "Refused", reason: code })
-      case 402:
-        if (code === "payment_required" && !hasPaid(purchase)) {
-          const { card } = purchase.order
-          if (card !== undefined && shop.grant !== undefined) {
-            const challenge = cardChallengeIn(heard.headers["www-authenticate"] ?? "")
-            purchase.granted = credentialOf(challenge, await shop.grant(card, challenge.cents))
-            continue
-          }
-          const challenge = challengeIn(heard.headers["payment-required"] ?? "")
-          const validBefore = (await shop.chainNow()) + purchase.lives
-          purchase.signed = await signUntil(purchase.wallet, challenge, validBefore, random)
-          await shop.signed(purchase)
-          continue
-        }
-        if (code === "payment_failed") return end({ _tag: "Failed", reason: reasonIn(heard) })
-        return end({ _tag: "Refused", reason: code === "payment_invalid" ? reasonIn(heard) : code })
-      default:
-        return end({ _tag: "Refused", reason: code })
+      case "retry":
+        await pause(heard)
     }
   }
 }

@@ -1,12 +1,14 @@
 /** An altar that takes cards, and the hands of an agent whose wallet grants tokens for a card. */
-import { Challenge, Credential } from "mppx"
 import { Mppx, stripe } from "mppx/client"
 import { Context, Duration, Effect, Layer, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CardConfig } from "../../../src/payments/card/Cards.ts"
 import * as CardProcessor from "../proxy/CardProcessor.ts"
 import { slowness } from "../Patience.ts"
-import { type Answer, ask, layer as world, newKey, post } from "../Fixture.ts"
+import { credentialFor } from "./Payment.ts"
+import { ask, layer as world, newKey, post } from "../Fixture.ts"
+
+export { credentialFor } from "./Payment.ts"
 
 export class Processor extends Context.Service<Processor, CardProcessor.CardProcessor>()("test/Processor") {}
 
@@ -59,10 +61,6 @@ export interface CardPurchase {
   readonly body: object
   readonly headers: Record<string, string>
 }
-
-/** The credential that a challenge is answered with. */
-export const credentialFor = (answer: Answer, spt: string) =>
-  Credential.serialize({ challenge: Challenge.fromHeaders(answer.headers), payload: { spt } })
 
 /** A candle with a granted token, ready to be sent. */
 export const prepare = Effect.fnUntraced(function* (

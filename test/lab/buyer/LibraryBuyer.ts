@@ -12,7 +12,7 @@ import {
   memoryJournal,
 } from "../../../src/buyer/index.ts"
 import { onChain } from "../Chain.ts"
-import { newPayer, World } from "../Fixture.ts"
+import { newPayer, TestServer } from "../Fixture.ts"
 
 /** Everything as it is, except what a test changes. */
 export type Network = (request: Request, forward: typeof fetch) => Promise<Response>
@@ -28,7 +28,7 @@ export interface Stage {
 
 /** A funded wallet with a journal of its own. */
 export const stage = Effect.fnUntraced(function* (amountAtomic?: bigint) {
-  const { url } = yield* World
+  const { url } = yield* TestServer
   const account = yield* newPayer(amountAtomic)
   const stage: Stage = { url, account, journal: memoryJournal(), counted: { signatures: 0 }, handedIn: [] }
   return stage

@@ -1,16 +1,19 @@
-/** What a buyer signs for an offer, and how it goes into a header. */
+/** What a buyer signs for an offer, and the headers that carry it. */
 import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
+import { Challenge as CardChallenge, Credential } from "mppx"
 import type { Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
+import { transferTypes } from "../../../schema/payments/TransferTypes.ts"
+import { toBase64 } from "../../../src/buyer/core/Authorization.ts"
 import type { Random } from "../Random.ts"
 
 export interface Offer {
   readonly scheme: string
   readonly network: string
   readonly amount: string
-  readonly asset: Hex
-  readonly payTo: Hex
+  readonly asset: string
+  readonly payTo: string
   readonly maxTimeoutSeconds: number
   readonly extra: { readonly name: string; readonly version: string }
 }
@@ -29,23 +32,10 @@ export interface Authorization {
   readonly nonce: Hex
 }
 
-export const types = {
-  TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" },
-  ],
-  CancelAuthorization: [
-    { name: "authorizer", type: "address" },
-    { name: "nonce", type: "bytes32" },
-  ],
-} as const
+type Signer = Pick<PrivateKeyAccount, "address" | "signTypedData">
 
-/** Encodes what a header carries. */
-export const encode = (payment: object) => Buffer.from(JSON.stringify(payment)).toString("base64")
+/** Encodes the content of a header. */
+export const encode = (payment: object) => toBase64(JSON.stringify(payment))
 
 export const challengeIn = (header: string): Challenge => JSON.parse(Buffer.from(header, "base64").toString())
 
@@ -57,36 +47,35 @@ const domainOf = ({ asset, extra, network }: Pick<Offer, "asset" | "extra" | "ne
   name: extra.name,
   version: extra.version,
   chainId: Number(network.split(":")[1]),
-  verifyingContract: asset,
+  verifyingContract: asset as Hex,
 })
 
 /** Signs an x402 v2 payment for an offer; `change` alters the authorization before it is signed. */
 export const signTransfer = async (
-  account: Pick<PrivateKeyAccount, "address" | "signTypedData">,
+  account: Signer,
   offer: Offer,
   resource: Challenge["resource"],
   change: Partial<Authorization> = {},
 ) => {
   const authorization: Authorization = {
     from: account.address,
-    to: offer.payTo,
+    to: offer.payTo as Hex,
     value: offer.amount,
     validAfter: "0",
     validBefore: String(Math.floor(Date.now() / 1000) + offer.maxTimeoutSeconds),
     nonce: `0x${randomBytes(32).toString("hex")}`,
     ...change,
   }
+  const { validAfter, validBefore, value } = authorization
   const signature = await account.signTypedData({
     domain: domainOf(offer),
-    types,
+    types: transferTypes,
     primaryType: "TransferWithAuthorization",
     message: {
-      from: authorization.from,
-      to: authorization.to,
-      value: BigInt(authorization.value),
-      validAfter: BigInt(authorization.validAfter),
-      validBefore: BigInt(authorization.validBefore),
-      nonce: authorization.nonce,
+      ...authorization,
+      value: BigInt(value),
+      validAfter: BigInt(validAfter),
+      validBefore: BigInt(validBefore),
     },
   })
   return { x402Version: 2, resource, accepted: offer, payload: { signature, authorization } }
@@ -96,28 +85,29 @@ export type Payment = Awaited<ReturnType<typeof signTransfer>>
 
 export const sign = (...args: Parameters<typeof signTransfer>) => Effect.promise(() => signTransfer(...args))
 
-/** Signs the payer's own word that this nonce shall never pay. */
+/** Signs the payer's cancellation of this nonce. */
 export const signCancel = (
-  account: Pick<PrivateKeyAccount, "address" | "signTypedData">,
+  account: Signer,
   nonce: Hex,
   { asset, chainId }: { readonly asset: Hex; readonly chainId: number },
 ) =>
   account.signTypedData({
     domain: domainOf({ asset, network: `eip155:${chainId}`, extra: { name: "USDC", version: "2" } }),
-    types,
+    types: {
+      CancelAuthorization: [
+        { name: "authorizer", type: "address" },
+        { name: "nonce", type: "bytes32" },
+      ],
+    },
     primaryType: "CancelAuthorization",
     message: { authorizer: account.address, nonce },
   })
 
-/** A signed transfer: whoever has seen it can bring it to the chain. */
-export interface Signed {
+/** A signed transfer: anyone who has seen it can submit it to the chain. */
+export interface Signed extends Pick<Payment["payload"], "signature" | "authorization"> {
   readonly wallet: PrivateKeyAccount
-  readonly to: Hex
-  readonly value: bigint
   /** Seconds since 1970, by the chain. */
   readonly validBefore: number
-  readonly nonce: Hex
-  readonly signature: Hex
   /** `PAYMENT-SIGNATURE`. */
   readonly header: string
 }
@@ -128,27 +118,17 @@ export const signUntil = async (
   validBefore: number,
   random: Random,
 ): Promise<Signed> => {
-  const nonce: Hex = `0x${random.hex(32)}`
-  const payment = await signTransfer(wallet, offer, resource, { validBefore: String(validBefore), nonce })
-  const { signature } = payment.payload
-  const header = encode(payment)
-  return { wallet, to: offer.payTo, value: BigInt(offer.amount), validBefore, nonce, signature, header }
+  const change = { validBefore: String(validBefore), nonce: `0x${random.hex(32)}` } as const
+  const payment = await signTransfer(wallet, offer, resource, change)
+  return { ...payment.payload, wallet, validBefore, header: encode(payment) }
 }
 
-/** A challenge of the Machine Payments Protocol: its parameters, and what it asks for. */
-export interface CardChallenge {
-  readonly parameters: Readonly<Record<string, string>>
-  readonly cents: string
-}
+type Answered = Parameters<typeof CardChallenge.fromHeaders>[0]
 
-export const cardChallengeIn = (header: string): CardChallenge => {
-  const parameters = Object.fromEntries(
-    [...header.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/gu)].map(([, name, value]) => [name, value]),
-  )
-  const request = JSON.parse(Buffer.from(parameters["request"] ?? "", "base64url").toString()) as { amount: string }
-  return { parameters, cents: request.amount }
-}
+/** The charge that a 402 asks a card for, in cents. */
+export const cardChallengeOf = ({ headers }: { readonly headers: Answered }) =>
+  CardChallenge.fromHeaders(headers).request as { readonly amount: string }
 
-/** The `Authorization` that answers a challenge with a granted token. */
-export const credentialOf = ({ parameters: { description: _, ...challenge } }: CardChallenge, spt: string) =>
-  `Payment ${Buffer.from(JSON.stringify({ challenge, payload: { spt } })).toString("base64url")}`
+/** The `Authorization` that answers a card challenge with a granted token. */
+export const credentialFor = ({ headers }: { readonly headers: Answered }, spt: string) =>
+  Credential.serialize({ challenge: CardChallenge.fromHeaders(headers), payload: { spt } })

@@ -74,17 +74,17 @@ export const reconcile = (url: string, { key }: Pick<Purchase, "key">) =>
   ask(`${url}/api/reconcile/${key}`, { method: "POST" })
 
 /** How it ended, asked of a server that rests between looks. */
-export const told = (url: string, purchase: Pick<Purchase, "key">) =>
+export const storedAnswer = (url: string, purchase: Pick<Purchase, "key">) =>
   reconcile(url, purchase).pipe(until(`${purchase.key} stays open`, ({ status }) => status !== 202))
 
 /** Past the end of every authorization signed so far, on a block that is final; once, or new ones would live too long. */
-export const outlive = onChain(async (client) => {
+export const passExpiry = onChain(async (client) => {
   await client.increaseTime({ seconds: 320 })
   await client.mine({ blocks: 4 })
 })
 
 /** Takes the newest blocks back, with everything in them. */
-export const takeBack = (blocks: number) =>
+export const reorganise = (blocks: number) =>
   onChain(async ({ request }) => {
     const rollback: { readonly method: never; readonly params: never } = {
       method: "anvil_rollback" as never,
@@ -103,7 +103,7 @@ export const doubted = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key
 })
 
 /** The look before this moment was an hour ago. */
-export const aSweepLater = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
+export const afterNextSweep = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {
   const sql = yield* SqlClient.SqlClient
   const doubted = yield* sql`
     UPDATE payment_attempts SET doubted_at = doubted_at - interval '1 hour'
@@ -112,10 +112,10 @@ export const aSweepLater = Effect.fnUntraced(function* ({ key }: Pick<Purchase, 
 })
 
 /** One look fails nothing, nor do two at once; the answer to a second one that is a sweep later. */
-export const secondLook = Effect.fnUntraced(function* (url: string, purchase: Pick<Purchase, "key">) {
+export const secondInquiry = Effect.fnUntraced(function* (url: string, purchase: Pick<Purchase, "key">) {
   assertPending(url, purchase, yield* reconcile(url, purchase))
   assertPending(url, purchase, yield* reconcile(url, purchase))
-  yield* aSweepLater(purchase)
+  yield* afterNextSweep(purchase)
   return yield* reconcile(url, purchase)
 })
 
@@ -258,7 +258,7 @@ export const settlesNow = Effect.fnUntraced(function* (url: string, purchase: Pu
 
 /** Two looks, a sweep apart, agree that it was never paid. */
 export const failsNow = Effect.fnUntraced(function* (url: string, purchase: Purchase, reason: string) {
-  const answer = yield* secondLook(url, purchase)
+  const answer = yield* secondInquiry(url, purchase)
   assert.strictEqual(answer.status, 402, answer.text)
   return yield* assertFailed(url, purchase, reason)
 })

@@ -1,60 +1,66 @@
-/** Somebody else on the same chain, who sends what others have signed and makes their authorizations cancelled or used. */
+/** Another user of the same chain, who submits what others have signed and makes their authorizations cancelled or used. */
 import { Effect } from "effect"
 import { type Hex, parseEther, parseGwei } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
-import { onChain, stranger, token } from "../Chain.ts"
-import { type Offer, signCancel, signTransfer } from "./Payment.ts"
+import { type chainClient, onChain, stranger, token } from "../Chain.ts"
+import { type Offer, type Payment, signCancel, signTransfer } from "./Payment.ts"
 import { price, type Purchase } from "./Purchase.ts"
 
-interface Signed {
-  readonly payer: { readonly address: Hex }
-  readonly nonce: Hex
-  readonly signature: Hex
-  readonly validBefore: string
+type Client = Pick<ReturnType<typeof chainClient>, "writeContract">
+
+/** A transaction of the stranger on the token. What would revert is sent as well. */
+const base = (asset: Hex) => ({ address: asset, abi: token, account: stranger, chain: null, gas: 500_000n }) as const
+
+/** Submits a signed transfer; answers its transaction. */
+export const submit = (client: Client, asset: Hex, payload: Payment["payload"]) => {
+  const { from, nonce, to, validAfter, validBefore, value } = payload.authorization
+  const args = [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, payload.signature] as const
+  return client.writeContract({ ...base(asset), functionName: "transferWithAuthorization", args })
 }
 
-/** Brings a signed transfer to `to` on the chain; answers its transaction. */
+/** Submits the payer's cancellation of a nonce; answers its transaction. */
+export const submitCancel = async (
+  client: Client,
+  chain: Parameters<typeof signCancel>[2],
+  payer: Parameters<typeof signCancel>[0],
+  nonce: Hex,
+) => {
+  const args = [payer.address, nonce, await signCancel(payer, nonce, chain)] as const
+  return client.writeContract({ ...base(chain.asset), functionName: "cancelAuthorization", args })
+}
+
+interface Signed extends Pick<Purchase, "nonce" | "signature" | "validBefore"> {
+  readonly payer: { readonly address: Hex }
+}
+
+/** Submits a signed transfer to `to` and waits for its block. */
 const bring = ({ nonce, payer, signature, validBefore }: Signed, to: Hex) =>
   onChain(async (client, { asset }) => {
-    const hash = await client.writeContract({
-      address: asset,
-      abi: token,
-      functionName: "transferWithAuthorization",
-      args: [payer.address, to, price, 0n, BigInt(validBefore), nonce, signature],
-      account: stranger,
-      chain: null,
-    })
+    const value = String(price)
+    const authorization = { from: payer.address, to, value, validAfter: "0", validBefore, nonce }
+    const hash = await submit(client, asset, { signature, authorization })
     await client.waitForTransactionReceipt({ hash })
     return hash
   })
 
-/** Anyone who has seen a payment can bring it to the chain. */
+/** Anyone who has seen a payment can submit it. */
 export const broadcast = (signed: Signed) => Effect.flatMap(LocalChain, ({ payTo }) => bring(signed, payTo))
 
 /** The payer cancels its own authorization. */
 export const cancel = ({ nonce, payer }: Purchase) =>
-  onChain(async (client, { asset, chainId }) => {
-    const signature = await signCancel(payer, nonce, { asset, chainId })
-    const args = [payer.address, nonce, signature] as const
-    const call = { address: asset, abi: token, functionName: "cancelAuthorization", args } as const
-    const hash = await client.writeContract({ ...call, account: stranger, chain: null })
+  onChain(async (client, chain) => {
+    const hash = await submitCancel(client, chain, payer, nonce)
     await client.waitForTransactionReceipt({ hash })
     return hash
   })
 
-/** The payer uses the same nonce to pay somebody else. */
+/** The payer uses the same nonce to pay a third party. */
 export const spendElsewhere = ({ nonce, payer, validBefore }: Pick<Purchase, "nonce" | "payer" | "validBefore">) =>
   onChain(async (_, { asset, network }) => {
-    const offer: Offer = {
-      scheme: "exact",
-      network,
-      amount: String(price),
-      asset,
-      payTo: stranger,
-      maxTimeoutSeconds: 300,
-      extra: { name: "USDC", version: "2" },
-    }
+    const extra = { name: "USDC", version: "2" }
+    const amount = String(price)
+    const offer: Offer = { scheme: "exact", network, amount, asset, payTo: stranger, maxTimeoutSeconds: 300, extra }
     return (await signTransfer(payer, offer, { url: "" }, { validBefore, nonce })).payload.signature
   }).pipe(Effect.flatMap((signature) => bring({ nonce, payer, validBefore, signature }, stranger)))
 

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto"
 import { random } from "../Random.ts"
 import { faultsOf, nameOf } from "../run/Contract.ts"
-import { type Answer, bodyOf, Line } from "./Line.ts"
+import { type Answer, bodyOf, RawConnection } from "./RawConnection.ts"
 import { type Expected, type Known, volley, type Volley } from "./Requests.ts"
 
 export interface Options {
@@ -23,14 +23,8 @@ export interface Report {
   readonly requests: number
   /** Requests whose bytes were no HTTP. */
   readonly broken: number
-  /** Answers by status, those of broken requests apart. */
-  readonly statuses: ReadonlyMap<string, number>
-  /** 503 that the document gives a reason for, by its code; by its operation where such an answer has none. */
-  readonly unavailable: ReadonlyMap<string, number>
   /** Answers held against the document, body and headers. */
   readonly judged: number
-  /** Bodies among them that differ in operation, status, type or bytes: each was read once. */
-  readonly bodies: number
   /** Answers of 500 and above, answers that the document does not know, and answers that never came; at most 100. */
   readonly faults: ReadonlyArray<string>
 }
@@ -48,8 +42,6 @@ const isPlain = (origin: string, target: string) => {
   const path = target.split("?", 1)[0] ?? ""
   return URL.parse(`${origin}${target}`)?.pathname === path && !path.includes(";")
 }
-
-const codeOf = (body: string) => /"code":"(\w+)"/u.exec(body)?.[1]
 
 /** A room to speak in, of an address of its own. */
 const openRoom = async (origin: string, address: string): Promise<Known["rooms"][number]> => {
@@ -88,10 +80,8 @@ export const attack = async (options: Options): Promise<Report> => {
     const place = opened.findIndex(({ id }) => target.includes(id))
     if (place !== -1) opened[place] = await open()
   }
-  const statuses = new Map<string, number>()
-  const unavailable = new Map<string, number>()
   const faults: Array<string> = []
-  let [sent, done, broken, judged, bodies] = [0, 0, 0, 0, 0]
+  let [sent, done, broken, judged] = [0, 0, 0, 0]
   const seen = new Set<string>()
   /** Whether no body of these bytes was held against the document as an answer of this kind. */
   const isNew = (kind: string, bytes: Uint8Array) => {
@@ -99,17 +89,14 @@ export const attack = async (options: Options): Promise<Report> => {
     if (seen.has(name)) return false
     if (seen.size >= remembered) seen.clear()
     seen.add(name)
-    bodies += 1
     return true
   }
-  const add = (sums: Map<string, number>, name: string) => sums.set(name, (sums.get(name) ?? 0) + 1)
   const blame = (what: string, shot: Volley, at: string) => {
     if (faults.length < most) faults.push(`${at}: ${what}\n    ${shown(shot)}`)
   }
 
   const judge = ({ method, target }: Expected, answer: Answer, shot: Volley, at: string) => {
     const { bytes, headers, status } = answer
-    add(statuses, String(status))
     // Too much in a head is refused before there is a request that could be named.
     if (status === 431 && headers.get("x-request-id") === null) return
     // A HEAD gets the head of a GET.
@@ -118,9 +105,8 @@ export const attack = async (options: Options): Promise<Report> => {
     if (status >= 500) {
       const body = bodyOf(answer)
       // Whether a documented operation may answer so is judged below, as of any status.
-      const reason = codeOf(body) ?? (name === undefined ? undefined : `${name}, without a code`)
-      if (status === 503 && reason !== undefined) add(unavailable, reason)
-      else blame(`${method} ${status} ${body.slice(0, 200)}`, shot, at)
+      const isExplained = status === 503 && (/"code":"\w+"/u.test(body) || name !== undefined)
+      if (!isExplained) blame(`${method} ${status} ${body.slice(0, 200)}`, shot, at)
     } else if (!(status >= 200)) blame(`${method} ${status}`, shot, at)
     if (name === undefined) return
     judged += 1
@@ -130,14 +116,11 @@ export const attack = async (options: Options): Promise<Report> => {
     for (const fault of faultsOf(heard)) blame(fault, shot, at)
   }
 
-  const one = async (line: Line, shot: Volley, at: string) => {
+  const one = async (line: RawConnection, shot: Volley, at: string) => {
     if (shot.isBroken) {
       broken += 1
       const came = await line.throw(shot.bytes, patience)
-      for (const [, status = ""] of came.matchAll(/HTTP\/1\.1 (\d{3}) /gu)) {
-        add(statuses, `${status} (broken)`)
-        if (Number(status) >= 500) blame(`${status} for what is no HTTP`, shot, at)
-      }
+      for (const [, status] of came.matchAll(/HTTP\/1\.1 (5\d{2}) /gu)) blame(`${status} for what is no HTTP`, shot, at)
       return
     }
     const answers = await line.ask(
@@ -158,7 +141,7 @@ export const attack = async (options: Options): Promise<Report> => {
 
   const work = async (index: number) => {
     const chance = random(`${seed}/${index}`)
-    const line = new Line(Number(new URL(url).port))
+    const line = new RawConnection(Number(new URL(url).port))
     for (let turn = 0; sent < requests && !isOver(); turn += 1) {
       const shot = volley(chance, known)
       const size = Math.max(1, shot.expected.length)
@@ -171,5 +154,5 @@ export const attack = async (options: Options): Promise<Report> => {
     line.close()
   }
   await Promise.all(Array.from({ length: connections }, (_, index) => work(index)))
-  return { requests: done, broken, statuses, unavailable, judged, bodies, faults }
+  return { requests: done, broken, judged, faults }
 }

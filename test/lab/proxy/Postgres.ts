@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type { Random } from "../Random.ts"
 import { faults, type Struck, type Trap } from "./Faults.ts"
 import { boundIn, isSslRequest, messagesOf, preparedIn, queryIn, typeOf } from "./PostgresMessages.ts"
-import { passage } from "./Tcp.ts"
+import { openRelay } from "./Tcp.ts"
 
 /** `After`: the database has done it, and the server has not heard. `sqlstate`: the database refuses it in these words. */
 export type PostgresFault =
@@ -184,7 +184,7 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
   let isRefusing = false
   const { cutAll, port } = yield* Effect.acquireRelease(
     Effect.promise(() =>
-      passage(
+      openRelay(
         () => (isRefusing ? undefined : connect(Number(target.port), target.hostname)),
         (client, database, cut) => relay(client, database, cut, strikes, (statement) => statements.add(statement)),
       ),

@@ -2,17 +2,17 @@
 import { connect, createServer, type Socket } from "node:net"
 import type { Random } from "../Random.ts"
 
-export interface Passage {
+export interface Relay {
   readonly port: number
   readonly cutAll: () => void
   readonly close: () => void
 }
 
 /** Each connection is joined to another one, and both end together. `dial` opens what is behind, or refuses; `join` says how bytes go between the two. */
-export const passage = (
+export const openRelay = (
   dial: () => Socket | undefined,
   join: (client: Socket, behind: Socket, cut: () => void) => void,
-): Promise<Passage> => {
+): Promise<Relay> => {
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
     const behind = dial()
@@ -50,7 +50,7 @@ export const passage = (
 }
 
 /** The way to servers or a database: connections that are refused, or cut in the middle of an answer. */
-export interface Door {
+export interface TcpProxy {
   readonly port: number
   /** From now on each new connection is closed at once, or after some bytes of an answer, with these probabilities. */
   readonly disturb: (refused: number, cut: number) => void
@@ -61,11 +61,11 @@ export interface Door {
   readonly close: () => void
 }
 
-export const door = async (random: Random): Promise<Door> => {
+export const tcpProxy = async (random: Random): Promise<TcpProxy> => {
   let ports: ReadonlyArray<number> = []
   let turn = 0
   let [refused, cut] = [0, 0]
-  const { close, cutAll, port } = await passage(
+  const { close, cutAll, port } = await openRelay(
     () => {
       const next = ports[turn++ % Math.max(1, ports.length)]
       return next === undefined || random.chance(refused) ? undefined : connect(next, "127.0.0.1")

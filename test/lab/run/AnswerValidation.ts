@@ -1,14 +1,14 @@
 /** Checks every answer that a test gets from a server of ours, by `fetch`, in a browser or in a command, against the document. */
-import { faultsOf, type Heard } from "./Contract.ts"
+import { faultsOf, type ReceivedAnswer } from "./Contract.ts"
 
 const faults: Array<string> = []
 const readings = new Set<Promise<void>>()
 
 /** Judges what was heard elsewhere, such as in a browser. */
-export const judge = (heard: Heard) => void faults.push(...faultsOf(heard))
+export const judge = (heard: ReceivedAnswer) => void faults.push(...faultsOf(heard))
 
 /** The same for what is still being read. */
-export const judgeLater = (hearing: Promise<Heard>) => {
+export const judgeLater = (hearing: Promise<ReceivedAnswer>) => {
   const reading = hearing.then(judge)
   readings.add(reading)
   void reading.finally(() => readings.delete(reading))
@@ -16,7 +16,7 @@ export const judgeLater = (hearing: Promise<Heard>) => {
 
 const isStream = (response: Response) => response.headers.get("content-type")?.startsWith("text/event-stream") === true
 
-const listen = async (method: string, url: string, response: Response): Promise<Heard> => {
+const listen = async (method: string, url: string, response: Response): Promise<ReceivedAnswer> => {
   const { headers, status } = response
   const heard = { method, url, status, headers }
   if (isStream(response)) return heard

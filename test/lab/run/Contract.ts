@@ -18,7 +18,7 @@ interface Operation {
 }
 
 /** An answer as it came over the wire; no body for one that streams, or whose bytes were judged before. */
-export interface Heard {
+export interface ReceivedAnswer {
   readonly method: string
   readonly url: string
   readonly status: number
@@ -58,7 +58,7 @@ const validatorAt = (...parts: ReadonlyArray<string>) => {
 const complaint = (what: string, validate: ReturnType<typeof validatorAt>) =>
   `${what}: ${ajv.errorsText(validate.errors, { dataVar: "", separator: "; " })}`
 
-const headerFaults = (at: ReadonlyArray<string>, documented: DocumentedResponse, heard: Heard) =>
+const headerFaults = (at: ReadonlyArray<string>, documented: DocumentedResponse, heard: ReceivedAnswer) =>
   Object.entries(documented.headers ?? {}).flatMap(([name, { required }]) => {
     const value = heard.headers.get(name)
     if (value === null) return required === true ? [`${name} is missing`] : []
@@ -69,7 +69,7 @@ const headerFaults = (at: ReadonlyArray<string>, documented: DocumentedResponse,
       : [complaint(`${name}: ${value}`, validate)]
   })
 
-const bodyFaults = (at: ReadonlyArray<string>, documented: DocumentedResponse, heard: Heard) => {
+const bodyFaults = (at: ReadonlyArray<string>, documented: DocumentedResponse, heard: ReceivedAnswer) => {
   const mediaType = (heard.headers.get("content-type") ?? "").split(";")[0]?.trim() ?? ""
   const types = Object.keys(documented.content ?? {})
   if (types.length === 0)
@@ -90,7 +90,7 @@ const decodable = (path: string) => {
 }
 
 /** The documented operation that a request asks for, and where the document has it. */
-const operationOf = ({ method, url }: Pick<Heard, "method" | "url">) => {
+const operationOf = ({ method, url }: Pick<ReceivedAnswer, "method" | "url">) => {
   const { pathname } = new URL(url)
   const template = decodable(pathname) ? templates.find(({ pattern }) => pattern.test(pathname))?.template : undefined
   const verb = method.toLowerCase()
@@ -99,16 +99,17 @@ const operationOf = ({ method, url }: Pick<Heard, "method" | "url">) => {
 }
 
 /** The documented operation that such a request asks for, as method and template; nothing for one that is not of the API. */
-export const nameOf = (request: Pick<Heard, "method" | "url">): string | undefined => {
+export const nameOf = (request: Pick<ReceivedAnswer, "method" | "url">): string | undefined => {
   const found = operationOf(request)
   return found === undefined ? undefined : `${found.verb} ${found.template}`
 }
 
 /** Whether the document says anything of the answer to such a request. */
-export const isDocumented = (request: Pick<Heard, "method" | "url">): boolean => operationOf(request) !== undefined
+export const isDocumented = (request: Pick<ReceivedAnswer, "method" | "url">): boolean =>
+  operationOf(request) !== undefined
 
 /** What an answer has that its document has not, or lacks; nothing for a route that is not of the API. */
-export const faultsOf = (heard: Heard): ReadonlyArray<string> => {
+export const faultsOf = (heard: ReceivedAnswer): ReadonlyArray<string> => {
   const found = operationOf(heard)
   if (found === undefined) return []
   const { operation, pathname, template, verb } = found

@@ -1,6 +1,8 @@
 /** Programs under measurement as processes of their own, with the flags that `npm run serve` has. */
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import * as Ledger from "../Ledger.ts"
+import { takePort } from "../Ports.ts"
 import { run } from "../Process.ts"
 import { isReady } from "./ServerProcess.ts"
 
@@ -40,16 +42,33 @@ export const start = async (
 
 const tests = new URL("../..", import.meta.url)
 
-/** Starts programs, named from the folder of tests, and ends them together; our own start.js gets its flags and its command. */
+/** The environment of a server that sells by the doubles of a facilitator and a node. */
+export const soldBy = ({ url }: Pick<Served, "url">) => ({
+  PUBLIC_URL: Ledger.publicUrl,
+  PAY_TO: Ledger.payTo,
+  X402_NETWORK: Ledger.network,
+  FACILITATOR_URL: url,
+  RPC_URL: `${url}/rpc`,
+})
+
+/** Starts programs, named from the folder of tests, and ends them together. Our start.js gets its flags, command and port. */
 export const serving = () => {
   const served: Array<Served> = []
   return {
-    serve: async (program: string, environment: Readonly<Record<string, string>>): Promise<Served> => {
+    serve: async (
+      program: string,
+      environment: Readonly<Record<string, string>>,
+      further: ReadonlyArray<string> = [],
+    ): Promise<Served> => {
       const file = fileURLToPath(new URL(program, tests))
-      const args = program.endsWith("start.js") ? [...flags, file, "serve"] : [file]
-      const port = environment["PORT"]
-      const url = port === undefined ? undefined : `http://127.0.0.1:${port}`
-      const one = await start(args, environment, url)
+      const port = program.endsWith("start.js") ? String(await takePort()) : undefined
+      const one = await (port === undefined
+        ? start([file], environment)
+        : start(
+            [...flags, ...further, file, "serve"],
+            { PORT: port, LOG_LEVEL: "None", ...environment },
+            `http://127.0.0.1:${port}`,
+          ))
       served.push(one)
       return one
     },

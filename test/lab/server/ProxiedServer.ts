@@ -12,7 +12,7 @@ import { slowness } from "../Patience.ts"
 import * as PgProxy from "../proxy/Postgres.ts"
 import * as RpcProxy from "../proxy/Node.ts"
 import { chain } from "../Chain.ts"
-import { configOf, paymentsOf, World } from "../Fixture.ts"
+import { configOf, paymentsOf, TestServer } from "../Fixture.ts"
 
 export type SettledBy = "relayer" | "facilitator"
 
@@ -49,7 +49,7 @@ const config = (
   settledBy: SettledBy,
   patience: Duration.Input,
   sweepEvery: Duration.Input,
-  groupMost: number,
+  groupMaximum: number,
   more: Partial<PaymentsConfig> = {},
   server: Partial<ServerConfig> = {},
 ) =>
@@ -61,7 +61,7 @@ const config = (
       const settlement =
         settledBy === "facilitator"
           ? ({ _tag: "Facilitator", url: facilitator.url, key: Option.none() } as const)
-          : { ...paymentsOf(localChain).settlement, groupMost }
+          : { ...paymentsOf(localChain).settlement, groupMaximum }
       return yield* configOf(
         {
           rpcUrl: Redacted.make(rpc.url),
@@ -83,29 +83,29 @@ export const proxiedServer = (
   settledBy: SettledBy,
   patience: Duration.Input = "2 seconds",
   sweepEvery: Duration.Input = "1 hour",
-  groupMost = 50,
+  groupMaximum = 50,
   more: Partial<PaymentsConfig> = {},
   server: Partial<ServerConfig> = {},
-): Layer.Layer<Stage | World> =>
+): Layer.Layer<Stage | TestServer> =>
   Layer.orDie(
     Layer.effect(
-      World,
+      TestServer,
       Effect.map(AppConfig, ({ publicUrl }) => ({ url: publicUrl })),
     ).pipe(
       Layer.provideMerge(Server.layer(Layer.empty)),
-      Layer.provide(config(settledBy, patience, sweepEvery, groupMost, more, server)),
+      Layer.provide(config(settledBy, patience, sweepEvery, groupMaximum, more, server)),
       Layer.provideMerge(stage),
     ),
   )
 
 /** The URLs of so many further servers behind the same name, proxies and database. */
 export const neighbours = Effect.fnUntraced(function* (count: number, settledBy: SettledBy) {
-  const { url: publicUrl } = yield* World
+  const { url: publicUrl } = yield* TestServer
   return yield* Effect.forEach(Array.from({ length: count }), () =>
     Layer.build(
       Layer.fresh(
         Layer.effect(
-          World,
+          TestServer,
           Effect.map(AppConfig, ({ port }) => ({ url: `http://127.0.0.1:${port}` })),
         ).pipe(
           Layer.provideMerge(Server.layer(Layer.empty)),
@@ -113,7 +113,7 @@ export const neighbours = Effect.fnUntraced(function* (count: number, settledBy:
         ),
       ),
     ).pipe(
-      Effect.map((services) => Context.get(services, World).url),
+      Effect.map((services) => Context.get(services, TestServer).url),
       Effect.orDie,
     ),
   )

@@ -6,7 +6,7 @@ import { AppConfig, type ServerConfig } from "../../../src/server/config/Config.
 import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
 import { database, sql } from "../Database.ts"
 import { freePort } from "../Ports.ts"
-import { type Answer, ask, served, type World } from "../Fixture.ts"
+import { type Answer, ask, served, type TestServer } from "../Fixture.ts"
 
 /** Tests speak for many addresses, as a proxy on this machine does. */
 export const loopback = [Result.getOrThrow(network("127.0.0.1"))]
@@ -29,7 +29,7 @@ export const roomConfig = Effect.fnUntraced(function* (change: Partial<ServerCon
 
 export const layer = (
   change: Partial<ServerConfig> = {},
-): Layer.Layer<World | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
+): Layer.Layer<TestServer | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
   Layer.orDie(
     served(Layer.effect(AppConfig, roomConfig(change))).pipe(Layer.provideMerge(sql), Layer.provideMerge(database)),
   )
@@ -42,7 +42,7 @@ export const newAddress = () => {
   return `198.18.${Math.floor(last / 250)}.${(last % 250) + 1}`
 }
 
-export interface Guest {
+export interface RoomClient {
   readonly url: string
   readonly id: string
   readonly token: string
@@ -50,7 +50,7 @@ export interface Guest {
 
 export const from = (address: string) => ({ "x-forwarded-for": address })
 
-export const bearer = ({ token }: Pick<Guest, "token">, address: string = newAddress()) => ({
+export const bearer = ({ token }: Pick<RoomClient, "token">, address: string = newAddress()) => ({
   authorization: `Bearer ${token}`,
   ...from(address),
 })
@@ -65,12 +65,12 @@ export const json = (method: string, body: unknown, headers: Readonly<Record<str
 export const newRoom = Effect.fnUntraced(function* (url: string) {
   const answer = yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(newAddress()) })
   const { room, token }: { room: { id: string }; token: string } = JSON.parse(answer.text)
-  const guest: Guest = { url, id: room.id, token }
+  const guest: RoomClient = { url, id: room.id, token }
   return guest
 })
 
 export const send = (
-  guest: Guest,
+  guest: RoomClient,
   change: Readonly<Record<string, unknown>> = {},
   address?: string,
 ): Effect.Effect<Answer> =>
@@ -79,7 +79,7 @@ export const send = (
     json("POST", { sender: "Wren", text: "The build is green.", mode: "calm", ...change }, bearer(guest, address)),
   )
 
-export const poll = (guest: Guest, query = "", address?: string): Effect.Effect<Answer> =>
+export const poll = (guest: RoomClient, query = "", address?: string): Effect.Effect<Answer> =>
   ask(`${guest.url}/api/rooms/${guest.id}${query}`, { headers: bearer(guest, address) })
 
 /** Code of a refusal. */

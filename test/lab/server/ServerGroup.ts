@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { answers, type Answers } from "../buyer/Answers.ts"
 import { network } from "../Chain.ts"
 import type { Cluster } from "../Cluster.ts"
-import { door, type Door } from "../proxy/Tcp.ts"
+import { tcpProxy, type TcpProxy } from "../proxy/Tcp.ts"
 import { haproxy, type HaproxyOptions } from "../proxy/Haproxy.ts"
 import type { Random } from "../Random.ts"
 import { server, type Server } from "./ServerProcess.ts"
@@ -13,7 +13,7 @@ import { server, type Server } from "./ServerProcess.ts"
 /** A key of nobody: the log of a run is thrown away with it. */
 const logKey = "PRIVATE+KEY+webtessera.fixture.log+dc00151b+AcwDSjtCWhsc7xNHRYufTeqK6/OA73GaH/GCwyT1xsvP"
 
-export interface FleetOptions {
+export interface ServerGroupOptions {
   /** Logs and answers go there. */
   readonly folder: string
   /** As many are prepared; none runs yet. */
@@ -31,19 +31,19 @@ export interface FleetOptions {
   readonly random: Random
 }
 
-export interface Fleet {
+export interface ServerGroup {
   /** The seller's URL for everybody. */
   readonly url: string
-  readonly door: Door
+  readonly door: TcpProxy
   readonly servers: ReadonlyArray<Server>
   readonly answers: Answers
   readonly close: () => Promise<void>
 }
 
-export const fleet = async (options: FleetOptions): Promise<Fleet> => {
+export const serverGroup = async (options: ServerGroupOptions): Promise<ServerGroup> => {
   const { count, databaseUrl, environment, folder, payTo, random, rpcUrl, skewSeconds } = options
   await mkdir(folder, { recursive: true })
-  const entrance = await door(random)
+  const entrance = await tcpProxy(random)
   const url = `http://127.0.0.1:${entrance.port}`
   const servers = await Promise.all(
     Array.from({ length: count }, (_, index) =>

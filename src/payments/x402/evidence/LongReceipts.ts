@@ -11,14 +11,14 @@ import type { FoundLog, Receipt } from "./Evidence.ts"
 const logsKept = 20_000
 
 /** A receipt reduced to the logs that end authorizations. `isFinal` means that its block was final at the read. */
-export interface KeptReceipt extends Receipt {
+export interface CachedReceipt extends Receipt {
   readonly isFinal: boolean
 }
 
 const nameOf = (transaction: Hex, blockHash: Hex) => inLowerCase(`${transaction}${blockHash.slice(2)}`)
 
 export const make = () => {
-  const kept = new BoundedMap<string, KeptReceipt>(logsKept)
+  const kept = new BoundedMap<string, CachedReceipt>(logsKept)
   return {
     find: ({ blockHash, transaction }: FoundLog) => kept.get(nameOf(transaction, blockHash)),
     note: (transaction: Hex, receipt: Receipt, isFinal: boolean): void => {

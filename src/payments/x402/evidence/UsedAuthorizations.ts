@@ -3,7 +3,7 @@ import { Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
 import type { Hex } from "viem"
 import { BoundedMap } from "../../../platform/BoundedMap.ts"
 import { DatabaseClock } from "../../../platform/DatabaseClock.ts"
-import { UnclaimedPayments } from "../../ledger/UnclaimedPayments.ts"
+import { UnmatchedPayments } from "../../ledger/UnmatchedPayments.ts"
 import { Chain } from "../node/Chain.ts"
 import { ChainUnavailable } from "../node/Rpc.ts"
 import { alreadyUsed, type SignedAuthorization } from "../verification/Eip3009.ts"
@@ -82,7 +82,7 @@ export class UsedAuthorizations extends Context.Service<UsedAuthorizations>()(
   {
     make: Effect.gen(function* () {
       const chain = yield* Chain
-      const unclaimedPayments = yield* UnclaimedPayments
+      const unclaimedPayments = yield* UnmatchedPayments
       const clock = yield* DatabaseClock
       const turn = yield* Semaphore.make(followedAtOnce)
       /** By claim and amount, oldest first: one nonce may be signed for two amounts. */

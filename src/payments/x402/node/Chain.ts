@@ -58,12 +58,12 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/x402/
   make: Effect.fnUntraced(function* (config: ChainConfig) {
     const { rpcUrl: url, timeout } = config
     const node = yield* JsonRpc.make({ url, timeout })
-    const { ask, askTogether, once } = node
+    const { ask, askPair, once } = node
     // The sender of a transaction chooses the length of its receipt. A separate client keeps long ones from delaying
     // other queries.
     const receipts = yield* JsonRpc.make({ url, timeout, limit: receiptLimit })
 
-    const blockAt = (block: "latest" | "finalized" | "safe" | Hex): JsonRpc.Question => [
+    const blockAt = (block: "latest" | "finalized" | "safe" | Hex): JsonRpc.RpcCall => [
       "eth_getBlockByNumber",
       [block, false],
     ]
@@ -71,8 +71,8 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/x402/
     /** The newest final block. */
     const final = Effect.flatMap(ask(...blockAt(config.finalTag)), blockIn)
 
-    const blocksAt = Effect.fnUntraced(function* (one: JsonRpc.Question, other: JsonRpc.Question) {
-      const [first, second] = yield* askTogether(one, other)
+    const blocksAt = Effect.fnUntraced(function* (one: JsonRpc.RpcCall, other: JsonRpc.RpcCall) {
+      const [first, second] = yield* askPair(one, other)
       return [yield* blockOf(first), yield* blockOf(second)] as const
     })
 
@@ -84,7 +84,7 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/x402/
     const simulate = Effect.fnUntraced(function* (authorization: SignedAuthorization) {
       const transfer = settling(authorization)
       // The final block stays. A later block may be reorganised, with the transfer moved below today's head.
-      const [head, run] = yield* askTogether(blockAt(config.finalTag), ["eth_call", [transfer, "latest"]])
+      const [head, run] = yield* askPair(blockAt(config.finalTag), ["eth_call", [transfer, "latest"]])
       const { number: block } = yield* blockOf(head)
       const revert = yield* revertIn(Effect.fromResult(run))
       return Option.match(revert, {
@@ -111,7 +111,7 @@ export class Chain extends Context.Service<Chain>()("spirit-altar/payments/x402/
       block: Hex | { readonly blockHash: Hex },
     ) {
       const { asset, from, nonce } = authorization
-      const [state, run] = yield* askTogether(
+      const [state, run] = yield* askPair(
         ["eth_call", [{ to: asset, data: authorizationStateData(from, nonce) }, block]],
         ["eth_call", [settling(authorization), block]],
       )
@@ -175,7 +175,7 @@ const blockIn = (answer: unknown) =>
     timestamp: hexToBigInt(timestamp),
   }))
 
-const blockOf = (asked: JsonRpc.Asked) => Effect.flatMap(Effect.fromResult(asked), blockIn)
+const blockOf = (asked: JsonRpc.RpcResult) => Effect.flatMap(Effect.fromResult(asked), blockIn)
 
 const isNotUnderstood = ({ code }: ChainUnavailable): boolean => code === -32_602
 

@@ -1,9 +1,9 @@
 /** JSON-RPC over HTTP. Concurrent queries share a request, and each fails separately. */
 import { Clock, type Duration, Effect, Option, Redacted, Result, Schema, Semaphore } from "effect"
 import { Base64 } from "effect/encoding"
-import * as Gather from "../../../platform/Gather.ts"
-import * as Posting from "../../../http/Posting.ts"
-import { type Ask, ChainUnavailable, senseless, timed } from "./Rpc.ts"
+import * as Batcher from "../../../platform/Batcher.ts"
+import * as JsonClient from "../../../http/JsonClient.ts"
+import { type Ask, ChainUnavailable, malformedAnswer, timed } from "./Rpc.ts"
 
 export interface JsonRpcConfig {
   readonly url: Redacted.Redacted<string>
@@ -13,16 +13,16 @@ export interface JsonRpcConfig {
   readonly limit?: number
 }
 
-export type Question = Parameters<Ask>
+export type RpcCall = Parameters<Ask>
 
 /** The node's answer to one query of two. */
-export type Asked = Result.Result<unknown, ChainUnavailable>
+export type RpcResult = Result.Result<unknown, ChainUnavailable>
 
 /**
  * Sends two queries whose answers are compared in one request, and repeats them only together. A node that rejects
  * batches gets them separately.
  */
-export type AskTogether = (one: Question, other: Question) => Effect.Effect<readonly [Asked, Asked]>
+export type AskPair = (one: RpcCall, other: RpcCall) => Effect.Effect<readonly [RpcResult, RpcResult]>
 
 /** Maximum number of queries in one request. Common providers accept as many. */
 const batchSize = 50
@@ -68,7 +68,7 @@ const decodeAnswer = Schema.decodeUnknownOption(Answer)
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
 /** Codes of JSON-RPC and of providers for an internal error or a rate limit. */
-export const passing: ReadonlySet<number> = new Set([-1, 429, -32_005, -32_007, -32_603])
+export const transientCodes: ReadonlySet<number> = new Set([-1, 429, -32_005, -32_007, -32_603])
 
 /** Providers' codes for a rate limit, which says nothing about batches. */
 const limited: ReadonlySet<number> = new Set([429, -32_005, -32_007])
@@ -81,14 +81,15 @@ type Facts = Pick<ChainUnavailable, "reason" | "status" | "code" | "detail">
 const failed = (method: string, next: Failed["next"], facts: Facts) =>
   Effect.fail<Failed>({ next, error: new ChainUnavailable({ method, ...facts }) })
 
-const unanswered = (method: string, next: Failed["next"]) => Effect.fail<Failed>({ next, error: senseless(method) })
+const unanswered = (method: string, next: Failed["next"]) =>
+  Effect.fail<Failed>({ next, error: malformedAnswer(method) })
 
 const read = (method: string, answer: Answer): Effect.Effect<unknown, Failed> => {
   if (answer.error === undefined) {
     return "result" in answer ? Effect.succeed(answer.result) : unanswered(method, "alone")
   }
   const { code, data, message } = answer.error
-  const next = passing.has(code) ? "again" : "never"
+  const next = transientCodes.has(code) ? "again" : "never"
   return failed(method, next, { reason: "refused the question", code, detail: `${message} ${String(data ?? "")}` })
 }
 
@@ -99,7 +100,7 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
   const address = new URL(Redacted.value(url))
   const { password, username } = address
   address.username = address.password = ""
-  const post = yield* Posting.to(address)
+  const post = yield* JsonClient.make(address)
   const secret = Base64.encode(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`)
   const headers: Readonly<Record<string, string>> = username === "" ? {} : { authorization: `Basic ${secret}` }
 
@@ -171,7 +172,7 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
     return lists.map((list) => list.flatMap(({ text }) => byText.get(text) ?? []))
   })
 
-  const sendSoon = yield* Gather.make<ReadonlyArray<Worded>, Answers, never>({
+  const sendSoon = yield* Batcher.make<ReadonlyArray<Worded>, Answers, never>({
     size: batchSize,
     weightOf: (list) => list.length,
     width: Infinity,
@@ -179,7 +180,7 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
     run: send,
   })
 
-  const sendAlone = yield* Gather.make<Worded, Answers[number], never>({
+  const sendAlone = yield* Batcher.make<Worded, Answers[number], never>({
     nameOf: ({ text }) => text,
     width: Infinity,
     joins: true,
@@ -220,9 +221,9 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
   const ask: Ask = (method, params) =>
     Effect.flatMap(asked([worded(method, params)]), (answers) => oneOf(answers, 0)).pipe(timed(method))
 
-  const askTogether: AskTogether = (one, other) =>
+  const askPair: AskPair = (one, other) =>
     Effect.flatMap(Effect.cached(asked([worded(...one), worded(...other)])), (both) => {
-      const at = (index: number, [method]: Question) =>
+      const at = (index: number, [method]: RpcCall) =>
         Effect.result(Effect.flatMap(both, (answers) => oneOf(answers, index)).pipe(timed(method)))
       return Effect.all([at(0, one), at(1, other)], { concurrency: "unbounded" })
     })
@@ -230,7 +231,7 @@ export const make = Effect.fnUntraced(function* ({ limit, timeout, url }: JsonRp
   const once: Ask = (method, params) =>
     Effect.mapError(single(worded(method, params)), ({ error }) => error).pipe(timed(method))
 
-  return { ask, askTogether, once }
+  return { ask, askPair, once }
 })
 
 export type JsonRpc = Effect.Success<ReturnType<typeof make>>

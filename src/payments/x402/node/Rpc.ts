@@ -28,7 +28,7 @@ export class ChainUnavailable extends Schema.TaggedError<ChainUnavailable>()("Ch
 export type Ask = (method: string, params: ReadonlyArray<unknown>) => Effect.Effect<unknown, ChainUnavailable>
 
 /** An answer that does not fit the query. */
-export const senseless = (method: string) =>
+export const malformedAnswer = (method: string) =>
   new ChainUnavailable({ method, reason: "gave an answer that makes no sense" })
 
 /** Whether the node executed the call and it reverted. Any other error is no answer. */
@@ -43,7 +43,7 @@ export const reader = <S extends Schema.Decoder<unknown>>(method: string, schema
     const before = shared && known.get(shared)
     if (before !== undefined) return Effect.succeed(before)
     return Effect.mapBoth(decode(answer), {
-      onFailure: () => senseless(method),
+      onFailure: () => malformedAnswer(method),
       onSuccess: (read) => {
         if (shared !== undefined) known.set(shared, read)
         return read
@@ -74,10 +74,12 @@ export const balanceOf = (ask: Ask, asset: Address, owner: Address, block: Hex |
 /** Several reads of a token in one call, and therefore from one node and block. */
 export const readAll = (ask: Ask, asset: Address, reads: ReadonlyArray<Hex>) =>
   call(ask, togetherCall(asset, reads), "latest").pipe(
-    Effect.flatMap((answer) => Effect.try({ try: () => readTogether(answer), catch: () => senseless("eth_call") })),
+    Effect.flatMap((answer) =>
+      Effect.try({ try: () => readTogether(answer), catch: () => malformedAnswer("eth_call") }),
+    ),
     Effect.filterOrFail(
       (words) => words.length === reads.length,
-      () => senseless("eth_call"),
+      () => malformedAnswer("eth_call"),
     ),
   )
 

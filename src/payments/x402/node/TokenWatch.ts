@@ -17,7 +17,7 @@ interface Receiving {
 }
 
 /** Whether the token's issuer permits payments to us. A token without these functions neither pauses nor blocks. */
-export const standingOf = (ask: Ask, { asset, payTo }: Receiving) => {
+export const tokenStateOf = (ask: Ask, { asset, payTo }: Receiving) => {
   const says = (data: Hex) =>
     call(ask, { to: asset, data }, "latest").pipe(
       Effect.map((answer) => answer === yes),
@@ -46,7 +46,7 @@ export class TokenWatch extends Context.Service<TokenWatch>()("spirit-altar/paym
   make: Effect.fnUntraced(function* (receiving: Receiving) {
     const { ask } = yield* Chain
 
-    const obstacleNow = standingOf(ask, receiving).pipe(
+    const obstacleNow = tokenStateOf(ask, receiving).pipe(
       Effect.map((standing) => obstacles[standing]),
       Effect.timeout(askedWithin),
       Effect.orElseSucceed(() => obstacles.node),

@@ -21,12 +21,12 @@ const blockOf = (stuck: Option.Option<Broadcast>) => (Option.isSome(stuck) ? "la
 /** A node without a pending state may reject the whole batch that includes a pending query. */
 const again = <A>(question: Effect.Effect<A, RpcFailure>) => Effect.retry(question, { times: 1 })
 
-/** `groupMost` limits the transfers of one transaction; 1 sends each alone. */
+/** `groupMaximum` limits the transfers of one transaction; 1 sends each alone. */
 export const make = Effect.fnUntraced(function* (
   node: RelayerNode,
   broadcasts: Broadcasts["Service"],
   account: PrivateKeyAccount,
-  groupMost: number,
+  groupMaximum: number,
 ) {
   const turn = yield* Semaphore.make(1)
   const nonces = RelayerNonces.make(node, account.address)
@@ -135,7 +135,7 @@ export const make = Effect.fnUntraced(function* (
     )
 
   const groups = yield* Groups.make({
-    most: groupMost,
+    most: groupMaximum,
     turn,
     address: account.address,
     node,
@@ -174,7 +174,7 @@ export const make = Effect.fnUntraced(function* (
   /** Adds a plain transfer to the waiting group while another is being sent. The group rehearses it. */
   const joined = Effect.fnUntraced(function* (member: Member) {
     const { authorization } = member.transfer
-    const isApart = groupMost < 2 || (yield* Clock.currentTimeMillis) < apartUntil
+    const isApart = groupMaximum < 2 || (yield* Clock.currentTimeMillis) < apartUntil
     if (isApart || !isPlain(authorization)) return yield* alone(member, Option.none())
     return yield* groups.join(member, yield* estimateIfFew(member))
   })

@@ -1,8 +1,8 @@
 /** Assigns the blame and the lost gas of a transaction that is in its block and did not pay. */
 import { Effect } from "effect"
 import { type Hex, hexToBigInt } from "viem"
-import type { NotedBroadcast } from "../../ledger/Broadcasts.ts"
-import type { Loss, Refusals, Traveller } from "../../ledger/Refusals.ts"
+import type { RecordedBroadcast } from "../../ledger/Broadcasts.ts"
+import type { GasLoss, Refusals, GroupedAttempt } from "../../ledger/Refusals.ts"
 import { authorizationStateData, pays } from "../verification/Eip3009.ts"
 import * as Fees from "./Fees.ts"
 import type { RelayerNode } from "./RelayerNode.ts"
@@ -26,7 +26,7 @@ export const make = (
   keepApart: (untilMillis: number) => Effect.Effect<unknown>,
 ) => {
   /** Travellers whose authorization is unused at the newest block. A third party may have submitted the others. */
-  const stillUnused = Effect.fnUntraced(function* (travellers: ReadonlyArray<Traveller>) {
+  const stillUnused = Effect.fnUntraced(function* (travellers: ReadonlyArray<GroupedAttempt>) {
     const [first] = travellers
     if (first === undefined) return []
     const reads = travellers.map(({ authorization: { from, nonce } }) => authorizationStateData(from, nonce))
@@ -38,7 +38,7 @@ export const make = (
    * Judges a mined broadcast that did not pay an attempt: true if another member of its group may have taken its gas.
    * Wallets at fault are refused and share the loss, which counts once.
    */
-  return Effect.fnUntraced(function* (own: Traveller, { blamed, hash, members }: NotedBroadcast) {
+  return Effect.fnUntraced(function* (own: GroupedAttempt, { blamed, hash, members }: RecordedBroadcast) {
     if (blamed) return false
     const receipt = yield* node.receipt(hash)
     if (receipt === null || pays(receipt.logs, own.authorization)) return false
@@ -59,10 +59,10 @@ export const make = (
     const withCode = new Set<Hex>(
       yield* Effect.filter(wallets, (wallet) => node.hasCode(wallet), { concurrency: "unbounded" }),
     )
-    const hasCode = ({ authorization }: Traveller) => withCode.has(authorization.from)
+    const hasCode = ({ authorization }: GroupedAttempt) => withCode.has(authorization.from)
     // A wallet that got code after the rehearsal may have taken the gas of later members, and may have no code now.
     if (isShort || (isGroup && withCode.size > 0)) yield* keepApart(Number(minedAt) * 1000 + apartFor)
-    const isOwn = ({ attempt }: Traveller) => attempt === own.attempt
+    const isOwn = ({ attempt }: GroupedAttempt) => attempt === own.attempt
     const suspects = inTime.filter((one) => (one.isPending || isOwn(one)) && (!isShort || hasCode(one)))
     const others = suspects.filter((one) => !isOwn(one))
     const unused = new Set(yield* stillUnused(others))
@@ -70,7 +70,7 @@ export const make = (
     const late = unpaid.length - inTime.length
     const paid = travellers.length - unpaid.length
     const shares = sharesOf(lostGas(gas, members, paid + late), culprits.length || 1)
-    const losses = culprits.map((one, index): Loss => ({
+    const losses = culprits.map((one, index): GasLoss => ({
       attempt: one.attempt,
       wallet: one.authorization.from,
       reason: hasCode(one) ? "wallet_reverted_settlement" : "wallet_did_not_pay",

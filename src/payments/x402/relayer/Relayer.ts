@@ -25,7 +25,7 @@ export interface RelayerConfig {
   /** Age at which a broadcast that is in no block counts as lost if the node does not know it, otherwise as stuck. */
   readonly stuckAfter: Duration.Duration
   /** Maximum number of payments in one transaction; 1 sends each alone. */
-  readonly groupMost: number
+  readonly groupMaximum: number
 }
 
 /** Seconds of validity an authorization needs to be sent at our cost. */
@@ -51,7 +51,7 @@ export const layer = (
       const clock = yield* DatabaseClock
       const account = privateKeyToAccount(Redacted.value(config.privateKey))
       const node = RelayerNode.make(chain, config.timeout)
-      const broadcaster = yield* Broadcaster.make(node, broadcasts, account, config.groupMost)
+      const broadcaster = yield* Broadcaster.make(node, broadcasts, account, config.groupMaximum)
       const previous = yield* Effect.forEach(
         Array.fromNullishOr(config.previousKey),
         Effect.fnUntraced(function* (key) {

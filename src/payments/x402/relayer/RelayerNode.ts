@@ -3,7 +3,7 @@ import { type Duration, Effect, Schema } from "effect"
 import { type Hex, hexToBigInt, numberToHex } from "viem"
 import { AddressText, HexText, Quantity, Word } from "../../Hex.ts"
 import { LogAnswer } from "../node/Chain.ts"
-import { type JsonRpc, passing } from "../node/JsonRpc.ts"
+import { type JsonRpc, transientCodes } from "../node/JsonRpc.ts"
 import {
   call,
   type ChainUnavailable,
@@ -59,7 +59,8 @@ export const refusalOf = (failure: RpcFailure): string | undefined => {
 
 /** Whether the failure says nothing about the call, so that a retry may succeed. */
 export const isPassing = (failure: RpcFailure) =>
-  !failure.answered || (failure.code !== undefined && passing.has(failure.code) && refusalOf(failure) === undefined)
+  !failure.answered ||
+  (failure.code !== undefined && transientCodes.has(failure.code) && refusalOf(failure) === undefined)
 
 const isKnownAlready = ({ answered, text }: RpcFailure) =>
   answered && /already known|known transaction|already imported/iu.test(text)

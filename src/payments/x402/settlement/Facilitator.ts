@@ -1,7 +1,7 @@
 /** Settles through a remote x402 facilitator. Only a refusal that precedes any broadcast is believed. */
 import { Clock, Duration, Effect, Exit, Layer, Option, Schema, Semaphore } from "effect"
 import type { PaymentRequirements } from "../../../../schema/payments/Payment.ts"
-import * as Posting from "../../../http/Posting.ts"
+import * as JsonClient from "../../../http/JsonClient.ts"
 import * as Trace from "../../../platform/Trace.ts"
 import { DatabaseClock } from "../../../platform/DatabaseClock.ts"
 import { inLowerCase } from "../../Hex.ts"
@@ -99,7 +99,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
       const places = yield* Semaphore.make(resubmittedAtOnce)
       const givenUpAfter = 3 * Duration.toMillis(config.timeout)
       const settleUrl = Supported.endpointOf(config, "settle")
-      const post = yield* Posting.to(settleUrl)
+      const post = yield* JsonClient.make(settleUrl)
       const ask = yield* Supported.make(config, terms.network)
 
       /** Shared by all callers, one query at a time. A facilitator that limits our requests is up and may settle. */

@@ -2,7 +2,7 @@
 import { createPrivateKey, randomBytes, sign } from "node:crypto"
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
-import * as Posting from "../../../http/Posting.ts"
+import * as JsonClient from "../../../http/JsonClient.ts"
 
 export interface FacilitatorKey {
   readonly id: string
@@ -81,7 +81,7 @@ const isKind = Schema.is(Schema.Struct({ x402Version: Schema.Finite, scheme: Sch
 /** A query of `/supported` over connections that last as long as the scope. It has no timeout of its own. */
 export const make = Effect.fnUntraced(function* (facilitator: FacilitatorAddress, network: string) {
   const url = endpointOf(facilitator, "supported")
-  const ask = yield* Posting.to(url, "GET")
+  const ask = yield* JsonClient.make(url, "GET")
   const unfit = (message: string, isBusy = false) =>
     Effect.fail(new FacilitatorUnfit({ message: `${url.host} ${message}`, isBusy }))
 

@@ -1,6 +1,6 @@
 /** Checks signatures of payers' own keys: concurrent ones in a thread, a single one in place. */
 import { Clock, Duration, Effect } from "effect"
-import * as Gather from "../../../platform/Gather.ts"
+import * as Batcher from "../../../platform/Batcher.ts"
 import * as Thread from "../../../platform/Thread.ts"
 import { makeIsSigned, signingLength } from "./SigningKey.ts"
 
@@ -57,5 +57,5 @@ export const make = Effect.fnUntraced(function* (program = worker) {
     return verdicts
   })
 
-  return yield* Gather.make<Uint8Array, boolean, never>({ run })
+  return yield* Batcher.make<Uint8Array, boolean, never>({ run })
 })

@@ -2,8 +2,8 @@
 import { bodyOf, type Reply } from "../../../buyer/core/Outcome.ts"
 
 /** An error with a sentence of ours; the words of browsers, wallets and libraries are never shown. */
-export class Said extends Error {
-  override readonly name = "Said"
+export class AnswerError extends Error {
+  override readonly name = "AnswerError"
   /** A short verdict before the sentence. */
   readonly word: string | undefined
   constructor(message: string, word?: string) {
@@ -13,7 +13,7 @@ export class Said extends Error {
 }
 
 /** There was no answer; a retry may succeed. */
-class Unreached extends Said {}
+class Unreached extends AnswerError {}
 
 export const isUnreached = (error: unknown) => error instanceof Unreached
 
@@ -26,7 +26,7 @@ export const pageFailed = "This page failed. Load it again."
 
 /** Compares by name: the check of the log is bundled alone, with a class of its own. */
 export const sentenceOf = (error: unknown, otherwise: string): string =>
-  error instanceof Error && error.name === "Said" ? error.message : otherwise
+  error instanceof Error && error.name === "AnswerError" ? error.message : otherwise
 
 /** The sentence for a missing answer: the network's fault or the altar's. */
 export const unreachable = () => (navigator.onLine ? "The altar does not answer." : "You are offline.")

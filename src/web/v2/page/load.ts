@@ -1,5 +1,5 @@
 /** Loads chunks on demand, with a sentence of ours for a failure. */
-import { Said, unreached } from "./http.ts"
+import { AnswerError, unreached } from "./http.ts"
 
 /** Chunks belong to the build of this file: if it is gone, a new build is served. */
 const isRenewed = () =>
@@ -10,5 +10,5 @@ const isRenewed = () =>
 
 export const arrived = <Part>(part: Promise<Part>): Promise<Part> =>
   part.catch(async () => {
-    throw (await isRenewed()) ? new Said("The site was renewed; load the page again.") : unreached()
+    throw (await isRenewed()) ? new AnswerError("The site was renewed; load the page again.") : unreached()
   })

@@ -3,19 +3,19 @@ import { networkName, secondsMaximum, usdcOn } from "../../../../schema/payments
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
 import {
-  type Asked,
+  type RequestState,
   type Body,
   type Outcome,
   readOutcome,
   type Reply,
   type Settlement,
 } from "../../../buyer/core/Outcome.ts"
-import { moveAfter, type Standing, watched } from "../../../buyer/core/Pursuit.ts"
+import { moveAfter, type PurchaseState, watched } from "../../../buyer/core/RetryPolicy.ts"
 import { differencesOf, misrecorded } from "../../../buyer/core/Recorded.ts"
 import { reconcile, send } from "../../../buyer/core/Request.ts"
 import { endsOf } from "../page/dom.ts"
 import { priceWords } from "../page/money.ts"
-import { Said, sentenceOf, unreachable } from "../page/http.ts"
+import { AnswerError, sentenceOf, unreachable } from "../page/http.ts"
 import { abandon, forget, leave, mayLeave, pending, type Purchase, remember, settle } from "./purchase.ts"
 import type { Wallet } from "./wallet.ts"
 
@@ -43,7 +43,7 @@ const kept = (purchase: Purchase, what = "What you signed is") =>
 
 const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
 
-const waitingWords = (by: Asked["by"], isSilent: boolean): string => {
+const waitingWords = (by: RequestState["by"], isSilent: boolean): string => {
   if (!isSilent) return "Not known yet. Asking again, not paying again."
   return by === "send"
     ? "No answer. Asking how it ended, not paying again."
@@ -155,8 +155,8 @@ const signed = async (
   )
   const payment = await wallet
     .sign(challenge)
-    .catch((error: unknown) => new Said(sentenceOf(error, "The wallet gave no signature.")))
-  if (payment instanceof Said) {
+    .catch((error: unknown) => new AnswerError(sentenceOf(error, "The wallet gave no signature.")))
+  if (payment instanceof AnswerError) {
     progress.step("sign", "failed", "Not signed.")
     return refuse(purchase, `${payment.message} Nothing was charged.`)
   }
@@ -173,10 +173,10 @@ const follow = async (
   begun: Purchase,
   wallet: Wallet | undefined,
   progress: Progress,
-  first: Asked["by"],
+  first: RequestState["by"],
 ): Promise<Result> => {
   let purchase = begun
-  let standing: Standing = { by: first, isSigned: purchase.payment !== null, tries: 0 }
+  let standing: PurchaseState = { by: first, isSigned: purchase.payment !== null, tries: 0 }
   while (true) {
     const { by, isSigned } = standing
     if (!isSigned) progress.step("price", "waits", "Asking for the price.")

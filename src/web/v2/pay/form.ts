@@ -1,7 +1,7 @@
 /** A form that pays: seals its words, shows its progress, and leaves its receipt on the page. */
 import { baseSepolia, priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
-import { cannotHash, isUnreached, pageFailed, Said, sentenceOf } from "../page/http.ts"
+import { cannotHash, isUnreached, pageFailed, AnswerError, sentenceOf } from "../page/http.ts"
 import { all, button, failure, make, one, renewed, shortOf, verdict } from "../page/dom.ts"
 import { paying } from "./paying.ts"
 import type { Result } from "./checkout.ts"
@@ -91,7 +91,7 @@ const attach = (form: HTMLFormElement) => {
     const [first] = ways
     if (first === undefined) {
       for (const fold of all("details[data-ways]", HTMLDetailsElement, form.parentElement ?? form)) fold.open = true
-      throw new Said("No wallet was found in this browser. Other ways to pay are listed below.")
+      throw new AnswerError("No wallet was found in this browser. Other ways to pay are listed below.")
     }
     if (ways.length === 1) return open(first)
     row.replaceChildren(

@@ -2,7 +2,7 @@
 import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import { all } from "../page/dom.ts"
-import { Said } from "../page/http.ts"
+import { AnswerError } from "../page/http.ts"
 import type { Keepsake } from "../words/box.ts"
 import type { Listed } from "./purchase.ts"
 
@@ -39,7 +39,7 @@ export const orderOf = async (form: HTMLFormElement) => {
     if (field.value.trim() === "") continue
     const salt = randomHex(16)
     const problem = unsealable(salt, field.value)
-    if (problem !== undefined) throw new Said(problem)
+    if (problem !== undefined) throw new AnswerError(problem)
     keepsake = { salt, words: field.value, commitment: await commitmentOf(salt, field.value) }
     body[field.dataset["seal"] ?? ""] = keepsake.commitment
   }

@@ -4,7 +4,7 @@ import { privateKeyToAccount } from "viem/accounts"
 import { getChainId, requestAddresses, signTypedData, switchChain } from "viem/actions"
 import { paymentHeaderOf, typedDataOf } from "../../../buyer/core/Authorization.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
-import { Said } from "../page/http.ts"
+import { AnswerError } from "../page/http.ts"
 import { added, codeOf, networkName, walletErrorOf } from "./walletErrors.ts"
 
 /** EIP-1193. */
@@ -35,15 +35,15 @@ const addUnknown = async (provider: Provider, chainId: number, error: unknown): 
 export const injected = async (provider: Provider, chainId: number) => {
   const client = createClient({ transport: custom(provider, { retryCount: 0 }) })
   const [address] = await requestAddresses(client).catch((error: unknown) => {
-    throw new Said(walletErrorOf(error, "The wallet named no account."))
+    throw new AnswerError(walletErrorOf(error, "The wallet named no account."))
   })
-  if (address === undefined) throw new Said("The wallet named no account.")
+  if (address === undefined) throw new AnswerError("The wallet named no account.")
   const sign = async (challenge: Challenge) => {
     if ((await getChainId(client)) !== chainId) {
       await switchChain(client, { id: chainId })
         .catch((error: unknown) => addUnknown(provider, chainId, error))
         .catch((error: unknown) => {
-          throw new Said(walletErrorOf(error, `The wallet did not change to ${networkName(chainId)}.`))
+          throw new AnswerError(walletErrorOf(error, `The wallet did not change to ${networkName(chainId)}.`))
         })
     }
     const data = typedDataOf(challenge, address, Date.now())
@@ -53,7 +53,7 @@ export const injected = async (provider: Provider, chainId: number) => {
     address,
     sign: (challenge: Challenge) =>
       sign(challenge).catch((error: unknown) => {
-        throw new Said(walletErrorOf(error, "The wallet gave no signature."))
+        throw new AnswerError(walletErrorOf(error, "The wallet gave no signature."))
       }),
   }
 }

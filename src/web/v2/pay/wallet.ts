@@ -2,7 +2,7 @@
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import { all } from "../page/dom.ts"
-import { ask, messageOf, post, Said } from "../page/http.ts"
+import { ask, messageOf, post, AnswerError } from "../page/http.ts"
 import { priceWords } from "../page/money.ts"
 import { arrived } from "../page/load.ts"
 import { tab } from "../page/store.ts"
@@ -94,7 +94,7 @@ export const playWallet = async (): Promise<Wallet> => {
   const { address, sign } = (await signing()).own(held.key)
   if (held.balance < enough()) {
     const answer = await ask("/sandbox/fund", post({ address }))
-    if (answer.status !== 200) throw new Said(messageOf(answer))
+    if (answer.status !== 200) throw new AnswerError(messageOf(answer))
     held = keep({ key: held.key, balance: BigInt(String(answer.body["balanceAtomic"])) })
   }
   return {

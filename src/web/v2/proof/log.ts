@@ -9,7 +9,7 @@ import { consistencyProof } from "../../../buyer/log/Tiles.ts"
 import type { NotProven } from "../../../buyer/log/Verdict.ts"
 import { button, make, verdict } from "../page/dom.ts"
 import { timeWords } from "../page/durations.ts"
-import { part, Said, unreachable } from "../page/http.ts"
+import { part, AnswerError, unreachable } from "../page/http.ts"
 import { browser } from "../page/store.ts"
 
 /** This browser's memory of a log: the first key shown, and the newest trusted checkpoint. */
@@ -57,7 +57,7 @@ const otherKey = (before: Seen, vkey: string) => [
 
 const read = async (path: string): Promise<Response> => {
   const answer = await fetch(path, { cache: "no-store" }).catch(() => undefined)
-  if (answer === undefined) throw new Said(unreachable())
+  if (answer === undefined) throw new AnswerError(unreachable())
   return answer
 }
 
@@ -66,7 +66,7 @@ const continues = async (old: Tree, tree: Tree): Promise<boolean | Malformed> =>
   if (old.size === 0) return true
   const hashes = await consistencyProof(old.size, tree.size, async (tile) => {
     const file = await read(`/log/${tilePath(tile)}`)
-    if (file.status !== 200) throw new Said(`The altar answered ${file.status} for a tile of its log.`)
+    if (file.status !== 200) throw new AnswerError(`The altar answered ${file.status} for a tile of its log.`)
     return new Uint8Array(await file.arrayBuffer())
   })
   return hashes instanceof Malformed ? hashes : extendsTree(old, tree, hashes)

@@ -1,7 +1,7 @@
 /** Walks the links of a range and to the heads near it, and reports for each whether it holds and what differs. */
 import { type ChainPoint, genesis, holds, type LinkCheck } from "../../../../schema/altar/ChainCheck.ts"
 import { checkLinks } from "../../../buyer/core/Chain.ts"
-import { ask, messageOf, part, Said } from "../page/http.ts"
+import { ask, messageOf, part, AnswerError } from "../page/http.ts"
 import { verdict } from "../page/dom.ts"
 import { type Compared, differenceAt, type Difference, differencesOf, type Known, shorterOf } from "./compare.ts"
 import type { Stone } from "./rendered.ts"
@@ -30,10 +30,10 @@ const isPoint = (value: unknown): value is ChainPoint =>
 const readSegment = async (from: number, limit: number): Promise<Segment> => {
   const answer = await ask(`/api/witness/chain?from=${from}&limit=${limit}`)
   const { anchor, entries, head } = answer.body
-  if (answer.body["code"] === "chain_broken") throw new Said(messageOf(answer), "The chain does not hold.")
-  if (answer.status !== 200) throw new Said(messageOf(answer))
+  if (answer.body["code"] === "chain_broken") throw new AnswerError(messageOf(answer), "The chain does not hold.")
+  if (answer.status !== 200) throw new AnswerError(messageOf(answer))
   if (!isPoint(anchor) || !isPoint(head) || !Array.isArray(entries) || !entries.every(isStone)) {
-    throw new Said("The altar answered with something that is no segment of the chain.")
+    throw new AnswerError("The altar answered with something that is no segment of the chain.")
   }
   return { anchor, entries, head }
 }

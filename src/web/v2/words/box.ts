@@ -9,7 +9,7 @@ export interface Keepsake {
 }
 
 /** The act that sealed the words, once it is settled. */
-export interface Deed {
+export interface SealedFor {
   readonly title: string
   readonly path: string
   readonly payer: string | null
@@ -20,7 +20,7 @@ export interface Held extends Keepsake {
   readonly keptAt: string
   /** Whether their owner saved or copied them. */
   readonly saved: boolean
-  readonly deed: Deed | null
+  readonly deed: SealedFor | null
 }
 
 const prefix = "altar:words:"
@@ -32,7 +32,7 @@ const textOf = (value: unknown, name: string): string | undefined => {
 }
 
 /** A file may come from anywhere, so its links may lead only to acts of this site. */
-const deedOf = (value: unknown): Deed | null => {
+const deedOf = (value: unknown): SealedFor | null => {
   const [title, path, payer] = [textOf(value, "title"), textOf(value, "path"), textOf(value, "payer")]
   return title === undefined || path === undefined || !/^\/(?:acts|witness)\/[0-9a-f-]{36}$/u.test(path)
     ? null

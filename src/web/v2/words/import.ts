@@ -3,7 +3,7 @@ import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { type Held, readHeld, restore } from "./box.ts"
 import { one } from "../page/dom.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
-import { cannotHash, part, Said, sentenceOf } from "../page/http.ts"
+import { cannotHash, part, AnswerError, sentenceOf } from "../page/http.ts"
 import { parsed } from "../page/store.ts"
 
 /** Maximum bytes of a file, enough for thousands of sealed words. */
@@ -28,7 +28,7 @@ export const counted = (number: number) => `${number} ${number === 1 ? "entry" :
 export const leftOut = (refused: number) => `${counted(refused)} did not hash to the commitment and were left out.`
 
 const importAll = async (found: ReadonlyArray<Held>): Promise<Imported> => {
-  if (!canHash()) throw new Said(cannotHash)
+  if (!canHash()) throw new AnswerError(cannotHash)
   const checked = await Promise.all(
     found.map(async (entry) => ((await commitmentOf(entry.salt, entry.words)) === entry.commitment ? [entry] : [])),
   )
@@ -36,7 +36,7 @@ const importAll = async (found: ReadonlyArray<Held>): Promise<Imported> => {
   return { entries: entries.map(restore), refused: found.length - entries.length }
 }
 
-const notOurs = new Said("That is no file of sealed words: it has no salt, words and commitment.")
+const notOurs = new AnswerError("That is no file of sealed words: it has no salt, words and commitment.")
 
 /** `[data-take]` is the file input; a file may be dropped, and a text pasted, anywhere in the place. */
 export const acceptImports = (

@@ -1,0 +1,44 @@
+/** An act's texts for readers, and the places where an operator can hide them. */
+import type { Schema } from "effect"
+import type { Statement } from "effect/sql"
+
+/** The members of a record as texts; an absent one is empty. */
+export type RecordTexts<Name extends string = string> = Readonly<Record<Name, string>>
+
+/** A page shows a member under its label, under a label in a special form, or elsewhere (null). */
+export type Label<Name extends string = string> =
+  | null
+  | string
+  | readonly [label: string, form: "time" | "spirit" | "item" | ((record: RecordTexts<Name>) => string)]
+
+/** The table of an act, keyed by the act's `id`, and its public columns. */
+export interface HideableFields<Name extends string = string> {
+  readonly table: string
+  /** The column of the public name, where the table has one. */
+  readonly name?: string
+  /** Columns of the public texts, by their names in the record; pages quote them. */
+  readonly texts: { readonly [One in Name]?: string }
+  /** The table of revealed words: the column of the act's id, and that of a name given with the words. */
+  readonly words?: { readonly table: string; readonly id: string; readonly name?: string }
+}
+
+/** `said` has the members in words: a spirit by its name, a day for a time. */
+export interface ActText<Name extends string = string> {
+  /** The predicate after the buyer's name, without a full stop: `laid a prayer with Moss Hare`. */
+  readonly sentence: (said: RecordTexts<Name>) => string
+  /** A label for every member, so that none is forgotten. */
+  readonly labels: { readonly [One in Name]: Label<Name> }
+  /** The text beside the act's picture where it is shared; a stone's drawing has its own line. */
+  readonly card: (said: RecordTexts<Name>) => { readonly title: string; readonly line?: string }
+  readonly hideable: HideableFields<Name>
+  /** A query in brackets for the ids of the newest acts on a spirit's altar at a time, RFC 3339. */
+  readonly onAltar?: (spirit: string, limit: number, now: string) => Statement.Fragment
+}
+
+/** Members that a page's head and receipt show. */
+export const labelledElsewhere = { id: null, permalink: null, agentName: null, payer: null, transaction: null } as const
+
+export const actText = <Fields extends Schema.Struct.Fields>(
+  _: Schema.Struct<Fields>,
+  told: ActText<Extract<keyof Fields, string>>,
+): ActText => told

@@ -1,0 +1,22 @@
+/** Runs a stage of the log in a loop. Any number of servers may, and none waits for another. */
+import { type Cause, Effect, type Scope } from "effect"
+import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
+
+/** Another server's progress is found within this time, this server's own at once. */
+export const pollInterval = "1 second"
+const pauseAfterFailure = "5 seconds"
+
+/** Repeats the work while its scope is open. `what` is the log message of a failure. */
+export const repeatStage = <A, E, R>(
+  work: Effect.Effect<A, E, R>,
+  what: string,
+  rest: Effect.Effect<unknown>,
+): Effect.Effect<unknown, never, R | Scope.Scope> =>
+  work.pipe(
+    Effect.catchCause((cause: Cause.Cause<E>) =>
+      Effect.andThen(DatabaseWatch.failed(what)(cause), Effect.sleep(pauseAfterFailure)),
+    ),
+    Effect.andThen(rest),
+    Effect.forever,
+    Effect.forkScoped,
+  )

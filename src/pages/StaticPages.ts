@@ -1,0 +1,26 @@
+/** Pages that are the same for every reader: legal texts, the manual of the check, and the signal room. */
+import { Effect } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { cachedResponse } from "../http/CachedResponse.ts"
+import { Operator } from "../platform/Operator.ts"
+import { Frame } from "./Frame.ts"
+import * as Pages from "./Pages.ts"
+import { layout } from "./templates/Layout.ts"
+import { privacyPage, termsPage } from "./templates/Legal.ts"
+import { signalRoom } from "./templates/SignalRoom.ts"
+import { verifyingPage } from "./templates/Verifying.ts"
+
+export const layer = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const operator = yield* Operator
+    const frame = yield* Frame
+    for (const shown of [termsPage(operator), privacyPage(operator), verifyingPage(frame.publicUrl, operator)]) {
+      yield* router.add("GET", `/${shown.path.slice(1)}`, (request) => Pages.page(frame, request, shown))
+    }
+    // Messages of a room pass only between the browser and the room.
+    const room = cachedResponse(layout(frame, signalRoom), { contentType: Pages.contentType })
+    yield* router.add("GET", "/signals/", room.respond)
+    // Old invites name the file; the redirect keeps them working, because a browser carries the fragment along.
+    yield* router.add("GET", "/signals/index.html", HttpServerResponse.redirect("/signals/", { status: 308 }))
+  }),
+)

@@ -1,0 +1,53 @@
+/** The service of a path, and its format for answers outside its endpoints. */
+import type { HttpServerResponse } from "effect/http"
+import { Internal, MethodNotAllowed, NotFound, NotNow, TooLarge, UnsupportedMediaType } from "../../schema/Errors.ts"
+import * as Room from "../../schema/room/Errors.ts"
+import { refuse } from "../http/Responses.ts"
+import { refuseRoom } from "../room/Refusals.ts"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+export interface ErrorFormat {
+  readonly notFound: () => Response
+  readonly methodNotAllowed: (allow: string) => Response
+  readonly tooLarge: () => Response
+  readonly unsupportedMediaType: () => Response
+  readonly internal: (requestId: string) => Response
+  /** 503 with `Retry-After`. */
+  readonly unavailable: () => Response
+}
+
+/** Seconds until a retry after the database did not answer. */
+const soon = { "retry-after": "2" }
+
+export const altar: ErrorFormat = {
+  notFound: () => refuse(404, new NotFound({})),
+  methodNotAllowed: (allow) => refuse(405, new MethodNotAllowed({}), { allow }),
+  tooLarge: () => refuse(413, new TooLarge({})),
+  unsupportedMediaType: () => refuse(415, new UnsupportedMediaType({})),
+  internal: (requestId) => refuse(500, new Internal({ requestId })),
+  unavailable: () => refuse(503, new NotNow({}), soon),
+}
+
+export const room: ErrorFormat = {
+  notFound: () => refuseRoom(new Room.RoomNotFound({})),
+  methodNotAllowed: (allow) => refuseRoom(new Room.RoomMethodNotAllowed({}), { allow }),
+  tooLarge: () => refuseRoom(new Room.RoomTooLarge({})),
+  unsupportedMediaType: () =>
+    refuseRoom(Room.RoomBadRequest.because("Send the body as Content-Type: application/json.")),
+  internal: () => refuseRoom(new Room.RoomInternal({})),
+  unavailable: () => refuseRoom(new Room.RoomUnavailable({}), soon),
+}
+
+/** The paths of the tools for agents, both the same endpoint. */
+export const tools = ["/mcp", "/api/mcp"] as const
+
+export const isTool = (path: string) => tools.some((one) => path === one)
+
+/** Whether the path is the room's page or below it. Like the room, it admits no other origin. */
+export const isRoomPage = (path: string) => path === "/signals" || path.startsWith("/signals/")
+
+const rooms = ["/api/rooms", "/api/health", "/livez", "/readyz"]
+
+/** Whether the path has the room's error format, which includes health and probes. All others have the altar's. */
+export const isRoom = (path: string) => rooms.some((root) => path === root || path.startsWith(`${root}/`))

@@ -1,0 +1,131 @@
+/** Clients who ask how an attempt ended: they share one look at it, and nobody has another one made too soon. */
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Exit, Fiber, Option } from "effect"
+import { TestClock } from "effect/testing"
+import type { Attempt } from "../../src/payments/ledger/Attempt.ts"
+import { retryAfterSeconds } from "../../src/payments/protocol/Decision.ts"
+import * as SharedInquiries from "../../src/payments/SharedInquiries.ts"
+
+const row = (checks: number): Attempt => ({
+  id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+  idempotencyKey: "a-key-of-this-test",
+  fingerprint: "",
+  act: "setWitnessStone",
+  url: "https://altar.example/api/witness",
+  input: {},
+  amountAtomic: 10_000n,
+  payment: {
+    rail: "x402",
+    network: "eip155:84532",
+    authorization: {
+      asset: "0x",
+      from: "0x",
+      to: "0x",
+      value: 10_000n,
+      validAfter: 0n,
+      validBefore: 1n,
+      nonce: "0x",
+      signature: "0x",
+    },
+    fromBlock: 0n,
+    transaction: Option.none(),
+  },
+  number: null,
+  state: "pending",
+  acceptedAt: "2026-11-22T00:00:00.000Z",
+  checks,
+  refusal: null,
+  pendingFailure: null,
+})
+
+const settled: Attempt = { ...row(0), state: "settled", answer: "{}", paymentResponse: "" }
+
+/** Looks take a second each, and end as they are told. */
+const scene = Effect.fnUntraced(function* (...ends: ReadonlyArray<Effect.Effect<Attempt>>) {
+  const begun: Array<number> = []
+  const ask = yield* SharedInquiries.make(
+    ({ checks }) =>
+      Effect.suspend(() => {
+        const end = ends[begun.length] ?? Effect.succeed(row(checks))
+        begun.push(checks)
+        return Effect.andThen(Effect.sleep("1 second"), end)
+      }),
+    SharedInquiries.inquiryInterval,
+  )
+  return { ask, begun }
+})
+
+describe("a look that clients ask for", () => {
+  it.effect("is one for all who ask while it lasts, and another attempt has its own", () =>
+    Effect.gen(function* () {
+      const { ask, begun } = yield* scene()
+      const askers = yield* Effect.forEach([1, 2, 3], (checks) => Effect.forkChild(ask(row(checks))))
+      const other = yield* Effect.forkChild(ask({ ...row(9), id: "another" }))
+      yield* TestClock.adjust("1 second")
+      const answers = yield* Effect.forEach(askers, Fiber.join)
+      assert.deepStrictEqual(
+        answers.map(({ checks }) => checks),
+        [1, 2, 3],
+      )
+      yield* Fiber.join(other)
+      assert.deepStrictEqual(begun, [1, 9])
+    }),
+  )
+
+  it.effect("rests for two seconds, in which the stored state is the answer, and no client is told to wait less", () =>
+    Effect.gen(function* () {
+      assert.isAtLeast(retryAfterSeconds(0) * 1000, Duration.toMillis(SharedInquiries.inquiryInterval))
+      const { ask, begun } = yield* scene()
+      const first = yield* Effect.forkChild(ask(row(0)))
+      yield* TestClock.adjust("2999 millis")
+      yield* Fiber.join(first)
+      const meanwhile = yield* Effect.forkChild(ask(row(1)))
+      yield* TestClock.adjust("0 millis")
+      assert.deepStrictEqual(begun, [0])
+      assert.strictEqual((yield* Fiber.join(meanwhile)).checks, 1)
+      // Another server has settled it.
+      assert.strictEqual((yield* ask(settled)).state, "settled")
+      assert.deepStrictEqual(begun, [0])
+      yield* TestClock.adjust("1 millis")
+      const next = yield* Effect.forkChild(ask(row(2)))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(next)
+      assert.deepStrictEqual(begun, [0, 2])
+    }),
+  )
+
+  it.effect("tells everybody how it ended, also whoever has read the row before", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* scene(Effect.succeed(settled))
+      const askers = yield* Effect.forEach([1, 2], (checks) => Effect.forkChild(ask(row(checks))))
+      yield* TestClock.adjust("1 second")
+      for (const asker of askers) assert.strictEqual((yield* Fiber.join(asker)).state, "settled")
+    }),
+  )
+
+  it.effect("goes on for the others when the one who began it leaves", () =>
+    Effect.gen(function* () {
+      const { ask, begun } = yield* scene(Effect.succeed(settled))
+      const first = yield* Effect.forkChild(ask(row(0)))
+      yield* TestClock.adjust("500 millis")
+      const second = yield* Effect.forkChild(ask(row(0)))
+      yield* Fiber.interrupt(first)
+      yield* TestClock.adjust("500 millis")
+      assert.strictEqual((yield* Fiber.join(second)).state, "settled")
+      assert.deepStrictEqual(begun, [0])
+    }),
+  )
+
+  it.effect("that broke is told to those who waited, and the next who asks has a new one at once", () =>
+    Effect.gen(function* () {
+      const { ask, begun } = yield* scene(Effect.die("the database is away"))
+      const askers = yield* Effect.forEach([0, 0], (checks) => Effect.forkChild(Effect.exit(ask(row(checks)))))
+      yield* TestClock.adjust("1 second")
+      for (const asker of askers) assert.isTrue(Exit.isFailure(yield* Fiber.join(asker)))
+      const next = yield* Effect.forkChild(ask(row(1)))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* Fiber.join(next)).state, "pending")
+      assert.deepStrictEqual(begun, [0, 1])
+    }),
+  )
+})
