@@ -3,27 +3,29 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { browser, Browser } from "../lab/browser/Browser.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
-import { TestServer } from "../lab/Fixture.ts"
 
 browser("a page of another origin", (it) => {
-  it.effect("begins, lists the tools and calls one", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const chromium = yield* Browser
-      // A context without the headers that other tests add to each request: they would be asked leave for, too.
-      const context = yield* Effect.acquireRelease(
+  it("begins, lists the tools and calls one", async ({ url, run }) => {
+    const chromium = await run(Browser)
+    // A context without the headers that other tests add to each request: they would be asked leave for, too.
+    const context = await run(
+      Effect.acquireRelease(
         Effect.promise(() => chromium.newContext()),
         (opened) => Effect.promise(() => opened.close()),
-      )
-      const page = yield* Effect.promise(() => context.newPage())
-      const elsewhere = yield* serve(async () => ({
+      ),
+    )
+    const page = await context.newPage()
+    const elsewhere = await run(
+      serve(async () => ({
         status: 200,
         body: "A page of somebody else.",
         type: "text/plain",
-      }))
-      yield* Effect.promise(() => page.goto(elsewhere))
-      const tools = `${url}/mcp`
-      const answers = yield* Effect.promise(() =>
+      })),
+    )
+    await page.goto(elsewhere)
+    const tools = `${url}/mcp`
+    const answers = await run(
+      Effect.promise(() =>
         page.evaluate(async (address) => {
           const send = async (method: string, params: object, more: Record<string, string> = {}) => {
             const response = await fetch(address, {
@@ -53,13 +55,13 @@ browser("a page of another origin", (it) => {
             called: await send("tools/call", { name: "field", arguments: {} }),
           }
         }, tools),
-      )
-      assert.notStrictEqual(answers.from, new URL(tools).origin)
-      assert.strictEqual(answers.begun.serverInfo.name, "spirit-altar")
-      assert.lengthOf(answers.listed.tools, 5)
-      assert.isTrue(answers.called.structuredContent.ok)
-      assert.strictEqual(answers.calledNow.resultType, "complete")
-      assert.deepEqual(answers.calledNow.structuredContent, answers.called.structuredContent)
-    }),
-  )
+      ),
+    )
+    assert.notStrictEqual(answers.from, new URL(tools).origin)
+    assert.strictEqual(answers.begun.serverInfo.name, "spirit-altar")
+    assert.lengthOf(answers.listed.tools, 5)
+    assert.isTrue(answers.called.structuredContent.ok)
+    assert.strictEqual(answers.calledNow.resultType, "complete")
+    assert.deepEqual(answers.calledNow.structuredContent, answers.called.structuredContent)
+  })
 })

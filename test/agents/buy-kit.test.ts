@@ -1,11 +1,11 @@
 /** The kit of every act is true: sent as it stands it meets the very challenge it named, and pays. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { call, connect } from "../lab/McpClient.ts"
 import * as Clock from "../lab/Clock.ts"
 import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, type Offer, sign } from "../lab/buyer/Payment.ts"
+import { suite } from "../lab/Suites.ts"
 
 interface Kit {
   readonly action: string
@@ -53,9 +53,9 @@ const open = Effect.gen(function* () {
   return connected
 })
 
-layer(world(), { excludeTestServices: true })("buy_kit", (it) => {
-  it.effect.each(purchases)("%s: the challenge is the live one, and paying it settles", ([act, args, price]) =>
-    Effect.gen(function* () {
+suite("buy_kit", world(), (it) => {
+  for (const [act, args, price] of purchases) {
+    it(`${act}: the challenge is the live one, and paying it settles`, function* () {
       const connected = yield* open
       yield* Clock.today
       const kit = yield* kitOf(connected, args())
@@ -73,23 +73,21 @@ layer(world(), { excludeTestServices: true })("buy_kit", (it) => {
       assert.strictEqual(paid.status, 201, paid.text)
       const reconciled = yield* ask(kit.reconcile.replace("{Idempotency-Key}", key), { method: "POST" })
       assert.strictEqual(reconciled.status, 200)
-    }),
-  )
+    })
+  }
 
-  it.effect("leaves the values open that only the buyer knows", () =>
-    Effect.gen(function* () {
-      const connected = yield* open
-      const kit = yield* kitOf(connected, { action: "offerPrayer", spirit: "static-fox" })
-      assert.deepStrictEqual([kit.complete, kit.missing], [false, ["agentName", "intentionCommitment"]])
-      assert.deepStrictEqual(kit.request.body, {
-        agentName: "<agentName>",
-        intentionCommitment: "<intentionCommitment>",
-      })
-    }),
-  )
+  it("leaves the values open that only the buyer knows", function* () {
+    const connected = yield* open
+    const kit = yield* kitOf(connected, { action: "offerPrayer", spirit: "static-fox" })
+    assert.deepStrictEqual([kit.complete, kit.missing], [false, ["agentName", "intentionCommitment"]])
+    assert.deepStrictEqual(kit.request.body, {
+      agentName: "<agentName>",
+      intentionCommitment: "<intentionCommitment>",
+    })
+  })
 
-  it.effect.each(["lightDay", "lightWeek", "lightMonth"])("names the dedication that %s needs", (action) =>
-    Effect.gen(function* () {
+  for (const action of ["lightDay", "lightWeek", "lightMonth"]) {
+    it(`names the dedication that ${action} needs`, function* () {
       const connected = yield* open
       const kit = yield* kitOf(connected, { action, spirit: "static-fox", agentName: "Wren" })
       assert.deepStrictEqual([kit.complete, kit.missing], [false, ["dedication"]])
@@ -97,73 +95,67 @@ layer(world(), { excludeTestServices: true })("buy_kit", (it) => {
       const nowhere = { parentId: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1" }
       const light = yield* call(connected, "buy_kit", { action, spirit: "static-fox", ...nowhere })
       assert.include(light.text, "parent_not_lit", "a light needs none, but a candle to be laid on")
-    }),
-  )
+    })
+  }
 
-  it.effect("holds what this act needs and no more", () =>
-    Effect.gen(function* () {
-      const connected = yield* open
-      const complete = yield* call(connected, "buy_kit", { action: "takeIn", spirit: "static-fox", agentName: "Wren" })
-      assert.isBelow(complete.text.length, 5_000, "some 1,200 tokens, typed data and outcomes included")
-      const kit = JSON.parse(complete.text)
-      assert.isUndefined(kit.commitment, "a keeper seals nothing")
-      assert.deepStrictEqual(
-        kit.request.members.map(({ name }: { readonly name: string }) => name),
-        ["reason"],
-      )
-      const stone = yield* call(connected, "buy_kit", { action: "setWitnessStone" })
-      assert.include(stone.text, "SHA-256( UTF-8(salt) + 0x00")
-    }),
-  )
+  it("holds what this act needs and no more", function* () {
+    const connected = yield* open
+    const complete = yield* call(connected, "buy_kit", { action: "takeIn", spirit: "static-fox", agentName: "Wren" })
+    assert.isBelow(complete.text.length, 5_000, "some 1,200 tokens, typed data and outcomes included")
+    const kit = JSON.parse(complete.text)
+    assert.isUndefined(kit.commitment, "a keeper seals nothing")
+    assert.deepStrictEqual(
+      kit.request.members.map(({ name }: { readonly name: string }) => name),
+      ["reason"],
+    )
+    const stone = yield* call(connected, "buy_kit", { action: "setWitnessStone" })
+    assert.include(stone.text, "SHA-256( UTF-8(salt) + 0x00")
+  })
 
-  it.effect("tells what would be refused, and writes nothing", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const connected = yield* open
-      yield* pay(yield* newPayer(), `${url}/api/acquire/dew-spider`, {})
-      const count = sql`SELECT (SELECT count(*) FROM payment_attempts) AS a, (SELECT count(*) FROM payment_claims) AS c,
+  it("tells what would be refused, and writes nothing", function* ({ sql, url }) {
+    const connected = yield* open
+    yield* pay(yield* newPayer(), `${url}/api/acquire/dew-spider`, {})
+    const count = sql`SELECT (SELECT count(*) FROM payment_attempts) AS a, (SELECT count(*) FROM payment_claims) AS c,
         (SELECT count(*) FROM payment_pools) AS p`
-      const before = yield* count
-      const refused: ReadonlyArray<readonly [Record<string, unknown>, string, RegExp]> = [
-        [{ action: "takeIn", spirit: "dew-spider" }, "already_kept", /first keeper/u],
-        [{ action: "takeIn" }, "bad_arguments", /spirit: Required/u],
-        [{ action: "takeIn", spirit: "moss-hare", kind: "promise" }, "bad_arguments", /kind: No part/u],
-        [{ action: "takeIn", spirit: "moss-hare", days: 7 }, "bad_arguments", /days: /u],
-        [{ action: "lightVotiveCandle", spirit: "moss-hare", dedication: "x" }, "bad_arguments", /action: /u],
-        [
-          {
-            action: "lightDay",
-            spirit: "moss-hare",
-            dedication: "x",
-            parentId: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
-          },
-          "bad_request",
-          /./u,
-        ],
-        [{ action: "lightDay", spirit: "moss-hare", dedication: "see altar.example.com" }, "dedication_held", /./u],
-        [{ action: "collectMaterial", elementId: "nobody" }, "element_not_found", /./u],
-        [
-          { action: "offerPrayer", spirit: "moss-hare", day: "2020-01-01", agentName: "W", ...sealed() },
-          "prayer_day_not_today",
-          /./u,
-        ],
-        [{ action: "setWitnessStone", commitment: "0".repeat(64) }, "commitment_refused", /./u],
-        [{ action: "steal" }, "bad_arguments", /action: /u],
-        [
-          { action: "takeIn", spirit: "moss-hare", payer: "0x70997970c51812dc3A010C7d01b50e0d17dc79C8" },
-          "bad_arguments",
-          /checksum/u,
-        ],
-      ]
-      for (const [args, code, says] of refused) {
-        const { isError, text } = yield* call(connected, "buy_kit", args)
-        assert.isTrue(isError, text)
-        const refusal: { code: string; message: string } = JSON.parse(text)
-        assert.strictEqual(refusal.code, code, text)
-        assert.match(refusal.message, says)
-      }
-      assert.deepStrictEqual(yield* count, before)
-    }),
-  )
+    const before = yield* count
+    const refused: ReadonlyArray<readonly [Record<string, unknown>, string, RegExp]> = [
+      [{ action: "takeIn", spirit: "dew-spider" }, "already_kept", /first keeper/u],
+      [{ action: "takeIn" }, "bad_arguments", /spirit: Required/u],
+      [{ action: "takeIn", spirit: "moss-hare", kind: "promise" }, "bad_arguments", /kind: No part/u],
+      [{ action: "takeIn", spirit: "moss-hare", days: 7 }, "bad_arguments", /days: /u],
+      [{ action: "lightVotiveCandle", spirit: "moss-hare", dedication: "x" }, "bad_arguments", /action: /u],
+      [
+        {
+          action: "lightDay",
+          spirit: "moss-hare",
+          dedication: "x",
+          parentId: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
+        },
+        "bad_request",
+        /./u,
+      ],
+      [{ action: "lightDay", spirit: "moss-hare", dedication: "see altar.example.com" }, "dedication_held", /./u],
+      [{ action: "collectMaterial", elementId: "nobody" }, "element_not_found", /./u],
+      [
+        { action: "offerPrayer", spirit: "moss-hare", day: "2020-01-01", agentName: "W", ...sealed() },
+        "prayer_day_not_today",
+        /./u,
+      ],
+      [{ action: "setWitnessStone", commitment: "0".repeat(64) }, "commitment_refused", /./u],
+      [{ action: "steal" }, "bad_arguments", /action: /u],
+      [
+        { action: "takeIn", spirit: "moss-hare", payer: "0x70997970c51812dc3A010C7d01b50e0d17dc79C8" },
+        "bad_arguments",
+        /checksum/u,
+      ],
+    ]
+    for (const [args, code, says] of refused) {
+      const { isError, text } = yield* call(connected, "buy_kit", args)
+      assert.isTrue(isError, text)
+      const refusal: { code: string; message: string } = JSON.parse(text)
+      assert.strictEqual(refusal.code, code, text)
+      assert.match(refusal.message, says)
+    }
+    assert.deepStrictEqual(yield* count, before)
+  })
 })

@@ -1,10 +1,11 @@
 /** MCP's cards: where agents and the registry learn of the tools, their revisions and their icon. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
-import { ask, configOf, layer as world, TestServer } from "../lab/Fixture.ts"
+import { ask, configOf, layer as world } from "../lab/Fixture.ts"
 import { connect } from "../lab/McpNewClient.ts"
+import { suite } from "../lab/Suites.ts"
 
 const https = Schema.String.check(Schema.isPattern(/^https:\/\/\S{1,240}$/u))
 const named = (maximum: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(maximum))
@@ -27,44 +28,39 @@ const ServerJson = Schema.Struct({
   remotes: Schema.Array(Schema.Struct({ type: Schema.Literals(["streamable-http", "sse"]), url: https })),
 })
 
-layer(world(), { excludeTestServices: true })("the cards of the tools", (it) => {
-  it.effect("names both revisions wherever agents look", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const card = yield* ask(`${url}/mcp/server-card`)
-      assert.strictEqual(card.headers.get("content-type"), "application/mcp-server-card+json")
-      assert.strictEqual(card.headers.get("cache-control"), "public, max-age=3600")
-      assert.include(card.headers.get("access-control-expose-headers"), "ETag")
-      const tag = card.headers.get("etag") ?? ""
-      assert.strictEqual((yield* ask(`${url}/mcp/server-card`, { headers: { "if-none-match": tag } })).status, 304)
-      const wellKnown = yield* ask(`${url}/.well-known/mcp/server-card.json`)
-      assert.deepEqual(JSON.parse(card.text), wellKnown.json)
-      const catalog = yield* ask(`${url}/.well-known/ai-catalog.json`)
-      assert.strictEqual(catalog.headers.get("content-type"), "application/ai-catalog+json")
-      assert.strictEqual(JSON.parse(catalog.text).entries[0].url, `${url}/mcp/server-card`)
-      for (const path of ["/mcp/server-card", "/.well-known/agent.json", "/.well-known/agent-card.json", "/llms.txt"]) {
-        const { text } = yield* ask(`${url}${path}`)
-        for (const version of ["2026-07-28", "2025-06-18"]) assert.include(text, version, path)
-      }
-    }),
-  )
+suite("the cards of the tools", world(), (it) => {
+  it("names both revisions wherever agents look", function* ({ url }) {
+    const card = yield* ask(`${url}/mcp/server-card`)
+    assert.strictEqual(card.headers.get("content-type"), "application/mcp-server-card+json")
+    assert.strictEqual(card.headers.get("cache-control"), "public, max-age=3600")
+    assert.include(card.headers.get("access-control-expose-headers"), "ETag")
+    const tag = card.headers.get("etag") ?? ""
+    assert.strictEqual((yield* ask(`${url}/mcp/server-card`, { headers: { "if-none-match": tag } })).status, 304)
+    const wellKnown = yield* ask(`${url}/.well-known/mcp/server-card.json`)
+    assert.deepEqual(JSON.parse(card.text), wellKnown.json)
+    const catalog = yield* ask(`${url}/.well-known/ai-catalog.json`)
+    assert.strictEqual(catalog.headers.get("content-type"), "application/ai-catalog+json")
+    assert.strictEqual(JSON.parse(catalog.text).entries[0].url, `${url}/mcp/server-card`)
+    for (const path of ["/mcp/server-card", "/.well-known/agent.json", "/.well-known/agent-card.json", "/llms.txt"]) {
+      const { text } = yield* ask(`${url}${path}`)
+      for (const version of ["2026-07-28", "2025-06-18"]) assert.include(text, version, path)
+    }
+  })
 })
 
-layer(world(), { excludeTestServices: true })("a public server", (it) => {
-  it.effect("has an entry for MCP's registry, and an icon that is there", () =>
-    Effect.gen(function* () {
-      const config = yield* configOf({}, { publicUrl: "https://altar.example" })
-      yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-      const here = `http://127.0.0.1:${config.port}`
-      const { json } = yield* ask(`${here}/.well-known/mcp/server.json`)
-      const entry = Schema.decodeUnknownSync(ServerJson, { onExcessProperty: "error" })(json)
-      assert.deepInclude(entry, { name: "example.altar/spirit-altar" })
-      assert.deepStrictEqual(entry.remotes, [{ type: "streamable-http", url: "https://altar.example/mcp" }])
-      const { client } = yield* Effect.orDie(connect(`${here}/mcp`, "auto"))
-      const { tools } = yield* Effect.promise(() => client.listTools())
-      for (const { icons } of tools) assert.deepEqual<unknown>(icons, entry.icons)
-      const icon = yield* ask(entry.icons[0]?.src.replace("https://altar.example", here) ?? "")
-      assert.strictEqual(icon.headers.get("content-type"), "image/png")
-    }),
-  )
+suite("a public server", world(), (it) => {
+  it("has an entry for MCP's registry, and an icon that is there", function* () {
+    const config = yield* configOf({}, { publicUrl: "https://altar.example" })
+    yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+    const here = `http://127.0.0.1:${config.port}`
+    const { json } = yield* ask(`${here}/.well-known/mcp/server.json`)
+    const entry = Schema.decodeUnknownSync(ServerJson, { onExcessProperty: "error" })(json)
+    assert.deepInclude(entry, { name: "example.altar/spirit-altar" })
+    assert.deepStrictEqual(entry.remotes, [{ type: "streamable-http", url: "https://altar.example/mcp" }])
+    const { client } = yield* Effect.orDie(connect(`${here}/mcp`, "auto"))
+    const { tools } = yield* Effect.promise(() => client.listTools())
+    for (const { icons } of tools) assert.deepEqual<unknown>(icons, entry.icons)
+    const icon = yield* ask(entry.icons[0]?.src.replace("https://altar.example", here) ?? "")
+    assert.strictEqual(icon.headers.get("content-type"), "image/png")
+  })
 })

@@ -3,12 +3,13 @@ import { execFile } from "node:child_process"
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { assert, beforeAll, layer } from "@effect/vitest"
+import { assert, beforeAll } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../lab/Patience.ts"
-import { layer as world, TestServer } from "../lab/Fixture.ts"
+import { layer as world } from "../lab/Fixture.ts"
 import { install, tools } from "../tools/Install.ts"
 import { lines } from "./ConformanceLines.ts"
+import { suite } from "../lab/Suites.ts"
 
 interface Check {
   readonly id: string
@@ -42,17 +43,14 @@ beforeAll(() => install(tools, "MCP's conformance suite, in test/tools"), patien
 
 // A server for each: the suites send more messages together than one address may in a minute.
 for (const line of lines) {
-  layer(world(), { excludeTestServices: true })(`MCP's conformance suite ${line.name}`, (it) => {
-    it.effect("passes where it applies, and fails only where this server offers nothing", () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const { checks, code, text } = yield* conformance(`${url}/mcp`, line)
-        assert.strictEqual(code, 0, text)
-        for (const [scenario, wanted] of Object.entries(line.required)) {
-          const of = checks.get(scenario) ?? []
-          assert.isAtLeast(of.filter(({ status }) => status === "SUCCESS").length, wanted, `${scenario}: ${text}`)
-        }
-      }),
-    )
+  suite(`MCP's conformance suite ${line.name}`, world(), (it) => {
+    it("passes where it applies, and fails only where this server offers nothing", function* ({ url }) {
+      const { checks, code, text } = yield* conformance(`${url}/mcp`, line)
+      assert.strictEqual(code, 0, text)
+      for (const [scenario, wanted] of Object.entries(line.required)) {
+        const of = checks.get(scenario) ?? []
+        assert.isAtLeast(of.filter(({ status }) => status === "SUCCESS").length, wanted, `${scenario}: ${text}`)
+      }
+    })
   })
 }

@@ -1,5 +1,5 @@
 /** No document promises what the live 402 does not: price, network, asset, recipient and URL of every act agree. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { sales } from "../../schema/altar/Sales.ts"
 import { nameMaximum, senderMaximum, textMaximum } from "../../schema/room/Limits.ts"
@@ -8,6 +8,7 @@ import * as Server from "../../src/server/Server.ts"
 import { acts } from "../lab/ActTable.ts"
 import { ask, configOf, layer as world, TestServer } from "../lab/Fixture.ts"
 import { challengeOf } from "../lab/buyer/Payment.ts"
+import { suite } from "../lab/Suites.ts"
 
 const documents = ["/.well-known/mcp/server-card.json", "/.well-known/agent.json", "/.well-known/x402"]
 
@@ -43,10 +44,9 @@ const read = <A>(path: string) =>
 
 const usd = (amountAtomic: string) => (Number(amountAtomic) / 1_000_000).toFixed(2)
 
-layer(world(), { excludeTestServices: true })("the documents for agents", (it) => {
-  it.effect.each(acts())("agree with the live 402 of $name", (act) =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
+suite("the documents for agents", world(), (it) => {
+  for (const act of acts()) {
+    it(`agree with the live 402 of ${act.name}`, function* ({ url }) {
       const { payment, actions, buyerSpendPolicy } = yield* read<Manifest>("/.well-known/agent.json")
       const action = actions.find(({ name }) => name === act.name)
       const example = action?.example ?? ""
@@ -82,134 +82,116 @@ layer(world(), { excludeTestServices: true })("the documents for agents", (it) =
         for (const fact of [offer.amount, `$${usd(offer.amount)}`]) assert.include(row, fact, path)
         for (const fact of [offer.network, offer.asset, offer.payTo]) assert.include(text, fact, path)
       }
-    }),
-  )
+    })
+  }
 
-  it.effect("name every paid act and nothing else", () =>
-    Effect.gen(function* () {
-      const names = acts().map(({ name }) => name)
-      const { actions } = yield* read<Manifest>("/.well-known/agent.json")
-      assert.sameMembers(
-        actions.map(({ name }) => name),
-        names,
-      )
-      const { paths } = yield* read<Spec>("/openapi.json")
-      const paid = Object.values(paths).flatMap(({ post }) =>
-        post?.["x-payment-info"] === undefined ? [] : [post.operationId],
-      )
-      assert.sameMembers(paid, names)
-    }),
-  )
+  it("name every paid act and nothing else", function* () {
+    const names = acts().map(({ name }) => name)
+    const { actions } = yield* read<Manifest>("/.well-known/agent.json")
+    assert.sameMembers(
+      actions.map(({ name }) => name),
+      names,
+    )
+    const { paths } = yield* read<Spec>("/openapi.json")
+    const paid = Object.values(paths).flatMap(({ post }) =>
+      post?.["x-payment-info"] === undefined ? [] : [post.operationId],
+    )
+    assert.sameMembers(paid, names)
+  })
 
-  it.effect("point x402 crawlers at URLs that all ask to be paid", () =>
-    Effect.gen(function* () {
-      const { resources } = yield* read<{ resources: ReadonlyArray<{ url: string }> }>("/.well-known/x402")
-      assert.strictEqual(new Set(resources.map(({ url }) => url)).size, resources.length)
-      const answers = yield* Effect.forEach(resources, ({ url }) => ask(url, { method: "POST" }), { concurrency: 8 })
-      assert.deepStrictEqual(
-        answers.filter(
-          (answer, index) => answer.status !== 402 || challengeOf(answer).resource.url !== resources[index]?.url,
-        ),
-        [],
-      )
-    }),
-  )
+  it("point x402 crawlers at URLs that all ask to be paid", function* () {
+    const { resources } = yield* read<{ resources: ReadonlyArray<{ url: string }> }>("/.well-known/x402")
+    assert.strictEqual(new Set(resources.map(({ url }) => url)).size, resources.length)
+    const answers = yield* Effect.forEach(resources, ({ url }) => ask(url, { method: "POST" }), { concurrency: 8 })
+    assert.deepStrictEqual(
+      answers.filter(
+        (answer, index) => answer.status !== 402 || challengeOf(answer).resource.url !== resources[index]?.url,
+      ),
+      [],
+    )
+  })
 
-  it.effect("describe the MCP endpoints in a server card", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const card = yield* read<{ name: string; description: string; remotes: ReadonlyArray<Record<string, unknown>> }>(
-        "/.well-known/mcp/server-card.json",
-      )
-      assert.match(card.name, /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/u)
-      assert.isAtMost(card.description.length, 100)
-      assert.deepStrictEqual(
-        card.remotes.map((remote) => remote["url"]),
-        [`${url}/mcp`, `${url}/api/mcp`],
-      )
-      assert.notProperty(card, "tools")
-    }),
-  )
+  it("describe the MCP endpoints in a server card", function* ({ url }) {
+    const card = yield* read<{ name: string; description: string; remotes: ReadonlyArray<Record<string, unknown>> }>(
+      "/.well-known/mcp/server-card.json",
+    )
+    assert.match(card.name, /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/u)
+    assert.isAtMost(card.description.length, 100)
+    assert.deepStrictEqual(
+      card.remotes.map((remote) => remote["url"]),
+      [`${url}/mcp`, `${url}/api/mcp`],
+    )
+    assert.notProperty(card, "tools")
+  })
 
-  it.effect("are answered with 304 when nothing changed, and open to every origin", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const path of [...documents, "/llms.txt", "/for-agents"]) {
-        const first = yield* ask(`${url}${path}`, { headers: { origin: "https://elsewhere.example" } })
-        assert.strictEqual(first.headers.get("access-control-allow-origin"), "*", path)
-        const etag = first.headers.get("etag") ?? ""
-        const again = yield* ask(`${url}${path}`, { headers: { "if-none-match": etag } })
-        assert.deepStrictEqual([again.status, again.text], [304, ""], path)
-        const head = yield* ask(`${url}${path}`, { method: "HEAD" })
-        assert.deepStrictEqual([head.status, head.text, head.headers.get("etag")], [200, "", etag], path)
-        const post = yield* ask(`${url}${path}`, { method: "POST" })
-        assert.deepStrictEqual([post.status, post.headers.get("allow")], [405, "GET, HEAD, OPTIONS"], path)
-      }
-    }),
-  )
+  it("are answered with 304 when nothing changed, and open to every origin", function* ({ url }) {
+    for (const path of [...documents, "/llms.txt", "/for-agents"]) {
+      const first = yield* ask(`${url}${path}`, { headers: { origin: "https://elsewhere.example" } })
+      assert.strictEqual(first.headers.get("access-control-allow-origin"), "*", path)
+      const etag = first.headers.get("etag") ?? ""
+      const again = yield* ask(`${url}${path}`, { headers: { "if-none-match": etag } })
+      assert.deepStrictEqual([again.status, again.text], [304, ""], path)
+      const head = yield* ask(`${url}${path}`, { method: "HEAD" })
+      assert.deepStrictEqual([head.status, head.text, head.headers.get("etag")], [200, "", etag], path)
+      const post = yield* ask(`${url}${path}`, { method: "POST" })
+      assert.deepStrictEqual([post.status, post.headers.get("allow")], [405, "GET, HEAD, OPTIONS"], path)
+    }
+  })
 
-  it.effect("show the manual as a page without script, or as the Markdown of llms.txt", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const page = yield* ask(`${url}/for-agents`, { headers: { accept: "text/html,*/*;q=0.8" } })
-      assert.strictEqual(page.headers.get("content-type"), "text/html; charset=utf-8")
-      assert.strictEqual(page.headers.get("vary"), "accept, accept-encoding")
-      assert.include(page.headers.get("content-security-policy"), "default-src 'none'")
-      assert.notMatch(page.text, /<script|\sstyle=|\son[a-z]+=/u)
-      assert.notInclude(page.text, "`", "every backtick became markup")
-      const style = /<link rel="stylesheet" href="([^"]+)"/u.exec(page.text)?.[1] ?? "none"
-      assert.strictEqual((yield* ask(`${url}${style}`)).headers.get("content-type"), "text/css; charset=utf-8", style)
-      const ids = [...page.text.matchAll(/ id="([^"]+)"/gu)].map((match) => match[1])
-      for (const [, target] of page.text.matchAll(/href="#([^"]+)"/gu)) assert.include(ids, target)
-      const plain = yield* ask(`${url}/for-agents`, { headers: { accept: "text/markdown, text/html;q=0.9" } })
-      assert.strictEqual(plain.headers.get("content-type"), "text/markdown; charset=utf-8")
-      assert.notStrictEqual(plain.headers.get("etag"), page.headers.get("etag"))
-      const llms = yield* ask(`${url}/llms.txt`)
-      assert.strictEqual(llms.headers.get("content-type"), "text/plain; charset=utf-8")
-      assert.strictEqual(llms.text, plain.text)
-      const file = yield* ask(`${url}/for-agents.md`)
-      assert.strictEqual(file.headers.get("content-type"), "text/markdown; charset=utf-8")
-      assert.strictEqual(file.text, llms.text)
-      for (const bound of [
-        "`agentName` 1-64, `reason` 1-280, `dedication` 1-40, `salt` 16-256",
-        "`Idempotency-Key`: 12-128 of",
-        `\`name\` 1-${nameMaximum}, \`sender\` 1-${senderMaximum}, \`text\` 1-${textMaximum}`,
-      ]) {
-        assert.include(llms.text, bound)
-      }
-      assert.match(llms.text, /^# Spirit Altar\n\n> /u)
-      for (const [, link = ""] of llms.text.matchAll(/\]\((http[^)]+)\)/gu)) {
-        const status = (yield* ask(link)).status
-        assert.strictEqual(status, link.endsWith("/mcp") ? 405 : 200, link)
-      }
-    }),
-  )
+  it("show the manual as a page without script, or as the Markdown of llms.txt", function* ({ url }) {
+    const page = yield* ask(`${url}/for-agents`, { headers: { accept: "text/html,*/*;q=0.8" } })
+    assert.strictEqual(page.headers.get("content-type"), "text/html; charset=utf-8")
+    assert.strictEqual(page.headers.get("vary"), "accept, accept-encoding")
+    assert.include(page.headers.get("content-security-policy"), "default-src 'none'")
+    assert.notMatch(page.text, /<script|\sstyle=|\son[a-z]+=/u)
+    assert.notInclude(page.text, "`", "every backtick became markup")
+    const style = /<link rel="stylesheet" href="([^"]+)"/u.exec(page.text)?.[1] ?? "none"
+    assert.strictEqual((yield* ask(`${url}${style}`)).headers.get("content-type"), "text/css; charset=utf-8", style)
+    const ids = [...page.text.matchAll(/ id="([^"]+)"/gu)].map((match) => match[1])
+    for (const [, target] of page.text.matchAll(/href="#([^"]+)"/gu)) assert.include(ids, target)
+    const plain = yield* ask(`${url}/for-agents`, { headers: { accept: "text/markdown, text/html;q=0.9" } })
+    assert.strictEqual(plain.headers.get("content-type"), "text/markdown; charset=utf-8")
+    assert.notStrictEqual(plain.headers.get("etag"), page.headers.get("etag"))
+    const llms = yield* ask(`${url}/llms.txt`)
+    assert.strictEqual(llms.headers.get("content-type"), "text/plain; charset=utf-8")
+    assert.strictEqual(llms.text, plain.text)
+    const file = yield* ask(`${url}/for-agents.md`)
+    assert.strictEqual(file.headers.get("content-type"), "text/markdown; charset=utf-8")
+    assert.strictEqual(file.text, llms.text)
+    for (const bound of [
+      "`agentName` 1-64, `reason` 1-280, `dedication` 1-40, `salt` 16-256",
+      "`Idempotency-Key`: 12-128 of",
+      `\`name\` 1-${nameMaximum}, \`sender\` 1-${senderMaximum}, \`text\` 1-${textMaximum}`,
+    ]) {
+      assert.include(llms.text, bound)
+    }
+    assert.match(llms.text, /^# Spirit Altar\n\n> /u)
+    for (const [, link = ""] of llms.text.matchAll(/\]\((http[^)]+)\)/gu)) {
+      const status = (yield* ask(link)).status
+      assert.strictEqual(status, link.endsWith("/mcp") ? 405 : 200, link)
+    }
+  })
 
-  it.effect("publish vectors that others compute alike", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { text } = yield* ask(`${url}/llms.txt`)
-      // printf 'sixteen-chars-ok\0hello' | sha256sum, and so on; the last words normalize to "café", LF, "at dawn".
-      for (const commitment of [
-        "91de83b1a54270846ea2487a374c42d37984a976ec150a81b365dd028173c0cf",
-        "6afde0a2de2a0973df45fed7040a985cb1efcdba7153d9420aa8743a19fb664a",
-        "8c05d8b5973b5e62760424aad46c8ee86ca4264924600a6fc6967d802c1fd2b4",
-      ]) {
-        assert.include(text, commitment)
-      }
-      assert.include(text, String.raw`" cafe\u0301\r\nat dawn\n"`)
-    }),
-  )
+  it("publish vectors that others compute alike", function* ({ url }) {
+    const { text } = yield* ask(`${url}/llms.txt`)
+    // printf 'sixteen-chars-ok\0hello' | sha256sum, and so on; the last words normalize to "café", LF, "at dawn".
+    for (const commitment of [
+      "91de83b1a54270846ea2487a374c42d37984a976ec150a81b365dd028173c0cf",
+      "6afde0a2de2a0973df45fed7040a985cb1efcdba7153d9420aa8743a19fb664a",
+      "8c05d8b5973b5e62760424aad46c8ee86ca4264924600a6fc6967d802c1fd2b4",
+    ]) {
+      assert.include(text, commitment)
+    }
+    assert.include(text, String.raw`" cafe\u0301\r\nat dawn\n"`)
+  })
 
-  it.effect("do not pretend when payments are not configured", () =>
-    Effect.gen(function* () {
-      const config = yield* configOf({}, { payments: ["PAY_TO"] })
-      yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-      const { text } = yield* ask(`${config.publicUrl}/.well-known/agent.json`)
-      const { payment }: Manifest = JSON.parse(text)
-      assert.deepInclude(payment, { enabled: false, missing: ["PAY_TO"] })
-      assert.notProperty(payment, "payTo")
-      assert.include((yield* ask(`${config.publicUrl}/llms.txt`)).text, "not configured")
-    }),
-  )
+  it("do not pretend when payments are not configured", function* () {
+    const config = yield* configOf({}, { payments: ["PAY_TO"] })
+    yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+    const { text } = yield* ask(`${config.publicUrl}/.well-known/agent.json`)
+    const { payment }: Manifest = JSON.parse(text)
+    assert.deepInclude(payment, { enabled: false, missing: ["PAY_TO"] })
+    assert.notProperty(payment, "payTo")
+    assert.include((yield* ask(`${config.publicUrl}/llms.txt`)).text, "not configured")
+  })
 })

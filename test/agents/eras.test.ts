@@ -1,5 +1,5 @@
 /** Both eras of MCP at one URL: the official clients of both, and each refusal of 2026-07-28 byte by byte. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -12,6 +12,7 @@ import { random } from "../lab/Random.ts"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { visit } from "./Agent.ts"
+import { suite } from "../lab/Suites.ts"
 
 const stateless = "2026-07-28"
 const key = {
@@ -56,14 +57,13 @@ const send = Effect.fnUntraced(function* ({ headers = {}, id = 1, method, params
 
 const aServer = world({}, undefined, { trustedProxies: loopback })
 
-layer(aServer, { excludeTestServices: true })("one URL for both eras", (it) => {
-  it.effect.each<readonly [New.Mode, string]>([
+suite("one URL for both eras", aServer, (it) => {
+  for (const [mode, version] of [
     ["auto", stateless],
     [{ pin: stateless }, stateless],
     ["legacy", "2025-06-18"],
-  ])("the client of 2026 in mode %j connects, lists, calls and validates", ([mode, version]) =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
+  ] satisfies ReadonlyArray<readonly [New.Mode, string]>) {
+    it(`the client of 2026 in mode ${JSON.stringify(mode)} connects, lists, calls and validates`, function* ({ url }) {
       for (const path of ["/mcp", "/api/mcp"]) {
         const { client, transport } = yield* Effect.orDie(New.connect(`${url}${path}`, mode))
         assert.deepStrictEqual([transport.protocolVersion, transport.sessionId], [version, undefined])
@@ -79,44 +79,41 @@ layer(aServer, { excludeTestServices: true })("one URL for both eras", (it) => {
         const refused = yield* Effect.promise(() => client.callTool({ name: "altar", arguments: { spirit: "x" } }))
         assert.isTrue(refused.isError)
       }
-    }),
-  )
+    })
+  }
 
-  it.effect("an old answer keeps its shape, and a new one its envelope", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const old = yield* ask(`${url}/mcp`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
-      })
-      assert.hasAllKeys(JSON.parse(old.text).result, ["tools"])
-      const listed = yield* send({ method: "tools/list" })
-      assert.strictEqual(listed.status, 200)
-      assert.hasAllKeys(listed.reply.result, ["resultType", "tools", "ttlMs", "cacheScope", "_meta"])
-      assert.deepInclude(listed.reply.result, { resultType: "complete", cacheScope: "public" })
-      assert.isAbove(Number(listed.reply.result?.["ttlMs"]), 0)
-      assert.deepEqual(listed.reply.result?.["tools"], JSON.parse(old.text).result.tools)
-      const { reply } = yield* send({ method: "server/discover", id: "a" })
-      assert.strictEqual(reply.id, "a")
-      assert.hasAllKeys(reply.result, [
-        "resultType",
-        "supportedVersions",
-        "capabilities",
-        "instructions",
-        "ttlMs",
-        "cacheScope",
-        "_meta",
-      ])
-      assert.deepStrictEqual(reply.result?.["supportedVersions"], [stateless, "2025-06-18"])
-      assert.deepInclude(Object(reply.result?.["_meta"])[key.server], { name: "spirit-altar", title: "Spirit Altar" })
-    }),
-  )
+  it("an old answer keeps its shape, and a new one its envelope", function* ({ url }) {
+    const old = yield* ask(`${url}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    })
+    assert.hasAllKeys(JSON.parse(old.text).result, ["tools"])
+    const listed = yield* send({ method: "tools/list" })
+    assert.strictEqual(listed.status, 200)
+    assert.hasAllKeys(listed.reply.result, ["resultType", "tools", "ttlMs", "cacheScope", "_meta"])
+    assert.deepInclude(listed.reply.result, { resultType: "complete", cacheScope: "public" })
+    assert.isAbove(Number(listed.reply.result?.["ttlMs"]), 0)
+    assert.deepEqual(listed.reply.result?.["tools"], JSON.parse(old.text).result.tools)
+    const { reply } = yield* send({ method: "server/discover", id: "a" })
+    assert.strictEqual(reply.id, "a")
+    assert.hasAllKeys(reply.result, [
+      "resultType",
+      "supportedVersions",
+      "capabilities",
+      "instructions",
+      "ttlMs",
+      "cacheScope",
+      "_meta",
+    ])
+    assert.deepStrictEqual(reply.result?.["supportedVersions"], [stateless, "2025-06-18"])
+    assert.deepInclude(Object(reply.result?.["_meta"])[key.server], { name: "spirit-altar", title: "Spirit Altar" })
+  })
 
   const encoded = (name: string) => `=?base64?${Buffer.from(name).toString("base64")}?=`
   const call = { method: "tools/call", params: { name: "field" } }
 
-  it.effect.each<readonly [string, Sent, number, number | undefined]>([
+  for (const [what0, sent, status, code] of [
     ["no version in _meta and a new header", { method: "tools/list", params: { _meta: {} } }, 400, -32602],
     ["no _meta and a new header", { method: "tools/list", params: { _meta: undefined } }, 400, -32602],
     ["no capabilities", { method: "tools/list", params: { _meta: { [key.version]: stateless } } }, 400, -32602],
@@ -153,142 +150,121 @@ layer(aServer, { excludeTestServices: true })("one URL for both eras", (it) => {
     ["a handshake", { method: "initialize" }, 404, -32601],
     ["a ping", { method: "ping" }, 404, -32601],
     ["a session that nobody gave", { method: "tools/list", headers: { "mcp-session-id": "x" } }, 200, undefined],
-  ])("answers %s as 2026-07-28 says", ([, sent, status, code]) =>
-    Effect.gen(function* () {
+  ] satisfies ReadonlyArray<readonly [string, Sent, number, number | undefined]>) {
+    it(`answers ${what0} as 2026-07-28 says`, function* () {
       const answer = yield* send({ id: 7, ...sent })
       assert.deepStrictEqual([answer.status, answer.reply.error?.code], [status, code], answer.text)
       assert.strictEqual(answer.reply.id, 7)
       assert.isNull(answer.headers.get("mcp-session-id"))
-    }),
-  )
+    })
+  }
 
-  it.effect("names the versions it serves to a client of another", () =>
-    Effect.gen(function* () {
-      for (const version of ["2099-01-01", "2025-11-25", "nonsense"]) {
-        const { reply, status } = yield* send({
-          method: "server/discover",
-          params: { _meta: { ...meta, [key.version]: version } },
-          headers: { "mcp-protocol-version": version },
-        })
-        assert.deepStrictEqual([status, reply.error?.code], [400, -32022])
-        assert.deepEqual(reply.error?.data, { supported: [stateless, "2025-06-18"], requested: version })
+  it("names the versions it serves to a client of another", function* () {
+    for (const version of ["2099-01-01", "2025-11-25", "nonsense"]) {
+      const { reply, status } = yield* send({
+        method: "server/discover",
+        params: { _meta: { ...meta, [key.version]: version } },
+        headers: { "mcp-protocol-version": version },
+      })
+      assert.deepStrictEqual([status, reply.error?.code], [400, -32022])
+      assert.deepEqual(reply.error?.data, { supported: [stateless, "2025-06-18"], requested: version })
+    }
+  })
+
+  it("says no id where it could read none, and nothing to a notification", function* ({ url }) {
+    const post = (body: string) =>
+      ask(`${url}/mcp`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "mcp-protocol-version": stateless, ...from(newAddress()) },
+        body,
+      })
+    for (const [body, code] of [
+      ["{", -32700],
+      ["[]", -32600],
+      [JSON.stringify({ jsonrpc: "2.0", id: null, method: "tools/list" }), -32600],
+      [JSON.stringify({ jsonrpc: "2.0", id: 1, result: {} }), -32600],
+    ] as const) {
+      const answer = yield* post(body)
+      assert.strictEqual(answer.status, 400)
+      assert.notProperty(JSON.parse(answer.text), "id")
+      assert.strictEqual(JSON.parse(answer.text).error.code, code)
+    }
+    const heard = yield* post(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled" }))
+    assert.deepStrictEqual([heard.status, heard.text], [202, ""])
+  })
+
+  it("keeps the eras apart in a mixed stream of requests", function* ({ url }) {
+    const draw = random("mixed eras")
+    const one = <A>(...choices: readonly [A, ...ReadonlyArray<A>]): A =>
+      choices[draw.below(choices.length)] ?? choices[0]
+    for (let turn = 0; turn < 300; turn += 1) {
+      const method = one("initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list")
+      const version = one<string | number | null | undefined>(undefined, stateless, "2025-06-18", "2099-01-01", 5, null)
+      const header = one<string | undefined>(undefined, stateless, "2025-06-18", "2099-01-01", "x")
+      const params = {
+        name: "field",
+        protocolVersion: "2025-06-18",
+        ...(version === undefined ? one({}, { _meta: {} }) : { _meta: { ...meta, [key.version]: version } }),
       }
-    }),
-  )
+      const id = one<string | number>("a", turn)
+      const answer = yield* ask(`${url}/mcp`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          ...from(newAddress()),
+          ...(header === undefined ? {} : { "mcp-protocol-version": header }),
+          ...one({}, { "mcp-method": method, "mcp-name": "field" }, { "mcp-method": "ping" }),
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", id, method, params }),
+      })
+      const reply = JSON.parse(answer.text)
+      const isNew = version !== undefined || (method !== "initialize" && (header ?? "") >= stateless && header !== "x")
+      const where = JSON.stringify({ method, version, header, answer: [answer.status, reply] })
+      assert.include([200, 400, 404], answer.status, where)
+      if (isNew) assert.strictEqual(reply.id, id, where)
+      else assert.include([id, null], reply.id, where)
+      assert.strictEqual(reply.result?.resultType, isNew && reply.result ? "complete" : undefined, where)
+      if (answer.status === 404) assert.isTrue(isNew, where)
+      if (isNew && version !== stateless) assert.notProperty(reply, "result", where)
+      if (!isNew && answer.status === 400) assert.strictEqual(reply.error.code, -32600, where)
+    }
+  })
 
-  it.effect("says no id where it could read none, and nothing to a notification", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const post = (body: string) =>
-        ask(`${url}/mcp`, {
-          method: "POST",
-          headers: { "content-type": "application/json", "mcp-protocol-version": stateless, ...from(newAddress()) },
-          body,
-        })
-      for (const [body, code] of [
-        ["{", -32700],
-        ["[]", -32600],
-        [JSON.stringify({ jsonrpc: "2.0", id: null, method: "tools/list" }), -32600],
-        [JSON.stringify({ jsonrpc: "2.0", id: 1, result: {} }), -32600],
-      ] as const) {
-        const answer = yield* post(body)
-        assert.strictEqual(answer.status, 400)
-        assert.notProperty(JSON.parse(answer.text), "id")
-        assert.strictEqual(JSON.parse(answer.text).error.code, code)
-      }
-      const heard = yield* post(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled" }))
-      assert.deepStrictEqual([heard.status, heard.text], [202, ""])
-    }),
-  )
-
-  it.effect("keeps the eras apart in a mixed stream of requests", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const draw = random("mixed eras")
-      const one = <A>(...choices: readonly [A, ...ReadonlyArray<A>]): A =>
-        choices[draw.below(choices.length)] ?? choices[0]
-      for (let turn = 0; turn < 300; turn += 1) {
-        const method = one("initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list")
-        const version = one<string | number | null | undefined>(
-          undefined,
-          stateless,
-          "2025-06-18",
-          "2099-01-01",
-          5,
-          null,
-        )
-        const header = one<string | undefined>(undefined, stateless, "2025-06-18", "2099-01-01", "x")
-        const params = {
-          name: "field",
-          protocolVersion: "2025-06-18",
-          ...(version === undefined ? one({}, { _meta: {} }) : { _meta: { ...meta, [key.version]: version } }),
-        }
-        const id = one<string | number>("a", turn)
-        const answer = yield* ask(`${url}/mcp`, {
-          method: "POST",
-          headers: {
-            "content-type": "application/json",
-            ...from(newAddress()),
-            ...(header === undefined ? {} : { "mcp-protocol-version": header }),
-            ...one({}, { "mcp-method": method, "mcp-name": "field" }, { "mcp-method": "ping" }),
-          },
-          body: JSON.stringify({ jsonrpc: "2.0", id, method, params }),
-        })
-        const reply = JSON.parse(answer.text)
-        const isNew =
-          version !== undefined || (method !== "initialize" && (header ?? "") >= stateless && header !== "x")
-        const where = JSON.stringify({ method, version, header, answer: [answer.status, reply] })
-        assert.include([200, 400, 404], answer.status, where)
-        if (isNew) assert.strictEqual(reply.id, id, where)
-        else assert.include([id, null], reply.id, where)
-        assert.strictEqual(reply.result?.resultType, isNew && reply.result ? "complete" : undefined, where)
-        if (answer.status === 404) assert.isTrue(isNew, where)
-        if (isNew && version !== stateless) assert.notProperty(reply, "result", where)
-        if (!isNew && answer.status === 400) assert.strictEqual(reply.error.code, -32600, where)
-      }
-    }),
-  )
-
-  it.effect("an agent with a key and this URL buys, reveals and verifies", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const chain = yield* LocalChain
-      const wallet = generatePrivateKey()
-      yield* Effect.orDie(chain.fund(privateKeyToAccount(wallet).address, 5_000_000n))
-      const { light, prayer, revealed, stone, verification } = yield* Effect.promise(() => visit(`${url}/mcp`, wallet))
-      assert.strictEqual(prayer.record.agentName, "Wren")
-      assert.strictEqual(light.record.dedication, "For the bees")
-      assert.strictEqual(revealed.status, 201)
-      assert.strictEqual(Object(verification["stone"]).id, stone.record.id)
-      assert.isTrue(verification["verified"])
-    }),
-  )
+  it("an agent with a key and this URL buys, reveals and verifies", function* ({ url }) {
+    const chain = yield* LocalChain
+    const wallet = generatePrivateKey()
+    yield* Effect.orDie(chain.fund(privateKeyToAccount(wallet).address, 5_000_000n))
+    const { light, prayer, revealed, stone, verification } = yield* Effect.promise(() => visit(`${url}/mcp`, wallet))
+    assert.strictEqual(prayer.record.agentName, "Wren")
+    assert.strictEqual(light.record.dedication, "For the bees")
+    assert.strictEqual(revealed.status, 201)
+    assert.strictEqual(Object(verification["stone"]).id, stone.record.id)
+    assert.isTrue(verification["verified"])
+  })
 })
 
-layer(aServer, { excludeTestServices: true })("a client of both eras", (it) => {
-  it.effect("finds the new era while its address is limited, and while the database is away", () =>
-    Effect.gen(function* () {
-      const { url: database } = yield* LocalDatabase
-      const proxy = yield* PgProxy.make(Redacted.value(database))
-      const config = yield* configOf({}, { databaseUrl: Redacted.make(proxy.url) })
-      yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-      const url = config.publicUrl
-      const headers = { "x-forwarded-for": undefined }
-      const calls = yield* Effect.forEach(
-        Array.from({ length: 121 }),
-        () => send({ url, headers, method: "tools/call", params: { name: "none" } }),
-        { concurrency: 8 },
-      )
-      const limited = calls.filter(({ status }) => status === 429)
-      assert.lengthOf(limited, 1)
-      assert.deepStrictEqual([limited[0]?.reply.error?.code, limited[0]?.reply.id], [-32600, 1])
-      const long = yield* send({ url, headers, method: "tools/list", params: { filler: "x".repeat(4_096) } })
-      assert.strictEqual(long.status, 429, "a long body is not read for nothing")
-      proxy.refuse(true)
-      proxy.cutAll()
-      const { client, transport } = yield* Effect.orDie(New.connect(`${url}/mcp`, "auto"))
-      assert.strictEqual(transport.protocolVersion, stateless)
-      assert.lengthOf((yield* Effect.promise(() => client.listTools())).tools, names.length)
-    }),
-  )
+suite("a client of both eras", aServer, (it) => {
+  it("finds the new era while its address is limited, and while the database is away", function* () {
+    const { url: database } = yield* LocalDatabase
+    const proxy = yield* PgProxy.make(Redacted.value(database))
+    const config = yield* configOf({}, { databaseUrl: Redacted.make(proxy.url) })
+    yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+    const url = config.publicUrl
+    const headers = { "x-forwarded-for": undefined }
+    const calls = yield* Effect.forEach(
+      Array.from({ length: 121 }),
+      () => send({ url, headers, method: "tools/call", params: { name: "none" } }),
+      { concurrency: 8 },
+    )
+    const limited = calls.filter(({ status }) => status === 429)
+    assert.lengthOf(limited, 1)
+    assert.deepStrictEqual([limited[0]?.reply.error?.code, limited[0]?.reply.id], [-32600, 1])
+    const long = yield* send({ url, headers, method: "tools/list", params: { filler: "x".repeat(4_096) } })
+    assert.strictEqual(long.status, 429, "a long body is not read for nothing")
+    proxy.refuse(true)
+    proxy.cutAll()
+    const { client, transport } = yield* Effect.orDie(New.connect(`${url}/mcp`, "auto"))
+    assert.strictEqual(transport.protocolVersion, stateless)
+    assert.lengthOf((yield* Effect.promise(() => client.listTools())).tools, names.length)
+  })
 })

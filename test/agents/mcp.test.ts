@@ -1,180 +1,161 @@
 /** The tools as the official client meets them: listed, called, checked against their schemas, on either of two servers. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { ResultSchema as AnyResult } from "@modelcontextprotocol/sdk/types.js"
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, configOf, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { ask, configOf, layer as world, newCommitment, newPayer, pay, read } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const names = ["field", "spirits", "altar", "buy_kit", "verify_witness"]
 
 const refusal = (text: string): { readonly ok: false; readonly code: string; readonly message: string } =>
   JSON.parse(text)
 
-layer(world(), { excludeTestServices: true })("the tools over MCP", (it) => {
-  it.effect("begins, answers a ping, and lists five tools that change nothing", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { client, transport } = yield* connect(`${url}/mcp`)
-      assert.strictEqual(client.getServerVersion()?.name, "spirit-altar")
-      assert.deepStrictEqual(client.getServerCapabilities(), { tools: { listChanged: false } })
-      assert.include(client.getInstructions() ?? "", "sign and pay nothing")
-      assert.strictEqual(transport.protocolVersion, "2025-06-18")
-      assert.isUndefined(transport.sessionId, "nothing to remember a client by")
-      assert.deepStrictEqual(yield* Effect.promise(() => client.ping()), {})
-      const { tools } = yield* Effect.promise(() => client.listTools())
-      assert.deepStrictEqual(
-        tools.map(({ name }) => name),
-        names,
+suite("the tools over MCP", world(), (it) => {
+  it("begins, answers a ping, and lists five tools that change nothing", function* ({ url }) {
+    const { client, transport } = yield* connect(`${url}/mcp`)
+    assert.strictEqual(client.getServerVersion()?.name, "spirit-altar")
+    assert.deepStrictEqual(client.getServerCapabilities(), { tools: { listChanged: false } })
+    assert.include(client.getInstructions() ?? "", "sign and pay nothing")
+    assert.strictEqual(transport.protocolVersion, "2025-06-18")
+    assert.isUndefined(transport.sessionId, "nothing to remember a client by")
+    assert.deepStrictEqual(yield* Effect.promise(() => client.ping()), {})
+    const { tools } = yield* Effect.promise(() => client.listTools())
+    assert.deepStrictEqual(
+      tools.map(({ name }) => name),
+      names,
+    )
+    for (const { annotations, inputSchema, name, outputSchema } of tools) {
+      assert.strictEqual(annotations?.readOnlyHint, true, name)
+      assert.strictEqual(annotations?.destructiveHint, false, name)
+      assert.strictEqual(inputSchema.type, "object", name)
+      assert.strictEqual(inputSchema["additionalProperties"], false, name)
+      assert.strictEqual(outputSchema?.type, "object", name)
+      assert.notInclude(JSON.stringify([inputSchema, outputSchema]), "$ref", name)
+    }
+  })
+
+  it("lists its tools in less than 4,000 tokens, each action by one name", function* ({ url }) {
+    const { client } = yield* connect(`${url}/mcp`)
+    const listed = yield* Effect.promise(() => client.listTools())
+    // A token of this JSON is four characters and a little more.
+    assert.isBelow(JSON.stringify(listed).length / 4, 4_000)
+    const text = JSON.stringify(listed.tools)
+    assert.notMatch(text, /\\\\p\{|"examples"|"allOf"/u)
+    const kit = listed.tools.find(({ name }) => name === "buy_kit")
+    assert.deepStrictEqual(
+      Object(kit?.inputSchema.properties?.["action"]).enum,
+      sales.map(({ sale }) => sale.name),
+    )
+  })
+
+  it("field, spirits and altar are what the routes answer", function* ({ url }) {
+    const connected = yield* connect(`${url}/api/mcp`)
+    yield* Effect.promise(() => connected.client.listTools())
+    const told = Effect.fnUntraced(function* (tool: string, args: Record<string, unknown> = {}) {
+      const called = yield* call(connected, tool, args)
+      assert.isFalse(called.isError, called.text)
+      assert.deepEqual(JSON.parse(called.text), called.structured, tool)
+      return called.structured
+    })
+    assert.deepEqual(yield* told("field"), (yield* ask(`${url}/api/field`)).json)
+    for (const [tool, path, list, id, left] of [
+      ["spirits", "/api/spirits", "spirits", "id", ["kin", "habitat", "habit", "description", "altarLine", "image"]],
+      ["altar", "/api/altars", "altars", "spirit", ["altarLine", "candles"]],
+    ] as const) {
+      const json = yield* read(`${path}`)
+      const entries: ReadonlyArray<Record<string, unknown>> = json[list]
+      const brief = entries.map((entry) =>
+        Object.fromEntries(Object.entries(entry).filter(([name]) => !left.some((one) => one === name))),
       )
-      for (const { annotations, inputSchema, name, outputSchema } of tools) {
-        assert.strictEqual(annotations?.readOnlyHint, true, name)
-        assert.strictEqual(annotations?.destructiveHint, false, name)
-        assert.strictEqual(inputSchema.type, "object", name)
-        assert.strictEqual(inputSchema["additionalProperties"], false, name)
-        assert.strictEqual(outputSchema?.type, "object", name)
-        assert.notInclude(JSON.stringify([inputSchema, outputSchema]), "$ref", name)
-      }
-    }),
-  )
-
-  it.effect("lists its tools in less than 4,000 tokens, each action by one name", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { client } = yield* connect(`${url}/mcp`)
-      const listed = yield* Effect.promise(() => client.listTools())
-      // A token of this JSON is four characters and a little more.
-      assert.isBelow(JSON.stringify(listed).length / 4, 4_000)
-      const text = JSON.stringify(listed.tools)
-      assert.notMatch(text, /\\\\p\{|"examples"|"allOf"/u)
-      const kit = listed.tools.find(({ name }) => name === "buy_kit")
-      assert.deepStrictEqual(
-        Object(kit?.inputSchema.properties?.["action"]).enum,
-        sales.map(({ sale }) => sale.name),
+      assert.deepEqual(yield* told(tool), { ...json, [list]: brief }, `${tool} of all, in brief`)
+      assert.deepEqual(
+        yield* told(tool, { spirit: "rain-crow" }),
+        { ...json, [list]: entries.filter((entry) => entry[id] === "rain-crow") },
+        `${tool} of one, in full`,
       )
-    }),
-  )
+    }
+  })
 
-  it.effect("field, spirits and altar are what the routes answer", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const connected = yield* connect(`${url}/api/mcp`)
-      yield* Effect.promise(() => connected.client.listTools())
-      const told = Effect.fnUntraced(function* (tool: string, args: Record<string, unknown> = {}) {
-        const called = yield* call(connected, tool, args)
-        assert.isFalse(called.isError, called.text)
-        assert.deepEqual(JSON.parse(called.text), called.structured, tool)
-        return called.structured
-      })
-      assert.deepEqual(yield* told("field"), (yield* ask(`${url}/api/field`)).json)
-      for (const [tool, path, list, id, left] of [
-        ["spirits", "/api/spirits", "spirits", "id", ["kin", "habitat", "habit", "description", "altarLine", "image"]],
-        ["altar", "/api/altars", "altars", "spirit", ["altarLine", "candles"]],
-      ] as const) {
-        const json = JSON.parse((yield* ask(`${url}${path}`)).text)
-        const entries: ReadonlyArray<Record<string, unknown>> = json[list]
-        const brief = entries.map((entry) =>
-          Object.fromEntries(Object.entries(entry).filter(([name]) => !left.some((one) => one === name))),
-        )
-        assert.deepEqual(yield* told(tool), { ...json, [list]: brief }, `${tool} of all, in brief`)
-        assert.deepEqual(
-          yield* told(tool, { spirit: "rain-crow" }),
-          { ...json, [list]: entries.filter((entry) => entry[id] === "rain-crow") },
-          `${tool} of one, in full`,
-        )
-      }
-    }),
-  )
+  it("verify_witness recomputes a link and says how far that goes", function* ({ sql, url }) {
+    const connected = yield* connect(`${url}/mcp`)
+    yield* Effect.promise(() => connected.client.listTools())
+    const payer = yield* newPayer()
+    yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
+    const { answer } = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
+    const { record }: { record: { id: string; sequence: number; chainHash: string; previousHash: string } } =
+      JSON.parse(answer.text)
+    const { structured } = yield* call(connected, "verify_witness", { witnessId: record.id })
+    const verification: {
+      verified?: boolean
+      link?: { parts: ReadonlyArray<string>; recomputed: string; holds: boolean }
+      predecessor?: { sequence: number; chainHash: string; holds: boolean }
+      doesNotProve?: ReadonlyArray<string>
+    } = structured
+    assert.isTrue(verification.verified)
+    assert.strictEqual(verification.link?.recomputed, record.chainHash)
+    const [previousHash = "", sequence = "", commitment = "", witnessedAt = "", transaction = ""] =
+      verification.link?.parts ?? []
+    const link = { previousHash, sequence: Number(sequence), commitment, witnessedAt, transaction }
+    assert.strictEqual(chainHash(link), record.chainHash, "the parts are all it takes")
+    assert.deepStrictEqual(verification.predecessor, { sequence: 1, chainHash: record.previousHash, holds: true })
+    assert.match((verification.doesNotProve ?? []).join(" "), /authorship/u)
 
-  it.effect("verify_witness recomputes a link and says how far that goes", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const connected = yield* connect(`${url}/mcp`)
-      yield* Effect.promise(() => connected.client.listTools())
-      const payer = yield* newPayer()
-      yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
-      const { answer } = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
-      const { record }: { record: { id: string; sequence: number; chainHash: string; previousHash: string } } =
-        JSON.parse(answer.text)
-      const { structured } = yield* call(connected, "verify_witness", { witnessId: record.id })
-      const verification: {
-        verified?: boolean
-        link?: { parts: ReadonlyArray<string>; recomputed: string; holds: boolean }
-        predecessor?: { sequence: number; chainHash: string; holds: boolean }
-        doesNotProve?: ReadonlyArray<string>
-      } = structured
-      assert.isTrue(verification.verified)
-      assert.strictEqual(verification.link?.recomputed, record.chainHash)
-      const [previousHash = "", sequence = "", commitment = "", witnessedAt = "", transaction = ""] =
-        verification.link?.parts ?? []
-      const link = { previousHash, sequence: Number(sequence), commitment, witnessedAt, transaction }
-      assert.strictEqual(chainHash(link), record.chainHash, "the parts are all it takes")
-      assert.deepStrictEqual(verification.predecessor, { sequence: 1, chainHash: record.previousHash, holds: true })
-      assert.match((verification.doesNotProve ?? []).join(" "), /authorship/u)
+    yield* sql`UPDATE witness_stones SET commitment = ${newCommitment()} WHERE sequence = 1`
+    const broken = yield* call(connected, "verify_witness", { witnessId: record.id })
+    assert.isTrue(broken.isError)
+    assert.strictEqual(refusal(broken.text).code, "chain_broken")
 
-      yield* sql`UPDATE witness_stones SET commitment = ${newCommitment()} WHERE sequence = 1`
-      const broken = yield* call(connected, "verify_witness", { witnessId: record.id })
-      assert.isTrue(broken.isError)
-      assert.strictEqual(refusal(broken.text).code, "chain_broken")
+    const nobody = yield* call(connected, "verify_witness", { witnessId: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1" })
+    assert.isTrue(nobody.isError)
+    assert.strictEqual(refusal(nobody.text).code, "witness_not_found")
+  })
 
-      const nobody = yield* call(connected, "verify_witness", { witnessId: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1" })
-      assert.isTrue(nobody.isError)
-      assert.strictEqual(refusal(nobody.text).code, "witness_not_found")
-    }),
-  )
+  it("refusals are for the model to mend, unknown tools for the client", function* ({ url }) {
+    const connected = yield* connect(`${url}/mcp`)
+    const refused = [
+      ["altar", { spirit: "nobody" }, /spirit: /u],
+      ["altar", { familiarId: "moss-hare" }, /familiarId: /u],
+      ["field", { a: 1 }, /a: /u],
+      ["verify_witness", {}, /witnessId: /u],
+      ["verify_witness", { witnessId: "x" }, /witnessId: /u],
+    ] as const
+    for (const [tool, args, where] of refused) {
+      const { isError, text } = yield* call(connected, tool, args)
+      assert.isTrue(isError, tool)
+      assert.strictEqual(refusal(text).code, "bad_arguments")
+      assert.match(refusal(text).message, where)
+    }
+    const unknown = yield* Effect.flip(
+      Effect.tryPromise(() => connected.client.callTool({ name: "pay", arguments: {} })),
+    )
+    assert.include(String(unknown.cause), "-32602")
+    const resources = yield* Effect.flip(
+      Effect.tryPromise(() => connected.client.request({ method: "resources/list" }, AnyResult)),
+    )
+    assert.include(String(resources.cause), "-32601")
+  })
 
-  it.effect("refusals are for the model to mend, unknown tools for the client", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const connected = yield* connect(`${url}/mcp`)
-      const refused = [
-        ["altar", { spirit: "nobody" }, /spirit: /u],
-        ["altar", { familiarId: "moss-hare" }, /familiarId: /u],
-        ["field", { a: 1 }, /a: /u],
-        ["verify_witness", {}, /witnessId: /u],
-        ["verify_witness", { witnessId: "x" }, /witnessId: /u],
-      ] as const
-      for (const [tool, args, where] of refused) {
-        const { isError, text } = yield* call(connected, tool, args)
-        assert.isTrue(isError, tool)
-        assert.strictEqual(refusal(text).code, "bad_arguments")
-        assert.match(refusal(text).message, where)
-      }
-      const unknown = yield* Effect.flip(
-        Effect.tryPromise(() => connected.client.callTool({ name: "pay", arguments: {} })),
-      )
-      assert.include(String(unknown.cause), "-32602")
-      const resources = yield* Effect.flip(
-        Effect.tryPromise(() => connected.client.request({ method: "resources/list" }, AnyResult)),
-      )
-      assert.include(String(resources.cause), "-32601")
-    }),
-  )
-
-  it.effect("one connection over two servers, request by request", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const config = yield* configOf({}, { publicUrl: url })
-      yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-      const asked: Array<string> = []
-      const servers = [url, `http://127.0.0.1:${config.port}`]
-      const connected = yield* connect(`${url}/mcp`, (input, init) => {
-        const server = servers[asked.length % 2] ?? url
-        asked.push(server)
-        return fetch(String(input).replace(url, server), init)
-      })
-      for (let turn = 0; turn < 2; turn += 1) {
-        assert.lengthOf((yield* Effect.promise(() => connected.client.listTools())).tools, 5)
-        assert.isFalse((yield* call(connected, "field")).isError)
-        assert.deepStrictEqual(yield* Effect.promise(() => connected.client.ping()), {})
-      }
-      assert.sameMembers([...new Set(asked)], servers)
-      assert.isAbove(asked.length, 7)
-    }),
-  )
+  it("one connection over two servers, request by request", function* ({ url }) {
+    const config = yield* configOf({}, { publicUrl: url })
+    yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+    const asked: Array<string> = []
+    const servers = [url, `http://127.0.0.1:${config.port}`]
+    const connected = yield* connect(`${url}/mcp`, (input, init) => {
+      const server = servers[asked.length % 2] ?? url
+      asked.push(server)
+      return fetch(String(input).replace(url, server), init)
+    })
+    for (let turn = 0; turn < 2; turn += 1) {
+      assert.lengthOf((yield* Effect.promise(() => connected.client.listTools())).tools, 5)
+      assert.isFalse((yield* call(connected, "field")).isError)
+      assert.deepStrictEqual(yield* Effect.promise(() => connected.client.ping()), {})
+    }
+    assert.sameMembers([...new Set(asked)], servers)
+    assert.isAbove(asked.length, 7)
+  })
 })

@@ -4,13 +4,13 @@ import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { unescaped } from "../lab/Html.ts"
-import { ask, layer as world, TestServer } from "../lab/Fixture.ts"
+import { ask, layer as world } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const run = promisify(execFile)
 
@@ -32,32 +32,28 @@ const folder = Effect.acquireRelease(
   (path) => Effect.promise(() => rm(path, { recursive: true, force: true })),
 )
 
-layer(world(), { excludeTestServices: true })("the published transcript", (it) => {
-  it.effect("buys, replays, verifies and reveals a stone for one cent", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const chain = yield* LocalChain
-      const key = generatePrivateKey()
-      yield* Effect.orDie(chain.fund(privateKeyToAccount(key).address, 10_000n))
-      const blocks = blocksOf((yield* ask(`${url}/for-agents`)).text)
-      const cwd = yield* folder
-      const script = blocks.find(({ language }) => language === "js")
-      yield* Effect.promise(() => writeFile(join(cwd, "sign.mjs"), script?.text ?? ""))
-      const commands = blocks.filter(({ language }) => language === "sh").map(({ text }) => text)
-      assert.isAtLeast(commands.length, 6)
-      const { stderr, stdout } = yield* Effect.promise(() =>
-        run("sh", ["-eu", "-c", commands.join("\n")], {
-          cwd,
-          env: { PATH: `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`, BUYER_KEY: key },
-        }),
-      )
-      assert.strictEqual(stderr, "")
-      const promised = blocks.filter(({ language }) => language === "prints").map(({ text }) => text)
-      assert.strictEqual(stdout.trim(), promised.join("\n"))
-      const [row] = yield* sql<{ stones: bigint; reveals: bigint }>`
+suite("the published transcript", world(), (it) => {
+  it("buys, replays, verifies and reveals a stone for one cent", function* ({ sql, url }) {
+    const chain = yield* LocalChain
+    const key = generatePrivateKey()
+    yield* Effect.orDie(chain.fund(privateKeyToAccount(key).address, 10_000n))
+    const blocks = blocksOf((yield* ask(`${url}/for-agents`)).text)
+    const cwd = yield* folder
+    const script = blocks.find(({ language }) => language === "js")
+    yield* Effect.promise(() => writeFile(join(cwd, "sign.mjs"), script?.text ?? ""))
+    const commands = blocks.filter(({ language }) => language === "sh").map(({ text }) => text)
+    assert.isAtLeast(commands.length, 6)
+    const { stderr, stdout } = yield* Effect.promise(() =>
+      run("sh", ["-eu", "-c", commands.join("\n")], {
+        cwd,
+        env: { PATH: `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`, BUYER_KEY: key },
+      }),
+    )
+    assert.strictEqual(stderr, "")
+    const promised = blocks.filter(({ language }) => language === "prints").map(({ text }) => text)
+    assert.strictEqual(stdout.trim(), promised.join("\n"))
+    const [row] = yield* sql<{ stones: bigint; reveals: bigint }>`
         SELECT (SELECT count(*) FROM witness_stones) AS stones, (SELECT count(*) FROM witness_reveals) AS reveals`
-      assert.deepStrictEqual(row, { stones: 1n, reveals: 1n })
-    }),
-  )
+    assert.deepStrictEqual(row, { stones: 1n, reveals: 1n })
+  })
 })

@@ -1,10 +1,10 @@
 /** The endpoint byte by byte: what streamable HTTP of 2025-06-18 asks of a server that keeps no sessions. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
 import { type Answer, ask, configOf, layer as world, TestServer } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const ping = { jsonrpc: "2.0", id: 1, method: "ping" }
 
@@ -46,168 +46,145 @@ const refuses = (answer: Answer, status: number, code: number, says: RegExp) => 
   assert.match(error?.message ?? "", says)
 }
 
-layer(world(), { excludeTestServices: true })("POST /mcp", (it) => {
-  it.effect("answers a request with JSON on both paths, with no session", () =>
-    Effect.gen(function* () {
-      for (const path of ["/mcp", "/api/mcp"]) {
-        const answer = yield* send(ping, {}, path)
-        assert.strictEqual(answer.status, 200)
-        assert.strictEqual(answer.headers.get("content-type"), "application/json")
-        assert.isNull(answer.headers.get("mcp-session-id"))
-        assert.deepEqual(JSON.parse(answer.text), { jsonrpc: "2.0", id: 1, result: {} })
-      }
-      const named = yield* send({ ...ping, id: "a" })
-      assert.deepEqual(JSON.parse(named.text), { jsonrpc: "2.0", id: "a", result: {} })
-    }),
-  )
+suite("POST /mcp", world(), (it) => {
+  it("answers a request with JSON on both paths, with no session", function* () {
+    for (const path of ["/mcp", "/api/mcp"]) {
+      const answer = yield* send(ping, {}, path)
+      assert.strictEqual(answer.status, 200)
+      assert.strictEqual(answer.headers.get("content-type"), "application/json")
+      assert.isNull(answer.headers.get("mcp-session-id"))
+      assert.deepEqual(JSON.parse(answer.text), { jsonrpc: "2.0", id: 1, result: {} })
+    }
+    const named = yield* send({ ...ping, id: "a" })
+    assert.deepEqual(JSON.parse(named.text), { jsonrpc: "2.0", id: "a", result: {} })
+  })
 
-  it.effect("takes notifications and answers in silence", () =>
-    Effect.gen(function* () {
-      for (const body of [
-        { jsonrpc: "2.0", method: "notifications/initialized" },
-        { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } },
-        { jsonrpc: "2.0", id: 7, result: {} },
-      ]) {
-        const answer = yield* send(body)
-        assert.deepStrictEqual([answer.status, answer.text], [202, ""])
-      }
-    }),
-  )
+  it("takes notifications and answers in silence", function* () {
+    for (const body of [
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } },
+      { jsonrpc: "2.0", id: 7, result: {} },
+    ]) {
+      const answer = yield* send(body)
+      assert.deepStrictEqual([answer.status, answer.text], [202, ""])
+    }
+  })
 
-  it.effect("speaks 2025-06-18, whatever is asked for", () =>
-    Effect.gen(function* () {
-      const initialize = (params: object) => ({ jsonrpc: "2.0", id: 1, method: "initialize", params })
-      for (const protocolVersion of ["2025-06-18", "2024-11-05", "2099-01-01"]) {
-        const { result } = replyOf(
-          yield* send(initialize({ protocolVersion, capabilities: {}, clientInfo: { name: "t", version: "1" } })),
-        )
-        assert.strictEqual(result?.["protocolVersion"], "2025-06-18")
-      }
-      const { error } = replyOf(yield* send(initialize({})))
-      assert.strictEqual(error?.code, -32602)
-      assert.strictEqual((yield* send(ping, { "mcp-protocol-version": "2025-06-18" })).status, 200)
-      refuses(yield* send(ping, { "mcp-protocol-version": "2024-11-05" }), 400, -32600, /2025-06-18/u)
-      refuses(yield* send(ping, { "mcp-protocol-version": "" }), 400, -32600, /2025-06-18/u)
-    }),
-  )
+  it("speaks 2025-06-18, whatever is asked for", function* () {
+    const initialize = (params: object) => ({ jsonrpc: "2.0", id: 1, method: "initialize", params })
+    for (const protocolVersion of ["2025-06-18", "2024-11-05", "2099-01-01"]) {
+      const { result } = replyOf(
+        yield* send(initialize({ protocolVersion, capabilities: {}, clientInfo: { name: "t", version: "1" } })),
+      )
+      assert.strictEqual(result?.["protocolVersion"], "2025-06-18")
+    }
+    const { error } = replyOf(yield* send(initialize({})))
+    assert.strictEqual(error?.code, -32602)
+    assert.strictEqual((yield* send(ping, { "mcp-protocol-version": "2025-06-18" })).status, 200)
+    refuses(yield* send(ping, { "mcp-protocol-version": "2024-11-05" }), 400, -32600, /2025-06-18/u)
+    refuses(yield* send(ping, { "mcp-protocol-version": "" }), 400, -32600, /2025-06-18/u)
+  })
 
-  it.effect("refuses batches, broken messages and other media types", () =>
-    Effect.gen(function* () {
-      refuses(yield* send([ping]), 400, -32600, /no batches/u)
-      refuses(yield* send([]), 400, -32600, /no batches/u)
-      refuses(yield* send("{"), 400, -32700, /not JSON/u)
-      refuses(yield* send(""), 400, -32700, /not JSON/u)
-      for (const wrong of [
-        { ...ping, id: null },
-        { ...ping, id: 1.5 },
-        { ...ping, jsonrpc: "1.0" },
-        { ...ping, params: [] },
-        1,
-      ]) {
-        refuses(yield* send(wrong), 400, -32600, /JSON-RPC/u)
-      }
-      refuses(yield* send(ping, { "content-type": "text/plain" }), 415, -32600, /application\/json/u)
-      refuses(yield* send({ ...ping, params: { a: "x".repeat(65_536) } }), 413, -32600, /64|limit|large/iu)
-      refuses(yield* send(ping, { accept: "text/event-stream" }), 406, -32600, /application\/json/u)
-      assert.strictEqual((yield* send(ping, { accept: "*/*" })).status, 200)
-    }),
-  )
+  it("refuses batches, broken messages and other media types", function* () {
+    refuses(yield* send([ping]), 400, -32600, /no batches/u)
+    refuses(yield* send([]), 400, -32600, /no batches/u)
+    refuses(yield* send("{"), 400, -32700, /not JSON/u)
+    refuses(yield* send(""), 400, -32700, /not JSON/u)
+    for (const wrong of [
+      { ...ping, id: null },
+      { ...ping, id: 1.5 },
+      { ...ping, jsonrpc: "1.0" },
+      { ...ping, params: [] },
+      1,
+    ]) {
+      refuses(yield* send(wrong), 400, -32600, /JSON-RPC/u)
+    }
+    refuses(yield* send(ping, { "content-type": "text/plain" }), 415, -32600, /application\/json/u)
+    refuses(yield* send({ ...ping, params: { a: "x".repeat(65_536) } }), 413, -32600, /64|limit|large/iu)
+    refuses(yield* send(ping, { accept: "text/event-stream" }), 406, -32600, /application\/json/u)
+    assert.strictEqual((yield* send(ping, { accept: "*/*" })).status, 200)
+  })
 
-  it.effect("refuses malformed parameters as the protocol says", () =>
-    Effect.gen(function* () {
-      for (const [method, params] of [
-        ["tools/call", {}],
-        ["tools/call", { name: 1 }],
-        ["tools/call", { name: "field", arguments: [] }],
-        ["tools/call", { name: "__proto__" }],
-        ["tools/list", { cursor: "x" }],
-      ] as const) {
-        const answer = yield* send({ jsonrpc: "2.0", id: 3, method, params })
-        const { error, id } = replyOf(answer)
-        assert.deepStrictEqual([answer.status, id, error?.code], [200, 3, -32602], answer.text)
-      }
-    }),
-  )
-
-  it.effect("on this machine lets pages of this machine in, and tells others so before they ask", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const origin of ["https://elsewhere.example", "null", `${url}.example`, "http://127.0.0.1.example"]) {
-        refuses(yield* send(ping, { origin }), 403, -32600, /Only pages of this machine/u)
-        const asked = yield* preflight(`${url}/mcp`, origin)
-        assert.deepStrictEqual([asked.status, asked.headers.get("access-control-allow-origin")], [403, null], origin)
-      }
-      for (const origin of [url, "http://localhost:6274", "http://[::1]:8080"]) {
-        assert.strictEqual((yield* send(ping, { origin })).status, 200)
-        assert.strictEqual((yield* preflight(`${url}/api/mcp`, origin)).status, 204)
-      }
-    }),
-  )
-
-  it.effect("in the world lets every page in, with the headers of the protocol", () =>
-    Effect.gen(function* () {
-      const config = yield* configOf({}, { publicUrl: "https://altar.example" })
-      yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-      const tools = `http://127.0.0.1:${config.port}/mcp`
-      for (const origin of ["https://elsewhere.example", "null", "https://altar.example"]) {
-        const asked = yield* preflight(tools, origin)
-        assert.strictEqual(asked.status, 204)
-        const allowed = (asked.headers.get("access-control-allow-headers") ?? "").split(",")
-        for (const name of protocolHeaders) assert.include(allowed, name)
-        const answer = yield* ask(tools, {
-          method: "POST",
-          headers: { origin, "content-type": "application/json", "mcp-protocol-version": "2025-06-18" },
-          body: JSON.stringify(ping),
-        })
-        assert.deepStrictEqual([answer.status, answer.headers.get("access-control-allow-origin")], [200, "*"])
-      }
-    }),
-  )
-
-  it.effect("has no stream and no session to end", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const path of ["/mcp", "/api/mcp"]) {
-        for (const method of ["GET", "DELETE", "PUT", "PATCH"]) {
-          const answer = yield* ask(`${url}${path}`, { method, headers: { accept: "text/event-stream" } })
-          assert.deepStrictEqual([answer.status, answer.headers.get("allow")], [405, "OPTIONS, POST"], method)
-        }
-      }
-    }),
-  )
-
-  it.effect("tells a fault of its own from the model's, and nothing more", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`ALTER TABLE payment_totals RENAME TO gone`
-      const answer = yield* send({ jsonrpc: "2.0", id: 5, method: "tools/call", params: { name: "field" } })
-      yield* sql`ALTER TABLE gone RENAME TO payment_totals`
+  it("refuses malformed parameters as the protocol says", function* () {
+    for (const [method, params] of [
+      ["tools/call", {}],
+      ["tools/call", { name: 1 }],
+      ["tools/call", { name: "field", arguments: [] }],
+      ["tools/call", { name: "__proto__" }],
+      ["tools/list", { cursor: "x" }],
+    ] as const) {
+      const answer = yield* send({ jsonrpc: "2.0", id: 3, method, params })
       const { error, id } = replyOf(answer)
-      assert.deepStrictEqual([answer.status, id, error?.code], [200, 5, -32603])
-      assert.hasAllKeys(error?.data, ["requestId"])
-      assert.notInclude(answer.text, "payment_totals")
-    }),
-  )
+      assert.deepStrictEqual([answer.status, id, error?.code], [200, 3, -32602], answer.text)
+    }
+  })
+
+  it("on this machine lets pages of this machine in, and tells others so before they ask", function* ({ url }) {
+    for (const origin of ["https://elsewhere.example", "null", `${url}.example`, "http://127.0.0.1.example"]) {
+      refuses(yield* send(ping, { origin }), 403, -32600, /Only pages of this machine/u)
+      const asked = yield* preflight(`${url}/mcp`, origin)
+      assert.deepStrictEqual([asked.status, asked.headers.get("access-control-allow-origin")], [403, null], origin)
+    }
+    for (const origin of [url, "http://localhost:6274", "http://[::1]:8080"]) {
+      assert.strictEqual((yield* send(ping, { origin })).status, 200)
+      assert.strictEqual((yield* preflight(`${url}/api/mcp`, origin)).status, 204)
+    }
+  })
+
+  it("in the world lets every page in, with the headers of the protocol", function* () {
+    const config = yield* configOf({}, { publicUrl: "https://altar.example" })
+    yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+    const tools = `http://127.0.0.1:${config.port}/mcp`
+    for (const origin of ["https://elsewhere.example", "null", "https://altar.example"]) {
+      const asked = yield* preflight(tools, origin)
+      assert.strictEqual(asked.status, 204)
+      const allowed = (asked.headers.get("access-control-allow-headers") ?? "").split(",")
+      for (const name of protocolHeaders) assert.include(allowed, name)
+      const answer = yield* ask(tools, {
+        method: "POST",
+        headers: { origin, "content-type": "application/json", "mcp-protocol-version": "2025-06-18" },
+        body: JSON.stringify(ping),
+      })
+      assert.deepStrictEqual([answer.status, answer.headers.get("access-control-allow-origin")], [200, "*"])
+    }
+  })
+
+  it("has no stream and no session to end", function* ({ url }) {
+    for (const path of ["/mcp", "/api/mcp"]) {
+      for (const method of ["GET", "DELETE", "PUT", "PATCH"]) {
+        const answer = yield* ask(`${url}${path}`, { method, headers: { accept: "text/event-stream" } })
+        assert.deepStrictEqual([answer.status, answer.headers.get("allow")], [405, "OPTIONS, POST"], method)
+      }
+    }
+  })
+
+  it("tells a fault of its own from the model's, and nothing more", function* ({ sql }) {
+    yield* sql`ALTER TABLE payment_totals RENAME TO gone`
+    const answer = yield* send({ jsonrpc: "2.0", id: 5, method: "tools/call", params: { name: "field" } })
+    yield* sql`ALTER TABLE gone RENAME TO payment_totals`
+    const { error, id } = replyOf(answer)
+    assert.deepStrictEqual([answer.status, id, error?.code], [200, 5, -32603])
+    assert.hasAllKeys(error?.data, ["requestId"])
+    assert.notInclude(answer.text, "payment_totals")
+  })
 })
 
-layer(world(), { excludeTestServices: true })("the limit of /mcp", (it) => {
-  it.effect("takes 120 messages a minute from one address, on both paths together", () =>
-    Effect.gen(function* () {
-      const answers = yield* Effect.forEach(
-        Array.from({ length: 125 }, (_, index) => index),
-        (index) => send(ping, {}, index % 2 === 0 ? "/mcp" : "/api/mcp"),
-        { concurrency: 8 },
-      )
-      const refused = answers.filter(({ status }) => status === 429)
-      assert.lengthOf(refused, 5)
-      assert.lengthOf(
-        answers.filter(({ status }) => status === 200),
-        120,
-      )
-      for (const answer of refused) {
-        refuses(answer, 429, -32600, /120 MCP messages per minute/u)
-        assert.isAbove(Number(answer.headers.get("retry-after")), 0)
-      }
-    }),
-  )
+suite("the limit of /mcp", world(), (it) => {
+  it("takes 120 messages a minute from one address, on both paths together", function* () {
+    const answers = yield* Effect.forEach(
+      Array.from({ length: 125 }, (_, index) => index),
+      (index) => send(ping, {}, index % 2 === 0 ? "/mcp" : "/api/mcp"),
+      { concurrency: 8 },
+    )
+    const refused = answers.filter(({ status }) => status === 429)
+    assert.lengthOf(refused, 5)
+    assert.lengthOf(
+      answers.filter(({ status }) => status === 200),
+      120,
+    )
+    for (const answer of refused) {
+      refuses(answer, 429, -32600, /120 MCP messages per minute/u)
+      assert.isAbove(Number(answer.headers.get("retry-after")), 0)
+    }
+  })
 })

@@ -2,12 +2,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Exit, Layer, Option } from "effect"
 import { AppConfig, type ServerConfig } from "../../src/server/config/Config.ts"
 import { Operator } from "../../src/platform/Operator.ts"
 import * as Server from "../../src/server/Server.ts"
-import { ask, configOf, layer as world, TestServer } from "../lab/Fixture.ts"
+import { ask, configOf, layer as world } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const day = 86_400_000
 
@@ -23,118 +24,93 @@ const folder = Effect.acquireRelease(
   (path) => Effect.promise(() => rm(path, { recursive: true })),
 )
 
-layer(world(), { excludeTestServices: true })("a server that nobody answers for", (it) => {
-  it.effect("has no security.txt, and says so", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { json, status } = yield* ask(`${url}/.well-known/security.txt`)
-      assert.deepStrictEqual([status, json["code"]], [404, "not_found"])
-      const card = (yield* ask(`${url}/.well-known/agent-card.json`)).json
-      assert.notProperty(card, "provider")
-    }),
-  )
+suite("a server that nobody answers for", world(), (it) => {
+  it("has no security.txt, and says so", function* ({ url }) {
+    const { json, status } = yield* ask(`${url}/.well-known/security.txt`)
+    assert.deepStrictEqual([status, json["code"]], [404, "not_found"])
+    const card = (yield* ask(`${url}/.well-known/agent-card.json`)).json
+    assert.notProperty(card, "provider")
+  })
 
-  it.effect("shows terms and privacy of its own on every page's foot", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const path of ["/v2/", "/v2/witness", "/for-agents", "/signals/", "/terms", "/nothing"]) {
-        const { text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
-        for (const link of ['href="/terms"', 'href="/privacy"']) assert.include(text, link, path)
-      }
-      for (const path of ["/terms", "/privacy"]) {
-        const first = yield* ask(`${url}${path}`)
-        assert.strictEqual(first.status, 200)
-        assert.include(first.text, "has not said who they are")
-        const etag = first.headers.get("etag") ?? ""
-        assert.strictEqual((yield* ask(`${url}${path}`, { headers: { "if-none-match": etag } })).status, 304)
-      }
-    }),
-  )
+  it("shows terms and privacy of its own on every page's foot", function* ({ url }) {
+    for (const path of ["/v2/", "/v2/witness", "/for-agents", "/signals/", "/terms", "/nothing"]) {
+      const { text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+      for (const link of ['href="/terms"', 'href="/privacy"']) assert.include(text, link, path)
+    }
+    for (const path of ["/terms", "/privacy"]) {
+      const first = yield* ask(`${url}${path}`)
+      assert.strictEqual(first.status, 200)
+      assert.include(first.text, "has not said who they are")
+      const etag = first.headers.get("etag") ?? ""
+      assert.strictEqual((yield* ask(`${url}${path}`, { headers: { "if-none-match": etag } })).status, 304)
+    }
+  })
 
-  it.effect("tells crawlers what is nobody's to index", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { headers, text } = yield* ask(`${url}/robots.txt`)
-      assert.strictEqual(headers.get("content-type"), "text/plain; charset=utf-8")
-      assert.match(text, /^User-agent: \*\nAllow: \/\nDisallow: \/api\/rooms\n/u)
-    }),
-  )
+  it("tells crawlers what is nobody's to index", function* ({ url }) {
+    const { headers, text } = yield* ask(`${url}/robots.txt`)
+    assert.strictEqual(headers.get("content-type"), "text/plain; charset=utf-8")
+    assert.match(text, /^User-agent: \*\nAllow: \/\nDisallow: \/api\/rooms\n/u)
+  })
 
-  it.effect("sends no A2A client to an endpoint that it cannot call", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { json } = yield* ask(`${url}/.well-known/agent-card.json`)
-      const card: {
-        supportedInterfaces: ReadonlyArray<{ url: string; protocolBinding: string }>
-        skills: ReadonlyArray<Record<string, unknown>>
-      } = JSON.parse(JSON.stringify(json))
-      for (const member of [
-        "name",
-        "description",
-        "version",
-        "capabilities",
-        "defaultInputModes",
-        "defaultOutputModes",
-      ])
-        assert.property(card, member)
-      for (const one of card.supportedInterfaces) {
-        assert.notInclude(["JSONRPC", "GRPC", "HTTP+JSON"], one.protocolBinding)
-        const answer = yield* ask(one.url, {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
-        })
-        assert.strictEqual(answer.status, 200)
-      }
-      for (const skill of card.skills) assert.containsAllKeys(skill, ["id", "name", "description", "tags"])
-    }),
-  )
+  it("sends no A2A client to an endpoint that it cannot call", function* ({ url }) {
+    const { json } = yield* ask(`${url}/.well-known/agent-card.json`)
+    const card: {
+      supportedInterfaces: ReadonlyArray<{ url: string; protocolBinding: string }>
+      skills: ReadonlyArray<Record<string, unknown>>
+    } = JSON.parse(JSON.stringify(json))
+    for (const member of ["name", "description", "version", "capabilities", "defaultInputModes", "defaultOutputModes"])
+      assert.property(card, member)
+    for (const one of card.supportedInterfaces) {
+      assert.notInclude(["JSONRPC", "GRPC", "HTTP+JSON"], one.protocolBinding)
+      const answer = yield* ask(one.url, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+      })
+      assert.strictEqual(answer.status, 200)
+    }
+    for (const skill of card.skills) assert.containsAllKeys(skill, ["id", "name", "description", "tags"])
+  })
 })
 
-layer(world(), { excludeTestServices: true })("a server whose operator is known", (it) => {
-  it.effect("names them, and a contact that never lapses", () =>
-    Effect.gen(function* () {
-      const contact = Option.some("mailto:keeper@altar.example")
-      const url = yield* serve({ operator: { ...Operator.unnamed, name: Option.some("Wren & Sons"), contact } })
-      const { headers, text } = yield* ask(`${url}/.well-known/security.txt`)
-      assert.strictEqual(headers.get("content-type"), "text/plain; charset=utf-8")
-      const fields = new Map(text.split("\n").map((line) => [line.split(": ")[0], line.split(": ")[1]]))
-      assert.strictEqual(fields.get("Contact"), "mailto:keeper@altar.example")
-      assert.strictEqual(fields.get("Canonical"), `${url}/.well-known/security.txt`)
-      const left = Date.parse(fields.get("Expires") ?? "") - Date.now()
-      // RFC 9116 advises less than a year.
-      assert.isTrue(left > 100 * day && left < 365 * day, String(left))
-      for (const path of ["/terms", "/privacy"]) {
-        const page = (yield* ask(`${url}${path}`)).text
-        assert.include(page, "run by Wren &amp; Sons")
-        assert.include(page, 'href="mailto:keeper@altar.example"')
-      }
-      const card = (yield* ask(`${url}/.well-known/agent-card.json`)).json
-      assert.deepEqual(card["provider"], { organization: "Wren & Sons", url })
-    }),
-  )
+suite("a server whose operator is known", world(), (it) => {
+  it("names them, and a contact that never lapses", function* () {
+    const contact = Option.some("mailto:keeper@altar.example")
+    const url = yield* serve({ operator: { ...Operator.unnamed, name: Option.some("Wren & Sons"), contact } })
+    const { headers, text } = yield* ask(`${url}/.well-known/security.txt`)
+    assert.strictEqual(headers.get("content-type"), "text/plain; charset=utf-8")
+    const fields = new Map(text.split("\n").map((line) => [line.split(": ")[0], line.split(": ")[1]]))
+    assert.strictEqual(fields.get("Contact"), "mailto:keeper@altar.example")
+    assert.strictEqual(fields.get("Canonical"), `${url}/.well-known/security.txt`)
+    const left = Date.parse(fields.get("Expires") ?? "") - Date.now()
+    // RFC 9116 advises less than a year.
+    assert.isTrue(left > 100 * day && left < 365 * day, String(left))
+    for (const path of ["/terms", "/privacy"]) {
+      const page = (yield* ask(`${url}${path}`)).text
+      assert.include(page, "run by Wren &amp; Sons")
+      assert.include(page, 'href="mailto:keeper@altar.example"')
+    }
+    const card = (yield* ask(`${url}/.well-known/agent-card.json`)).json
+    assert.deepEqual(card["provider"], { organization: "Wren & Sons", url })
+  })
 
-  it.effect("shows their own texts, as text", () =>
-    Effect.gen(function* () {
-      const path = join(yield* folder, "terms.txt")
-      yield* Effect.promise(() => writeFile(path, "## Ours\r\n\r\nFirst\nsecond <b>line</b>\n\n- one\n- two\n"))
-      const url = yield* serve({ operator: { ...Operator.unnamed, termsFile: Option.some(path) } })
-      const { text } = yield* ask(`${url}/terms`)
-      assert.include(text, "<h2>Ours</h2>")
-      assert.include(text, "<p>First second &lt;b&gt;line&lt;/b&gt;</p>")
-      assert.match(text, /<ul>\s*<li>one<\/li><li>two<\/li>\s*<\/ul>/u)
-      assert.notInclude(text, "What you pay")
-      assert.include((yield* ask(`${url}/privacy`)).text, "What is public")
-    }),
-  )
+  it("shows their own texts, as text", function* () {
+    const path = join(yield* folder, "terms.txt")
+    yield* Effect.promise(() => writeFile(path, "## Ours\r\n\r\nFirst\nsecond <b>line</b>\n\n- one\n- two\n"))
+    const url = yield* serve({ operator: { ...Operator.unnamed, termsFile: Option.some(path) } })
+    const { text } = yield* ask(`${url}/terms`)
+    assert.include(text, "<h2>Ours</h2>")
+    assert.include(text, "<p>First second &lt;b&gt;line&lt;/b&gt;</p>")
+    assert.match(text, /<ul>\s*<li>one<\/li><li>two<\/li>\s*<\/ul>/u)
+    assert.notInclude(text, "What you pay")
+    assert.include((yield* ask(`${url}/privacy`)).text, "What is public")
+  })
 
-  it.effect("does not start with other terms than they named", () =>
-    Effect.gen(function* () {
-      const started = yield* Effect.exit(
-        serve({ operator: { ...Operator.unnamed, termsFile: Option.some("/nowhere/terms.txt") } }),
-      )
-      assert.isTrue(Exit.isFailure(started))
-      assert.match(String(Exit.isFailure(started) && started.cause), /TERMS_FILE: \/nowhere\/terms.txt cannot be read/u)
-    }),
-  )
+  it("does not start with other terms than they named", function* () {
+    const started = yield* Effect.exit(
+      serve({ operator: { ...Operator.unnamed, termsFile: Option.some("/nowhere/terms.txt") } }),
+    )
+    assert.isTrue(Exit.isFailure(started))
+    assert.match(String(Exit.isFailure(started) && started.cause), /TERMS_FILE: \/nowhere\/terms.txt cannot be read/u)
+  })
 })

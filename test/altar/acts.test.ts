@@ -1,228 +1,219 @@
-/** One table over all acts: price, settlement, replay, second buyer, public row; the pipeline treats them alike. */
-import { assert, layer } from "@effect/vitest"
+/** One table of all acts: price, settlement, replay, second buyer and public row are the same for each. */
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import { seal } from "../../src/altar/Hashes.ts"
+import { spirits } from "../../src/altar/Spirits.ts"
 import { type ActRow, acts } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
-import { ask, layer as world, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
+import { ask, bought, layer as world, newCommitment, newKey, newPayer, post, read, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { suite } from "../lab/Suites.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
 
 const table = acts()
+const nowhere = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 
 const init = (body: object | undefined, headers: Record<string, string>): RequestInit =>
   body === undefined ? { method: "POST", headers } : post(body, headers)
 
-const buy = Effect.fnUntraced(function* (request: ReturnType<ActRow["request"]>, key = newKey()) {
+const buy = Effect.fnUntraced(function* ({ body, path }: ReturnType<ActRow["request"]>, key = newKey()) {
   const { url } = yield* TestServer
-  const payer = yield* newPayer()
-  const at = `${url}${request.path}`
-  const asked = yield* ask(at, init(request.body, { "idempotency-key": key }))
-  if (asked.status !== 402) return { answer: asked, challenge: undefined, headers: { "idempotency-key": key } }
-  const challenge = challengeOf(asked)
-  const payment = yield* sign(payer, challenge.accepts[0], challenge.resource)
-  const headers = { "idempotency-key": key, "payment-signature": encode(payment) }
-  return { answer: yield* ask(at, init(request.body, headers)), challenge, headers }
+  const asked = yield* ask(url + path, init(body, { "idempotency-key": key }))
+  if (asked.status !== 402) return { answer: asked, headers: { "idempotency-key": key } }
+  const { accepts, resource } = challengeOf(asked)
+  assert.strictEqual(resource.url, url + path)
+  const payment = encode(yield* sign(yield* newPayer(), accepts[0], resource))
+  const headers = { "idempotency-key": key, "payment-signature": payment }
+  return { answer: yield* ask(url + path, init(body, headers)), headers }
 })
 
-layer(world(), { excludeTestServices: true })("every act", (it) => {
-  it.effect.each(table)("$name settles, replays, and is a public row", (act) =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
+/** What belongs to one answer and not to the act (RFC 9110, the status line's own length, and the id of the request). */
+const ofOneAnswer = new Set(["date", "content-length", "connection", "keep-alive", "x-request-id"])
+const kept = (headers: Headers) => [...headers].filter(([name]) => !ofOneAnswer.has(name))
+
+suite("every act", world(), (it) => {
+  for (const act of table) {
+    // I12
+    it(`${act.name} settles, replays byte and header, and is a public row`, function* ({ url }) {
       yield* today
-      const request = act.request()
-      const probe = yield* ask(`${url}${request.path}`, { method: "POST" })
+      const { body, path } = act.request()
+      const probe = yield* ask(url + path, { method: "POST" })
       assert.strictEqual(probe.status, 402)
       assert.strictEqual(challengeOf(probe).accepts[0].amount, act.price)
 
-      const { answer, challenge, headers } = yield* buy(request)
+      const { answer, headers } = yield* buy({ body, path })
       assert.strictEqual(answer.status, 201, answer.text)
-      assert.strictEqual(challenge?.resource.url, `${url}${request.path}`)
-      const body = JSON.parse(answer.text)
-      assert.deepStrictEqual(Object.keys(body.record), act.record)
-      assert.strictEqual(body.receipt.amountAtomic, act.price)
-      assert.strictEqual(body.replayed, false)
-      assert.isTrue(String(body.permalink).startsWith(url))
+      assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+      assert.isNotNull(answer.headers.get("payment-response"))
+      const { permalink, receipt, record } = JSON.parse(answer.text)
+      assert.deepStrictEqual(Object.keys(record), act.record)
+      assert.strictEqual(receipt.amountAtomic, act.price)
+      assert.isTrue(String(permalink).startsWith(url))
 
-      const again = yield* ask(`${url}${request.path}`, init(request.body, headers))
-      assert.strictEqual(again.status, 200)
-      assert.strictEqual(again.text, answer.text.replace(/false\}$/u, "true}"))
-      const reconciled = yield* ask(`${url}/api/reconcile/${headers["idempotency-key"]}`, { method: "POST" })
-      assert.deepStrictEqual([reconciled.status, reconciled.text], [200, again.text])
-      assert.strictEqual(reconciled.headers.get("payment-response"), answer.headers.get("payment-response"))
+      const key = headers["idempotency-key"]
+      for (const replay of [
+        yield* ask(url + path, init(body, headers)),
+        yield* ask(url + path, init(body, { "idempotency-key": key })),
+        yield* ask(`${url}/api/reconcile/${key}`, { method: "POST" }),
+      ]) {
+        assert.strictEqual(replay.status, 200, replay.text)
+        assert.strictEqual(replay.text, answer.text.replace(/"replayed":false\}$/u, '"replayed":true}'))
+        const mark = ["idempotent-replayed", "true"]
+        assert.sameDeepMembers(kept(replay.headers), [...kept(answer.headers), mark])
+      }
 
-      const row = JSON.parse((yield* ask(`${url}/api/acts/${body.record.id}`)).text).act
-      const { finality, ...receipt } = row.receipt
-      assert.include(["pending", "final"], finality, "a read says how the transfer stands")
-      assert.deepStrictEqual([row.act, row.record, receipt], [act.name, body.record, body.receipt])
-      const newest = JSON.parse((yield* ask(`${url}/api/acts?limit=1`)).text).acts[0]
-      assert.strictEqual(newest.id, body.record.id)
+      const row = (yield* read(`/api/acts/${record.id}`)).act
+      const { finality, ...first } = row.receipt
+      assert.include(["pending", "final"], finality)
+      assert.deepStrictEqual([row.act, row.record, first], [act.name, record, receipt])
+      assert.strictEqual((yield* read("/api/acts?limit=1")).acts[0].id, record.id)
 
       if (act.taken !== undefined) {
-        const second = yield* buy(request)
-        assert.deepStrictEqual([second.answer.status, second.answer.json["code"]], [409, act.taken])
+        const second = yield* buy({ body, path })
+        assertAnswer(second.answer, 409, act.taken)
         assert.match(String(second.answer.json["message"]), /This request charged nothing\.$/u)
       }
-    }),
-  )
+    })
 
-  it.effect.each(table.filter((act) => act.held !== undefined))("$name tells a held slot from a taken one", (act) =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
+    it(`${act.name} is refused with answers that no cache keeps`, function* ({ url }) {
+      const { body = {}, path } = act.request()
+      const key = { "idempotency-key": newKey() }
+      for (const refused of [
+        { method: "POST" },
+        post(body),
+        post(body, { "idempotency-key": "short" }),
+        post(body, key),
+        post(body, { ...key, "payment-signature": "" }),
+        post(body, { ...key, "payment-signature": "nonsense" }),
+        post({ unknown: 1 }, key),
+        post("{", key),
+      ]) {
+        const answer = yield* ask(url + path, refused)
+        assert.isAtLeast(answer.status, 400, answer.text)
+        assert.strictEqual(answer.headers.get("cache-control"), "no-store", `${answer.status} ${answer.text}`)
+      }
+      const nobody = yield* ask(`${url}/api/reconcile/${newKey()}`, { method: "POST" })
+      assert.deepStrictEqual([nobody.status, nobody.headers.get("cache-control")], [404, "no-store"])
+    })
+  }
+
+  for (const act of table.filter(({ held }) => held !== undefined)) {
+    it(`${act.name} tells a held slot from a taken one`, function* ({ sql, url }) {
       yield* today
-      const request = act.request()
-      const bought = yield* buy(request)
-      assert.strictEqual(bought.answer.status, 201)
-      const id = String(JSON.parse(bought.answer.text).record.id)
+      const { body, path } = act.request()
+      const { answer, headers } = yield* buy({ body, path })
+      assert.strictEqual(answer.status, 201)
+      const { id } = JSON.parse(answer.text).record
       // As it was while the payment was open.
       yield* sql`UPDATE payment_attempts SET state = 'pending' WHERE id = ${id}::uuid`
-      const second = yield* ask(`${url}${request.path}`, init(request.body, { "idempotency-key": newKey() }))
+      const second = yield* ask(url + path, init(body, { "idempotency-key": newKey() }))
       assertAnswer(second, 409, act.held ?? "")
-      const open = yield* ask(`${url}${request.path}`, init(request.body, bought.headers))
+      const open = yield* ask(url + path, init(body, headers))
       assertAnswer(open, 202, "settlement_pending")
       assert.match(String(open.json["message"]), /Do not pay again/u)
       assert.strictEqual(open.headers.get("location"), open.json["reconcile"])
       assert.isAbove(Number(open.headers.get("retry-after")), 0)
       yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${id}::uuid`
-    }),
-  )
+    })
+  }
 
-  it.effect("a prayer is answered with one of its spirit's lines, the same for the same words", () =>
-    Effect.gen(function* () {
-      const { answer } = yield* buy({
-        path: "/api/prayers/brass-cicada",
-        body: { agentName: "Wren", intentionCommitment: `${"0".repeat(63)}1` },
-      })
-      const { spirits } = yield* Effect.promise(() => import("../../src/altar/Spirits.ts"))
-      assert.strictEqual(JSON.parse(answer.text).line, spirits.at(-1)?.lines[1])
-    }),
-  )
+  it("answers a prayer with one of its spirit's lines, the same for the same words", function* () {
+    const body = { agentName: "Wren", intentionCommitment: `${"0".repeat(63)}1` }
+    const { answer } = yield* bought("/api/prayers/brass-cicada", body)
+    assert.strictEqual(JSON.parse(answer.text).line, spirits.at(-1)?.lines[1])
+  })
 
-  it.effect("one that cannot be read is left out of every list, and holds up none of its neighbours", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const listed = (path: string) => Effect.map(ask(`${url}${path}`), ({ text }) => JSON.parse(text))
-      const { acts: before, next } = yield* listed("/api/acts?limit=3")
-      const { id } = before[1]
-      const [row] = yield* sql`SELECT receipt FROM acts WHERE id = ${id}::uuid`
-      yield* sql`UPDATE acts SET receipt = '{}' WHERE id = ${id}::uuid`
-      assert.deepStrictEqual(yield* listed("/api/acts?limit=3"), { ok: true, acts: [before[0], before[2]], next })
-      const home = yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })
-      assert.deepStrictEqual(
-        [home.status, home.text.includes(before[0].id), home.text.includes(id)],
-        [200, true, false],
-      )
-      assert.strictEqual((yield* ask(`${url}/api/acts/${id}`)).status, 500)
-      yield* sql`UPDATE acts SET receipt = ${row?.["receipt"]} WHERE id = ${id}::uuid`
-    }),
-  )
+  it("is left out of every list when it cannot be read, and its neighbours are shown", function* ({ sql, url }) {
+    const { acts: before, next } = yield* read("/api/acts?limit=3")
+    const { id } = before[1]
+    const [row] = yield* sql`SELECT receipt FROM acts WHERE id = ${id}::uuid`
+    yield* sql`UPDATE acts SET receipt = '{}' WHERE id = ${id}::uuid`
+    assert.deepStrictEqual(yield* read("/api/acts?limit=3"), { ok: true, acts: [before[0], before[2]], next })
+    const home = yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })
+    assert.strictEqual(home.status, 200)
+    assert.include(home.text, before[0].id)
+    assert.notInclude(home.text, id)
+    assert.strictEqual((yield* ask(`${url}/api/acts/${id}`)).status, 500)
+    yield* sql`UPDATE acts SET receipt = ${row?.["receipt"]} WHERE id = ${id}::uuid`
+  })
 
-  it.effect("a prayer for another day, a shared body and URL name, and an unknown item are refused", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const prayer = { agentName: "Wren", intentionCommitment: "ab".repeat(32) }
-      const expected: ReadonlyArray<readonly [string, object, number, string]> = [
-        ["/api/prayers/moss-hare?day=2020-01-01", prayer, 409, "prayer_day_not_today"],
-        ["/api/prayers/moss-hare?day=today", prayer, 400, "bad_request"],
-        ["/api/prayers/moss-hair", prayer, 404, "spirit_not_found"],
-        ["/api/prayers/moss-hare", { ...prayer, familiarId: "static-fox" }, 400, "bad_request"],
-        ["/api/prayers/moss-hare", { ...prayer, intentionCommitment: "0".repeat(64) }, 422, "commitment_refused"],
-        ["/api/acquire/nobody", {}, 404, "spirit_not_found"],
-        ["/api/elements/unobtainium/collect", {}, 404, "element_not_found"],
-        ["/api/elements/Beeswax/collect", {}, 404, "element_not_found"],
-        ["/api/elements/beeswax/collect?spirit=nobody", {}, 400, "bad_request"],
-        ["/api/elements/beeswax/collect?spirit=moss-hare&spirit=static-fox", {}, 400, "bad_request"],
-        ["/api/candles/day/moss-hare", {}, 400, "bad_request"],
-        ["/api/candles/day/moss-hare", { dedication: "see my-site.example.com" }, 422, "dedication_held"],
-        ["/api/candles/day/moss-hare", { dedication: "x".repeat(41) }, 400, "bad_request"],
-        ["/api/candles/year/moss-hare", { dedication: "x" }, 404, "not_found"],
-        ["/api/candles/day/moss-hare", { parentId: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1" }, 409, "parent_not_lit"],
-        ["/api/candles/day/moss-hare?x=1", { dedication: "x" }, 400, "bad_request"],
-      ]
-      for (const [path, body, status, code] of expected) {
-        const answer = yield* ask(`${url}${path}`, post(body, { "idempotency-key": newKey() }))
-        assertAnswer(answer, status, code, undefined, `${path} ${answer.text}`)
-        // Nobody has looked at the payment that such a request may bring.
-        assert.notMatch(answer.text, /nothing was charged/iu)
-      }
-    }),
-  )
+  it("is refused with its code for a wrong day, name, item, query or body", function* ({ url }) {
+    const prayer = { agentName: "Wren", intentionCommitment: "ab".repeat(32) }
+    const expected: ReadonlyArray<readonly [string, object, number, string]> = [
+      ["/api/prayers/moss-hare?day=2020-01-01", prayer, 409, "prayer_day_not_today"],
+      ["/api/prayers/moss-hare?day=today", prayer, 400, "bad_request"],
+      ["/api/prayers/moss-hair", prayer, 404, "spirit_not_found"],
+      ["/api/prayers/moss-hare", { ...prayer, familiarId: "static-fox" }, 400, "bad_request"],
+      ["/api/prayers/moss-hare", { ...prayer, intentionCommitment: "0".repeat(64) }, 422, "commitment_refused"],
+      ["/api/acquire/nobody", {}, 404, "spirit_not_found"],
+      ["/api/elements/unobtainium/collect", {}, 404, "element_not_found"],
+      ["/api/elements/Beeswax/collect", {}, 404, "element_not_found"],
+      ["/api/elements/beeswax/collect?spirit=nobody", {}, 400, "bad_request"],
+      ["/api/elements/beeswax/collect?spirit=moss-hare&spirit=static-fox", {}, 400, "bad_request"],
+      ["/api/candles/day/moss-hare", {}, 400, "bad_request"],
+      ["/api/candles/day/moss-hare", { dedication: "see my-site.example.com" }, 422, "dedication_held"],
+      ["/api/candles/day/moss-hare", { dedication: "x".repeat(41) }, 400, "bad_request"],
+      ["/api/candles/year/moss-hare", { dedication: "x" }, 404, "not_found"],
+      ["/api/candles/day/moss-hare", { parentId: nowhere }, 409, "parent_not_lit"],
+      ["/api/candles/day/moss-hare?x=1", { dedication: "x" }, 400, "bad_request"],
+    ]
+    for (const [path, body, status, code] of expected) {
+      const answer = yield* ask(`${url}${path}`, post(body, { "idempotency-key": newKey() }))
+      assertAnswer(answer, status, code, undefined, `${path} ${answer.text}`)
+      // The payment that such a request may bring is not inquired about.
+      assert.notMatch(answer.text, /nothing was charged/iu)
+    }
+  })
 
-  it.effect("a light needs a lit candle of the same spirit and has no dedication", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const candle = yield* buy({ path: "/api/candles/week/lichen-yak", body: { dedication: "For the herd" } })
-      const parentId = JSON.parse(candle.answer.text).record.id
-      const both = yield* ask(
-        `${url}/api/candles/day/lichen-yak`,
-        post({ parentId, dedication: "x" }, { "idempotency-key": newKey() }),
+  it("puts a light on a lit candle of the same spirit alone, without a dedication", function* ({ url }) {
+    const { id: parentId } = (yield* bought("/api/candles/week/lichen-yak", { dedication: "For the herd" })).record
+    const refused = (spirit: string, body: object, code: string) =>
+      Effect.map(ask(`${url}/api/candles/day/${spirit}`, post(body, { "idempotency-key": newKey() })), ({ json }) =>
+        assert.strictEqual(json["code"], code),
       )
-      assert.strictEqual(both.json["code"], "bad_request")
-      const elsewhere = yield* ask(
-        `${url}/api/candles/day/moss-hare`,
-        post({ parentId }, { "idempotency-key": newKey() }),
-      )
-      assert.strictEqual(elsewhere.json["code"], "parent_not_lit")
-      const added = yield* buy({ path: "/api/candles/day/lichen-yak", body: { parentId, agentName: "Wren" } })
-      assert.strictEqual(added.answer.status, 201)
-      const onLight = yield* ask(
-        `${url}/api/candles/day/lichen-yak`,
-        post({ parentId: JSON.parse(added.answer.text).record.id }, { "idempotency-key": newKey() }),
-      )
-      assert.strictEqual(onLight.json["code"], "parent_not_lit")
-      const wall = JSON.parse((yield* ask(`${url}/api/candles?spirit=lichen-yak`)).text)
-      const shown = wall.candles.find((one: { id: string }) => one.id === parentId)
-      assert.deepStrictEqual([shown.lightCount, shown.lights[0].agentName], [1, "Wren"])
-      const { altars } = JSON.parse((yield* ask(`${url}/api/altars`)).text)
-      const altar = altars.find(({ spirit }: { spirit: string }) => spirit === "lichen-yak")
-      assert.deepStrictEqual(
-        altar.candles.find((one: { id: string }) => one.id === parentId),
-        shown,
-      )
-      assert.deepStrictEqual(wall.rails, ["x402"])
-      assert.deepStrictEqual(
-        wall.rungs.map((rung: { amountAtomic: string; days: number }) => [rung.amountAtomic, rung.days]),
-        [
-          ["1000000", 1],
-          ["3000000", 7],
-          ["9000000", 30],
-        ],
-      )
-    }),
-  )
+    yield* refused("lichen-yak", { parentId, dedication: "x" }, "bad_request")
+    yield* refused("moss-hare", { parentId }, "parent_not_lit")
+    const light = (yield* bought("/api/candles/day/lichen-yak", { parentId, agentName: "Wren" })).record
+    yield* refused("lichen-yak", { parentId: light.id }, "parent_not_lit")
+    const find = (candles: ReadonlyArray<{ readonly id: string }>) => candles.find(({ id }) => id === parentId)
+    const wall = yield* read("/api/candles?spirit=lichen-yak")
+    const shown = Object(find(wall.candles))
+    assert.deepStrictEqual([shown.lightCount, shown.lights[0].agentName], [1, "Wren"])
+    const { altars } = yield* read("/api/altars")
+    const altar = altars.find(({ spirit }: { spirit: string }) => spirit === "lichen-yak")
+    assert.deepStrictEqual(find(altar.candles), shown)
+    assert.deepStrictEqual(wall.rails, ["x402"])
+    const rungs = wall.rungs.map((rung: { amountAtomic: string; days: number }) => [rung.amountAtomic, rung.days])
+    assert.deepStrictEqual(Object.fromEntries(rungs), { "1000000": 1, "3000000": 7, "9000000": 30 })
+  })
 
-  it.effect("sealed words of a candle are unsealed once", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { seal } = yield* Effect.promise(() => import("../../src/altar/Hashes.ts"))
-      const salt = "a salt of sixteen or more"
-      const sealed = yield* buy({
-        path: "/api/candles/day/kelp-seal",
-        body: { dedication: "Low water", intentionCommitment: seal(salt, "Thank you.") },
-      })
-      const open = yield* buy({ path: "/api/candles/day/kelp-seal", body: { dedication: "High water" } })
-      const id = JSON.parse(sealed.answer.text).record.id
-      const unseal = (candle: string, words: string) =>
-        ask(`${url}/api/candles/${candle}/unseal`, post({ salt, words }))
-      assert.strictEqual((yield* unseal(id, "No thanks.")).json["code"], "commitment_mismatch")
-      const done = yield* unseal(id, "Thank you.")
-      assert.deepStrictEqual([done.status, JSON.parse(done.text).candle.unsealed.words], [201, "Thank you."])
-      assert.strictEqual((yield* unseal(id, "Thank you.")).status, 200)
-      assert.strictEqual((yield* unseal(id, "No thanks.")).json["code"], "already_unsealed")
-      assert.strictEqual((yield* unseal(JSON.parse(open.answer.text).record.id, "x")).json["code"], "not_sealed")
-      assert.strictEqual((yield* unseal("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1", "x")).json["code"], "candle_not_found")
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, network, asset, pay_to, payer,
-          nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, state, accepted_at, next_check_at)
-        VALUES ('3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1', ${newKey()}, '', 'lightDay', '', '{}', 'eip155:84532', '0x', '0x', '0x',
-          '0x', 1, 0, 9999999999, '0x', '{}', 0, 'pending', now(), now() + interval '1 hour')`
-      assert.strictEqual(
-        (yield* unseal("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1", "x")).json["code"],
-        "candle_not_settled",
-      )
-      yield* sql`DELETE FROM payment_attempts WHERE id = '3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1'`
-    }),
-  )
+  it("unseals a candle's words once", function* ({ sql, url }) {
+    const salt = "a salt of sixteen or more"
+    const intentionCommitment = seal(salt, "Thank you.")
+    const sealed = yield* bought("/api/candles/day/kelp-seal", { dedication: "Low water", intentionCommitment })
+    const open = yield* bought("/api/candles/day/kelp-seal", { dedication: "High water" })
+    const unseal = (candle: string, words: string) => ask(`${url}/api/candles/${candle}/unseal`, post({ salt, words }))
+    const { id } = sealed.record
+    assertAnswer(yield* unseal(id, "No thanks."), 409, "commitment_mismatch")
+    const done = yield* unseal(id, "Thank you.")
+    assert.deepStrictEqual([done.status, JSON.parse(done.text).candle.unsealed.words], [201, "Thank you."])
+    assert.strictEqual((yield* unseal(id, "Thank you.")).status, 200)
+    assertAnswer(yield* unseal(id, "No thanks."), 409, "already_unsealed")
+    assertAnswer(yield* unseal(open.record.id, "x"), 409, "not_sealed")
+    assertAnswer(yield* unseal(nowhere, "x"), 404, "candle_not_found")
+    yield* sql`UPDATE payment_attempts SET state = 'pending' WHERE id = ${open.record.id}::uuid`
+    yield* sql`DELETE FROM candles WHERE id = ${open.record.id}::uuid`
+    assertAnswer(yield* unseal(open.record.id, "x"), 409, "candle_not_settled")
+    yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${open.record.id}::uuid`
+  })
+
+  it("has its price told to a bare probe and to a key, and nothing is written by that", function* ({ sql, url }) {
+    const count = sql`SELECT (SELECT count(*) FROM payment_attempts) + (SELECT count(*) FROM payment_pools) AS n`
+    const before = yield* count
+    const commitment = newCommitment()
+    for (const asked of [{ method: "POST" }, post({ commitment }, { "idempotency-key": newKey() })]) {
+      assert.strictEqual(challengeOf(yield* ask(`${url}/api/witness`, asked)).accepts[0].amount, "10000")
+    }
+    assert.deepStrictEqual(yield* count, before)
+  })
 })

@@ -1,13 +1,13 @@
 /** Reads that are kept: never older than the question on any server, never of a chain that was changed, and encoded as asked. */
 import { gunzipSync } from "node:zlib"
 import { request } from "node:http"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber, Ref } from "effect"
-import { SqlClient } from "effect/sql"
 import * as CachedReads from "../../src/platform/CachedReads.ts"
-import { ask, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, bought } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { suite } from "../lab/Suites.ts"
 
 const json = (url: string) => Effect.map(ask(url), ({ text }) => JSON.parse(text))
 
@@ -48,183 +48,165 @@ const paths = [
   "/docs",
 ]
 
-layer(world(), { excludeTestServices: true })("a kept read", (it) => {
-  it.effect("shows what was written before it was asked, on either of two servers, while both are busy", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const servers = [url, yield* anotherServer()]
-      const count = (server: string) => Effect.map(json(`${server}/api/field`), ({ acts }): number => acts)
-      const first = yield* count(url)
-      const done = yield* Ref.make(false)
-      // Readers who always wait, so that whoever comes finds a query under way.
-      const busy = yield* Effect.forEach(
-        servers.flatMap((server) => [server, server, server]),
-        (server) => Effect.forkChild(Effect.repeat(count(server), { until: () => Ref.get(done) })),
-      )
-      for (let written = first + 1; written <= first + 100; written += 1) {
-        yield* sql`UPDATE payment_totals SET settled = ${written}::bigint WHERE id = 1`
-        const seen = yield* Effect.forEach(servers, count, { concurrency: "unbounded" })
-        assert.deepStrictEqual(seen, [written, written])
-      }
-      yield* Ref.set(done, true)
-      yield* Effect.forEach(busy, Fiber.join)
-      yield* sql`UPDATE payment_totals SET settled = ${first}::bigint WHERE id = 1`
-      assert.strictEqual(yield* count(url), first)
-    }).pipe(Effect.scoped),
-  )
+suite("a kept read", world(), (it) => {
+  it("shows what was written before it was asked, on either of two servers, while both are busy", function* ({
+    sql,
+    url,
+  }) {
+    const servers = [url, yield* anotherServer()]
+    const count = (server: string) => Effect.map(json(`${server}/api/field`), ({ acts }): number => acts)
+    const first = yield* count(url)
+    const done = yield* Ref.make(false)
+    // Readers who always wait, so that whoever comes finds a query under way.
+    const busy = yield* Effect.forEach(
+      servers.flatMap((server) => [server, server, server]),
+      (server) => Effect.forkChild(Effect.repeat(count(server), { until: () => Ref.get(done) })),
+    )
+    for (let written = first + 1; written <= first + 100; written += 1) {
+      yield* sql`UPDATE payment_totals SET settled = ${written}::bigint WHERE id = 1`
+      const seen = yield* Effect.forEach(servers, count, { concurrency: "unbounded" })
+      assert.deepStrictEqual(seen, [written, written])
+    }
+    yield* Ref.set(done, true)
+    yield* Effect.forEach(busy, Fiber.join)
+    yield* sql`UPDATE payment_totals SET settled = ${first}::bigint WHERE id = 1`
+    assert.strictEqual(yield* count(url), first)
+  })
 
-  it.effect("lists a stone on both servers as soon as it is paid for", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const other = yield* anotherServer()
-      const payer = yield* newPayer()
-      for (const _ of [1, 2, 3]) {
-        const { answer } = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
-        const { sequence } = JSON.parse(answer.text).record
-        for (const server of [url, other]) {
-          const newest = yield* json(`${server}/api/witness?limit=1`)
-          assert.deepStrictEqual([newest.stones[0].sequence, newest.head.sequence], [sequence, sequence])
-          const { entries, head } = yield* json(`${server}/api/witness/chain?limit=100`)
-          assert.deepStrictEqual([entries.at(-1).sequence, head.sequence], [sequence, sequence])
-        }
+  it("lists a stone on both servers as soon as it is paid for", function* ({ url }) {
+    const other = yield* anotherServer()
+    const payer = yield* newPayer()
+    for (const _ of [1, 2, 3]) {
+      const { sequence } = (yield* bought("/api/witness", { commitment: newCommitment() }, payer)).record
+      for (const server of [url, other]) {
+        const newest = yield* json(`${server}/api/witness?limit=1`)
+        assert.deepStrictEqual([newest.stones[0].sequence, newest.head.sequence], [sequence, sequence])
+        const { entries, head } = yield* json(`${server}/api/witness/chain?limit=100`)
+        assert.deepStrictEqual([entries.at(-1).sequence, head.sequence], [sequence, sequence])
       }
-    }).pipe(Effect.scoped),
-  )
+    }
+  })
 
-  it.effect("of a chain is refused from the very read after a link was changed, and is back when it is restored", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const payer = yield* newPayer()
-      yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
-      const chains = ["/api/witness/chain?from=1&limit=100", "/api/witness?limit=50", "/api/publish-chain?limit=100"]
-      const before = yield* Effect.forEach(chains, (path) => ask(`${url}${path}`))
-      const again = yield* Effect.forEach(chains, (path) => ask(`${url}${path}`))
+  it("of a chain is refused from the very read after a link was changed, and is back when it is restored", function* ({
+    sql,
+    url,
+  }) {
+    const payer = yield* newPayer()
+    yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
+    const chains = ["/api/witness/chain?from=1&limit=100", "/api/witness?limit=50", "/api/publish-chain?limit=100"]
+    const before = yield* Effect.forEach(chains, (path) => ask(`${url}${path}`))
+    const again = yield* Effect.forEach(chains, (path) => ask(`${url}${path}`))
+    assert.deepStrictEqual(
+      again.map(({ text }) => text),
+      before.map(({ text }) => text),
+    )
+    const [stone] = yield* sql<{ commitment: string }>`SELECT commitment FROM witness_stones WHERE sequence = 1`
+    yield* sql`UPDATE witness_stones SET commitment = ${newCommitment()} WHERE sequence = 1`
+    yield* sql`UPDATE publications SET item_id = item_id || 'x' WHERE sequence = 1`
+    for (const [index, path] of chains.entries()) {
+      const { json, status } = yield* ask(`${url}${path}`)
+      assert.deepStrictEqual([status, json["code"]], [500, "chain_broken"], path)
+      assert.include(json["message"], `The chain is broken at ${["stone", "stone", "entry"][index]} 1: `)
+    }
+    yield* sql`UPDATE witness_stones SET commitment = ${stone?.commitment ?? ""} WHERE sequence = 1`
+    yield* sql`UPDATE publications SET item_id = left(item_id, -1) WHERE sequence = 1`
+    for (const [index, path] of chains.entries()) {
+      const back = yield* ask(`${url}${path}`)
       assert.deepStrictEqual(
-        again.map(({ text }) => text),
-        before.map(({ text }) => text),
+        [back.status, back.text, back.headers.get("etag")],
+        [200, before[index]?.text, before[index]?.headers.get("etag")],
       )
-      const [stone] = yield* sql<{ commitment: string }>`SELECT commitment FROM witness_stones WHERE sequence = 1`
-      yield* sql`UPDATE witness_stones SET commitment = ${newCommitment()} WHERE sequence = 1`
-      yield* sql`UPDATE publications SET item_id = item_id || 'x' WHERE sequence = 1`
-      for (const [index, path] of chains.entries()) {
-        const { json, status } = yield* ask(`${url}${path}`)
-        assert.deepStrictEqual([status, json["code"]], [500, "chain_broken"], path)
-        assert.include(json["message"], `The chain is broken at ${["stone", "stone", "entry"][index]} 1: `)
-      }
-      yield* sql`UPDATE witness_stones SET commitment = ${stone?.commitment ?? ""} WHERE sequence = 1`
-      yield* sql`UPDATE publications SET item_id = left(item_id, -1) WHERE sequence = 1`
-      for (const [index, path] of chains.entries()) {
-        const back = yield* ask(`${url}${path}`)
-        assert.deepStrictEqual(
-          [back.status, back.text, back.headers.get("etag")],
-          [200, before[index]?.text, before[index]?.headers.get("etag")],
-        )
-      }
-    }),
-  )
+    }
+  })
 
-  it.effect("travels in the encoding that is asked for, under a tag of its own", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const path of paths) {
-        const plain = yield* raw(`${url}${path}`, "GET", {})
-        const zipped = yield* raw(`${url}${path}`, "GET", { "accept-encoding": "gzip" })
-        assert.strictEqual(plain.status, 200, path)
-        assert.match(
-          String(plain.headers["vary"] ?? ""),
-          plain.bytes.byteLength < 1024 ? /^$/u : /accept-encoding/u,
-          path,
-        )
-        assert.isUndefined(plain.headers["content-encoding"], path)
-        if (plain.bytes.byteLength < 1024) continue
-        assert.strictEqual(zipped.headers["content-encoding"], "gzip", path)
-        assert.isTrue(gunzipSync(zipped.bytes).equals(plain.bytes), path)
-        assert.isBelow(zipped.bytes.byteLength, plain.bytes.byteLength / 2, path)
-        assert.notStrictEqual(zipped.headers["etag"], plain.headers["etag"], path)
-        const head = yield* raw(`${url}${path}`, "HEAD", { "accept-encoding": "gzip" })
-        assert.deepStrictEqual(
-          [head.status, head.bytes.byteLength, head.headers["content-length"], head.headers["etag"]],
-          [200, 0, String(zipped.bytes.byteLength), zipped.headers["etag"]],
-          path,
-        )
-        const known = { "accept-encoding": "gzip", "if-none-match": String(zipped.headers["etag"]) }
-        const unchanged = yield* raw(`${url}${path}`, "GET", known)
-        assert.deepStrictEqual([unchanged.status, unchanged.bytes.byteLength], [304, 0], path)
-        const otherwise = yield* raw(`${url}${path}`, "GET", { ...known, "accept-encoding": "identity" })
-        assert.strictEqual(otherwise.status, 200, path)
-      }
-    }),
-  )
-
-  it.effect(
-    "is asked for by its path and query alone: a wrong query stays wrong, a paid request is never taken for one",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        for (const _ of [1, 2]) {
-          assert.strictEqual((yield* ask(`${url}/api/spirits?colour=red`)).status, 400)
-          assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).json["code"], "payment_required")
-          const headers = { "idempotency-key": "short" }
-          const keyed = yield* ask(`${url}/api/witness`, { method: "POST", headers })
-          assertAnswer(keyed, 400, "idempotency_key_invalid")
-          const signed = yield* ask(`${url}/api/witness`, { method: "POST", headers: { "payment-signature": "none" } })
-          assert.strictEqual(signed.status, 400, signed.text)
-          assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
-        }
-      }),
-  )
-
-  it.effect("is the same object while its rows are the same, and another one after each change", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`CREATE TABLE pebbles (place int PRIMARY KEY, weight int, found timestamptz)`
-      const read = yield* CachedReads.make({
-        nameOf: (least: number) => String(least),
-        statement: (least, now) =>
-          sql`SELECT place AS number, weight, found <= ${now}::timestamptz AS is_found FROM pebbles WHERE place >= ${least}::int ORDER BY place`,
-        make: (rows) => Effect.succeed(rows.map((row) => ({ row }))),
-      })
-      const seen = [yield* read(1)]
-      assert.deepStrictEqual(seen[0], [])
-      const changes = [
-        sql`INSERT INTO pebbles VALUES (1, 10, now() - interval '1 hour'), (2, 20, now() + interval '1 hour')`,
-        sql`UPDATE pebbles SET weight = NULL WHERE place = 2`,
-        sql`UPDATE pebbles SET weight = 20 WHERE place = 2`,
-        sql`UPDATE pebbles SET found = now() - interval '1 second' WHERE place = 2`,
-        sql`UPDATE pebbles SET place = 3 WHERE place = 1`,
-        sql`DELETE FROM pebbles WHERE place = 2`,
-        sql`DELETE FROM pebbles`,
-      ]
-      for (const change of changes) {
-        yield* change
-        const found = yield* read(1)
-        assert.notStrictEqual(found, seen.at(-1))
-        assert.strictEqual(yield* read(1), found)
-        seen.push(found)
-      }
+  it("travels in the encoding that is asked for, under a tag of its own", function* ({ url }) {
+    for (const path of paths) {
+      const plain = yield* raw(`${url}${path}`, "GET", {})
+      const zipped = yield* raw(`${url}${path}`, "GET", { "accept-encoding": "gzip" })
+      assert.strictEqual(plain.status, 200, path)
+      assert.match(
+        String(plain.headers["vary"] ?? ""),
+        plain.bytes.byteLength < 1024 ? /^$/u : /accept-encoding/u,
+        path,
+      )
+      assert.isUndefined(plain.headers["content-encoding"], path)
+      if (plain.bytes.byteLength < 1024) continue
+      assert.strictEqual(zipped.headers["content-encoding"], "gzip", path)
+      assert.isTrue(gunzipSync(zipped.bytes).equals(plain.bytes), path)
+      assert.isBelow(zipped.bytes.byteLength, plain.bytes.byteLength / 2, path)
+      assert.notStrictEqual(zipped.headers["etag"], plain.headers["etag"], path)
+      const head = yield* raw(`${url}${path}`, "HEAD", { "accept-encoding": "gzip" })
       assert.deepStrictEqual(
-        seen.map((found) => found.length),
-        [0, 2, 2, 2, 2, 2, 1, 0],
+        [head.status, head.bytes.byteLength, head.headers["content-length"], head.headers["etag"]],
+        [200, 0, String(zipped.bytes.byteLength), zipped.headers["etag"]],
+        path,
       )
-      assert.deepStrictEqual(seen[3], seen[1])
-      assert.notDeepEqual(seen[4], seen[3])
-    }).pipe(Effect.scoped),
-  )
+      const known = { "accept-encoding": "gzip", "if-none-match": String(zipped.headers["etag"]) }
+      const unchanged = yield* raw(`${url}${path}`, "GET", known)
+      assert.deepStrictEqual([unchanged.status, unchanged.bytes.byteLength], [304, 0], path)
+      const otherwise = yield* raw(`${url}${path}`, "GET", { ...known, "accept-encoding": "identity" })
+      assert.strictEqual(otherwise.status, 200, path)
+    }
+  })
 
-  it.effect("is forgotten when the bytes are too many, the least used first", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const made: Array<number> = []
-      const read = yield* CachedReads.make({
-        nameOf: (key: number) => String(key),
-        statement: (key) => sql`SELECT repeat('x', 100000) || ${key}::text AS long`,
-        make: (rows, key) => Effect.sync(() => (made.push(key), rows)),
-      })
-      // Five of them fit.
-      for (const key of [1, 2, 3, 4, 5, 1, 6, 1, 3, 2]) yield* read(key)
-      assert.deepStrictEqual(made, [1, 2, 3, 4, 5, 6, 2])
-    }).pipe(Effect.scoped),
-  )
+  it("is asked for by its path and query alone: a wrong query stays wrong, a paid request is never taken for one", function* ({
+    url,
+  }) {
+    for (const _ of [1, 2]) {
+      assert.strictEqual((yield* ask(`${url}/api/spirits?colour=red`)).status, 400)
+      assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).json["code"], "payment_required")
+      const headers = { "idempotency-key": "short" }
+      const keyed = yield* ask(`${url}/api/witness`, { method: "POST", headers })
+      assertAnswer(keyed, 400, "idempotency_key_invalid")
+      const signed = yield* ask(`${url}/api/witness`, { method: "POST", headers: { "payment-signature": "none" } })
+      assert.strictEqual(signed.status, 400, signed.text)
+      assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
+    }
+  })
+
+  it("is the same object while its rows are the same, and another one after each change", function* ({ sql }) {
+    yield* sql`CREATE TABLE pebbles (place int PRIMARY KEY, weight int, found timestamptz)`
+    const read = yield* CachedReads.make({
+      nameOf: (least: number) => String(least),
+      statement: (least, now) =>
+        sql`SELECT place AS number, weight, found <= ${now}::timestamptz AS is_found FROM pebbles WHERE place >= ${least}::int ORDER BY place`,
+      make: (rows) => Effect.succeed(rows.map((row) => ({ row }))),
+    })
+    const seen = [yield* read(1)]
+    assert.deepStrictEqual(seen[0], [])
+    const changes = [
+      sql`INSERT INTO pebbles VALUES (1, 10, now() - interval '1 hour'), (2, 20, now() + interval '1 hour')`,
+      sql`UPDATE pebbles SET weight = NULL WHERE place = 2`,
+      sql`UPDATE pebbles SET weight = 20 WHERE place = 2`,
+      sql`UPDATE pebbles SET found = now() - interval '1 second' WHERE place = 2`,
+      sql`UPDATE pebbles SET place = 3 WHERE place = 1`,
+      sql`DELETE FROM pebbles WHERE place = 2`,
+      sql`DELETE FROM pebbles`,
+    ]
+    for (const change of changes) {
+      yield* change
+      const found = yield* read(1)
+      assert.notStrictEqual(found, seen.at(-1))
+      assert.strictEqual(yield* read(1), found)
+      seen.push(found)
+    }
+    assert.deepStrictEqual(
+      seen.map((found) => found.length),
+      [0, 2, 2, 2, 2, 2, 1, 0],
+    )
+    assert.deepStrictEqual(seen[3], seen[1])
+    assert.notDeepEqual(seen[4], seen[3])
+  })
+
+  it("is forgotten when the bytes are too many, the least used first", function* ({ sql }) {
+    const made: Array<number> = []
+    const read = yield* CachedReads.make({
+      nameOf: (key: number) => String(key),
+      statement: (key) => sql`SELECT repeat('x', 100000) || ${key}::text AS long`,
+      make: (rows, key) => Effect.sync(() => (made.push(key), rows)),
+    })
+    // Five of them fit.
+    for (const key of [1, 2, 3, 4, 5, 1, 6, 1, 3, 2]) yield* read(key)
+    assert.deepStrictEqual(made, [1, 2, 3, 4, 5, 6, 2])
+  })
 })

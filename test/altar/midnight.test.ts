@@ -1,7 +1,6 @@
 /** What happens at UTC midnight, on a clock the test holds still: slots keep their day, ceilings start anew, candles end. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Clock, Context, Duration, Effect, Fiber, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { heldClock, type HeldClock } from "../lab/Clock.ts"
 import { patience } from "../lab/Patience.ts"
@@ -9,14 +8,15 @@ import { ask, layer as world, newCommitment, newKey, newPayer, post, TestServer 
 import { chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { until } from "../lab/Eventually.ts"
+import { suite } from "../lab/Suites.ts"
 
 /** The server's clock. */
-class ControlledClock extends Context.Service<ControlledClock, HeldClock>()("test/ControlledClock") {}
+class Hands extends Context.Service<Hands, HeldClock>()("test/Hands") {}
 
-const hands = Layer.effect(ControlledClock, heldClock)
+const hands = Layer.effect(Hands, heldClock)
 
 const held = Layer.unwrap(
-  Effect.map(ControlledClock, ({ clock }) =>
+  Effect.map(Hands, ({ clock }) =>
     world({ patience: Duration.millis(patience(2)) }).pipe(Layer.provide(Layer.succeed(Clock.Clock, clock))),
   ),
 ).pipe(Layer.provideMerge(hands))
@@ -38,109 +38,95 @@ const buy = Effect.fnUntraced(function* (path: string, body: object) {
   return { answer: yield* ask(`${url}${path}`, request), key, request }
 })
 
-layer(held, { excludeTestServices: true })("at UTC midnight", (it) => {
-  it.effect("a prayer held at 23:59:59.999 keeps its day, and the new day has its own slot", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { put } = yield* ControlledClock
-      const { rpcUrl } = yield* LocalChain
-      const chain = chainClient(rpcUrl)
-      const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
-      put(midnight - 1)
-      yield* Effect.promise(() => chain.setAutomine(false))
-      const buying = yield* Effect.forkChild(buy("/api/prayers/moss-hare", prayer))
-      // The faucet needs a block of its own before the payer can pay.
-      yield* Effect.promise(() => chain.getTxpoolStatus()).pipe(
-        until("the faucet sent nothing", ({ pending }) => pending > 0),
-      )
-      yield* Effect.promise(() => chain.mine({ blocks: 1 }))
-      const first = yield* Fiber.join(buying)
-      assert.strictEqual(first.answer.status, 202, first.answer.text)
-      const today = yield* ask(`${url}/api/prayers/moss-hare`, post(prayer, { "idempotency-key": newKey() }))
-      assert.strictEqual(today.json["code"], "prayer_slot_taken")
+suite("at UTC midnight", held, (it) => {
+  it("a prayer held at 23:59:59.999 keeps its day, and the new day has its own slot", function* ({ url }) {
+    const { put } = yield* Hands
+    const { rpcUrl } = yield* LocalChain
+    const chain = chainClient(rpcUrl)
+    const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
+    put(midnight - 1)
+    yield* Effect.promise(() => chain.setAutomine(false))
+    const buying = yield* Effect.forkChild(buy("/api/prayers/moss-hare", prayer))
+    // The faucet needs a block of its own before the payer can pay.
+    yield* Effect.promise(() => chain.getTxpoolStatus()).pipe(
+      until("the faucet sent nothing", ({ pending }) => pending > 0),
+    )
+    yield* Effect.promise(() => chain.mine({ blocks: 1 }))
+    const first = yield* Fiber.join(buying)
+    assert.strictEqual(first.answer.status, 202, first.answer.text)
+    const today = yield* ask(`${url}/api/prayers/moss-hare`, post(prayer, { "idempotency-key": newKey() }))
+    assert.strictEqual(today.json["code"], "prayer_slot_taken")
 
-      put(midnight)
-      const tomorrow = yield* ask(
-        `${url}/api/prayers/moss-hare?day=${dayOf(midnight - 1)}`,
-        post(prayer, { "idempotency-key": newKey() }),
-      )
-      assert.strictEqual(tomorrow.json["code"], "prayer_day_not_today")
-      yield* Effect.promise(() => chain.setAutomine(true))
-      yield* Effect.promise(() => chain.mine({ blocks: 1 }))
-      const settled = yield* ask(`${url}/api/reconcile/${first.key}`, { method: "POST" })
-      assert.strictEqual(settled.status, 200, settled.text)
-      const { record } = JSON.parse(settled.text)
-      assert.deepStrictEqual([record.day, record.offeredAt], [dayOf(midnight - 1), new Date(midnight).toISOString()])
+    put(midnight)
+    const tomorrow = yield* ask(
+      `${url}/api/prayers/moss-hare?day=${dayOf(midnight - 1)}`,
+      post(prayer, { "idempotency-key": newKey() }),
+    )
+    assert.strictEqual(tomorrow.json["code"], "prayer_day_not_today")
+    yield* Effect.promise(() => chain.setAutomine(true))
+    yield* Effect.promise(() => chain.mine({ blocks: 1 }))
+    const settled = yield* ask(`${url}/api/reconcile/${first.key}`, { method: "POST" })
+    assert.strictEqual(settled.status, 200, settled.text)
+    const { record } = JSON.parse(settled.text)
+    assert.deepStrictEqual([record.day, record.offeredAt], [dayOf(midnight - 1), new Date(midnight).toISOString()])
 
-      const second = yield* buy(`/api/prayers/moss-hare?day=${dayOf(midnight)}`, prayer)
-      assert.strictEqual(second.answer.status, 201, second.answer.text)
-      assert.strictEqual(JSON.parse(second.answer.text).record.day, dayOf(midnight))
-    }),
-  )
+    const second = yield* buy(`/api/prayers/moss-hare?day=${dayOf(midnight)}`, prayer)
+    assert.strictEqual(second.answer.status, 201, second.answer.text)
+    assert.strictEqual(JSON.parse(second.answer.text).record.day, dayOf(midnight))
+  })
 
-  it.effect("a prayer paid for yesterday is still answered to its key, and to no other", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { put } = yield* ControlledClock
-      const path = `/api/prayers/frost-stoat?day=${dayOf(midnight - 1)}`
-      const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
-      put(midnight - 1)
-      const { answer, key, request } = yield* buy(path, prayer)
-      assert.strictEqual(answer.status, 201, answer.text)
-      put(midnight)
-      const unsigned = post(prayer, { "idempotency-key": key })
-      for (const again of [yield* ask(`${url}${path}`, request), yield* ask(`${url}${path}`, unsigned)]) {
-        assert.strictEqual(again.status, 200, again.text)
-        assert.deepStrictEqual(again.json["record"], answer.json["record"])
-      }
-      for (const spirit of ["frost-stoat", "dew-spider"]) {
-        const other = yield* buy(`/api/prayers/${spirit}?day=${dayOf(midnight - 1)}`, prayer)
-        assert.deepStrictEqual([other.answer.status, other.answer.json["code"]], [409, "prayer_day_not_today"])
-      }
-      // The day is refused before the slot is: today's is taken now, and another day is still the fault.
-      assert.strictEqual((yield* buy("/api/prayers/frost-stoat", prayer)).answer.status, 201)
-      const late = yield* buy(path, prayer)
-      assert.strictEqual(late.answer.json["code"], "prayer_day_not_today")
-    }),
-  )
+  it("a prayer paid for yesterday is still answered to its key, and to no other", function* ({ url }) {
+    const { put } = yield* Hands
+    const path = `/api/prayers/frost-stoat?day=${dayOf(midnight - 1)}`
+    const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
+    put(midnight - 1)
+    const { answer, key, request } = yield* buy(path, prayer)
+    assert.strictEqual(answer.status, 201, answer.text)
+    put(midnight)
+    const unsigned = post(prayer, { "idempotency-key": key })
+    for (const again of [yield* ask(`${url}${path}`, request), yield* ask(`${url}${path}`, unsigned)]) {
+      assert.strictEqual(again.status, 200, again.text)
+      assert.deepStrictEqual(again.json["record"], answer.json["record"])
+    }
+    for (const spirit of ["frost-stoat", "dew-spider"]) {
+      const other = yield* buy(`/api/prayers/${spirit}?day=${dayOf(midnight - 1)}`, prayer)
+      assert.deepStrictEqual([other.answer.status, other.answer.json["code"]], [409, "prayer_day_not_today"])
+    }
+    // The day is refused before the slot is: today's is taken now, and another day is still the fault.
+    assert.strictEqual((yield* buy("/api/prayers/frost-stoat", prayer)).answer.status, 201)
+    const late = yield* buy(path, prayer)
+    assert.strictEqual(late.answer.json["code"], "prayer_day_not_today")
+  })
 
-  it.effect("the ceiling of stones starts anew", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { put } = yield* ControlledClock
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES (${`witness:${dayOf(midnight - 1)}`}, 5000, 5000)`
-      const stone = () =>
-        ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { "idempotency-key": newKey() }))
-      put(midnight - 1)
-      assert.strictEqual((yield* stone()).json["code"], "witness_ceiling_today")
-      put(midnight)
-      assert.strictEqual((yield* stone()).json["code"], "payment_required")
-    }),
-  )
+  it("the ceiling of stones starts anew", function* ({ sql, url }) {
+    const { put } = yield* Hands
+    yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES (${`witness:${dayOf(midnight - 1)}`}, 5000, 5000)`
+    const stone = () =>
+      ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { "idempotency-key": newKey() }))
+    put(midnight - 1)
+    assert.strictEqual((yield* stone()).json["code"], "witness_ceiling_today")
+    put(midnight)
+    assert.strictEqual((yield* stone()).json["code"], "payment_required")
+  })
 
-  it.effect("a candle of one day burns to the millisecond", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { put } = yield* ControlledClock
-      put(midnight - 1)
-      const { answer } = yield* buy("/api/candles/day/rain-crow", { dedication: "Until tomorrow" })
-      assert.strictEqual(answer.status, 201, answer.text)
-      const { id, litAt, litUntil } = JSON.parse(answer.text).record
-      assert.deepStrictEqual(
-        [litAt, litUntil],
-        [midnight - 1, midnight - 1 + dayMillis].map((at) => new Date(at).toISOString()),
-      )
-      const lit = () =>
-        Effect.map(ask(`${url}/api/candles?spirit=rain-crow`), (wall): number => JSON.parse(wall.text).lit)
-      const light = () =>
-        ask(`${url}/api/candles/day/rain-crow`, post({ parentId: id }, { "idempotency-key": newKey() }))
-      put(midnight - 2 + dayMillis)
-      assert.strictEqual(yield* lit(), 1)
-      assert.strictEqual((yield* light()).json["code"], "payment_required")
-      put(midnight - 1 + dayMillis)
-      assert.strictEqual(yield* lit(), 0)
-      assert.strictEqual((yield* light()).json["code"], "parent_not_lit")
-    }),
-  )
+  it("a candle of one day burns to the millisecond", function* ({ url }) {
+    const { put } = yield* Hands
+    put(midnight - 1)
+    const { answer } = yield* buy("/api/candles/day/rain-crow", { dedication: "Until tomorrow" })
+    assert.strictEqual(answer.status, 201, answer.text)
+    const { id, litAt, litUntil } = JSON.parse(answer.text).record
+    assert.deepStrictEqual(
+      [litAt, litUntil],
+      [midnight - 1, midnight - 1 + dayMillis].map((at) => new Date(at).toISOString()),
+    )
+    const lit = () =>
+      Effect.map(ask(`${url}/api/candles?spirit=rain-crow`), (wall): number => JSON.parse(wall.text).lit)
+    const light = () => ask(`${url}/api/candles/day/rain-crow`, post({ parentId: id }, { "idempotency-key": newKey() }))
+    put(midnight - 2 + dayMillis)
+    assert.strictEqual(yield* lit(), 1)
+    assert.strictEqual((yield* light()).json["code"], "payment_required")
+    put(midnight - 1 + dayMillis)
+    assert.strictEqual(yield* lit(), 0)
+    assert.strictEqual((yield* light()).json["code"], "parent_not_lit")
+  })
 })

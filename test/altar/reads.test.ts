@@ -1,12 +1,12 @@
 /** The free reads: what they hold, that they are fresh or 304, that they page, and that the publications hash. */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { today } from "../lab/Clock.ts"
-import { ask, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { suite } from "../lab/Suites.ts"
 
 const paths = [
   "/api/spirits",
@@ -24,186 +24,162 @@ const paths = [
 
 const json = (url: string) => Effect.map(ask(url), (answer) => JSON.parse(answer.text))
 
-layer(world(), { excludeTestServices: true })("the free reads", (it) => {
-  it.effect("start empty and whole", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { spirits } = yield* json(`${url}/api/spirits`)
-      assert.strictEqual(spirits.length, 24)
-      assert.deepStrictEqual([spirits[0].id, spirits[0].keeper], ["moss-hare", null])
-      for (const spirit of spirits) assert.strictEqual((yield* ask(`${url}${spirit.image}`)).status, 200, spirit.image)
-      const { altars, day } = yield* json(`${url}/api/altars`)
-      assert.strictEqual(altars.length, 24)
-      assert.deepStrictEqual(altars[3].today, { day, state: "free", prayer: null })
-      assert.deepStrictEqual(yield* json(`${url}/api/field`), {
-        ok: true,
-        day,
-        keepers: 0,
-        prayersToday: 0,
-        litCandles: 0,
-        stones: 0,
-        acts: 0,
-        centsSettled: 0,
-        lastSettlement: null,
-      })
-    }),
-  )
+suite("the free reads", world(), (it) => {
+  it("start empty and whole", function* ({ url }) {
+    const { spirits } = yield* json(`${url}/api/spirits`)
+    assert.strictEqual(spirits.length, 24)
+    assert.deepStrictEqual([spirits[0].id, spirits[0].keeper], ["moss-hare", null])
+    for (const spirit of spirits) assert.strictEqual((yield* ask(`${url}${spirit.image}`)).status, 200, spirit.image)
+    const { altars, day } = yield* json(`${url}/api/altars`)
+    assert.strictEqual(altars.length, 24)
+    assert.deepStrictEqual(altars[3].today, { day, state: "free", prayer: null })
+    assert.deepStrictEqual(yield* json(`${url}/api/field`), {
+      ok: true,
+      day,
+      keepers: 0,
+      prayersToday: 0,
+      litCandles: 0,
+      stones: 0,
+      acts: 0,
+      centsSettled: 0,
+      lastSettlement: null,
+    })
+  })
 
-  it.effect("tell what was paid", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      yield* today
-      const payer = yield* newPayer(50_000_000n)
-      yield* pay(payer, `${url}/api/prayers/moss-hare`, { agentName: "Wren", intentionCommitment: newCommitment() })
-      yield* pay(payer, `${url}/api/acquire/moss-hare`, { agentName: "Wren" })
-      yield* pay(payer, `${url}/api/elements/beeswax/collect?spirit=moss-hare`, {})
-      const last = yield* pay(payer, `${url}/api/candles/month/moss-hare`, { dedication: "For the hare" })
-      const field = yield* json(`${url}/api/field`)
-      assert.deepStrictEqual(
-        [field.keepers, field.prayersToday, field.litCandles, field.acts, field.centsSettled, field.lastSettlement.id],
-        [1, 1, 1, 4, 903, JSON.parse(last.answer.text).record.id],
-      )
-      const hare = (yield* json(`${url}/api/altars`)).altars[0]
-      assert.deepStrictEqual(
-        [hare.today.state, hare.today.prayer.agentName, hare.keeper.agentName, hare.litCandles, hare.dedicated],
-        ["taken", "Wren", "Wren", 1, 1],
-      )
-      assert.strictEqual(hare.candles[0].dedication, "For the hare")
-      assert.strictEqual((yield* json(`${url}/api/spirits`)).spirits[0].keeper.agentName, "Wren")
-      const first = yield* json(`${url}/api/acts?limit=3`)
-      const second = yield* json(`${url}/api/acts?limit=3&before=${first.next}`)
-      assert.deepStrictEqual(
-        [...first.acts, ...second.acts].map((act: { act: string }) => act.act),
-        ["lightMonth", "collectMaterial", "takeIn", "offerPrayer"],
-      )
-      assert.isNull(second.next)
-    }),
-  )
+  it("tell what was paid", function* ({ url }) {
+    yield* today
+    const payer = yield* newPayer(50_000_000n)
+    yield* pay(payer, `${url}/api/prayers/moss-hare`, { agentName: "Wren", intentionCommitment: newCommitment() })
+    yield* pay(payer, `${url}/api/acquire/moss-hare`, { agentName: "Wren" })
+    yield* pay(payer, `${url}/api/elements/beeswax/collect?spirit=moss-hare`, {})
+    const last = yield* pay(payer, `${url}/api/candles/month/moss-hare`, { dedication: "For the hare" })
+    const field = yield* json(`${url}/api/field`)
+    assert.deepStrictEqual(
+      [field.keepers, field.prayersToday, field.litCandles, field.acts, field.centsSettled, field.lastSettlement.id],
+      [1, 1, 1, 4, 903, JSON.parse(last.answer.text).record.id],
+    )
+    const hare = (yield* json(`${url}/api/altars`)).altars[0]
+    assert.deepStrictEqual(
+      [hare.today.state, hare.today.prayer.agentName, hare.keeper.agentName, hare.litCandles, hare.dedicated],
+      ["taken", "Wren", "Wren", 1, 1],
+    )
+    assert.strictEqual(hare.candles[0].dedication, "For the hare")
+    assert.strictEqual((yield* json(`${url}/api/spirits`)).spirits[0].keeper.agentName, "Wren")
+    const first = yield* json(`${url}/api/acts?limit=3`)
+    const second = yield* json(`${url}/api/acts?limit=3&before=${first.next}`)
+    assert.deepStrictEqual(
+      [...first.acts, ...second.acts].map((act: { act: string }) => act.act),
+      ["lightMonth", "collectMaterial", "takeIn", "offerPrayer"],
+    )
+    assert.isNull(second.next)
+  })
 
-  it.effect("list catalogs whose manifests are those of the files served", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const [name, total] of [
-        ["elements", 12 * 256],
-        ["companions", 8 * 64],
-        ["pixels", 768],
-      ] as const) {
-        const catalog = yield* json(`${url}/api/${name}`)
-        assert.strictEqual(catalog.totalEditionSize, total)
-        assert.containsAllKeys(catalog, [
-          "name",
-          "publisher",
-          "priceUsd",
-          "terms",
-          "payment",
-          "collect",
-          "publicationChain",
-          "recent",
-        ])
-        assert.strictEqual(catalog.priceUsd, "$0.01")
-        for (const item of catalog[name]) {
-          assert.strictEqual(item.issued + item.reserved + item.remaining, item.editionSize)
-          const { artwork } = item.publicationManifest
-          const served = yield* Effect.promise(() =>
-            fetch(`${url}${artwork.path}`).then((response) => response.arrayBuffer()),
-          )
-          assert.strictEqual(createHash("sha256").update(new Uint8Array(served)).digest("hex"), artwork.sha256)
-          assert.strictEqual(served.byteLength, artwork.bytes)
-        }
+  it("list catalogs whose manifests are those of the files served", function* ({ url }) {
+    for (const [name, total] of [
+      ["elements", 12 * 256],
+      ["companions", 8 * 64],
+      ["pixels", 768],
+    ] as const) {
+      const catalog = yield* json(`${url}/api/${name}`)
+      assert.strictEqual(catalog.totalEditionSize, total)
+      assert.containsAllKeys(catalog, [
+        "name",
+        "publisher",
+        "priceUsd",
+        "terms",
+        "payment",
+        "collect",
+        "publicationChain",
+        "recent",
+      ])
+      assert.strictEqual(catalog.priceUsd, "$0.01")
+      for (const item of catalog[name]) {
+        assert.strictEqual(item.issued + item.reserved + item.remaining, item.editionSize)
+        const { artwork } = item.publicationManifest
+        const served = yield* Effect.promise(() =>
+          fetch(`${url}${artwork.path}`).then((response) => response.arrayBuffer()),
+        )
+        assert.strictEqual(createHash("sha256").update(new Uint8Array(served)).digest("hex"), artwork.sha256)
+        assert.strictEqual(served.byteLength, artwork.bytes)
       }
-      const { payment } = yield* json(`${url}/api/pixels`)
-      assert.deepStrictEqual(
-        payment.buyerSpendPolicy.perAction.map((one: { action: string; amountAtomic: string; days?: number }) => [
-          one.action,
-          one.amountAtomic,
-          one.days,
-        ]),
-        [
-          ["offerPrayer", "10000", undefined],
-          ["takeIn", "10000", undefined],
-          ["collectMaterial", "10000", undefined],
-          ["lightVotiveCandle", "1000000", 1],
-          ["lightVotiveCandle", "3000000", 7],
-          ["lightVotiveCandle", "9000000", 30],
-          ["setWitnessStone", "10000", undefined],
-        ],
-      )
-      const size = readFileSync(new URL("../../src/web/art/pixels/pixel-bit-frog.png", import.meta.url)).readUInt32BE(
-        16,
-      )
-      const frog = (yield* json(`${url}/api/pixels`)).pixels[0].publicationManifest.artwork
-      assert.deepStrictEqual([frog.width, frog.height, frog.mimeType], [size, size, "image/png"])
-    }),
-  )
+    }
+    const { payment } = yield* json(`${url}/api/pixels`)
+    assert.deepStrictEqual(
+      payment.buyerSpendPolicy.perAction.map((one: { action: string; amountAtomic: string; days?: number }) => [
+        one.action,
+        one.amountAtomic,
+        one.days,
+      ]),
+      [
+        ["offerPrayer", "10000", undefined],
+        ["takeIn", "10000", undefined],
+        ["collectMaterial", "10000", undefined],
+        ["lightVotiveCandle", "1000000", 1],
+        ["lightVotiveCandle", "3000000", 7],
+        ["lightVotiveCandle", "9000000", 30],
+        ["setWitnessStone", "10000", undefined],
+      ],
+    )
+    const size = readFileSync(new URL("../../src/web/art/pixels/pixel-bit-frog.png", import.meta.url)).readUInt32BE(16)
+    const frog = (yield* json(`${url}/api/pixels`)).pixels[0].publicationManifest.artwork
+    assert.deepStrictEqual([frog.width, frog.height, frog.mimeType], [size, size, "image/png"])
+  })
 
-  it.effect("serve a publication chain that recomputes, and not one that was changed", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const chain = yield* json(`${url}/api/publish-chain?limit=100`)
-      let previous = "0".repeat(64)
-      for (const [index, one] of chain.entries.entries()) {
-        const parts = [
-          one.previousHash,
-          one.sequence,
-          one.type,
-          one.itemId,
-          one.manifestHash,
-          one.edition ?? "",
-          one.keeper ?? "",
-          one.transaction ?? "",
-          one.publishedAt,
-        ]
-        assert.strictEqual(createHash("sha256").update(parts.join("\0")).digest("hex"), one.chainHash)
-        assert.deepStrictEqual([one.sequence, one.previousHash], [index + 1, previous])
-        previous = one.chainHash
-      }
-      assert.strictEqual(chain.head.chainHash, previous)
-      assert.strictEqual(chain.entries.filter((one: { type: string }) => one.type === "manifest").length, 26)
-      yield* sql`UPDATE publications SET item_id = 'beeswax' WHERE sequence = 1`
-      assert.strictEqual((yield* ask(`${url}/api/publish-chain`)).status, 500)
-      yield* sql`UPDATE publications SET item_id = ${chain.entries[0].itemId} WHERE sequence = 1`
-    }),
-  )
+  it("serve a publication chain that recomputes", function* ({ url }) {
+    const chain = yield* json(`${url}/api/publish-chain?limit=100`)
+    let previous = "0".repeat(64)
+    for (const [index, one] of chain.entries.entries()) {
+      const parts = [
+        one.previousHash,
+        one.sequence,
+        one.type,
+        one.itemId,
+        one.manifestHash,
+        one.edition ?? "",
+        one.keeper ?? "",
+        one.transaction ?? "",
+        one.publishedAt,
+      ]
+      assert.strictEqual(createHash("sha256").update(parts.join("\0")).digest("hex"), one.chainHash)
+      assert.deepStrictEqual([one.sequence, one.previousHash], [index + 1, previous])
+      previous = one.chainHash
+    }
+    assert.strictEqual(chain.head.chainHash, previous)
+    assert.strictEqual(chain.entries.filter((one: { type: string }) => one.type === "manifest").length, 26)
+  })
 
-  it.effect("answer 304 to who has the same bytes", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const path of paths) {
-        const read = yield* ask(`${url}${path}`)
-        const etag = read.headers.get("etag") ?? ""
-        assert.match(etag, /^"[\w-]{22}"$/u, path)
-        assert.strictEqual(read.headers.get("cache-control"), "no-cache")
-        for (const known of [etag, `W/${etag}`, `"x", ${etag}`, "*"]) {
-          const again = yield* ask(`${url}${path}`, { headers: { "if-none-match": known } })
-          assert.deepStrictEqual([again.status, again.text], [304, ""], `${path} ${known}`)
-        }
-        assert.strictEqual((yield* ask(`${url}${path}`, { headers: { "if-none-match": '"other"' } })).status, 200)
-        const head = yield* ask(`${url}${path}`, { method: "HEAD" })
-        assert.deepStrictEqual([head.status, head.text, head.headers.get("etag")], [200, "", etag])
+  it("answer 304 to who has the same bytes", function* ({ url }) {
+    for (const path of paths) {
+      const read = yield* ask(`${url}${path}`)
+      const etag = read.headers.get("etag") ?? ""
+      assert.match(etag, /^"[\w-]{22}"$/u, path)
+      assert.strictEqual(read.headers.get("cache-control"), "no-cache")
+      for (const known of [etag, `W/${etag}`, `"x", ${etag}`, "*"]) {
+        const again = yield* ask(`${url}${path}`, { headers: { "if-none-match": known } })
+        assert.deepStrictEqual([again.status, again.text], [304, ""], `${path} ${known}`)
       }
-    }),
-  )
+      assert.strictEqual((yield* ask(`${url}${path}`, { headers: { "if-none-match": '"other"' } })).status, 200)
+      const head = yield* ask(`${url}${path}`, { method: "HEAD" })
+      assert.deepStrictEqual([head.status, head.text, head.headers.get("etag")], [200, "", etag])
+    }
+  })
 
-  it.effect("say 405 with Allow, and 404 in one shape", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const wrong = yield* ask(`${url}/api/spirits`, { method: "DELETE" })
-      assert.deepStrictEqual(
-        [wrong.status, wrong.json["code"], wrong.headers.get("allow")],
-        [405, "method_not_allowed", "GET, HEAD, OPTIONS"],
-      )
-      for (const path of [
-        "/api/nothing",
-        "/api/spirits/",
-        "/API/spirits",
-        "/api//spirits",
-        "/art/../package.json",
-        "/art/%2e%2e/%2e%2e/package.json",
-      ]) {
-        const missing = yield* ask(`${url}${path}`)
-        assertAnswer(missing, 404, "not_found", undefined, path)
-      }
-    }),
-  )
+  it("say 405 with Allow, and 404 in one shape", function* ({ url }) {
+    const wrong = yield* ask(`${url}/api/spirits`, { method: "DELETE" })
+    assert.deepStrictEqual(
+      [wrong.status, wrong.json["code"], wrong.headers.get("allow")],
+      [405, "method_not_allowed", "GET, HEAD, OPTIONS"],
+    )
+    for (const path of [
+      "/api/nothing",
+      "/api/spirits/",
+      "/API/spirits",
+      "/api//spirits",
+      "/art/../package.json",
+      "/art/%2e%2e/%2e%2e/package.json",
+    ]) {
+      const missing = yield* ask(`${url}${path}`)
+      assertAnswer(missing, 404, "not_found", undefined, path)
+    }
+  })
 })

@@ -1,8 +1,7 @@
 /** Revealed words as their readers meet them: shown with their salt, hashed by everyone, and never shown when they were changed. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import { vi } from "vitest"
 import { seal } from "../../src/altar/Hashes.ts"
 import { verifyReveal, verifyStone } from "../../src/buyer/index.ts"
@@ -13,6 +12,7 @@ import { call, connect } from "../lab/McpClient.ts"
 import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { ask, layer as world, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { suite } from "../lab/Suites.ts"
 
 const salt = "5c1fd1e6a0bb4e7f9c2d"
 
@@ -90,211 +90,191 @@ const liar = (change: (text: string) => string) =>
     }),
   )
 
-layer(Layer.provideMerge(Moderation.layer, world()), { excludeTestServices: true })("revealed words", (it) => {
-  it.effect("are shown with their salt wherever they are shown, and hash to the commitment", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const words = { stone: "The heron will return.", candle: "May the meadow stay.", light: "And the bees." }
-      const set = yield* opened(words)
-      const stone = JSON.parse(yield* read(`/api/witness/${set.stone}`)).stone
-      assert.deepInclude(stone.reveal, { text: words.stone, salt, hidden: false })
-      assert.strictEqual(seal(stone.reveal.salt, stone.reveal.text), stone.commitment)
-      assert.deepStrictEqual(JSON.parse(set.answers.stone).stone.reveal, stone.reveal)
-      for (const name of ["candle", "light"] as const) {
-        const { candle } = JSON.parse(set.answers[name])
-        assert.deepInclude(candle.unsealed, { words: words[name], salt, hidden: false }, name)
-        assert.strictEqual(seal(candle.unsealed.salt, candle.unsealed.words), candle.intentionCommitment)
-        const { act } = JSON.parse(yield* read(`/api/acts/${set[name]}`))
-        assert.deepInclude(act.reveal, { text: words[name], salt, hidden: false }, name)
-      }
-      for (const [name, paths] of Object.entries(placesOf(set)))
-        for (const path of paths) assert.include(yield* read(path), salt, `${name} at ${path}`)
-      const tools = yield* connect(`${url}/mcp`)
-      assert.include((yield* call(tools, "altar", { spirit: "moss-hare" })).text, `"salt":"${salt}"`)
-      const verified = JSON.parse((yield* call(tools, "verify_witness", { witnessId: set.stone })).text)
-      assert.deepInclude(verified, { verified: true, reveal: { recomputed: stone.commitment, holds: true } })
-      assert.strictEqual(verified.stone.reveal.salt, salt)
-      // An act without sealed words, and words that stay sealed, show none.
-      const sealed = yield* buy("/api/witness", { commitment: seal(salt, "Not yet.") })
-      assert.isNull(JSON.parse(yield* read(`/api/acts/${sealed}`)).act.reveal)
-      assert.isNull(JSON.parse(yield* read(`/api/witness/${sealed}`)).stone.reveal)
-      yield* verify(url)
-    }),
-  )
+suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
+  it("are shown with their salt wherever they are shown, and hash to the commitment", function* ({ url }) {
+    const words = { stone: "The heron will return.", candle: "May the meadow stay.", light: "And the bees." }
+    const set = yield* opened(words)
+    const stone = JSON.parse(yield* read(`/api/witness/${set.stone}`)).stone
+    assert.deepInclude(stone.reveal, { text: words.stone, salt, hidden: false })
+    assert.strictEqual(seal(stone.reveal.salt, stone.reveal.text), stone.commitment)
+    assert.deepStrictEqual(JSON.parse(set.answers.stone).stone.reveal, stone.reveal)
+    for (const name of ["candle", "light"] as const) {
+      const { candle } = JSON.parse(set.answers[name])
+      assert.deepInclude(candle.unsealed, { words: words[name], salt, hidden: false }, name)
+      assert.strictEqual(seal(candle.unsealed.salt, candle.unsealed.words), candle.intentionCommitment)
+      const { act } = JSON.parse(yield* read(`/api/acts/${set[name]}`))
+      assert.deepInclude(act.reveal, { text: words[name], salt, hidden: false }, name)
+    }
+    for (const [name, paths] of Object.entries(placesOf(set)))
+      for (const path of paths) assert.include(yield* read(path), salt, `${name} at ${path}`)
+    const tools = yield* connect(`${url}/mcp`)
+    assert.include((yield* call(tools, "altar", { spirit: "moss-hare" })).text, `"salt":"${salt}"`)
+    const verified = JSON.parse((yield* call(tools, "verify_witness", { witnessId: set.stone })).text)
+    assert.deepInclude(verified, { verified: true, reveal: { recomputed: stone.commitment, holds: true } })
+    assert.strictEqual(verified.stone.reveal.salt, salt)
+    // An act without sealed words, and words that stay sealed, show none.
+    const sealed = yield* buy("/api/witness", { commitment: seal(salt, "Not yet.") })
+    assert.isNull(JSON.parse(yield* read(`/api/acts/${sealed}`)).act.reveal)
+    assert.isNull(JSON.parse(yield* read(`/api/witness/${sealed}`)).stone.reveal)
+    yield* verify(url)
+  })
 
-  it.effect("keep their salt private while they are hidden, by their looks or by an operator", () =>
-    Effect.gen(function* () {
-      const moderation = yield* Moderation
-      const sql = yield* SqlClient.SqlClient
-      const secret = "0f4e2d8c6b1a49d7"
-      const links = {
-        stone: "see https://altar.example",
-        candle: "ask bees@altar.example",
-        light: "go to example.com",
+  it("keep their salt private while they are hidden, by their looks or by an operator", function* ({ sql }) {
+    const moderation = yield* Moderation
+    const secret = "0f4e2d8c6b1a49d7"
+    const links = {
+      stone: "see https://altar.example",
+      candle: "ask bees@altar.example",
+      light: "go to example.com",
+    }
+    const linked = yield* opened(links, secret)
+    const plain = { stone: "Call my sister.", candle: "Sleep more.", light: "Drink water." }
+    const hidden = yield* opened(plain, secret)
+    const shown = yield* read(`/api/witness/${hidden.stone}`)
+    assert.include(shown, secret)
+    for (const id of [hidden.stone, hidden.candle, hidden.light])
+      yield* sql.withTransaction(moderation.hide(id, "words"))
+    for (const set of [linked, hidden]) {
+      for (const path of new Set(Object.values(placesOf(set)).flat())) {
+        const text = yield* read(path)
+        assert.notInclude(text, secret, path)
       }
-      const linked = yield* opened(links, secret)
-      const plain = { stone: "Call my sister.", candle: "Sleep more.", light: "Drink water." }
-      const hidden = yield* opened(plain, secret)
-      const shown = yield* read(`/api/witness/${hidden.stone}`)
-      assert.include(shown, secret)
-      for (const id of [hidden.stone, hidden.candle, hidden.light])
-        yield* sql.withTransaction(moderation.hide(id, "words"))
-      for (const set of [linked, hidden]) {
-        for (const path of new Set(Object.values(placesOf(set)).flat())) {
-          const text = yield* read(path)
-          assert.notInclude(text, secret, path)
-        }
-        const { reveal } = JSON.parse(yield* read(`/api/witness/${set.stone}`)).stone
-        assert.deepInclude(reveal, { text: null, salt: null, hidden: true })
-        for (const id of [set.candle, set.light]) {
-          const { act } = JSON.parse(yield* read(`/api/acts/${id}`))
-          assert.deepInclude(act.reveal, { text: null, salt: null, hidden: true })
-        }
-      }
-      for (const text of Object.values(linked.answers)) assert.notInclude(text, secret)
-      yield* sql.withTransaction(moderation.show(hidden.stone, "words"))
-      assert.strictEqual(yield* read(`/api/witness/${hidden.stone}`), shown)
-    }),
-  )
-
-  it.effect("are hidden by a salt that is a link, and not by one that is as random as a wallet", () =>
-    Effect.gen(function* () {
-      const words = { stone: "Look at my salt.", candle: "And at mine.", light: "And here." }
-      const advert = yield* opened(words, "buy at https://altar.example")
-      for (const path of new Set(Object.values(placesOf(advert)).flat()))
-        assert.notInclude(yield* read(path), "buy at", path)
-      const { reveal } = JSON.parse(yield* read(`/api/witness/${advert.stone}`)).stone
+      const { reveal } = JSON.parse(yield* read(`/api/witness/${set.stone}`)).stone
       assert.deepInclude(reveal, { text: null, salt: null, hidden: true })
-      for (const random of ["0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "29b8031e3cb62c74178f9fe359d632fe"]) {
-        const id = yield* buy("/api/witness", { commitment: seal(random, "Well salted.") })
-        const { url } = yield* TestServer
-        const revealed = yield* ask(`${url}/api/witness/${id}/reveal`, post({ salt: random, text: "Well salted." }))
-        assert.deepInclude(JSON.parse(revealed.text).stone.reveal, { text: "Well salted.", salt: random })
+      for (const id of [set.candle, set.light]) {
+        const { act } = JSON.parse(yield* read(`/api/acts/${id}`))
+        assert.deepInclude(act.reveal, { text: null, salt: null, hidden: true })
       }
-    }),
-  )
+    }
+    for (const text of Object.values(linked.answers)) assert.notInclude(text, secret)
+    yield* sql.withTransaction(moderation.show(hidden.stone, "words"))
+    assert.strictEqual(yield* read(`/api/witness/${hidden.stone}`), shown)
+  })
 
-  it.effect("that were changed on the way are refused by verify and by the library", () =>
-    Effect.gen(function* () {
-      const words = { stone: "The swift is late.", candle: "The swift is early.", light: "No swift at all." }
-      const { candle, light, stone } = yield* opened(words)
-      for (const [name, where] of [
-        ["stone", /^CheckFailed: BROKEN at stone \d+: it shows other words than were sealed: /u],
-        [
-          "candle",
-          new RegExp(`^CheckFailed: BROKEN at .*/acts/${candle}: it shows other words than were sealed: `, "u"),
-        ],
-        ["light", new RegExp(`^CheckFailed: BROKEN at .*/acts/${light}: it shows other words than were sealed: `, "u")],
-      ] as const) {
-        const other = yield* liar((text) => text.replaceAll(words[name], "Something that came true."))
-        const refused = yield* Effect.flip(verify(other))
-        assert.match(`${refused._tag}: ${refused.message}`, where)
-      }
-      const saltless = yield* liar((text) => text.replaceAll(`"${salt}"`, "null"))
-      assert.match((yield* Effect.flip(verify(saltless))).message, /shows revealed words without their salt/u)
+  it("are hidden by a salt that is a link, and not by one that is as random as a wallet", function* () {
+    const words = { stone: "Look at my salt.", candle: "And at mine.", light: "And here." }
+    const advert = yield* opened(words, "buy at https://altar.example")
+    for (const path of new Set(Object.values(placesOf(advert)).flat()))
+      assert.notInclude(yield* read(path), "buy at", path)
+    const { reveal } = JSON.parse(yield* read(`/api/witness/${advert.stone}`)).stone
+    assert.deepInclude(reveal, { text: null, salt: null, hidden: true })
+    for (const random of ["0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "29b8031e3cb62c74178f9fe359d632fe"]) {
+      const id = yield* buy("/api/witness", { commitment: seal(random, "Well salted.") })
+      const { url } = yield* TestServer
+      const revealed = yield* ask(`${url}/api/witness/${id}/reveal`, post({ salt: random, text: "Well salted." }))
+      assert.deepInclude(JSON.parse(revealed.text).stone.reveal, { text: "Well salted.", salt: random })
+    }
+  })
 
-      const { stone: shown } = JSON.parse(yield* read(`/api/witness/${stone}`))
-      assert.deepStrictEqual(yield* Effect.promise(() => verifyStone(shown)), { ok: true })
-      const changed = { ...shown, reveal: { ...shown.reveal, text: "Something that came true." } }
-      const verdict = yield* Effect.promise(() => verifyStone(changed))
-      assert.isFalse(verdict.ok)
-      assert.deepInclude(verdict, { sequence: shown.sequence })
+  it("that were changed on the way are refused by verify and by the library", function* () {
+    const words = { stone: "The swift is late.", candle: "The swift is early.", light: "No swift at all." }
+    const { candle, light, stone } = yield* opened(words)
+    for (const [name, where] of [
+      ["stone", /^Broken: BROKEN at stone \d+: it shows other words than were sealed: /u],
+      ["candle", new RegExp(`^Broken: BROKEN at .*/acts/${candle}: it shows other words than were sealed: `, "u")],
+      ["light", new RegExp(`^Broken: BROKEN at .*/acts/${light}: it shows other words than were sealed: `, "u")],
+    ] as const) {
+      const other = yield* liar((text) => text.replaceAll(words[name], "Something that came true."))
+      const refused = yield* Effect.flip(verify(other))
+      assert.match(`${refused._tag}: ${refused.message}`, where)
+    }
+    const saltless = yield* liar((text) => text.replaceAll(`"${salt}"`, "null"))
+    assert.match((yield* Effect.flip(verify(saltless))).message, /shows revealed words without their salt/u)
+
+    const { stone: shown } = JSON.parse(yield* read(`/api/witness/${stone}`))
+    assert.deepStrictEqual(yield* Effect.promise(() => verifyStone(shown)), { ok: true })
+    const changed = { ...shown, reveal: { ...shown.reveal, text: "Something that came true." } }
+    const verdict = yield* Effect.promise(() => verifyStone(changed))
+    assert.isFalse(verdict.ok)
+    assert.deepInclude(verdict, { sequence: shown.sequence })
+    assert.match(
+      "reason" in verdict ? verdict.reason : "",
+      /^its revealed words and their salt hash to [0-9a-f]{64}, but/u,
+    )
+    const withheld = { ...shown.reveal, salt: null }
+    const without = yield* Effect.promise(() => verifyReveal(shown.commitment, withheld))
+    assert.match("reason" in without ? without.reason : "", /without their salt/u)
+
+    const at = yield* stage()
+    const lied = buyerOf(at, async (request, forward) => {
+      const got = await forward(request)
+      const text = (await got.text()).replaceAll(words.candle, "Something else.")
+      return new Response(text, { status: got.status, headers: { "content-type": "application/json" } })
+    })
+    const read_ = yield* rejection(lied.altar("moss-hare"))
+    assert.include(JSON.stringify(read_), "reveal_broken")
+    const again = yield* rejection(lied.unseal(candle, { salt, words: words.candle }))
+    assert.match(again.message, /^The altar shows other words under .* than were sealed/u)
+  })
+
+  it("that were changed in the database are served nowhere, and health says so until they are mended", function* ({
+    sql,
+    url,
+  }) {
+    const words = { stone: "It will rain.", candle: "It will snow.", light: "It will hail." }
+    const set = yield* opened(words)
+    const places = placesOf(set)
+    const tools = yield* connect(`${url}/mcp`)
+    const changes = [
+      ["stone", sql`UPDATE witness_reveals SET text = 'It will shine.' WHERE stone_id = ${set.stone}::uuid`],
+      ["candle", sql`UPDATE candle_unseals SET words = 'It will shine.' WHERE candle_id = ${set.candle}::uuid`],
+      ["light", sql`UPDATE candle_unseals SET salt = ${"0".repeat(20)} WHERE candle_id = ${set.light}::uuid`],
+    ] as const
+    const mend = Effect.all([
+      sql`UPDATE witness_reveals SET text = ${words.stone} WHERE stone_id = ${set.stone}::uuid`,
+      sql`UPDATE candle_unseals SET words = ${words.candle} WHERE candle_id = ${set.candle}::uuid`,
+      sql`UPDATE candle_unseals SET salt = ${salt} WHERE candle_id = ${set.light}::uuid`,
+    ])
+    // Pages and answers that are kept were made before: they are not to be shown any more.
+    for (const path of Object.values(places).flat()) yield* read(path)
+    for (const [name, change] of changes) {
+      assert.strictEqual(JSON.parse(yield* read("/api/health")).reveals, "ok")
+      yield* change
+      const log = vi.spyOn(console, "log")
+      for (const path of places[name])
+        for (const time of ["first", "again"]) {
+          const refused = yield* ask(`${url}${path}`)
+          assert.strictEqual(refused.status, 500, `${name} at ${path}, ${time}`)
+          assert.notInclude(refused.text, "It will shine.", path)
+          if (path.startsWith("/api/")) assert.strictEqual(refused.json["code"], "reveal_broken", path)
+          if (/^\/(?:v2|witness|acts)\//u.test(path) && !path.endsWith(".atom"))
+            assert.include(refused.text, "These are not the words that were sealed", path)
+        }
+      // One alarm, however often they are asked for.
+      const alarms = log.mock.calls.filter((line) => line.join(" ").includes("Revealed words are not what was sealed"))
+      log.mockRestore()
+      assert.lengthOf(alarms, 1, name)
+      const health = yield* ask(`${url}/api/health`)
+      assert.deepStrictEqual([health.status, health.json["reveals"], health.json["ok"]], [503, "failing", false])
+      const checked = yield* Effect.flip(verify(url))
       assert.match(
-        "reason" in verdict ? verdict.reason : "",
-        /^its revealed words and their salt hash to [0-9a-f]{64}, but/u,
+        `${checked._tag}: ${checked.message}`,
+        /^Broken: BROKEN at .*: The words revealed under .* do not hash/u,
       )
-      const withheld = { ...shown.reveal, salt: null }
-      const without = yield* Effect.promise(() => verifyReveal(shown.commitment, withheld))
-      assert.match("reason" in without ? without.reason : "", /without their salt/u)
-
-      const at = yield* stage()
-      const lied = buyerOf(at, async (request, forward) => {
-        const got = await forward(request)
-        const text = (await got.text()).replaceAll(words.candle, "Something else.")
-        return new Response(text, { status: got.status, headers: { "content-type": "application/json" } })
-      })
-      const read_ = yield* rejection(lied.altar("moss-hare"))
-      assert.include(JSON.stringify(read_), "reveal_broken")
-      const again = yield* rejection(lied.unseal(candle, { salt, words: words.candle }))
-      assert.match(again.message, /^The altar shows other words under .* than were sealed/u)
-    }),
-  )
-
-  it.effect("that were changed in the database are served nowhere, and health says so until they are mended", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const words = { stone: "It will rain.", candle: "It will snow.", light: "It will hail." }
-      const set = yield* opened(words)
-      const places = placesOf(set)
-      const tools = yield* connect(`${url}/mcp`)
-      const changes = [
-        ["stone", sql`UPDATE witness_reveals SET text = 'It will shine.' WHERE stone_id = ${set.stone}::uuid`],
-        ["candle", sql`UPDATE candle_unseals SET words = 'It will shine.' WHERE candle_id = ${set.candle}::uuid`],
-        ["light", sql`UPDATE candle_unseals SET salt = ${"0".repeat(20)} WHERE candle_id = ${set.light}::uuid`],
-      ] as const
-      const mend = Effect.all([
-        sql`UPDATE witness_reveals SET text = ${words.stone} WHERE stone_id = ${set.stone}::uuid`,
-        sql`UPDATE candle_unseals SET words = ${words.candle} WHERE candle_id = ${set.candle}::uuid`,
-        sql`UPDATE candle_unseals SET salt = ${salt} WHERE candle_id = ${set.light}::uuid`,
-      ])
-      // Pages and answers that are kept were made before: they are not to be shown any more.
-      for (const path of Object.values(places).flat()) yield* read(path)
-      for (const [name, change] of changes) {
-        assert.strictEqual(JSON.parse(yield* read("/api/health")).reveals, "ok")
-        yield* change
-        const log = vi.spyOn(console, "log")
-        for (const path of places[name])
-          for (const time of ["first", "again"]) {
-            const refused = yield* ask(`${url}${path}`)
-            assert.strictEqual(refused.status, 500, `${name} at ${path}, ${time}`)
-            assert.notInclude(refused.text, "It will shine.", path)
-            if (path.startsWith("/api/")) assert.strictEqual(refused.json["code"], "reveal_broken", path)
-            if (/^\/(?:v2|witness|acts)\//u.test(path) && !path.endsWith(".atom"))
-              assert.include(refused.text, "These are not the words that were sealed", path)
-          }
-        // One alarm, however often they are asked for.
-        const alarms = log.mock.calls.filter((line) =>
-          line.join(" ").includes("Revealed words are not what was sealed"),
-        )
-        log.mockRestore()
-        assert.lengthOf(alarms, 1, name)
-        const health = yield* ask(`${url}/api/health`)
-        assert.deepStrictEqual([health.status, health.json["reveals"], health.json["ok"]], [503, "failing", false])
-        const checked = yield* Effect.flip(verify(url))
-        assert.match(
-          `${checked._tag}: ${checked.message}`,
-          /^CheckFailed: BROKEN at .*: The words revealed under .* do not hash/u,
-        )
-        yield* mend
-        assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
-        for (const path of places[name]) yield* read(path)
-      }
-      yield* changes[0][1]
-      const witnessed = yield* call(tools, "verify_witness", { witnessId: set.stone })
-      assert.deepInclude(JSON.parse(witnessed.text), { ok: false, code: "reveal_broken" })
-      const replayed = yield* ask(`${url}/api/witness/${set.stone}/reveal`, post({ salt, text: words.stone }))
-      assertAnswer(replayed, 500, "reveal_broken")
       yield* mend
-      yield* changes[1][1]
-      const altar = yield* call(tools, "altar")
-      assert.deepInclude(JSON.parse(altar.text), { ok: false, code: "reveal_broken" })
-      const unsealed = yield* ask(`${url}/api/candles/${set.candle}/unseal`, post({ salt, words: words.candle }))
-      assertAnswer(unsealed, 500, "reveal_broken")
-      // What is sold goes on.
-      yield* buy("/api/candles/day/moss-hare", { parentId: set.candle })
-      yield* mend
-    }),
-  )
+      assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+      for (const path of places[name]) yield* read(path)
+    }
+    yield* changes[0][1]
+    const witnessed = yield* call(tools, "verify_witness", { witnessId: set.stone })
+    assert.deepInclude(JSON.parse(witnessed.text), { ok: false, code: "reveal_broken" })
+    const replayed = yield* ask(`${url}/api/witness/${set.stone}/reveal`, post({ salt, text: words.stone }))
+    assertAnswer(replayed, 500, "reveal_broken")
+    yield* mend
+    yield* changes[1][1]
+    const altar = yield* call(tools, "altar")
+    assert.deepInclude(JSON.parse(altar.text), { ok: false, code: "reveal_broken" })
+    const unsealed = yield* ask(`${url}/api/candles/${set.candle}/unseal`, post({ salt, words: words.candle }))
+    assertAnswer(unsealed, 500, "reveal_broken")
+    // What is sold goes on.
+    yield* buy("/api/candles/day/moss-hare", { parentId: set.candle })
+    yield* mend
+  })
 
-  it.effect("are hashed while they are hidden, too", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const { stone } = yield* opened({ stone: "see example.com", candle: "A wren.", light: "A finch." })
-      yield* sql`UPDATE witness_reveals SET text = 'see example.org' WHERE stone_id = ${stone}::uuid`
-      assert.strictEqual((yield* ask(`${url}/api/witness/${stone}`)).json["code"], "reveal_broken")
-      yield* sql`UPDATE witness_reveals SET text = 'see example.com' WHERE stone_id = ${stone}::uuid`
-    }),
-  )
+  it("are hashed while they are hidden, too", function* ({ sql, url }) {
+    const { stone } = yield* opened({ stone: "see example.com", candle: "A wren.", light: "A finch." })
+    yield* sql`UPDATE witness_reveals SET text = 'see example.org' WHERE stone_id = ${stone}::uuid`
+    assert.strictEqual((yield* ask(`${url}/api/witness/${stone}`)).json["code"], "reveal_broken")
+    yield* sql`UPDATE witness_reveals SET text = 'see example.com' WHERE stone_id = ${stone}::uuid`
+  })
 })

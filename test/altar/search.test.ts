@@ -1,15 +1,11 @@
 /** Search takes what the site prints. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, TestServer, bought } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const stone = Effect.fnUntraced(function* (agentName: string) {
-  const { url } = yield* TestServer
-  const body = { commitment: newCommitment(), agentName }
-  const payer = yield* newPayer()
-  const { answer } = yield* pay(payer, `${url}/api/witness`, body)
-  const { record }: { readonly record: Record<"id" | "sequence" | "chainHash", string> } = JSON.parse(answer.text)
-  return { ...record, commitment: body.commitment, wallet: payer.address }
+  return (yield* bought("/api/witness", { commitment: newCommitment(), agentName })).record
 })
 
 const search = Effect.fnUntraced(function* (words: string) {
@@ -18,71 +14,56 @@ const search = Effect.fnUntraced(function* (words: string) {
   return { to: answer.headers.get("location"), text: answer.text, status: answer.status }
 })
 
-layer(world(), { excludeTestServices: true })("search", (it) => {
-  it.effect("finds a stone by its number, its hashes whole or by their ends, and a pasted link", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const one = yield* stone("Wren of the Mill")
-      const page = `/witness/${one.id}`
-      const short = (hash: string) => `${hash.slice(0, 4)}…${hash.slice(-4)}`
-      for (const words of [
-        `#${one.sequence}`,
-        `stone ${one.sequence}`,
-        `Witness stone ${one.sequence}`,
-        `${one.commitment.slice(0, 8)} … ${one.commitment.slice(-8)}`,
-        one.id.toUpperCase(),
-        `${url}${page}`,
-        ` ${url}/api/acts/${one.id}?x=1 `,
-        short(one.commitment),
-        short(one.chainHash),
-        one.commitment.slice(0, 12),
-        `${one.chainHash.slice(0, 8)}...${one.chainHash.slice(-6)}`,
-      ]) {
-        assert.deepInclude(yield* search(words), { status: 303, to: page }, words)
-      }
-      const wrongEnd = yield* search(`${one.commitment.slice(0, 8)}…${one.commitment.at(-1) === "0" ? "1" : "0"}`)
-      assert.strictEqual(wrongEnd.status, 200)
-      assert.notInclude(wrongEnd.text.split('id="stones')[0] ?? "", `${page}">Witness stone`)
-    }),
-  )
+suite("search", world(), (it) => {
+  it("finds a stone by its number, its hashes whole or by their ends, and a pasted link", function* ({ url }) {
+    const one = yield* stone("Wren of the Mill")
+    const page = `/witness/${one.id}`
+    const short = (hash: string) => `${hash.slice(0, 4)}…${hash.slice(-4)}`
+    for (const words of [
+      `#${one.sequence}`,
+      `stone ${one.sequence}`,
+      `Witness stone ${one.sequence}`,
+      `${one.commitment.slice(0, 8)} … ${one.commitment.slice(-8)}`,
+      one.id.toUpperCase(),
+      `${url}${page}`,
+      ` ${url}/api/acts/${one.id}?x=1 `,
+      short(one.commitment),
+      short(one.chainHash),
+      one.commitment.slice(0, 12),
+      `${one.chainHash.slice(0, 8)}...${one.chainHash.slice(-6)}`,
+    ]) {
+      assert.deepInclude(yield* search(words), { status: 303, to: page }, words)
+    }
+    const wrongEnd = yield* search(`${one.commitment.slice(0, 8)}…${one.commitment.at(-1) === "0" ? "1" : "0"}`)
+    assert.strictEqual(wrongEnd.status, 200)
+    assert.notInclude(wrongEnd.text.split('id="stones')[0] ?? "", `${page}">Witness stone`)
+  })
 
-  it.effect("finds what a wallet paid for by the ends that pages print of it, and says where it looked in vain", () =>
-    Effect.gen(function* () {
-      const one = yield* stone("Ends of a wallet")
-      const ends = `${one.wallet.slice(0, 6)}…${one.wallet.slice(-4)}`
-      for (const words of [ends, ends.toLowerCase().replace("…", " ... "), one.wallet.slice(0, 12)]) {
-        const { text } = yield* search(words)
-        assert.include(text, `/witness/${one.id}">Ends of a wallet set witness stone ${one.sequence}`, words)
-        assert.include(text, "All settled acts were searched for a wallet with these digits at its ends.")
-      }
-      const last = one.wallet.slice(-1).toLowerCase()
-      const { text } = yield* search(`${one.wallet.slice(0, 20)}…${last === "0" ? "1" : "0"}`)
-      assert.include(
-        text,
-        "No settled act was paid by a wallet with these digits at its ends. No spirit has this name;",
-      )
-      assert.notInclude(text, "Ends of a wallet set")
-    }),
-  )
+  it("finds what a wallet paid for by the ends that pages print of it, and says where it looked in vain", function* () {
+    const one = yield* stone("Ends of a wallet")
+    const ends = `${one.payer.slice(0, 6)}…${one.payer.slice(-4)}`
+    for (const words of [ends, ends.toLowerCase().replace("…", " ... "), one.payer.slice(0, 12)]) {
+      const { text } = yield* search(words)
+      assert.include(text, `/witness/${one.id}">Ends of a wallet set witness stone ${one.sequence}`, words)
+      assert.include(text, "All settled acts were searched for a wallet with these digits at its ends.")
+    }
+    const last = one.payer.slice(-1).toLowerCase()
+    const { text } = yield* search(`${one.payer.slice(0, 20)}…${last === "0" ? "1" : "0"}`)
+    assert.include(text, "No settled act was paid by a wallet with these digits at its ends. No spirit has this name;")
+    assert.notInclude(text, "Ends of a wallet set")
+  })
 
-  it.effect("finds a spirit and a public name, however they are spelled, and says what it searched", () =>
-    Effect.gen(function* () {
-      const one = yield* stone("Ada of Bade")
-      for (const words of [
-        "Moss Hare",
-        "moss-hare",
-        "MOSS HARE",
-        "https://altar.example/v2/spirits/moss-hare#candles",
-      ]) {
-        assert.deepInclude(yield* search(words), { status: 303, to: "/v2/spirits/moss-hare" }, words)
-      }
-      assert.include((yield* search("ADA OF bade")).text, `/witness/${one.id}`)
-      // Digits of a hash that nobody has may still be a name.
-      const named = yield* stone("decade")
-      assert.include((yield* search("decade")).text, `/witness/${named.id}`)
-      const nobody = yield* search("Nobody At All")
-      assert.include(nobody.text, "all settled acts were searched for it as a public name")
-      assert.include((yield* search("x".repeat(200))).text, "so nothing was searched")
-    }),
-  )
+  it("finds a spirit and a public name, however they are spelled, and says what it searched", function* () {
+    const one = yield* stone("Ada of Bade")
+    for (const words of ["Moss Hare", "moss-hare", "MOSS HARE", "https://altar.example/v2/spirits/moss-hare#candles"]) {
+      assert.deepInclude(yield* search(words), { status: 303, to: "/v2/spirits/moss-hare" }, words)
+    }
+    assert.include((yield* search("ADA OF bade")).text, `/witness/${one.id}`)
+    // Digits of a hash that nobody has may still be a name.
+    const named = yield* stone("decade")
+    assert.include((yield* search("decade")).text, `/witness/${named.id}`)
+    const nobody = yield* search("Nobody At All")
+    assert.include(nobody.text, "all settled acts were searched for it as a public name")
+    assert.include((yield* search("x".repeat(200))).text, "so nothing was searched")
+  })
 })

@@ -1,13 +1,13 @@
 /** Pictures and badges as other people's pages get them: drawn beside the server, kept, limited, and embeddable anywhere. */
-import { assert, describe, it as plain, layer } from "@effect/vitest"
+import { assert, describe, it as plain } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
-import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
 import { Renderer } from "../../src/pages/sharing/Renderer.ts"
 import { createActs, createAct, sandbox } from "../lab/browser/Guide.ts"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
-import { ask, newCommitment, post, TestServer } from "../lab/Fixture.ts"
+import { ask, newCommitment, post } from "../lab/Fixture.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { suite } from "../lab/Suites.ts"
 
 const circle = (fill: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630"><circle cx="600" cy="300" r="200" fill="${fill}"/></svg>`
@@ -68,175 +68,154 @@ describe("the renderer", () => {
   )
 })
 
-layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("what other pages show", (it) => {
-  it.effect("is a picture of every act, which caches may keep as long as it looks like that", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { collected, kept, stone } = yield* createActs
-      const candle = yield* createAct("/api/candles/day/moss-hare", { dedication: "for the bees" })
-      const ids = [collected, kept, stone, candle].map(({ id }) => id)
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`UPDATE payment_attempts SET finality = 'final' WHERE id = ANY(${ids}::uuid[])`.pipe(Effect.orDie)
-      const tags = new Set<string>()
-      for (const { id } of [collected, kept, stone, candle]) {
-        const path = `${url}/acts/${id}/preview.png`
-        const { headers, status } = yield* ask(path)
-        assert.deepStrictEqual([status, headers.get("content-type")], [200, "image/png"])
-        assert.deepStrictEqual(formOf(yield* bytesOf(path)), form)
-        assert.strictEqual(headers.get("cross-origin-resource-policy"), "cross-origin")
-        assert.match(headers.get("content-security-policy") ?? "", /^default-src 'none'/u)
-        const tag = headers.get("etag") ?? ""
-        tags.add(tag)
-        const again = yield* ask(path, { headers: { "if-none-match": `"other", W/${tag}` } })
-        assert.deepStrictEqual([again.status, again.text], [304, ""])
-        const head = yield* ask(path, { method: "HEAD" })
-        assert.deepStrictEqual([head.status, head.headers.get("etag"), head.text], [200, tag, ""])
-        const [, seconds = ""] = /^public, max-age=(\d+)/u.exec(headers.get("cache-control") ?? "") ?? []
-        if (id === candle.id) assert.isAtMost(Number(seconds), 86_400 / 8)
-        else assert.match(headers.get("cache-control") ?? "", /, immutable$/u)
-      }
-      assert.strictEqual(tags.size, 4)
-    }),
-  )
+suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
+  it("is a picture of every act, which caches may keep as long as it looks like that", function* ({ sql, url }) {
+    const { collected, kept, stone } = yield* createActs
+    const candle = yield* createAct("/api/candles/day/moss-hare", { dedication: "for the bees" })
+    const ids = [collected, kept, stone, candle].map(({ id }) => id)
+    yield* sql`UPDATE payment_attempts SET finality = 'final' WHERE id = ANY(${ids}::uuid[])`.pipe(Effect.orDie)
+    const tags = new Set<string>()
+    for (const { id } of [collected, kept, stone, candle]) {
+      const path = `${url}/acts/${id}/preview.png`
+      const { headers, status } = yield* ask(path)
+      assert.deepStrictEqual([status, headers.get("content-type")], [200, "image/png"])
+      assert.deepStrictEqual(formOf(yield* bytesOf(path)), form)
+      assert.strictEqual(headers.get("cross-origin-resource-policy"), "cross-origin")
+      assert.match(headers.get("content-security-policy") ?? "", /^default-src 'none'/u)
+      const tag = headers.get("etag") ?? ""
+      tags.add(tag)
+      const again = yield* ask(path, { headers: { "if-none-match": `"other", W/${tag}` } })
+      assert.deepStrictEqual([again.status, again.text], [304, ""])
+      const head = yield* ask(path, { method: "HEAD" })
+      assert.deepStrictEqual([head.status, head.headers.get("etag"), head.text], [200, tag, ""])
+      const [, seconds = ""] = /^public, max-age=(\d+)/u.exec(headers.get("cache-control") ?? "") ?? []
+      if (id === candle.id) assert.isAtMost(Number(seconds), 86_400 / 8)
+      else assert.match(headers.get("cache-control") ?? "", /, immutable$/u)
+    }
+    assert.strictEqual(tags.size, 4)
+  })
 
-  it.effect("is a badge of a stone that runs no script, for any origin, and for stones alone", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const commitment = newCommitment()
-      const stone = yield* createAct("/api/witness", { commitment, agentName: "<script>x</script>" })
-      const badge = yield* ask(`${url}/witness/${stone.id}/badge.svg`)
-      assert.deepStrictEqual([badge.status, badge.headers.get("content-type")], [200, "image/svg+xml; charset=utf-8"])
-      assert.include(badge.text, `${commitment.slice(0, 8)} … ${commitment.slice(-8)}`)
-      assert.notMatch(badge.text, /script|foreignObject|on[a-z]+=|href="[^#]/iu)
-      assert.strictEqual(badge.headers.get("cross-origin-resource-policy"), "cross-origin")
-      assert.strictEqual(badge.headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'")
-      assert.strictEqual(badge.headers.get("x-content-type-options"), "nosniff")
-      const packed = yield* ask(`${url}/witness/${stone.id}/badge.svg`, { headers: { "accept-encoding": "gzip" } })
-      assert.deepStrictEqual([packed.headers.get("content-encoding"), packed.text], ["gzip", badge.text])
-      const again = yield* ask(`${url}/witness/${stone.id}/badge.svg`, {
-        headers: { "accept-encoding": "gzip", "if-none-match": packed.headers.get("etag") ?? "" },
-      })
-      assert.strictEqual(again.status, 304)
-      for (const [path, code] of [
-        ["/witness/00000000-0000-4000-8000-000000000000/badge.svg", "witness_not_found"],
-        ["/witness/nothing/badge.svg", "witness_not_found"],
-        ["/acts/00000000-0000-4000-8000-000000000000/preview.png", "act_not_found"],
-        ["/acts/nothing/preview.png", "act_not_found"],
-      ] as const) {
-        const none = yield* ask(url + path)
-        assert.deepStrictEqual(
-          [none.status, none.json["code"], none.headers.get("cache-control")],
-          [404, code, "no-store"],
-        )
-      }
-      const posted = yield* ask(`${url}/witness/${stone.id}/badge.svg`, { method: "POST" })
-      assert.strictEqual(posted.status, 404)
-    }),
-  )
-
-  it.effect("is nothing to be proud of when the payment was lost", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const stone = yield* createAct("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
-      const look = (path: string) => ask(`${url}/witness/${stone.id}${path}`, { headers: { accept: "text/html" } })
-      // As long as the chain could still take the payment back, nobody keeps the picture for longer than the badge.
-      const pending = yield* createAct("/api/witness", { commitment: newCommitment() })
-      yield* sql`UPDATE payment_attempts SET finality = 'pending' WHERE id = ${pending.id}::uuid`.pipe(Effect.orDie)
-      const { headers } = yield* ask(`${url}/acts/${pending.id}/preview.png`)
-      assert.match(headers.get("cache-control") ?? "", /^public, max-age=(?:300|2\d\d)$/u)
-      const before = yield* look("")
-      assert.include(before.text, `property="og:image" content="${url}/acts/${stone.id}/preview.png"`)
-      assert.include(before.text, "Certificate to print")
-      assert.strictEqual((yield* look("/certificate")).status, 200)
-      yield* sql`UPDATE payment_attempts SET finality = 'lost' WHERE id = ${stone.id}::uuid`.pipe(Effect.orDie)
-      const after = yield* look("")
-      assert.include(after.text, `property="og:image" content="${url}/art/previews/kelp-seal.png"`)
-      assert.notMatch(after.text, /Certificate to print|application\/ld\+json/u)
-      assert.include((yield* look("/badge.svg")).text, "Its payment was lost")
-      const drawn = yield* ask(`${url}/acts/${stone.id}/preview.png`)
-      assertAnswer(drawn, 404, "act_not_found")
-      const certificate = yield* look("/certificate")
-      assert.strictEqual(certificate.status, 404)
-      assert.include(certificate.text, "The chain took the payment of this stone back")
-      assert.strictEqual((yield* ask(`${url}/witness/nothing/certificate`)).status, 404)
-    }),
-  )
-
-  it.effect("says of revealed words that are not shown that they are not, and not that they are sealed", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const [salt, text] = ["0123456789abcdef", "see https://example.com"]
-      const stone = yield* createAct("/api/witness", { commitment: seal(salt, text) })
-      const description = Effect.map(
-        ask(`${url}/witness/${stone.id}`, { headers: { accept: "text/html" } }),
-        (page) => /property="og:description" content="([^"]*)"/u.exec(page.text)?.[1] ?? "",
-      )
-      assert.include(yield* description, "The words are sealed.")
-      yield* ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text }))
-      assert.include(yield* description, "The words were revealed and are not shown.")
-      assert.notInclude(yield* description, "sealed")
-    }),
-  )
-
-  it.effect("of a candle's own page are its words once they are unsealed, and no form to unseal them again", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const salt = "fedcba9876543210"
-      for (const [words, shown] of [
-        [
-          "Thank you for the bees.",
-          '<blockquote class="words"><p dir="auto" data-words-shown>Thank you for the bees.</p>',
-        ],
-        ["see https://example.com", "The words were unsealed and match the commitment."],
-      ] as const) {
-        const candle = yield* createAct("/api/candles/day/moss-hare", {
-          dedication: "for the bees",
-          intentionCommitment: seal(salt, words),
-        })
-        const look = ask(`${url}/acts/${candle.id}`, { headers: { accept: "text/html" } })
-        const before = yield* look
-        assert.include(before.text, "data-reveal=")
-        assert.notInclude(before.text, shown)
-        yield* ask(`${url}/api/candles/${candle.id}/unseal`, post({ salt, words }))
-        const after = yield* look
-        assert.include(after.text, shown)
-        assert.notInclude(after.text, "data-reveal=")
-        assert.notInclude(after.text, "example.com")
-      }
-    }),
-  )
-
-  it.effect("of the pixels, whose files lie uncompressed, travels compressed and is the published bytes", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const path = `${url}/art/pixels/pixel-bit-frog.png`
-      for (const encoding of ["gzip", "br"]) {
-        const packed = yield* Effect.promise(() => fetch(path, { headers: { "accept-encoding": encoding } }))
-        assert.strictEqual(packed.headers.get("content-encoding"), encoding)
-        const bytes = yield* Effect.promise(() => packed.arrayBuffer())
-        assert.strictEqual(bytes.byteLength, 33_164)
-      }
-      const plain = yield* Effect.promise(() => fetch(path, { headers: { "accept-encoding": "identity" } }))
+  it("is a badge of a stone that runs no script, for any origin, and for stones alone", function* ({ url }) {
+    const commitment = newCommitment()
+    const stone = yield* createAct("/api/witness", { commitment, agentName: "<script>x</script>" })
+    const badge = yield* ask(`${url}/witness/${stone.id}/badge.svg`)
+    assert.deepStrictEqual([badge.status, badge.headers.get("content-type")], [200, "image/svg+xml; charset=utf-8"])
+    assert.include(badge.text, `${commitment.slice(0, 8)} … ${commitment.slice(-8)}`)
+    assert.notMatch(badge.text, /script|foreignObject|on[a-z]+=|href="[^#]/iu)
+    assert.strictEqual(badge.headers.get("cross-origin-resource-policy"), "cross-origin")
+    assert.strictEqual(badge.headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'")
+    assert.strictEqual(badge.headers.get("x-content-type-options"), "nosniff")
+    const packed = yield* ask(`${url}/witness/${stone.id}/badge.svg`, { headers: { "accept-encoding": "gzip" } })
+    assert.deepStrictEqual([packed.headers.get("content-encoding"), packed.text], ["gzip", badge.text])
+    const again = yield* ask(`${url}/witness/${stone.id}/badge.svg`, {
+      headers: { "accept-encoding": "gzip", "if-none-match": packed.headers.get("etag") ?? "" },
+    })
+    assert.strictEqual(again.status, 304)
+    for (const [path, code] of [
+      ["/witness/00000000-0000-4000-8000-000000000000/badge.svg", "witness_not_found"],
+      ["/witness/nothing/badge.svg", "witness_not_found"],
+      ["/acts/00000000-0000-4000-8000-000000000000/preview.png", "act_not_found"],
+      ["/acts/nothing/preview.png", "act_not_found"],
+    ] as const) {
+      const none = yield* ask(url + path)
       assert.deepStrictEqual(
-        [plain.headers.get("content-encoding"), plain.headers.get("content-length")],
-        [null, "33164"],
+        [none.status, none.json["code"], none.headers.get("cache-control")],
+        [404, code, "no-store"],
       )
-    }),
-  )
+    }
+    const posted = yield* ask(`${url}/witness/${stone.id}/badge.svg`, { method: "POST" })
+    assert.strictEqual(posted.status, 404)
+  })
 
-  it.effect("is drawn for one address sixty times a minute, and shown to it as often as it likes", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const stone = yield* createAct("/api/witness", { commitment: newCommitment() })
-      const headers = from(newAddress())
-      const look = (id: string) => ask(`${url}/acts/${id}/preview.png`, { headers })
-      assert.strictEqual((yield* look(stone.id)).status, 200)
-      for (let asked = 1; asked < 60; asked++) assert.strictEqual((yield* look(crypto.randomUUID())).status, 404)
-      const refused = yield* look(crypto.randomUUID())
-      assertAnswer(refused, 429, "rate_limited")
-      assert.isAtLeast(Number(refused.headers.get("retry-after")), 1)
-      assert.strictEqual((yield* look(stone.id)).status, 200)
-    }),
-  )
+  it("is nothing to be proud of when the payment was lost", function* ({ sql, url }) {
+    const stone = yield* createAct("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
+    const look = (path: string) => ask(`${url}/witness/${stone.id}${path}`, { headers: { accept: "text/html" } })
+    // As long as the chain could still take the payment back, nobody keeps the picture for longer than the badge.
+    const pending = yield* createAct("/api/witness", { commitment: newCommitment() })
+    yield* sql`UPDATE payment_attempts SET finality = 'pending' WHERE id = ${pending.id}::uuid`.pipe(Effect.orDie)
+    const { headers } = yield* ask(`${url}/acts/${pending.id}/preview.png`)
+    assert.match(headers.get("cache-control") ?? "", /^public, max-age=(?:300|2\d\d)$/u)
+    const before = yield* look("")
+    assert.include(before.text, `property="og:image" content="${url}/acts/${stone.id}/preview.png"`)
+    assert.include(before.text, "Certificate to print")
+    assert.strictEqual((yield* look("/certificate")).status, 200)
+    yield* sql`UPDATE payment_attempts SET finality = 'lost' WHERE id = ${stone.id}::uuid`.pipe(Effect.orDie)
+    const after = yield* look("")
+    assert.include(after.text, `property="og:image" content="${url}/art/previews/kelp-seal.png"`)
+    assert.notMatch(after.text, /Certificate to print|application\/ld\+json/u)
+    assert.include((yield* look("/badge.svg")).text, "Its payment was lost")
+    const drawn = yield* ask(`${url}/acts/${stone.id}/preview.png`)
+    assertAnswer(drawn, 404, "act_not_found")
+    const certificate = yield* look("/certificate")
+    assert.strictEqual(certificate.status, 404)
+    assert.include(certificate.text, "The chain took the payment of this stone back")
+    assert.strictEqual((yield* ask(`${url}/witness/nothing/certificate`)).status, 404)
+  })
+
+  it("says of revealed words that are not shown that they are not, and not that they are sealed", function* ({ url }) {
+    const [salt, text] = ["0123456789abcdef", "see https://example.com"]
+    const stone = yield* createAct("/api/witness", { commitment: seal(salt, text) })
+    const description = Effect.map(
+      ask(`${url}/witness/${stone.id}`, { headers: { accept: "text/html" } }),
+      (page) => /property="og:description" content="([^"]*)"/u.exec(page.text)?.[1] ?? "",
+    )
+    assert.include(yield* description, "The words are sealed.")
+    yield* ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text }))
+    assert.include(yield* description, "The words were revealed and are not shown.")
+    assert.notInclude(yield* description, "sealed")
+  })
+
+  it("of a candle's own page are its words once they are unsealed, and no form to unseal them again", function* ({
+    url,
+  }) {
+    const salt = "fedcba9876543210"
+    for (const [words, shown] of [
+      [
+        "Thank you for the bees.",
+        '<blockquote class="words"><p dir="auto" data-words-shown>Thank you for the bees.</p>',
+      ],
+      ["see https://example.com", "The words were unsealed and match the commitment."],
+    ] as const) {
+      const candle = yield* createAct("/api/candles/day/moss-hare", {
+        dedication: "for the bees",
+        intentionCommitment: seal(salt, words),
+      })
+      const look = ask(`${url}/acts/${candle.id}`, { headers: { accept: "text/html" } })
+      const before = yield* look
+      assert.include(before.text, "data-reveal=")
+      assert.notInclude(before.text, shown)
+      yield* ask(`${url}/api/candles/${candle.id}/unseal`, post({ salt, words }))
+      const after = yield* look
+      assert.include(after.text, shown)
+      assert.notInclude(after.text, "data-reveal=")
+      assert.notInclude(after.text, "example.com")
+    }
+  })
+
+  it("of the pixels, whose files lie uncompressed, travels compressed and is the published bytes", function* ({ url }) {
+    const path = `${url}/art/pixels/pixel-bit-frog.png`
+    for (const encoding of ["gzip", "br"]) {
+      const packed = yield* Effect.promise(() => fetch(path, { headers: { "accept-encoding": encoding } }))
+      assert.strictEqual(packed.headers.get("content-encoding"), encoding)
+      const bytes = yield* Effect.promise(() => packed.arrayBuffer())
+      assert.strictEqual(bytes.byteLength, 33_164)
+    }
+    const plain = yield* Effect.promise(() => fetch(path, { headers: { "accept-encoding": "identity" } }))
+    assert.deepStrictEqual(
+      [plain.headers.get("content-encoding"), plain.headers.get("content-length")],
+      [null, "33164"],
+    )
+  })
+
+  it("is drawn for one address sixty times a minute, and shown to it as often as it likes", function* ({ url }) {
+    const stone = yield* createAct("/api/witness", { commitment: newCommitment() })
+    const headers = from(newAddress())
+    const look = (id: string) => ask(`${url}/acts/${id}/preview.png`, { headers })
+    assert.strictEqual((yield* look(stone.id)).status, 200)
+    for (let asked = 1; asked < 60; asked++) assert.strictEqual((yield* look(crypto.randomUUID())).status, 404)
+    const refused = yield* look(crypto.randomUUID())
+    assertAnswer(refused, 429, "rate_limited")
+    assert.isAtLeast(Number(refused.headers.get("retry-after")), 1)
+    assert.strictEqual((yield* look(stone.id)).status, 200)
+  })
 })

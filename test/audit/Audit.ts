@@ -36,8 +36,6 @@ export interface AuditTarget {
   readonly endedRooms?: ReadonlyArray<string>
   /** Whether every attempt has to have ended by now; otherwise what nobody can know yet may be pending. */
   readonly isQuiet?: boolean
-  /** The block from which the servers take nothing back: their `CHAIN_FINALITY`. */
-  readonly finalTag?: "finalized" | "safe" | "latest"
 }
 
 /** One kind of promise, and how many things were held against it. */
@@ -60,11 +58,11 @@ export interface AuditReport {
 
 /** Checks everything once, and changes nothing. Nothing may be in flight meanwhile, or it is found half done. */
 export const audit = async (target: AuditTarget): Promise<AuditReport> => {
-  const { answersFile, finalTag = "finalized", isQuiet = false, log, payTo, rpcUrl, settlers = [], token } = target
+  const { answersFile, isQuiet = false, log, payTo, rpcUrl, settlers = [], token } = target
   const servers = target.servers.map((server) => server.replace(/\/$/u, ""))
   const found = findings()
   const ledger = await readLedger(target.databaseUrl)
-  const chain = await readChain(rpcUrl, token, payTo, finalTag)
+  const chain = await readChain(rpcUrl, token, payTo)
   log(`${ledger.attempts.length} attempts, ${chain.transfers.length} transfers, final block ${chain.final.number}`)
   const acts = new Map<string, ReadonlyArray<PublicAct>>()
   for (const server of servers) acts.set(server, await readActs(server, found))

@@ -32,18 +32,13 @@ export interface ChainView {
 /** Blocks of one question: few enough for a node that limits them. */
 const span = 1_000n
 
-export const readChain = async (
-  rpcUrl: string,
-  token: string,
-  payTo: string,
-  finalTag: "finalized" | "safe" | "latest",
-): Promise<ChainView> => {
+export const readChain = async (rpcUrl: string, token: string, payTo: string): Promise<ChainView> => {
   const client = createPublicClient({ transport: http(rpcUrl, { timeout: 30_000, retryCount: 5 }) })
   const address = token as Hex
   const [chainId, newest, final] = await Promise.all([
     client.getChainId(),
     client.getBlockNumber({ cacheTime: 0 }),
-    client.getBlock({ blockTag: finalTag }),
+    client.getBlock({ blockTag: "finalized" }),
   ])
   const topics = [events.map((event) => toEventSelector(event))]
   const transfers: Array<Transfer> = []

@@ -1,31 +1,20 @@
-/** Audits running servers by hand. */
+/** Audits a running sandbox by hand. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { audit } from "./Audit.ts"
 
 const help = `Usage: node test/audit/main.ts --sandbox URL [--data FOLDER] [--answers FILE]
-       node test/audit/main.ts --database URL --rpc URL --token ADDRESS --pay-to ADDRESS --server URL [--server URL]
 
-Whether everything that servers promised still holds, from the chain's logs, SQL and the public API alone: transfers,
-settled rows and receipts are the same purchases, names and numbers are held once, both hash chains and the transparency
-log are whole, rooms hold what was sent to them, and every answer that was ever given is still true. It changes nothing. Ask while nobody buys.
+Checks from the chain's logs, SQL and the public API alone that everything the sandbox promised still holds. It changes
+nothing. Run it while nobody buys.
 
-  --sandbox URL    a running sandbox: node, token and recipient are what it says; its database is found in its data folder
-  --data FOLDER    that folder (.data)
-  --database URL   postgres://user:password@host:port/name
-  --rpc URL        a node that keeps all logs
-  --token ADDRESS, --pay-to ADDRESS, --server URL
-  --settler ADDRESS  sends transactions for the servers: what it brings to the chain has to be on disk
-  --cards URL      the card processor, whose charges are compared, too; its secret key stands in CARD_SECRET_KEY
-  --ended-room ID  somebody has deleted it, or moved its end
-  --finality TAG   finalized (default), safe or latest
-  --answers FILE   what buyers were told, a line of JSON for each answer (test/audit/RecordedAnswers.ts)
-  --quiet          every attempt has to have ended
-  --help           this text
+  --sandbox URL   names node, token and recipient; its database is found in its data folder
+  --data FOLDER   that folder (.data)
+  --answers FILE  what buyers were told, a line of JSON for each answer (test/audit/RecordedAnswers.ts)
 
-Examples:
-  npm start                                                        # in another terminal, then buy something
+Example:
+  npm start                                  # in another terminal, then buy something
   node test/audit/main.ts --sandbox http://127.0.0.1:3000
 
 Exit code 1 when something does not hold.
@@ -34,38 +23,15 @@ Exit code 1 when something does not hold.
 const { values } = parseArgs({
   options: {
     answers: { type: "string" },
-    cards: { type: "string" },
     data: { type: "string" },
-    database: { type: "string" },
-    "ended-room": { type: "string", multiple: true },
-    finality: { type: "string" },
     help: { type: "boolean" },
-    "pay-to": { type: "string" },
-    quiet: { type: "boolean" },
-    rpc: { type: "string" },
     sandbox: { type: "string" },
-    server: { type: "string", multiple: true },
-    settler: { type: "string", multiple: true },
-    token: { type: "string" },
   },
 })
-
-if (values.help === true) {
+const { answers: answersFile = null, data = ".data", help: isAsked = false, sandbox: server } = values
+if (isAsked || server === undefined) {
   console.log(help)
-  process.exit(0)
-}
-
-const required = (name: string, value: string | undefined): string => {
-  if (value !== undefined) return value
-  console.error(`--${name} is missing; --help says what there is.`)
-  process.exit(2)
-}
-
-/** Where a sandbox keeps its database, and as whom one gets in. */
-const databaseIn = (folder: string) => {
-  const [, , , port = ""] = readFileSync(join(folder, "postgres", "cluster", "postmaster.pid"), "utf8").split("\n")
-  const password = readFileSync(join(folder, "postgres", "password"), "utf8").trim()
-  return `postgres://postgres:${password}@127.0.0.1:${port}/altar`
+  process.exit(isAsked ? 0 : 2)
 }
 
 interface Sandbox {
@@ -74,35 +40,18 @@ interface Sandbox {
   readonly payTo: string
 }
 
-const askSandbox = async (url: string): Promise<Sandbox> => (await fetch(`${url}/sandbox`)).json()
-
-const sandbox = values.sandbox === undefined ? undefined : await askSandbox(values.sandbox)
-const finality = values.finality ?? "finalized"
-if (finality !== "finalized" && finality !== "safe" && finality !== "latest") {
-  console.error("--finality is finalized, safe or latest.")
-  process.exit(2)
-}
+const { asset: token, payTo, rpcUrl }: Sandbox = await (await fetch(`${server}/sandbox`)).json()
+const [, , , port = ""] = readFileSync(join(data, "postgres", "cluster", "postmaster.pid"), "utf8").split("\n")
+const password = readFileSync(join(data, "postgres", "password"), "utf8").trim()
+const databaseUrl = `postgres://postgres:${password}@127.0.0.1:${port}/altar`
 
 const { checks, violations } = await audit({
-  databaseUrl:
-    values.database ?? (sandbox === undefined ? required("database", undefined) : databaseIn(values.data ?? ".data")),
-  rpcUrl: values.rpc ?? required("rpc", sandbox?.rpcUrl),
-  servers: values.server ?? [required("server", values.sandbox)],
-  token: values.token ?? required("token", sandbox?.asset),
-  payTo: values["pay-to"] ?? required("pay-to", sandbox?.payTo),
-  answersFile: values.answers ?? null,
-  ...(values.cards === undefined
-    ? {}
-    : {
-        cards: {
-          url: values.cards,
-          secretKey: required("cards needs CARD_SECRET_KEY, which", process.env["CARD_SECRET_KEY"]),
-        },
-      }),
-  endedRooms: values["ended-room"] ?? [],
-  settlers: values.settler ?? [],
-  isQuiet: values.quiet === true,
-  finalTag: finality,
+  databaseUrl,
+  rpcUrl,
+  servers: [server],
+  token,
+  payTo,
+  answersFile,
   log: (line) => console.log(line),
 })
 

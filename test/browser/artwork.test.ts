@@ -1,10 +1,9 @@
-/** Every drawing loads, paints, and keeps a silhouette of its own at 48 pixels; the contact sheet is for human eyes. */
+/** Every drawing loads, paints, and keeps a silhouette of its own at 48 pixels. */
 import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
 import { folder, prefix } from "../../src/altar/Artwork.ts"
-import { browser, picture, steps, visit } from "../lab/browser/Browser.ts"
+import { browser } from "../lab/browser/Browser.ts"
 
 const kinds = { spirits: 24, elements: 12, companions: 8, pixels: 6 } as const
 
@@ -34,7 +33,6 @@ interface Drawn {
   readonly mask: string
 }
 
-/** Runs in the page. */
 const draw = async (paths: ReadonlyArray<string>): Promise<ReadonlyArray<Drawn>> => {
   const alphaOf = (image: HTMLImageElement, size: number) => {
     const canvas = new OffscreenCanvas(size, size)
@@ -59,53 +57,28 @@ const draw = async (paths: ReadonlyArray<string>): Promise<ReadonlyArray<Drawn>>
   )
 }
 
-/** Runs in the page: all drawings at 256 and at 48 pixels, on paper and on ink. */
-const sheet = async (paths: ReadonlyArray<string>) => {
-  const strip = (ground: string, size: number) => {
-    const box = document.createElement("div")
-    Object.assign(box.style, { background: ground, padding: "16px", display: "flex", flexWrap: "wrap", gap: "16px" })
-    box.append(
-      ...paths.map((path) => {
-        const image = new Image(size, size)
-        image.src = path
-        return image
-      }),
-    )
-    return box
-  }
-  const grounds = ["#f6f1e4", "#14171a"]
-  document.body.replaceChildren(...grounds.flatMap((ground) => [strip(ground, 256), strip(ground, 48)]))
-  await Promise.all([...document.images].map((image) => image.decode()))
-}
-
 const alike = (one: Drawn, other: Drawn) => {
   const pixels = [...one.mask].map((pixel, index) => Number(pixel) + Number(other.mask[index]))
   return pixels.filter((sum) => sum === 2).length / Math.max(1, pixels.filter((sum) => sum > 0).length)
 }
 
 browser("the artwork", (it) => {
-  it.effect("is complete, visible, and unlike every other one at a glance", () =>
-    Effect.gen(function* () {
-      for (const [kind, count] of Object.entries(kinds)) {
-        assert.strictEqual(drawings.filter((path) => path.startsWith(`${prefix}/${kind}/`)).length, count, kind)
-      }
-      const { page } = yield* visit("/signals/", { bypassCSP: true, viewport: { width: 2736, height: 1000 } })
-      yield* steps(async () => {
-        const drawn = await page.evaluate(draw, drawings)
-        for (const { height, painted, path, width } of drawn) {
-          assert.isAbove(Math.min(width, height), 0, path)
-          assert.isAtLeast(painted, leastPaint * 256 * 256, path)
-        }
-        const pairs = drawn.flatMap((one, index) =>
-          drawn.slice(index + 1).map((other) => ({ pair: `${one.path} ${other.path}`, alike: alike(one, other) })),
-        )
-        assert.deepStrictEqual(
-          pairs.filter((pair) => pair.alike >= mostAlike),
-          [],
-        )
-        await page.evaluate(sheet, drawings)
-        await picture(page, "artwork")
-      })
-    }).pipe(Effect.scoped),
-  )
+  it("is complete, visible, and unlike every other one at a glance", async ({ visit }) => {
+    for (const [kind, count] of Object.entries(kinds)) {
+      assert.strictEqual(drawings.filter((path) => path.startsWith(`${prefix}/${kind}/`)).length, count, kind)
+    }
+    const { page } = await visit("/signals/", { bypassCSP: true, viewport: { width: 2736, height: 1000 } })
+    const drawn = await page.evaluate(draw, drawings)
+    for (const { height, painted, path, width } of drawn) {
+      assert.isAbove(Math.min(width, height), 0, path)
+      assert.isAtLeast(painted, leastPaint * 256 * 256, path)
+    }
+    const pairs = drawn.flatMap((one, index) =>
+      drawn.slice(index + 1).map((other) => ({ pair: `${one.path} ${other.path}`, alike: alike(one, other) })),
+    )
+    assert.deepStrictEqual(
+      pairs.filter((pair) => pair.alike >= mostAlike),
+      [],
+    )
+  })
 })

@@ -1,51 +1,15 @@
-/** What every page owes whoever opens it first: few bytes, and nothing that moves. */
+/** The first view of every page: few bytes, nothing that moves, and one typeface. */
+import { brotliCompressSync } from "node:zlib"
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
-import type { Page } from "playwright-core"
-import { steps, visit } from "../lab/browser/Browser.ts"
-import { guide, createActs, createAct } from "../lab/browser/Guide.ts"
+import type { CDPSession, Page } from "playwright-core"
+import { guide } from "../lab/browser/Guide.ts"
+import { beside, guidePaths } from "../lab/browser/GuidePaths.ts"
+import { take } from "../lab/browser/GuidePage.ts"
 import { patience } from "../lab/Patience.ts"
-import { ask, TestServer } from "../lab/Fixture.ts"
 
-/** Bytes of the first window of the first page, as they travel, headers and all, with the typeface. */
-const mostOfHome = 60_000
+/** Bytes as they travel. The style holds six faces and the print style; home has a budget of its own with the typeface. */
+const budget = { script: 17_000, box: 23_000, style: 8_600, page: 16_000, all: 300_000, requests: 40, home: 60_000 }
 
-const kinds = [
-  "/v2/",
-  "/v2/spirits/moss-hare",
-  "/v2/candles",
-  "/v2/witness",
-  "/v2/catalog",
-  "/v2/mine",
-  "/v2/log",
-  "/v2/nowhere",
-  "/terms",
-  "/privacy",
-  "/for-agents",
-  "/docs",
-  "/signals/",
-]
-
-interface Listed {
-  readonly act: string
-  readonly permalink: string
-}
-
-/** A page of each kind: those above, and those of the acts that others have left. */
-const paths = Effect.gen(function* () {
-  const { url } = yield* TestServer
-  const read = ask(`${url}/api/acts?limit=50`)
-  const before: { acts: ReadonlyArray<Listed> } = JSON.parse((yield* read).text)
-  if (before.acts.length === 0) {
-    yield* createActs
-    const { id } = yield* createAct("/api/candles/week/moss-hare", { dedication: "For Grandma, who kept bees" })
-    yield* createAct("/api/candles/day/moss-hare", { parentId: id, agentName: "Ilse Müller" })
-  }
-  const { acts }: { acts: ReadonlyArray<Listed> } = JSON.parse((yield* read).text)
-  return [...kinds, ...new Map(acts.map(({ act, permalink }) => [act, new URL(permalink).pathname])).values()]
-})
-
-/** Adds up how far things moved, as long as the page stands. */
 const watchShifts = (page: Page) =>
   page.addInitScript(() => {
     const found: Array<string> = []
@@ -58,9 +22,6 @@ const watchShifts = (page: Page) =>
     }).observe({ type: "layout-shift", buffered: true })
   })
 
-const shifts = (page: Page): Promise<ReadonlyArray<string>> => page.evaluate(() => Reflect.get(window, "found"))
-
-/** To the last line, so that every drawing that waits for its reader is there. */
 const readThrough = async (page: Page) => {
   await page.evaluate(async () => {
     for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight / 2) {
@@ -72,95 +33,115 @@ const readThrough = async (page: Page) => {
   await page.waitForFunction(() => [...document.images].every((one) => one.complete || !one.checkVisibility()))
 }
 
+const weighing = async (network: CDPSession) => {
+  const loads = new Map<string, { url: string; type: string; bytes: number }>()
+  await network.send("Network.enable")
+  network.on("Network.responseReceived", ({ requestId, response: { url }, type }) =>
+    loads.set(requestId, { url, type, bytes: 0 }),
+  )
+  network.on("Network.loadingFinished", ({ encodedDataLength: bytes, requestId }) => {
+    const load = loads.get(requestId)
+    if (load !== undefined) loads.set(requestId, { ...load, bytes })
+  })
+  return loads
+}
+
+const sum = (loads: Iterable<{ readonly bytes: number }>) => [...loads].reduce((total, { bytes }) => total + bytes, 0)
+
 guide("the first view", (it) => {
+  it(
+    "of every page stands still and stays within its budget, 1440 pixels wide",
+    async ({ run, visit }) => {
+      const paths = await run(guidePaths)
+      const { page, url } = await visit("/api/health", { viewport: { width: 1440, height: 800 } })
+      await watchShifts(page)
+      const network = await page.context().newCDPSession(page)
+      const loads = await weighing(network)
+      await network.send("Network.setCacheDisabled", { cacheDisabled: true })
+      for (const path of [...paths, ...beside]) {
+        loads.clear()
+        await page.goto(`${url}${path}`, { waitUntil: "networkidle" })
+        await readThrough(page)
+        await page.waitForLoadState("networkidle")
+        assert.deepStrictEqual(await page.evaluate(() => Reflect.get(window, "found")), [], path)
+        if (beside.includes(path)) continue
+        const parts = await page
+          .locator("[data-renew]")
+          .evaluateAll((all) => all.map((part) => part.getAttribute("data-renew")))
+        assert.strictEqual(new Set(parts).size, parts.length, `renewed parts of ${path}: ${parts.join(" ")}`)
+        const of = (type: string) => sum([...loads.values()].filter((load) => load.type === type))
+        assert.isAbove(of("Script"), 1000, path)
+        assert.isAtMost(of("Script"), path.startsWith("/v2/mine") ? budget.box : budget.script, `script of ${path}`)
+        assert.isAtMost(of("Stylesheet"), budget.style, `style of ${path}`)
+        assert.isAtMost(of("Document"), budget.page, `document of ${path}`)
+        assert.isAtMost(sum(loads.values()), budget.all, `all of ${path}`)
+        assert.isAtMost(loads.size, budget.requests, `requests of ${path}`)
+      }
+    },
+    patience(240),
+  )
+
+  it(
+    "of every page stands still on a phone where the typeface comes late",
+    async ({ run, visit }) => {
+      const paths = await run(guidePaths)
+      const { page, url } = await visit("/api/health", { viewport: { width: 360, height: 800 } })
+      await watchShifts(page)
+      await page.route("**/*.woff2", async (route) => {
+        await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0)
+        await route.continue()
+      })
+      for (const path of [...paths, ...beside]) {
+        await page.goto(`${url}${path}`, { waitUntil: "networkidle" })
+        await readThrough(page)
+        assert.deepStrictEqual(await page.evaluate(() => Reflect.get(window, "found")), [], path)
+      }
+    },
+    patience(240),
+  )
+
   for (const [width, height] of [
     [1440, 900],
     [360, 740],
   ] as const)
-    it.effect(`of the guide costs at most 60 KB with its typeface, ${width} pixels wide`, () =>
-      Effect.gen(function* () {
-        const { page, url } = yield* visit("/api/health", { viewport: { width, height } })
-        yield* steps(async () => {
-          const network = await page.context().newCDPSession(page)
-          await network.send("Network.enable")
-          const urls = new Map<string, string>()
-          const bytes = new Map<string, number>()
-          network.on("Network.responseReceived", ({ requestId, response }) => urls.set(requestId, response.url))
-          network.on("Network.loadingFinished", ({ encodedDataLength, requestId }) =>
-            bytes.set(urls.get(requestId) ?? requestId, encodedDataLength),
-          )
-          await page.goto(`${url}/v2/`, { waitUntil: "networkidle" })
-          // A browser that has nothing else to do fetches drawings that are a page or two away.
-          const later = new Set(
-            await page.evaluate(() =>
-              [...document.images]
-                .filter((image) => image.getBoundingClientRect().top > innerHeight)
-                .map(({ src }) => src),
-            ),
-          )
-          const first = [...bytes].filter(([one]) => !later.has(one))
-          assert.isTrue(first.some(([one]) => /vollkorn-roman-/u.test(one)))
-          assert.isTrue(first.some(([one]) => /vollkorn-italic-/u.test(one)))
-          const total = first.reduce((sum, [, length]) => sum + length, 0)
-          assert.isAtMost(total, mostOfHome, JSON.stringify(first))
-        })
-      }),
-    )
+    it(`of the guide costs at most 60 KB with its typeface, ${width} pixels wide`, async ({ visit }) => {
+      const { page, url } = await visit("/api/health", { viewport: { width, height } })
+      const loads = await weighing(await page.context().newCDPSession(page))
+      await page.goto(`${url}/v2/`, { waitUntil: "networkidle" })
+      // An idle browser also fetches drawings that are a page or two away.
+      const below = await page.evaluate(() =>
+        [...document.images].filter((image) => image.getBoundingClientRect().top > innerHeight).map(({ src }) => src),
+      )
+      const first = [...loads.values()].filter((load) => !below.includes(load.url))
+      for (const face of ["roman", "italic"]) assert.isTrue(first.some((load) => load.url.includes(`vollkorn-${face}`)))
+      assert.isAtMost(sum(first), budget.home, JSON.stringify(first))
+    })
 
-  it.effect(
-    "of no page moves, whether its typeface comes at once or late",
-    () =>
-      Effect.gen(function* () {
-        const all = yield* paths
-        for (const [width, late] of [
-          [360, false],
-          [1440, false],
-          [360, true],
-        ] as const) {
-          const { page, url } = yield* visit("/api/health", { viewport: { width, height: 800 } })
-          yield* steps(async () => {
-            await watchShifts(page)
-            if (late)
-              await page.route("**/*.woff2", async (route) => {
-                // The words stand there before their face comes.
-                await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0)
-                await route.continue()
-              })
-            for (const path of all) {
-              await page.goto(`${url}${path}`, { waitUntil: "networkidle" })
-              await readThrough(page)
-              assert.deepStrictEqual(await shifts(page), [], `${path}, ${width} pixels, ${late ? "late" : "at once"}`)
-            }
-          })
-        }
-      }).pipe(Effect.scoped),
-    patience(240),
-  )
+  it("loads what signs only when a visitor wants to pay", async ({ visit }) => {
+    const { page } = await visit("/v2/spirits/silt-salamander")
+    const scripts: Array<Promise<Buffer>> = []
+    page.on("response", (response) => {
+      if (response.url().endsWith(".js")) scripts.push(response.body())
+    })
+    await take(page, "Lay the prayer")
+    const bytes = (await Promise.all(scripts)).reduce((total, body) => total + brotliCompressSync(body).length, 0)
+    assert.isAbove(bytes, 10_000)
+    assert.isAtMost(bytes, 60_000)
+  })
 
-  it.effect("is set in our own typeface, in two weights, with hashes in a monospaced one", () =>
-    Effect.gen(function* () {
-      yield* paths
-      const { page } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        const faces = await page.evaluate(async () => {
-          await document.fonts.ready
-          const family = (selector: string) => {
-            const element = document.querySelector(selector)
-            return element === null ? "" : (getComputedStyle(element).fontFamily.split(",")[0] ?? "")
-          }
-          return {
-            loaded: [...document.fonts].filter(({ status }) => status === "loaded").map(({ style }) => style),
-            text: family("p"),
-            button: family(".button"),
-            field: family(".field"),
-            hash: family(".link__hash"),
-            code: family("code"),
-          }
-        })
-        assert.includeMembers(faces.loaded, ["normal", "italic"])
-        assert.deepStrictEqual([faces.text, faces.button, faces.field], ["Vollkorn", "Vollkorn", "Vollkorn"])
-        assert.deepStrictEqual([faces.hash, faces.code], ["ui-monospace", "ui-monospace"])
-      })
-    }),
-  )
+  it("is set in the site's typeface, in two faces, with hashes in a monospaced one", async ({ run, visit }) => {
+    await run(guidePaths)
+    const { page } = await visit("/v2/witness")
+    const faces = await page.evaluate(async () => {
+      await document.fonts.ready
+      const family = (selector: string) => {
+        const element = document.querySelector(selector)
+        return element === null ? "" : (getComputedStyle(element).fontFamily.split(",")[0] ?? "")
+      }
+      const loaded = new Set([...document.fonts].filter(({ status }) => status === "loaded").map(({ style }) => style))
+      return [[...loaded].sort(), ...["p", ".button", ".field", ".link__hash", "code"].map(family)]
+    })
+    const [own, mono] = ["Vollkorn", "ui-monospace"]
+    assert.deepStrictEqual(faces, [["italic", "normal"], own, own, own, mono, mono])
+  })
 })

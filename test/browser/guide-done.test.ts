@@ -1,173 +1,84 @@
 /** What happened is seen where it happened: after an act of one's own at once, and after a reload. */
 import { assert } from "@effect/vitest"
-import { Duration, Effect } from "effect"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { ends, heard, listen } from "../lab/browser/Announcements.ts"
-import { isAccessible, steps, visit } from "../lab/browser/Browser.ts"
-import { guide, settled } from "../lab/browser/Guide.ts"
-import { chainClient } from "../lab/Chain.ts"
+import { isAccessible } from "../lab/browser/Browser.ts"
+import { guide, createAct, settled } from "../lab/browser/Guide.ts"
 import { isFocused, take } from "../lab/browser/GuidePage.ts"
+import { newCommitment } from "../lab/Fixture.ts"
 import { kept } from "../lab/browser/PrayerPage.ts"
 
 guide("what happened", (it) => {
-  it.effect("with a candle stands on its shelf when the receipt does, and is said once", () =>
-    Effect.gen(function* () {
-      const { complaints, page } = yield* visit("/v2/spirits/kelp-seal", { bypassCSP: true })
-      yield* steps(async () => {
-        await listen(page)
-        await page.reload()
-        assert.include(await page.locator("#candles").innerText(), "None lit")
-        await page.getByText("Light a candle here").click()
-        await take(page, "Light the candle")
-        await page.getByLabel("Dedication").fill("For the seals of the bay")
-        await page.getByRole("button", { name: "Light the candle for $1.00" }).click()
-        await settled(page).waitFor()
-        await page.locator("#candles .votive", { hasText: "For the seals of the bay" }).waitFor()
-        assert.include(await page.locator("#candles").innerText(), "1 candle lit")
-        assert.strictEqual(await page.getByText("None lit").count(), 0)
-        assert.strictEqual(await page.getByText("No candle burns here.").count(), 0)
-        assert.isTrue(await isFocused(page, ".receipt"))
-        assert.isTrue(await page.locator(".receipt").evaluate((one) => one.getBoundingClientRect().top < innerHeight))
-        assert.deepStrictEqual(await ends(page), ["Settled. $1.00 was charged, once."])
-        await isAccessible(page, "lit")
-      })
-      assert.deepStrictEqual(complaints, [])
-    }),
-  )
+  it("with a candle stands on its shelf when the receipt does, and is said once", async ({ visit }) => {
+    const { page } = await visit("/v2/spirits/kelp-seal", { bypassCSP: true })
+    await listen(page)
+    await page.reload()
+    assert.include(await page.locator("#candles").innerText(), "None lit")
+    await page.getByText("Light a candle here").click()
+    await take(page, "Light the candle")
+    await page.getByLabel("Dedication").fill("For the seals of the bay")
+    await page.getByRole("button", { name: "Light the candle for $1.00" }).click()
+    await settled(page).waitFor()
+    await page.locator("#candles .votive", { hasText: "For the seals of the bay" }).waitFor()
+    assert.include(await page.locator("#candles").innerText(), "1 candle lit")
+    assert.strictEqual(await page.getByText("None lit").count(), 0)
+    assert.strictEqual(await page.getByText("No candle burns here.").count(), 0)
+    assert.isTrue(await isFocused(page, ".receipt"))
+    assert.isTrue(await page.locator(".receipt").evaluate((one) => one.getBoundingClientRect().top < innerHeight))
+    assert.deepStrictEqual(await ends(page), ["Settled. $1.00 was charged, once."])
+    await isAccessible(page, "lit")
+  })
 
-  it.effect("with a prayer or a keeper takes the place of the offer, and its receipt stays", () =>
-    Effect.gen(function* () {
-      const { page } = yield* visit("/v2/spirits/slate-lynx")
-      yield* steps(async () => {
-        await take(page, "Lay the prayer")
-        await page.getByRole("button", { name: "Lay the prayer for" }).click()
-        await settled(page).waitFor()
-        await page.getByText("Today's prayer was laid by A visitor").waitFor()
-        assert.strictEqual(await page.getByText("Today's slot was free").count(), 0)
-        assert.isTrue(await settled(page).isVisible())
-        assert.strictEqual(await page.locator("#prayer").getByText("The exact call").count(), 1)
-        await page.getByText("Become the first keeper").click()
-        await page.getByLabel("Why, if you like").fill("It looked at me.")
-        await page.getByRole("button", { name: "Keep Slate Lynx for" }).click()
-        await page.locator("#keeper blockquote", { hasText: "It looked at me." }).waitFor()
-        assert.strictEqual(await page.getByText("Nobody keeps this spirit yet.").count(), 0)
-        assert.strictEqual(await settled(page).count(), 2)
-        const ids = await page.locator("[id]").evaluateAll((all) => all.map(({ id }) => id))
-        assert.strictEqual(new Set(ids).size, ids.length)
-      })
-    }),
-  )
+  it("with a prayer or a keeper takes the place of the offer, and its receipt stays", async ({ visit }) => {
+    const { page } = await visit("/v2/spirits/slate-lynx")
+    await take(page, "Lay the prayer")
+    await page.getByRole("button", { name: "Lay the prayer for" }).click()
+    await settled(page).waitFor()
+    await page.getByText("Today's prayer was laid by A visitor").waitFor()
+    assert.strictEqual(await page.getByText("Today's slot was free").count(), 0)
+    assert.isTrue(await settled(page).isVisible())
+    assert.strictEqual(await page.locator("#prayer").getByText("The exact call").count(), 1)
+    await page.getByText("Become the first keeper").click()
+    await page.getByLabel("Why, if you like").fill("It looked at me.")
+    await page.getByRole("button", { name: "Keep Slate Lynx for" }).click()
+    await page.locator("#keeper blockquote", { hasText: "It looked at me." }).waitFor()
+    assert.strictEqual(await page.getByText("Nobody keeps this spirit yet.").count(), 0)
+    assert.strictEqual(await settled(page).count(), 2)
+    const ids = await page.locator("[id]").evaluateAll((all) => all.map(({ id }) => id))
+    assert.strictEqual(new Set(ids).size, ids.length)
+  })
 
-  it.effect("with a stone is on the chain that the page shows, and revealed words are on the stone's page", () =>
-    Effect.gen(function* () {
-      const { page } = yield* visit("/v2/witness")
-      const words = "The swifts will leave in July."
-      yield* steps(async () => {
-        assert.strictEqual(await page.locator(".strip .link").count(), 0)
-        await take(page, "Set the stone")
-        await page.locator("#stone-words").fill(words)
-        await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
-        await settled(page).waitFor()
-        await page.locator(".strip .link").first().waitFor()
-        await page.getByRole("heading", { name: "Stones", exact: true }).waitFor()
-        assert.strictEqual(await page.locator(".ledger li").count(), 1)
-        assert.include(await page.locator(".opening").innerText(), "1 stone long")
-        await page.getByRole("link", { name: "Save as a file" }).click()
-        await page.getByRole("link", { name: "Open the act" }).click()
-        await page.locator("#check").getByText("Filled in.").first().waitFor()
-        assert.include(await page.locator(".text").innerText(), "The words are sealed.")
-        await page.getByText("Reveal these words to everyone").click()
-        await page.getByRole("button", { name: "Check, then reveal" }).click()
-        await page.locator(".text blockquote", { hasText: words }).waitFor()
-        assert.strictEqual(await page.getByText("The words are sealed.").count(), 0)
-        assert.isTrue(await page.getByText("Revealed.", { exact: true }).isVisible())
-        assert.isTrue(await isFocused(page, "[data-reveal]"))
-      })
-    }),
-  )
+  it("with a further stone brings a way to check them all, which works", async ({ run, visit }) => {
+    await run(createAct("/api/witness", { commitment: newCommitment() }))
+    const { page } = await visit("/v2/witness?before=2")
+    assert.strictEqual(await page.locator("[data-verify-all]").count(), 0)
+    await take(page, "Set the stone")
+    await page.locator("#stone-words").fill("And they will come back in May.")
+    await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
+    await settled(page).waitFor()
+    await page.getByRole("button", { name: "Check all from stone 1 to 2" }).click()
+    await page.getByText("All 2 links hold.").waitFor()
+  })
 
-  it.effect("with a further stone brings a way to check them all, which works", () =>
-    Effect.gen(function* () {
-      const { page } = yield* visit("/v2/witness?before=2")
-      yield* steps(async () => {
-        assert.strictEqual(await page.locator("[data-verify-all]").count(), 0)
-        await take(page, "Set the stone")
-        await page.locator("#stone-words").fill("And they will come back in May.")
-        await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
-        await settled(page).waitFor()
-        await page.getByRole("button", { name: "Check all from stone 1 to 2" }).click()
-        await page.getByText("All 2 links hold.").waitFor()
-      })
-    }),
-  )
-
-  it.effect("with a payment that is refused is said once, too", () =>
-    Effect.gen(function* () {
-      const { page } = yield* visit("/v2/spirits/dew-spider")
-      yield* steps(async () => {
-        await listen(page)
-        await page.reload()
-        await take(page, "Lay the prayer")
-        await page.route("**/api/prayers/**", (route) =>
-          route.request().headers()["payment-signature"] === undefined
-            ? route.continue()
-            : route.fulfill({
-                status: 409,
-                headers: { "access-control-allow-origin": "*" },
-                json: { ok: false, code: "idempotency_conflict", message: "This key names another purchase." },
-              }),
-        )
-        await page.getByRole("button", { name: "Lay the prayer for" }).click()
-        await page.getByText("This key names another purchase.").waitFor()
-        assert.deepStrictEqual(await ends(page), ["Not done. This key names another purchase."])
-        assert.isAbove((await heard(page)).length, 3)
-        // Only the altar knows that nothing was charged, and here it does not say so.
-        assert.strictEqual(await page.getByText(/nothing was charged/iu).count(), 0)
-        assert.strictEqual((await kept(page)).filter((slot) => slot.startsWith("altar:words:")).length, 1)
-      })
-    }),
-  )
+  it("with a payment that is refused is said once, too", async ({ visit }) => {
+    const { page } = await visit("/v2/spirits/dew-spider")
+    await listen(page)
+    await page.reload()
+    await take(page, "Lay the prayer")
+    await page.route("**/api/prayers/**", (route) =>
+      route.request().headers()["payment-signature"] === undefined
+        ? route.continue()
+        : route.fulfill({
+            status: 409,
+            headers: { "access-control-allow-origin": "*" },
+            json: { ok: false, code: "idempotency_conflict", message: "This key names another purchase." },
+          }),
+    )
+    await page.getByRole("button", { name: "Lay the prayer for" }).click()
+    await page.getByText("This key names another purchase.").waitFor()
+    assert.deepStrictEqual(await ends(page), ["Not done. This key names another purchase."])
+    assert.isAbove((await heard(page)).length, 3)
+    // Only the altar knows that nothing was charged, and here it does not say so.
+    assert.strictEqual(await page.getByText(/nothing was charged/iu).count(), 0)
+    assert.strictEqual((await kept(page)).filter((slot) => slot.startsWith("altar:words:")).length, 1)
+  })
 })
-
-guide(
-  "a payment that is settled after a reload",
-  (it) => {
-    for (const [what, path] of [
-      ["on the page where it was begun", "/v2/spirits/kelp-seal"],
-      ["on another page", "/v2/catalog"],
-    ] as const) {
-      it.effect(`${what} is scrolled to, has the focus, and is said once by a region that was there before`, () =>
-        Effect.gen(function* () {
-          const { rpcUrl } = yield* LocalChain
-          const anvil = chainClient(rpcUrl)
-          const { page, url } = yield* visit("/v2/spirits/kelp-seal")
-          yield* steps(async () => {
-            await listen(page)
-            await page.getByText("Light a candle here").click()
-            await take(page, "Light the candle")
-            await page.getByLabel("Dedication").fill("While the chain sleeps")
-            await anvil.setAutomine(false)
-            await page.getByRole("button", { name: "Light the candle for $1.00" }).click()
-            const open = page.getByText("Not known yet. Asking again, not paying again.")
-            await open.waitFor()
-            await page.goto(`${url}${path}`)
-            await open.waitFor()
-            const region = page.locator("[role=status]", { has: open })
-            await region.evaluate((element) => element.setAttribute("data-before", ""))
-            await anvil.setAutomine(true)
-            await anvil.mine({ blocks: 1 })
-            await settled(page).waitFor()
-            assert.include(await page.locator("[data-before]").innerText(), "Settled.")
-            assert.isTrue(await page.locator(".receipt").evaluate((receipt) => receipt === document.activeElement))
-            const box = await page.locator(".receipt").boundingBox()
-            assert.isAtLeast(box?.y ?? -1, 0)
-            assert.isBelow(box?.y ?? Infinity, await page.evaluate(() => innerHeight))
-            assert.deepStrictEqual(await ends(page), ["Settled. $1.00 was charged, once."])
-          })
-        }),
-      )
-    }
-  },
-  {},
-  { patience: Duration.seconds(1) },
-)

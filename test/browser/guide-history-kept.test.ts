@@ -1,162 +1,131 @@
 /** What a browser saw of the chain before: kept, compared with each later answer, and never contradicted by growth. */
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
-import { isAccessible, steps, visit } from "../lab/browser/Browser.ts"
+import { isAccessible } from "../lab/browser/Browser.ts"
 import { answerOn, check, ended, remember, said, serve, stones } from "../lab/browser/ChainPage.ts"
 import { guide } from "../lab/browser/Guide.ts"
 import { ask } from "../lab/Fixture.ts"
 
 guide("a chain that is answered in part", (it) => {
-  it.effect("is not checked when its head is no number, or no hash", () =>
-    Effect.gen(function* () {
-      yield* stones(3)
-      const { page, url } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        for (const head of [
-          { sequence: "x", chainHash: "e".repeat(64) },
-          { sequence: -1, chainHash: "e".repeat(64) },
-          { sequence: 3, chainHash: "E" },
-        ]) {
-          const stranger = await answerOn(page, `${url}/v2/witness`, (segment) => ({
-            ...segment,
-            entries: segment.entries.slice(0, 2),
-            head,
-          }))
-          await check(stranger)
-          await ended(stranger)
-          assert.match(await said(stranger).innerText(), /^✗\s*Not checked\./u)
-          await stranger.close()
-        }
-      })
-    }),
-  )
+  it("is not checked when its head is no number, or no hash", async ({ visit, run }) => {
+    await run(stones(3))
+    const { page, url } = await visit("/v2/witness")
+    for (const head of [
+      { sequence: "x", chainHash: "e".repeat(64) },
+      { sequence: -1, chainHash: "e".repeat(64) },
+      { sequence: 3, chainHash: "E" },
+    ]) {
+      const stranger = await answerOn(page, `${url}/v2/witness`, (segment) => ({
+        ...segment,
+        entries: segment.entries.slice(0, 2),
+        head,
+      }))
+      await check(stranger)
+      await ended(stranger)
+      assert.match(await said(stranger).innerText(), /^✗\s*Not checked\./u)
+      await stranger.close()
+    }
+  })
 
-  it.effect("without a link this browser saw misses it, and a head of another hash differs", () =>
-    Effect.gen(function* () {
-      yield* stones(3)
-      const { page, url } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        // Too far from what the page shows to be walked to.
-        await remember(page, [[2000, "e".repeat(64), Date.now()]])
-        for (const [chainHash, word] of [
-          ["e".repeat(64), /^✗\s*Links are missing\./u],
-          ["f".repeat(64), /^✗\s*History differs from what this browser saw on/u],
-        ] as const) {
-          const stranger = await answerOn(page, `${url}/v2/witness`, (segment, from) => ({
-            ...segment,
-            entries: from === 2000 ? [] : segment.entries,
-            head: { sequence: 2000, chainHash },
-          }))
-          await ended(stranger)
-          assert.match(await said(stranger).innerText(), word)
-          await stranger.close()
-        }
-      })
-    }),
-  )
+  it("without a link this browser saw misses it, and a head of another hash differs", async ({ visit, run }) => {
+    await run(stones(3))
+    const { page, url } = await visit("/v2/witness")
+    // Too far from what the page shows to be walked to.
+    await remember(page, [[2000, "e".repeat(64), Date.now()]])
+    for (const [chainHash, word] of [
+      ["e".repeat(64), /^✗\s*Links are missing\./u],
+      ["f".repeat(64), /^✗\s*History differs from what this browser saw on/u],
+    ] as const) {
+      const stranger = await answerOn(page, `${url}/v2/witness`, (segment, from) => ({
+        ...segment,
+        entries: from === 2000 ? [] : segment.entries,
+        head: { sequence: 2000, chainHash },
+      }))
+      await ended(stranger)
+      assert.match(await said(stranger).innerText(), word)
+      await stranger.close()
+    }
+  })
 
-  it.effect("is compared with what a clock that ran fast remembered", () =>
-    Effect.gen(function* () {
-      yield* stones(3)
-      const { page } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        await remember(page, [[1, "c".repeat(64), Date.now() + 86_400_000]])
-        await page.reload()
-        await ended(page)
-        assert.match(await said(page).innerText(), /^✗\s*History differs from what this browser saw on/u)
-        await page.getByRole("button", { name: "Forget what this browser saw" }).click()
-        await said(page).getByText("links hold.").waitFor()
-        await check(page)
-        await said(page).getByText("links hold.").waitFor()
-      })
-    }),
-  )
+  it("is compared with what a clock that ran fast remembered", async ({ visit, run }) => {
+    await run(stones(3))
+    const { page } = await visit("/v2/witness")
+    await remember(page, [[1, "c".repeat(64), Date.now() + 86_400_000]])
+    await page.reload()
+    await ended(page)
+    assert.match(await said(page).innerText(), /^✗\s*History differs from what this browser saw on/u)
+    await page.getByRole("button", { name: "Forget what this browser saw" }).click()
+    await said(page).getByText("links hold.").waitFor()
+    await check(page)
+    await said(page).getByText("links hold.").waitFor()
+  })
 })
 
 guide("a chain that a partial check walks", (it) => {
-  it.effect("is compared with what was seen beyond it, also where the newest that was seen fits", () =>
-    Effect.gen(function* () {
-      const honest = yield* stones(3)
-      const newest = honest[2]
-      const { page } = yield* visit(`/witness/${newest?.id}`)
-      yield* steps(async () => {
-        await remember(page, [
-          [1, "c".repeat(64), Date.now()],
-          [3, newest?.chainHash ?? "none", Date.now()],
-        ])
-        await page.reload()
-        await check(page)
-        await ended(page)
-        assert.match(await said(page).innerText(), /^✗\s*History differs from what this browser saw on/u)
-      })
-    }),
-  )
+  it("is compared with what was seen beyond it, also where the newest that was seen fits", async ({ visit, run }) => {
+    const honest = await run(stones(3))
+    const newest = honest[2]
+    const { page } = await visit(`/witness/${newest?.id}`)
+    await remember(page, [
+      [1, "c".repeat(64), Date.now()],
+      [3, newest?.chainHash ?? "none", Date.now()],
+    ])
+    await page.reload()
+    await check(page)
+    await ended(page)
+    assert.match(await said(page).innerText(), /^✗\s*History differs from what this browser saw on/u)
+  })
 })
 
 guide("an emptied chain", (it) => {
-  it.effect("is no empty chain to a browser that saw its stones", () =>
-    Effect.gen(function* () {
-      const { complaints, page, url } = yield* visit("/v2/witness", { bypassCSP: true })
-      const empty = yield* ask(`${url}/v2/witness`)
-      yield* steps(async () => {
-        await page.getByRole("button", { name: "Check the empty chain" }).click()
-        await said(page).getByText("The chain is empty.").waitFor()
-        await isAccessible(page, "an empty chain")
-      })
-      yield* stones(3)
-      yield* steps(async () => {
-        await page.getByRole("button", { name: "Check the empty chain" }).click()
-        await said(page).getByText("The chain has grown.").waitFor()
-        await page.goto(`${url}/v2/witness?before=1`)
-        await check(page)
-        await said(page).getByText("Stone 3 holds.").waitFor()
-        await serve(page, [])
-        await page.route("**/v2/witness", (route) =>
-          route.fulfill({ contentType: "text/html; charset=utf-8", body: empty.text }),
-        )
-        await page.goto(`${url}/v2/witness`)
-        await ended(page)
-        const words = await said(page).innerText()
-        assert.match(words, /^✗\s*History differs from what this browser saw on/u)
-        assert.include(words, "ends before its first stone, but this browser saw stone 3 on")
-      })
-      assert.deepStrictEqual(complaints, [])
-    }),
-  )
+  it("is no empty chain to a browser that saw its stones", async ({ visit, run }) => {
+    const { page, url } = await visit("/v2/witness", { bypassCSP: true })
+    const empty = await run(ask(`${url}/v2/witness`))
+    await page.getByRole("button", { name: "Check the empty chain" }).click()
+    await said(page).getByText("The chain is empty.").waitFor()
+    await isAccessible(page, "an empty chain")
+    await run(stones(3))
+    await page.getByRole("button", { name: "Check the empty chain" }).click()
+    await said(page).getByText("The chain has grown.").waitFor()
+    await page.goto(`${url}/v2/witness?before=1`)
+    await check(page)
+    await said(page).getByText("Stone 3 holds.").waitFor()
+    await serve(page, [])
+    await page.route("**/v2/witness", (route) =>
+      route.fulfill({ contentType: "text/html; charset=utf-8", body: empty.text }),
+    )
+    await page.goto(`${url}/v2/witness`)
+    await ended(page)
+    const words = await said(page).innerText()
+    assert.match(words, /^✗\s*History differs from what this browser saw on/u)
+    assert.include(words, "ends before its first stone, but this browser saw stone 3 on")
+  })
 })
 
 guide("an honest chain", (it) => {
-  it.effect("that grows stays green, also from the page of one stone to a head this browser saw", () =>
-    Effect.gen(function* () {
-      const before = yield* stones(2)
-      const { complaints, page, url } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        await check(page)
-        await said(page).getByText("All 2 links hold.").waitFor()
-        await said(page).getByText("This browser sees this chain for the first time").waitFor()
-      })
-      const after = yield* stones(5)
-      yield* steps(async () => {
-        // A page that is older than the chain contradicts nothing.
-        await check(page)
-        await said(page).getByText("All 2 links hold.").waitFor()
-        await page.reload()
-        await check(page)
-        await said(page).getByText("All 5 links hold.").waitFor()
-        assert.match(
-          await said(page).innerText(),
-          /It fits what this browser saw on [^,]+, \d\d:\d\d UTC, up to stone 2\./u,
-        )
-        assert.deepStrictEqual(await page.locator("[data-verdict]").allInnerTexts(), Array(5).fill("✓ holds"))
-        await page.goto(`${url}/witness/${before[1]?.id}`)
-        await check(page)
-        await said(page).getByText("Stone 2 holds.").waitFor()
-        assert.match(await said(page).innerText(), /Links 2 to 5 were walked[^]*up to stone 5\./u)
-        await page.goto(`${url}/witness/${after[4]?.id}`)
-        await check(page)
-        await said(page).getByText("Stone 5 holds.").waitFor()
-      })
-      assert.deepStrictEqual(complaints, [])
-    }),
-  )
+  it("that grows stays green, also from the page of one stone to a head this browser saw", async ({ visit, run }) => {
+    const before = await run(stones(2))
+    const { page, url } = await visit("/v2/witness")
+    await check(page)
+    await said(page).getByText("All 2 links hold.").waitFor()
+    await said(page).getByText("This browser sees this chain for the first time").waitFor()
+    const after = await run(stones(5))
+    // A page that is older than the chain contradicts nothing.
+    await check(page)
+    await said(page).getByText("All 2 links hold.").waitFor()
+    await page.reload()
+    await check(page)
+    await said(page).getByText("All 5 links hold.").waitFor()
+    assert.match(
+      await said(page).innerText(),
+      /It fits what this browser saw on [^,]+, \d\d:\d\d UTC, up to stone 2\./u,
+    )
+    assert.deepStrictEqual(await page.locator("[data-verdict]").allInnerTexts(), Array(5).fill("✓ holds"))
+    await page.goto(`${url}/witness/${before[1]?.id}`)
+    await check(page)
+    await said(page).getByText("Stone 2 holds.").waitFor()
+    assert.match(await said(page).innerText(), /Links 2 to 5 were walked[^]*up to stone 5\./u)
+    await page.goto(`${url}/witness/${after[4]?.id}`)
+    await check(page)
+    await said(page).getByText("Stone 5 holds.").waitFor()
+  })
 })

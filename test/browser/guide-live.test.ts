@@ -2,12 +2,10 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page, Request } from "playwright-core"
-import { steps, visit } from "../lab/browser/Browser.ts"
 import { guide, createAct } from "../lab/browser/Guide.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 import { shifted, take, watchShifts } from "../lab/browser/GuidePage.ts"
 
-/** Both addresses tell of something new until the page shows it. */
 const renewUntil = async (page: Page, words: string) => {
   for (const path of ["altars", "field"])
     await page.route(`**/api/${path}`, (route) =>
@@ -22,248 +20,221 @@ const renewUntil = async (page: Page, words: string) => {
 }
 
 guide("the field", (it) => {
-  it.effect("renews its notes and slots while it is looked at, and neither focus nor text moves", () =>
-    Effect.gen(function* () {
-      yield* createAct("/api/prayers/moss-hare", { agentName: "First", intentionCommitment: newCommitment() })
-      for (const dedication of ["One", "Two", "Three"]) yield* createAct("/api/candles/day/moss-hare", { dedication })
-      const { page, url } = yield* visit("/api/health")
-      const asked: Array<{ readonly path: string; readonly tag: string | undefined }> = []
-      const answered: Array<number> = []
-      let [open, most] = [0, 0]
-      yield* steps(async () => {
-        page.on("request", (request) => {
-          if (request.method() !== "HEAD") return
-          open += 1
-          most = Math.max(most, open)
-          asked.push({ path: new URL(request.url()).pathname, tag: request.headers()["if-none-match"] })
-        })
-        page.on("response", (response) => {
-          if (response.request().method() !== "HEAD") return
-          open -= 1
-          answered.push(response.status())
-        })
-        await watchShifts(page)
-        await page.clock.install()
-        await page.goto(`${url}/v2/`)
+  it("renews its notes and slots while it is looked at, and neither focus nor text moves", async ({ visit, run }) => {
+    await run(createAct("/api/prayers/moss-hare", { agentName: "First", intentionCommitment: newCommitment() }))
+    for (const dedication of ["One", "Two", "Three"]) await run(createAct("/api/candles/day/moss-hare", { dedication }))
+    const { page, url } = await visit("/api/health")
+    const asked: Array<{ readonly path: string; readonly tag: string | undefined }> = []
+    const answered: Array<number> = []
+    let [open, most] = [0, 0]
+    page.on("request", (request) => {
+      if (request.method() !== "HEAD") return
+      open += 1
+      most = Math.max(most, open)
+      asked.push({ path: new URL(request.url()).pathname, tag: request.headers()["if-none-match"] })
+    })
+    page.on("response", (response) => {
+      if (response.request().method() !== "HEAD") return
+      open -= 1
+      answered.push(response.status())
+    })
+    await watchShifts(page)
+    await page.clock.install()
+    await page.goto(`${url}/v2/`)
+    await page.waitForLoadState("networkidle")
+    const beats = async () => {
+      for (const _ of [1, 2]) {
+        const before = answered.length
+        await page.clock.runFor(10_000)
+        while (answered.length === before) await page.waitForEvent("response")
         await page.waitForLoadState("networkidle")
-      })
-      /** Both addresses are asked once more. */
-      const beats = async () => {
-        for (const _ of [1, 2]) {
-          const before = answered.length
-          await page.clock.runFor(10_000)
-          while (answered.length === before) await page.waitForEvent("response")
-          await page.waitForLoadState("networkidle")
-        }
       }
-      yield* steps(async () => {
-        assert.deepStrictEqual(
-          asked.map(({ path }) => path),
-          ["/api/field", "/api/altars"],
-        )
-        await beats()
-        assert.deepStrictEqual(answered, [200, 200, 304, 304])
-        assert.isTrue(asked.slice(2).every(({ tag }) => tag !== undefined))
-        const link = page.locator("#acts .journal li a").nth(1)
-        await link.scrollIntoViewIfNeeded()
-        await link.focus()
-      })
-      const lines = () => page.locator("#acts .journal li").count()
-      const before = yield* Effect.promise(lines)
-      const place = () =>
-        page.evaluate(() => [document.activeElement?.textContent, document.activeElement?.getBoundingClientRect().top])
-      const [words, top] = yield* Effect.promise(place)
-      yield* createAct("/api/prayers/frost-stoat", { agentName: "Second", intentionCommitment: newCommitment() })
-      yield* steps(async () => {
-        const moved = await shifted(page)
-        await beats()
-        await page.locator("#acts .journal li", { hasText: "Second laid a prayer with Frost Stoat" }).waitFor()
-        assert.strictEqual(await lines(), before + 1)
-        assert.include(await page.locator(".entry", { hasText: "Frost Stoat" }).innerText(), "prayer laid")
-        assert.match(await page.locator(".state").innerText(), /Prayers today\s+2/u)
-        const [now, nowTop] = await place()
-        assert.strictEqual(now, words)
-        assert.approximately(Number(nowTop), Number(top), 1)
-        assert.isAtMost((await shifted(page)) - moved, 0.01)
-        assert.strictEqual(most, 1)
-      })
-    }),
-  )
+    }
+    assert.deepStrictEqual(
+      asked.map(({ path }) => path),
+      ["/api/field", "/api/altars"],
+    )
+    await beats()
+    assert.deepStrictEqual(answered, [200, 200, 304, 304])
+    assert.isTrue(asked.slice(2).every(({ tag }) => tag !== undefined))
+    const link = page.locator("#acts .journal li a").nth(1)
+    await link.scrollIntoViewIfNeeded()
+    await link.focus()
+    const lines = () => page.locator("#acts .journal li").count()
+    const before = await run(Effect.promise(lines))
+    const place = () =>
+      page.evaluate(() => [document.activeElement?.textContent, document.activeElement?.getBoundingClientRect().top])
+    const [words, top] = await run(Effect.promise(place))
+    await run(createAct("/api/prayers/frost-stoat", { agentName: "Second", intentionCommitment: newCommitment() }))
+    const moved = await shifted(page)
+    await beats()
+    await page.locator("#acts .journal li", { hasText: "Second laid a prayer with Frost Stoat" }).waitFor()
+    assert.strictEqual(await lines(), before + 1)
+    assert.include(await page.locator(".entry", { hasText: "Frost Stoat" }).innerText(), "prayer laid")
+    assert.match(await page.locator(".state").innerText(), /Prayers today\s+2/u)
+    const [now, nowTop] = await place()
+    assert.strictEqual(now, words)
+    assert.approximately(Number(nowTop), Number(top), 1)
+    assert.isAtMost((await shifted(page)) - moved, 0.01)
+    assert.strictEqual(most, 1)
+  })
 
-  it.effect("asks an address that fails less often, and the others as ever", () =>
-    Effect.gen(function* () {
-      const { page, url } = yield* visit("/api/health")
-      const asked: Array<string> = []
-      const times = (path: string) => asked.filter((one) => one === path).length
-      yield* steps(async () => {
-        await page.route("**/api/field", (route) => route.fulfill({ status: 503 }))
-        await page.clock.install()
-        await page.goto(`${url}/v2/`)
-        await page.waitForLoadState("networkidle")
-        const open = new Set<Request>()
-        page.on("request", (request) => {
-          if (request.method() !== "HEAD") return
-          asked.push(new URL(request.url()).pathname)
-          open.add(request)
-        })
-        page.on("requestfinished", (request) => open.delete(request))
-        page.on("requestfailed", (request) => open.delete(request))
-        // Every 20 seconds; on a slow day an answer arrives behind the step in which it is awaited, and each waits for another.
-        for (let passed = 0; passed < 300_000 && times("/api/altars") < 10; passed += 5_000) {
-          await page.clock.runFor(5_000)
-          while (open.size > 0) await page.evaluate(() => undefined)
-          await page.evaluate(() => undefined)
-        }
-      })
-      assert.strictEqual(times("/api/altars"), 10)
-      assert.isAtMost(times("/api/field"), 6)
-    }),
-  )
+  it("asks an address that fails less often, and the others as ever", async ({ visit }) => {
+    const { page, url } = await visit("/api/health")
+    const asked: Array<string> = []
+    const times = (path: string) => asked.filter((one) => one === path).length
+    await page.route("**/api/field", (route) => route.fulfill({ status: 503 }))
+    await page.clock.install()
+    await page.goto(`${url}/v2/`)
+    await page.waitForLoadState("networkidle")
+    const open = new Set<Request>()
+    page.on("request", (request) => {
+      if (request.method() !== "HEAD") return
+      asked.push(new URL(request.url()).pathname)
+      open.add(request)
+    })
+    page.on("requestfinished", (request) => open.delete(request))
+    page.on("requestfailed", (request) => open.delete(request))
+    // Every 20 seconds; on a slow day an answer arrives behind the step in which it is awaited, and each waits for another.
+    for (let passed = 0; passed < 300_000 && times("/api/altars") < 10; passed += 5_000) {
+      await page.clock.runFor(5_000)
+      while (open.size > 0) await page.evaluate(() => undefined)
+      await page.evaluate(() => undefined)
+    }
+    assert.strictEqual(times("/api/altars"), 10)
+    assert.isAtMost(times("/api/field"), 6)
+  })
 
-  it.effect("takes over no price behind the back of whoever uses a form", () =>
-    Effect.gen(function* () {
-      const { page, url } = yield* visit("/api/health")
-      yield* steps(async () => {
-        await page.clock.install()
-        await page.goto(`${url}/v2/spirits/static-fox`)
-        await take(page, "Lay the prayer")
-        const form = page.getByRole("form", { name: "Lay the prayer" })
-        await form.getByLabel("Your public name").fill("Wren")
-        // From now on the altar asks for twice as much, and its page says so.
-        await page.route("**/v2/spirits/static-fox", async (route) => {
-          const response = await route.fetch()
-          const text = await response.text()
-          await route.fulfill({
-            response,
-            body: text
-              .replaceAll('data-amount="10000"', 'data-amount="20000"')
-              .replace("Today's slot", "The price changed; today's slot"),
-          })
-        })
-        await page.route("**/api/prayers/**", async (route) => {
-          const response = await route.fetch()
-          const challenge = JSON.parse(Buffer.from(response.headers()["payment-required"] ?? "", "base64").toString())
-          const dearer = { ...challenge, accepts: [{ ...challenge.accepts[0], amount: "20000" }] }
-          const header = Buffer.from(JSON.stringify(dearer)).toString("base64")
-          await route.fulfill({ response, headers: { ...response.headers(), "payment-required": header } })
-        })
-        await renewUntil(page, "The price changed")
-        await form.getByRole("button", { name: "Lay the prayer for $0.01" }).click()
-        await page
-          .getByText("The altar asks for 20000 atomic USDC, but this page listed 10000. Nothing was signed.")
-          .waitFor()
+  it("takes over no price behind the back of whoever uses a form", async ({ visit }) => {
+    const { page, url } = await visit("/api/health")
+    await page.clock.install()
+    await page.goto(`${url}/v2/spirits/static-fox`)
+    await take(page, "Lay the prayer")
+    const form = page.getByRole("form", { name: "Lay the prayer" })
+    await form.getByLabel("Your public name").fill("Wren")
+    // From now on the altar asks for twice as much, and its page says so.
+    await page.route("**/v2/spirits/static-fox", async (route) => {
+      const response = await route.fetch()
+      const text = await response.text()
+      await route.fulfill({
+        response,
+        body: text
+          .replaceAll('data-amount="10000"', 'data-amount="20000"')
+          .replace("Today's slot", "The price changed; today's slot"),
       })
-    }),
-  )
+    })
+    await page.route("**/api/prayers/**", async (route) => {
+      const response = await route.fetch()
+      const challenge = JSON.parse(Buffer.from(response.headers()["payment-required"] ?? "", "base64").toString())
+      const dearer = { ...challenge, accepts: [{ ...challenge.accepts[0], amount: "20000" }] }
+      const header = Buffer.from(JSON.stringify(dearer)).toString("base64")
+      await route.fulfill({ response, headers: { ...response.headers(), "payment-required": header } })
+    })
+    await renewUntil(page, "The price changed")
+    await form.getByRole("button", { name: "Lay the prayer for $0.01" }).click()
+    await page
+      .getByText("The altar asks for 20000 atomic USDC, but this page listed 10000. Nothing was signed.")
+      .waitFor()
+  })
 
-  it.effect("leaves a form where it is while its payment is prepared, wherever the focus is by then", () =>
-    Effect.gen(function* () {
-      const { page, url } = yield* visit("/api/health")
-      const form = page.getByRole("form", { name: "Lay the prayer" })
-      const prayer = page.locator("#prayer")
-      let release = () => {}
-      const held = new Promise<void>((resolve) => {
-        release = resolve
-      })
-      yield* steps(async () => {
-        await page.clock.install()
-        await page.goto(`${url}/v2/spirits/brass-cicada`)
-        await page.waitForLoadState("networkidle")
-        await page.route("**/sandbox/**", async (route) => {
-          await held
-          await route.continue()
-        })
-        await form.getByRole("button", { name: "Lay the prayer for" }).click()
-        await form.getByText("Opening a play wallet.").waitFor()
-        await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur())
-      })
-      yield* createAct("/api/prayers/brass-cicada", { agentName: "Faster", intentionCommitment: newCommitment() })
-      yield* steps(async () => {
-        for (let beat = 0; beat < 4 && !(await prayer.innerText()).includes("Faster"); beat++) {
-          await page.clock.runFor(10_000)
-          await page.waitForLoadState("networkidle")
-        }
-        await prayer.getByText("Faster").first().waitFor()
-        assert.strictEqual(await form.count(), 1)
-        release()
-        await form.getByText("Nothing was signed.").waitFor()
-      })
-    }),
-  )
+  it("leaves a form where it is while its payment is prepared, wherever the focus is by then", async ({
+    visit,
+    run,
+  }) => {
+    const { page, url } = await visit("/api/health")
+    const form = page.getByRole("form", { name: "Lay the prayer" })
+    const prayer = page.locator("#prayer")
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.clock.install()
+    await page.goto(`${url}/v2/spirits/brass-cicada`)
+    await page.waitForLoadState("networkidle")
+    await page.route("**/sandbox/**", async (route) => {
+      await held
+      await route.continue()
+    })
+    await form.getByRole("button", { name: "Lay the prayer for" }).click()
+    await form.getByText("Opening a play wallet.").waitFor()
+    await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur())
+    await run(createAct("/api/prayers/brass-cicada", { agentName: "Faster", intentionCommitment: newCommitment() }))
+    for (let beat = 0; beat < 4 && !(await prayer.innerText()).includes("Faster"); beat++) {
+      await page.clock.runFor(10_000)
+      await page.waitForLoadState("networkidle")
+    }
+    await prayer.getByText("Faster").first().waitFor()
+    assert.strictEqual(await form.count(), 1)
+    release()
+    await form.getByText("Nothing was signed.").waitFor()
+  })
 
-  it.effect("takes nothing from under whoever is in it, however its place has changed", () =>
-    Effect.gen(function* () {
-      const { page, url } = yield* visit("/api/health")
-      yield* steps(async () => {
-        await page.clock.install()
-        await page.goto(`${url}/v2/spirits/cloud-tapir`)
-        const name = page.getByRole("form", { name: "Lay the prayer" }).getByLabel("Your public name")
-        await name.fill("Wren")
-        await page.route("**/v2/spirits/cloud-tapir", async (route) => {
-          const response = await route.fetch()
-          const text = await response.text()
-          const body = text.replace('id="prayer"', 'class="other" id="prayer"').replace("None lit", "Laid out anew")
-          await route.fulfill({ response, body })
-        })
-        await renewUntil(page, "Laid out anew")
-        assert.isTrue(await name.evaluate((field) => field === document.activeElement))
-        assert.strictEqual(await name.inputValue(), "Wren")
-      })
-    }),
-  )
+  it("takes nothing from under whoever is in it, however its place has changed", async ({ visit }) => {
+    const { page, url } = await visit("/api/health")
+    await page.clock.install()
+    await page.goto(`${url}/v2/spirits/cloud-tapir`)
+    const name = page.getByRole("form", { name: "Lay the prayer" }).getByLabel("Your public name")
+    await name.fill("Wren")
+    await page.route("**/v2/spirits/cloud-tapir", async (route) => {
+      const response = await route.fetch()
+      const text = await response.text()
+      const body = text.replace('id="prayer"', 'class="other" id="prayer"').replace("None lit", "Laid out anew")
+      await route.fulfill({ response, body })
+    })
+    await renewUntil(page, "Laid out anew")
+    assert.isTrue(await name.evaluate((field) => field === document.activeElement))
+    assert.strictEqual(await name.inputValue(), "Wren")
+  })
 
-  it.effect("is not asked while nobody looks or the browser is offline, and less often where nobody answers", () =>
-    Effect.gen(function* () {
-      const { complaints, page, url } = yield* visit("/api/health")
-      let asked = 0
-      const open = new Set<Request>()
-      yield* steps(async () => {
-        page.on("request", (request) => {
-          if (request.method() !== "HEAD") return
-          asked += 1
-          open.add(request)
-        })
-        page.on("requestfinished", (request) => open.delete(request))
-        page.on("requestfailed", (request) => open.delete(request))
-        await page.clock.install()
-        await page.goto(`${url}/v2/spirits/moss-hare`)
-        await page.waitForLoadState("networkidle")
-        const look = (hidden: boolean) =>
-          page.evaluate((is) => {
-            Object.defineProperty(document, "hidden", { configurable: true, get: () => is })
-            document.dispatchEvent(new Event("visibilitychange"))
-          }, hidden)
-        const during = async (millis: number) => {
-          const before = asked
-          for (let passed = 0; passed < millis; passed += 5_000) {
-            await page.clock.runFor(5_000)
-            // What was begun ends, and the page hears of it.
-            while (open.size > 0) await page.evaluate(() => undefined)
-            await page.evaluate(() => undefined)
-          }
-          return asked - before
-        }
-        await look(true)
-        assert.strictEqual(await during(60_000), 0)
-        await look(false)
-        const looked = await during(60_000)
-        assert.isAtLeast(looked, 4)
-        assert.isAtMost(looked, 7)
-        await page.context().setOffline(true)
-        await page.getByText("You are offline. What you see").waitFor()
-        assert.strictEqual(await during(60_000), 0)
-        await page.context().setOffline(false)
-        await page.getByText("You are offline. What you see").waitFor({ state: "hidden" })
-        await page.route(
-          (to) => to.pathname.startsWith("/api/"),
-          (route) => route.abort("connectionrefused"),
-        )
-        // After 10, 20, 40, 80 seconds and so on.
-        const tried = await during(150_000)
-        assert.isAtLeast(tried, 3)
-        assert.isAtMost(tried, 5)
-      })
-      assert.deepStrictEqual(complaints, [])
-    }),
-  )
+  it("is not asked while nobody looks or the browser is offline, and less often where nobody answers", async ({
+    visit,
+  }) => {
+    const { page, url } = await visit("/api/health")
+    let asked = 0
+    const open = new Set<Request>()
+    page.on("request", (request) => {
+      if (request.method() !== "HEAD") return
+      asked += 1
+      open.add(request)
+    })
+    page.on("requestfinished", (request) => open.delete(request))
+    page.on("requestfailed", (request) => open.delete(request))
+    await page.clock.install()
+    await page.goto(`${url}/v2/spirits/moss-hare`)
+    await page.waitForLoadState("networkidle")
+    const look = (hidden: boolean) =>
+      page.evaluate((is) => {
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => is })
+        document.dispatchEvent(new Event("visibilitychange"))
+      }, hidden)
+    const during = async (millis: number) => {
+      const before = asked
+      for (let passed = 0; passed < millis; passed += 5_000) {
+        await page.clock.runFor(5_000)
+        // What was begun ends, and the page hears of it.
+        while (open.size > 0) await page.evaluate(() => undefined)
+        await page.evaluate(() => undefined)
+      }
+      return asked - before
+    }
+    await look(true)
+    assert.strictEqual(await during(60_000), 0)
+    await look(false)
+    const looked = await during(60_000)
+    assert.isAtLeast(looked, 4)
+    assert.isAtMost(looked, 7)
+    await page.context().setOffline(true)
+    await page.getByText("You are offline. What you see").waitFor()
+    assert.strictEqual(await during(60_000), 0)
+    await page.context().setOffline(false)
+    await page.getByText("You are offline. What you see").waitFor({ state: "hidden" })
+    await page.route(
+      (to) => to.pathname.startsWith("/api/"),
+      (route) => route.abort("connectionrefused"),
+    )
+    // After 10, 20, 40, 80 seconds and so on.
+    const tried = await during(150_000)
+    assert.isAtLeast(tried, 3)
+    assert.isAtMost(tried, 5)
+  })
 })

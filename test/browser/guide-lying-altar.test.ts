@@ -1,9 +1,8 @@
 /** An altar that is paid and answers with something else: the page shows no receipt, and keeps what proves it. */
-import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { assert } from "@effect/vitest"
+import { Layer } from "effect"
 import type { Page } from "playwright-core"
-import { inject } from "vitest"
-import { Browser, isAccessible, steps, visit } from "../lab/browser/Browser.ts"
+import { Browser, isAccessible, journeys } from "../lab/browser/Browser.ts"
 import { settled, signed } from "../lab/browser/Guide.ts"
 import { take } from "../lab/browser/GuidePage.ts"
 import { forgedFields, forgeFields, layer as lyingAltar, LyingAltar } from "../lab/proxy/LyingAltar.ts"
@@ -20,48 +19,47 @@ const buy = async (page: Page) => {
 
 const verdict = (page: Page) => page.locator(".verdict", { hasText: "Not what you bought." })
 
-/** The purchase that this browser keeps. */
 const kept = (page: Page) =>
   page.evaluate(() => {
     const slot = Object.keys(localStorage).find((name) => name.startsWith("altar:purchase:")) ?? ""
     return JSON.parse(localStorage.getItem(slot) ?? "null")
   })
 
-describe.skipIf(inject("browser") === "")("in a browser,", () => {
-  layer(Layer.merge(lyingAltar, Browser.layer), { excludeTestServices: true })("an altar that recorded", (it) => {
-    it.effect("something else is asked again after a reload, by its reconciliation, and settles once it is right", () =>
-      Effect.gen(function* () {
-        const { tells } = yield* LyingAltar
-        tells(forgeFields)
-        const { page } = yield* visit("/v2/witness", { bypassCSP: true })
-        const requests = watch(page)
-        yield* steps(async () => {
-          await buy(page)
-          await verdict(page).waitFor()
-          assert.include(await verdict(page).innerText(), "The altar recorded something else than you bought.")
-          assert.strictEqual(await settled(page).count(), 0)
-          await isAccessible(page, "an answer that is not what was bought")
-          const { body, misrecorded, payment } = await kept(page)
-          assert.strictEqual(misrecorded.body.receipt.priceUsd, "$9.00")
-          const fields = misrecorded.differences.map((one: { readonly field: string }) => one.field)
-          assert.includeMembers(fields, [...forgedFields])
-          assert.deepStrictEqual(
-            signed(requests).map((one) => one.payment),
-            [payment],
-          )
-          assert.strictEqual(misrecorded.body.record.commitment, JSON.parse(body).commitment)
-          const reconciled = page.waitForRequest("**/api/reconcile/**")
-          await page.reload()
-          await reconciled
-          await verdict(page).waitFor()
-          assert.notInclude(await page.locator("body").innerText(), "was charged, once")
-          tells(undefined)
-          await page.getByRole("button", { name: "Ask again" }).click()
-          await settled(page).waitFor()
-          assert.isNull(await kept(page))
-        })
-        assert.strictEqual(signed(requests).length, 1)
-      }),
+journeys(
+  "an altar that recorded",
+  Layer.merge(lyingAltar, Browser.layer),
+)((it) => {
+  it("something else is asked again after a reload, by its reconciliation, and settles once it is right", async ({
+    visit,
+    run,
+  }) => {
+    const { tells } = await run(LyingAltar)
+    tells(forgeFields)
+    const { page } = await visit("/v2/witness", { bypassCSP: true })
+    const requests = watch(page)
+    await buy(page)
+    await verdict(page).waitFor()
+    assert.include(await verdict(page).innerText(), "The altar recorded something else than you bought.")
+    assert.strictEqual(await settled(page).count(), 0)
+    await isAccessible(page, "an answer that is not what was bought")
+    const { body, misrecorded, payment } = await kept(page)
+    assert.strictEqual(misrecorded.body.receipt.priceUsd, "$9.00")
+    const fields = misrecorded.differences.map((one: { readonly field: string }) => one.field)
+    assert.includeMembers(fields, [...forgedFields])
+    assert.deepStrictEqual(
+      signed(requests).map((one) => one.payment),
+      [payment],
     )
+    assert.strictEqual(misrecorded.body.record.commitment, JSON.parse(body).commitment)
+    const reconciled = page.waitForRequest("**/api/reconcile/**")
+    await page.reload()
+    await reconciled
+    await verdict(page).waitFor()
+    assert.notInclude(await page.locator("body").innerText(), "was charged, once")
+    tells(undefined)
+    await page.getByRole("button", { name: "Ask again" }).click()
+    await settled(page).waitFor()
+    assert.isNull(await kept(page))
+    assert.strictEqual(signed(requests).length, 1)
   })
 })

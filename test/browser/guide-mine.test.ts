@@ -1,164 +1,121 @@
 /** The acts of a wallet and the box of sealed words of a browser. */
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
 import { seal } from "../../src/altar/Hashes.ts"
-import { isAccessible, type Appearance, appearancesOf, assertAppearance, steps, visit } from "../lab/browser/Browser.ts"
+import { isAccessible, appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
 import { fill, guide, settled } from "../lab/browser/Guide.ts"
 import { take } from "../lab/browser/GuidePage.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, keepsakeOf, layStone, sentBy, setStone } from "../lab/browser/WordsPage.ts"
 
 guide("my acts", (it) => {
-  it.effect("are found by wallet, with the box of sealed words, which leaves and comes back as one file", () =>
-    Effect.gen(function* () {
-      const { complaints, page, url } = yield* visit("/v2/mine", { bypassCSP: true })
-      const other = yield* visit("/v2/mine", { bypassCSP: true })
-      const requests = [watch(page), watch(other.page)]
-      yield* steps(async () => {
-        await page.getByText("No sealed words are in this browser.").waitFor()
-        await isAccessible(page, "an empty box")
-        for (const words of ["The first of two.", "<b>The second</b> of two."]) {
-          await page.goto(`${url}/v2/witness`)
-          if (words.startsWith("The first")) await setStone(page, words)
-          else {
-            await page.getByText("Play wallet with").first().waitFor()
-            await layStone(page, words)
-          }
-          await settled(page).waitFor()
-        }
-        await page.getByRole("link", { name: "My acts" }).first().click()
-        await page.locator(".box > li").nth(1).waitFor()
-        const box = await page.locator(".box").innerText()
-        assert.match(box, /Witness stone 2[^]*<b>The second<\/b> of two\.[^]*Witness stone 1[^]*The first of two\./u)
-        assert.match(box, /Only in this browser\./u)
-        // The wallet that paid is offered; its acts say whether their words are here.
-        await page.getByText("Paid from this browser:").getByRole("link").click()
-        await page.locator(".journal li").nth(1).waitFor()
-        await page.getByText("its words are in this browser").first().waitFor()
-        await page.getByText("Salt, words and commitment").first().click()
-        await page.locator(".keepsake").waitFor()
-        await isAccessible(page, "my acts")
-        const mine = page.url()
-        assert.match(mine, /\/v2\/mine\?wallet=0x[0-9a-fA-F]{40}$/u)
+  it("are found by wallet, with the box of sealed words, which leaves and comes back as one file", async ({
+    visit,
+  }) => {
+    const { complaints, page, url } = await visit("/v2/mine", { bypassCSP: true })
+    const other = await visit("/v2/mine", { bypassCSP: true })
+    const requests = [watch(page), watch(other.page)]
+    await page.getByText("No sealed words are in this browser.").waitFor()
+    await isAccessible(page, "an empty box")
+    for (const words of ["The first of two.", "<b>The second</b> of two."]) {
+      await page.goto(`${url}/v2/witness`)
+      if (words.startsWith("The first")) await setStone(page, words)
+      else {
+        await page.getByText("Play wallet with").first().waitFor()
+        await layStone(page, words)
+      }
+      await settled(page).waitFor()
+    }
+    await page.getByRole("link", { name: "My acts" }).first().click()
+    await page.locator(".box > li").nth(1).waitFor()
+    const box = await page.locator(".box").innerText()
+    assert.match(box, /Witness stone 2[^]*<b>The second<\/b> of two\.[^]*Witness stone 1[^]*The first of two\./u)
+    assert.match(box, /Only in this browser\./u)
+    // The wallet that paid is offered; its acts say whether their words are here.
+    await page.getByText("Paid from this browser:").getByRole("link").click()
+    await page.locator(".journal li").nth(1).waitFor()
+    await page.getByText("its words are in this browser").first().waitFor()
+    await page.getByText("Salt, words and commitment").first().click()
+    await page.locator(".keepsake").waitFor()
+    await assertAppearance(page, appearancesOf(360, 1280), "my acts", "guide-mine")
+    const mine = page.url()
+    assert.match(mine, /\/v2\/mine\?wallet=0x[0-9a-fA-F]{40}$/u)
 
-        const kept = await held(page)
-        assert.strictEqual(kept.length, 2)
-        const saving = page.waitForEvent("download")
-        await page.getByRole("link", { name: "Save all as one file" }).click()
-        const saved = await keep(await saving)
-        await page.getByText("You saved a copy.").first().waitFor()
+    const kept = await held(page)
+    assert.strictEqual(kept.length, 2)
+    const saving = page.waitForEvent("download")
+    await page.getByRole("link", { name: "Save all as one file" }).click()
+    const saved = await keep(await saving)
+    await page.getByText("You saved a copy.").first().waitFor()
 
-        await other.page.goto(mine)
-        await other.page.getByText("its words are not in this browser").first().waitFor()
-        const [first] = kept
-        const forged = { words: [...kept, { ...first, salt: "f".repeat(32) }] }
-        await other.page.getByLabel("Your saved file").setInputFiles(file(forged))
-        await other.page.getByText("2 entries are in the box now. 1 entry did not hash").waitFor()
-        await other.page.getByLabel("Your saved file").setInputFiles(saved)
-        await other.page.getByText("2 entries are in the box now.", { exact: false }).waitFor()
-        assert.deepStrictEqual(
-          new Set((await held(other.page)).map(({ salt }) => salt)),
-          new Set(kept.map(({ salt }) => salt)),
-        )
-        await other.page.getByText("its words are in this browser").first().waitFor()
-        await other.page.getByLabel("Your saved file").setInputFiles(file({ nothing: true }))
-        await other.page.getByText("That is no file of sealed words").waitFor()
+    await other.page.goto(mine)
+    await other.page.getByText("its words are not in this browser").first().waitFor()
+    const [first] = kept
+    const forged = { words: [...kept, { ...first, salt: "f".repeat(32) }] }
+    await other.page.getByLabel("Your saved file").setInputFiles(file(forged))
+    await other.page.getByText("2 entries are in the box now. 1 entry did not hash").waitFor()
+    await other.page.getByLabel("Your saved file").setInputFiles(saved)
+    await other.page.getByText("2 entries are in the box now.", { exact: false }).waitFor()
+    assert.deepStrictEqual(
+      new Set((await held(other.page)).map(({ salt }) => salt)),
+      new Set(kept.map(({ salt }) => salt)),
+    )
+    await other.page.getByText("its words are in this browser").first().waitFor()
+    await other.page.getByLabel("Your saved file").setInputFiles(file({ nothing: true }))
+    await other.page.getByText("That is no file of sealed words").waitFor()
 
-        await other.page.getByText("Salt, words and commitment").first().click()
-        await other.page.getByRole("button", { name: "Remove from this browser" }).click()
-        await other.page.getByRole("button", { name: "Keep them" }).click()
-        assert.strictEqual((await held(other.page)).length, 2)
-        await other.page.getByRole("button", { name: "Remove from this browser" }).click()
-        await other.page.getByRole("button", { name: "Remove", exact: true }).click()
-        await other.page.locator(".box > li").nth(1).waitFor({ state: "detached" })
-        assert.strictEqual((await held(other.page)).length, 1)
+    await other.page.getByText("Salt, words and commitment").first().click()
+    await other.page.getByRole("button", { name: "Remove from this browser" }).click()
+    await other.page.getByRole("button", { name: "Keep them" }).click()
+    assert.strictEqual((await held(other.page)).length, 2)
+    await other.page.getByRole("button", { name: "Remove from this browser" }).click()
+    await other.page.getByRole("button", { name: "Remove", exact: true }).click()
+    await other.page.locator(".box > li").nth(1).waitFor({ state: "detached" })
+    assert.strictEqual((await held(other.page)).length, 1)
 
-        for (const { salt } of kept) assert.notInclude(requests.map(sentBy).join(), salt)
-        assert.notInclude(requests.map(sentBy).join(), "of two")
-      })
-      assert.deepStrictEqual([...complaints, ...other.complaints], [])
-    }),
-  )
+    for (const { salt } of kept) assert.notInclude(requests.map(sentBy).join(), salt)
+    assert.notInclude(requests.map(sentBy).join(), "of two")
+    assert.deepStrictEqual([...complaints, ...other.complaints], [])
+  })
 
-  it.effect("tell of words that were taken back and found no room", () =>
-    Effect.gen(function* () {
-      const { page } = yield* visit("/v2/mine")
-      const [salt, words] = ["0123456789abcdef", "No room at all."]
-      yield* steps(async () => {
-        await fill(page, 100)
-        await page.getByLabel("Your saved file").setInputFiles(file({ salt, words, commitment: seal(salt, words) }))
-        await page.getByText("1 entry found no room here and will be gone when you leave.").waitFor()
-        assert.deepStrictEqual(await held(page), [])
-      })
-    }),
-  )
+  it("tell of words that were taken back and found no room", async ({ visit }) => {
+    const { page } = await visit("/v2/mine")
+    const [salt, words] = ["0123456789abcdef", "No room at all."]
+    await fill(page, 100)
+    await page.getByLabel("Your saved file").setInputFiles(file({ salt, words, commitment: seal(salt, words) }))
+    await page.getByText("1 entry found no room here and will be gone when you leave.").waitFor()
+    assert.deepStrictEqual(await held(page), [])
+  })
 
-  it.effect("are asked for with a wallet of the browser, also the play wallet of the tab", () =>
-    Effect.gen(function* () {
-      const { page, url } = yield* visit("/v2/mine")
-      yield* steps(async () => {
-        await page.getByRole("button", { name: "Ask my wallet" }).click()
-        await page.getByText("No wallet was found in this browser.").waitFor()
-        await page.goto(`${url}/v2/witness`)
-        await take(page, "Set the stone")
-        await page.goto(`${url}/v2/mine`)
-        await page.getByRole("button", { name: "Ask my wallet" }).click()
-        await page.getByText("Nothing here was paid by").waitFor()
-        // Words that were sealed here may have been paid for elsewhere.
-        await page.goto(`${url}/v2/witness`)
-        await page.locator("#seal-words").fill("Paid by an agent.")
-        await page.getByRole("button", { name: "Seal", exact: true }).click()
-        await page.getByText("Not saved yet.").waitFor()
-        const { commitment } = await keepsakeOf(page)
-        await page.goto(`${url}/v2/mine`)
-        await page.getByText("No act known yet.").waitFor()
-        await page.getByRole("link", { name: "Look for its stone" }).click()
-        await page.getByText(`Nothing found for`).waitFor()
-        assert.include(page.url(), commitment)
-      })
-    }),
-  )
+  it("are asked for with a wallet of the browser, also the play wallet of the tab", async ({ visit }) => {
+    const { page, url } = await visit("/v2/mine")
+    await page.getByRole("button", { name: "Ask my wallet" }).click()
+    await page.getByText("No wallet was found in this browser.").waitFor()
+    await page.goto(`${url}/v2/witness`)
+    await take(page, "Set the stone")
+    await page.goto(`${url}/v2/mine`)
+    await page.getByRole("button", { name: "Ask my wallet" }).click()
+    await page.getByText("Nothing here was paid by").waitFor()
+    // Words that were sealed here may have been paid for elsewhere.
+    await page.goto(`${url}/v2/witness`)
+    await page.locator("#seal-words").fill("Paid by an agent.")
+    await page.getByRole("button", { name: "Seal", exact: true }).click()
+    await page.getByText("Not saved yet.").waitFor()
+    const { commitment } = await keepsakeOf(page)
+    await page.goto(`${url}/v2/mine`)
+    await page.getByText("No act known yet.").waitFor()
+    await page.getByRole("link", { name: "Look for its stone" }).click()
+    await page.getByText(`Nothing found for`).waitFor()
+    assert.include(page.url(), commitment)
+  })
 
-  it.effect("say what is wrong with a wallet, and what needs script", () =>
-    Effect.gen(function* () {
-      const { page, url } = yield* visit("/v2/mine?wallet=%3Cb%3E", { javaScriptEnabled: false })
-      yield* steps(async () => {
-        assert.match(await page.getByRole("alert").innerText(), /^<b> is no wallet\./u)
-        assert.isTrue(await page.getByText("Without script, a file you saved").isVisible())
-        assert.isFalse(await page.getByRole("button", { name: "Ask my wallet" }).isVisible())
-        await page.getByRole("textbox", { name: "Wallet" }).fill(`0x${"1".repeat(40)}`)
-        await page.getByRole("button", { name: "Show" }).click()
-        await page.getByText("Nothing here was paid by").waitFor()
-        assert.strictEqual(page.url(), `${url}/v2/mine?wallet=0x${"1".repeat(40)}`)
-      })
-    }),
-  )
-
-  it.effect("look well 360 and 1280 pixels wide, light and dark, and in forced colours", () =>
-    Effect.gen(function* () {
-      const looks: ReadonlyArray<Appearance> = [
-        ...appearancesOf(360, 1280),
-        { width: 720, colorScheme: "light", forcedColors: "active" },
-      ]
-      const { page, url } = yield* visit("/v2/witness", { bypassCSP: true, reducedMotion: "reduce" })
-      yield* steps(async () => {
-        await setStone(page, "Seen on a phone and on a desk, by day and by night: the heron will be back by May.")
-        await settled(page).waitFor()
-        await assertAppearance(page, looks, "keep this", "guide-keep-this")
-        await page.getByRole("link", { name: "Save as a file" }).click()
-        await page.getByRole("link", { name: "Open the act" }).click()
-        await page
-          .getByRole("button", { name: /^Check stone/u })
-          .first()
-          .click()
-        await page.locator("[data-verify-status] .verdict--holds").waitFor()
-        await assertAppearance(page, looks, "a stone with its words", "guide-stone-filled")
-        await page.goto(`${url}/v2/mine`)
-        await page.getByText("Paid from this browser:").getByRole("link").first().click()
-        await page.getByText("Salt, words and commitment").first().click()
-        await page.locator(".keepsake").waitFor()
-        await assertAppearance(page, looks, "my acts", "guide-mine")
-      })
-    }),
-  )
+  it("say what is wrong with a wallet, and what needs script", async ({ visit }) => {
+    const { page, url } = await visit("/v2/mine?wallet=%3Cb%3E", { javaScriptEnabled: false })
+    assert.match(await page.getByRole("alert").innerText(), /^<b> is no wallet\./u)
+    assert.isTrue(await page.getByText("Without script, a file you saved").isVisible())
+    assert.isFalse(await page.getByRole("button", { name: "Ask my wallet" }).isVisible())
+    await page.getByRole("textbox", { name: "Wallet" }).fill(`0x${"1".repeat(40)}`)
+    await page.getByRole("button", { name: "Show" }).click()
+    await page.getByText("Nothing here was paid by").waitFor()
+    assert.strictEqual(page.url(), `${url}/v2/mine?wallet=0x${"1".repeat(40)}`)
+  })
 })

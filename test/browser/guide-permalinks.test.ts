@@ -11,223 +11,208 @@ import { preferred } from "../../src/http/Accept.ts"
 import { html } from "../../src/platform/Html.ts"
 import { createActs, createAct, sandbox } from "../lab/browser/Guide.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
+import { effects } from "../lab/Effects.ts"
 
 const meta = (text: string, name: string) =>
   new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`, "u").exec(text)?.[1]
 
 layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
-  it.effect("answer with a page, the record, or neither, as asked", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { kept, stone } = yield* createActs
-      for (const [path, api] of [
-        [`/acts/${kept.id}`, `/api/acts/${kept.id}`],
-        [`/acts/${stone.id}`, `/api/acts/${stone.id}`],
-        [`/witness/${stone.id}`, `/api/witness/${stone.id}`],
-      ] as const) {
-        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } })
-        assert.deepStrictEqual([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"])
-        assert.match(page.headers.get("vary") ?? "", /accept/iu)
-        assert.match(page.text, /<title>[^<]+ · Spirit Altar<\/title>/u)
-        assert.isAbove(meta(page.text, "description")?.length ?? 0, 20)
-        const picture = meta(page.text, "og:image") ?? ""
-        const drawn = yield* ask(picture, {})
-        assert.deepStrictEqual([drawn.status, drawn.headers.get("content-type")], [200, "image/png"], picture)
-        assert.strictEqual(meta(page.text, "og:url"), `${url}${path}`)
+  const effect = effects(it)
+  effect("answer with a page, the record, or neither, as asked", function* () {
+    const { url } = yield* TestServer
+    const { kept, stone } = yield* createActs
+    for (const [path, api] of [
+      [`/acts/${kept.id}`, `/api/acts/${kept.id}`],
+      [`/acts/${stone.id}`, `/api/acts/${stone.id}`],
+      [`/witness/${stone.id}`, `/api/witness/${stone.id}`],
+    ] as const) {
+      const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } })
+      assert.deepStrictEqual([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"])
+      assert.match(page.headers.get("vary") ?? "", /accept/iu)
+      assert.match(page.text, /<title>[^<]+ · Spirit Altar<\/title>/u)
+      assert.isAbove(meta(page.text, "description")?.length ?? 0, 20)
+      const picture = meta(page.text, "og:image") ?? ""
+      const drawn = yield* ask(picture, {})
+      assert.deepStrictEqual([drawn.status, drawn.headers.get("content-type")], [200, "image/png"], picture)
+      assert.strictEqual(meta(page.text, "og:url"), `${url}${path}`)
 
-        const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
-        const known = yield* ask(`${url}${api}`)
-        assert.deepStrictEqual([record.status, record.text], [200, known.text])
-        const again = yield* ask(`${url}${path}`, {
-          headers: { accept: "application/json", "if-none-match": record.headers.get("etag") ?? "" },
-        })
-        assert.strictEqual(again.status, 304)
+      const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
+      const known = yield* ask(`${url}${api}`)
+      assert.deepStrictEqual([record.status, record.text], [200, known.text])
+      const again = yield* ask(`${url}${path}`, {
+        headers: { accept: "application/json", "if-none-match": record.headers.get("etag") ?? "" },
+      })
+      assert.strictEqual(again.status, 304)
 
-        const neither = yield* ask(`${url}${path}`, { headers: { accept: "image/png" } })
-        assert.deepStrictEqual([neither.status, neither.json["code"]], [406, "not_acceptable"])
-      }
-    }),
-  )
+      const neither = yield* ask(`${url}${path}`, { headers: { accept: "image/png" } })
+      assert.deepStrictEqual([neither.status, neither.json["code"]], [406, "not_acceptable"])
+    }
+  })
 
-  it.effect("say in the asked form that there is nothing", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const [path, code] of [
-        ["/acts/00000000-0000-4000-8000-000000000000", "act_not_found"],
-        ["/acts/nothing", "act_not_found"],
-        ["/witness/00000000-0000-4000-8000-000000000000", "witness_not_found"],
-        ["/witness/%27%3B--", "witness_not_found"],
-      ] as const) {
-        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
-        assert.strictEqual(page.status, 404)
-        assert.include(page.text, "This page is blank")
-        const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
-        assert.deepStrictEqual([record.status, record.json["code"]], [404, code])
-      }
-      for (const path of ["/v2/nowhere", "/signals/nowhere", "/nowhere.html"]) {
-        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,*/*;q=0.8" } })
-        assert.deepStrictEqual(
-          [page.status, page.text.includes("Nothing stands under this address")],
-          [404, true],
-          path,
-        )
-        assert.match(page.headers.get("content-security-policy") ?? "", /^default-src 'none'/u)
-        const record = yield* ask(`${url}${path}`)
-        assert.deepStrictEqual([record.status, record.json["code"]], [404, "not_found"])
-      }
-      const api = yield* ask(`${url}/api/nowhere`, { headers: { accept: "text/html,*/*;q=0.8" } })
-      assert.deepStrictEqual([api.status, api.json["code"]], [404, "not_found"])
-      const spirit = yield* ask(`${url}/v2/spirits/unicorn`)
-      assert.deepStrictEqual([spirit.status, spirit.text.includes("There is no such plate")], [404, true])
-    }),
-  )
+  effect("say in the asked form that there is nothing", function* () {
+    const { url } = yield* TestServer
+    for (const [path, code] of [
+      ["/acts/00000000-0000-4000-8000-000000000000", "act_not_found"],
+      ["/acts/nothing", "act_not_found"],
+      ["/witness/00000000-0000-4000-8000-000000000000", "witness_not_found"],
+      ["/witness/%27%3B--", "witness_not_found"],
+    ] as const) {
+      const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+      assert.strictEqual(page.status, 404)
+      assert.include(page.text, "This page is blank")
+      const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
+      assert.deepStrictEqual([record.status, record.json["code"]], [404, code])
+    }
+    for (const path of ["/v2/nowhere", "/signals/nowhere", "/nowhere.html"]) {
+      const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,*/*;q=0.8" } })
+      assert.deepStrictEqual([page.status, page.text.includes("Nothing stands under this address")], [404, true], path)
+      assert.match(page.headers.get("content-security-policy") ?? "", /^default-src 'none'/u)
+      const record = yield* ask(`${url}${path}`)
+      assert.deepStrictEqual([record.status, record.json["code"]], [404, "not_found"])
+    }
+    const api = yield* ask(`${url}/api/nowhere`, { headers: { accept: "text/html,*/*;q=0.8" } })
+    assert.deepStrictEqual([api.status, api.json["code"]], [404, "not_found"])
+    const spirit = yield* ask(`${url}/v2/spirits/unicorn`)
+    assert.deepStrictEqual([spirit.status, spirit.text.includes("There is no such plate")], [404, true])
+  })
 
-  it.effect("let no word of a visitor become markup", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { acts }: { acts: ReadonlyArray<{ readonly permalink: string }> } = JSON.parse(
-        (yield* ask(`${url}/api/acts`)).text,
-      )
-      assert.strictEqual(acts.length, 4)
-      const paths = acts.map(({ permalink }) => new URL(permalink).pathname)
-      for (const path of [
-        ...paths,
-        "/v2/",
-        "/v2/spirits/kelp-seal",
-        "/v2/spirits/moss-hare",
-        "/v2/witness?q=%3Cscript%3E",
-        "/v2/candles?before=%22%3E%3Cscript%3E",
-      ]) {
-        const { text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
-        assert.include(text, "</html>")
-        assert.notMatch(text, /<b onclick|<script>|onclick="x"/u, path)
-      }
-    }),
-  )
+  effect("let no word of a visitor become markup", function* () {
+    const { url } = yield* TestServer
+    const { acts }: { acts: ReadonlyArray<{ readonly permalink: string }> } = JSON.parse(
+      (yield* ask(`${url}/api/acts`)).text,
+    )
+    assert.strictEqual(acts.length, 4)
+    const paths = acts.map(({ permalink }) => new URL(permalink).pathname)
+    for (const path of [
+      ...paths,
+      "/v2/",
+      "/v2/spirits/kelp-seal",
+      "/v2/spirits/moss-hare",
+      "/v2/witness?q=%3Cscript%3E",
+      "/v2/candles?before=%22%3E%3Cscript%3E",
+    ]) {
+      const { text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+      assert.include(text, "</html>")
+      assert.notMatch(text, /<b onclick|<script>|onclick="x"/u, path)
+    }
+  })
 
-  it.effect(
+  effect(
     "are found by id, sequence, commitment, wallet and transaction, and the search says how far it looked",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const { stones }: { stones: ReadonlyArray<Record<"id" | "commitment" | "payer" | "transaction", string>> } =
-          JSON.parse((yield* ask(`${url}/api/witness?limit=1`)).text)
-        const [stone] = stones
-        assert.isDefined(stone)
-        for (const asked of [stone?.id ?? "", "1"]) {
-          const found = yield* ask(`${url}/v2/witness?q=${asked}`)
-          assert.strictEqual(found.status, 303)
-          assert.match(found.headers.get("location") ?? "", /^\/witness\/[0-9a-f-]{36}$/u)
-        }
-        for (const asked of [
-          stone?.commitment,
-          stone?.payer,
-          stone?.transaction,
-          stone?.payer?.toUpperCase().replace("0X", "0x"),
-        ]) {
-          const { text } = yield* ask(`${url}/v2/witness?q=${asked}`)
-          assert.include(text, `href="/witness/${stone?.id}"`, asked)
-          assert.match(text, /All (?:settled acts|stones) were searched for this/u)
-        }
-        for (const [asked, said] of [
-          ["999999", "The chain has stones 1 to"],
-          ["f".repeat(64), "Nothing found for"],
-          ["hello", "No spirit has this name"],
-          ["?".repeat(80), "so nothing was searched"],
-          ["00000000-0000-4000-8000-000000000000", "All settled acts were searched"],
-        ] as const) {
-          assert.include((yield* ask(`${url}/v2/witness?q=${asked}`)).text, said)
-        }
-      }),
+    function* () {
+      const { url } = yield* TestServer
+      const { stones }: { stones: ReadonlyArray<Record<"id" | "commitment" | "payer" | "transaction", string>> } =
+        JSON.parse((yield* ask(`${url}/api/witness?limit=1`)).text)
+      const [stone] = stones
+      assert.isDefined(stone)
+      for (const asked of [stone?.id ?? "", "1"]) {
+        const found = yield* ask(`${url}/v2/witness?q=${asked}`)
+        assert.strictEqual(found.status, 303)
+        assert.match(found.headers.get("location") ?? "", /^\/witness\/[0-9a-f-]{36}$/u)
+      }
+      for (const asked of [
+        stone?.commitment,
+        stone?.payer,
+        stone?.transaction,
+        stone?.payer?.toUpperCase().replace("0X", "0x"),
+      ]) {
+        const { text } = yield* ask(`${url}/v2/witness?q=${asked}`)
+        assert.include(text, `href="/witness/${stone?.id}"`, asked)
+        assert.match(text, /All (?:settled acts|stones) were searched for this/u)
+      }
+      for (const [asked, said] of [
+        ["999999", "The chain has stones 1 to"],
+        ["f".repeat(64), "Nothing found for"],
+        ["hello", "No spirit has this name"],
+        ["?".repeat(80), "so nothing was searched"],
+        ["00000000-0000-4000-8000-000000000000", "All settled acts were searched"],
+      ] as const) {
+        assert.include((yield* ask(`${url}/v2/witness?q=${asked}`)).text, said)
+      }
+    },
   )
 })
 
 layer(sandbox(), { excludeTestServices: true })("the search", (it) => {
-  it.effect("finds a hash whose first digits read as a number", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const decimal = yield* createAct("/api/witness", { commitment: `314159265358${"ab".repeat(26)}` })
-      const found = yield* ask(`${url}/v2/witness?q=314159265358`)
-      assert.deepStrictEqual([found.status, found.headers.get("location")], [303, `/witness/${decimal.id}`])
-      for (const asked of ["271828182845", "stone 314159265358", "314"])
-        assert.include((yield* ask(`${url}/v2/witness?q=${asked}`)).text, "The chain has stones 1 to 1.", asked)
-    }),
-  )
+  const effect = effects(it)
+  effect("finds a hash whose first digits read as a number", function* () {
+    const { url } = yield* TestServer
+    const decimal = yield* createAct("/api/witness", { commitment: `314159265358${"ab".repeat(26)}` })
+    const found = yield* ask(`${url}/v2/witness?q=314159265358`)
+    assert.deepStrictEqual([found.status, found.headers.get("location")], [303, `/witness/${decimal.id}`])
+    for (const asked of ["271828182845", "stone 314159265358", "314"])
+      assert.include((yield* ask(`${url}/v2/witness?q=${asked}`)).text, "The chain has stones 1 to 1.", asked)
+  })
 
-  it.effect("has an index for everything it is asked for", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const plans = yield* sql
-        .withTransaction(
-          Effect.gen(function* () {
-            // Tables this small are read whole whatever indexes there are.
-            yield* sql`SET LOCAL enable_seqscan = off`
-            yield* sql`SET LOCAL enable_sort = off`
-            return yield* Effect.forEach(
-              [
-                sql`EXPLAIN SELECT * FROM payment_attempts WHERE state = 'settled' AND lower(payer) = '0xa'
+  effect("has an index for everything it is asked for", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const plans = yield* sql
+      .withTransaction(
+        Effect.gen(function* () {
+          // Tables this small are read whole whatever indexes there are.
+          yield* sql`SET LOCAL enable_seqscan = off`
+          yield* sql`SET LOCAL enable_sort = off`
+          return yield* Effect.forEach(
+            [
+              sql`EXPLAIN SELECT * FROM payment_attempts WHERE state = 'settled' AND lower(payer) = '0xa'
                   ORDER BY ended_at DESC, id DESC LIMIT 50`,
-                sql`EXPLAIN SELECT * FROM payment_attempts WHERE state = 'settled' AND transaction = '0xa'`,
-                sql`EXPLAIN SELECT * FROM witness_stones WHERE commitment = 'a' OR chain_hash = 'a'`,
-                sql`EXPLAIN SELECT * FROM witness_stones WHERE (commitment >= 'ab12' AND commitment < 'ab12g')
+              sql`EXPLAIN SELECT * FROM payment_attempts WHERE state = 'settled' AND transaction = '0xa'`,
+              sql`EXPLAIN SELECT * FROM witness_stones WHERE commitment = 'a' OR chain_hash = 'a'`,
+              sql`EXPLAIN SELECT * FROM witness_stones WHERE (commitment >= 'ab12' AND commitment < 'ab12g')
                   OR (chain_hash >= 'ab12' AND chain_hash < 'ab12g')`,
-                sql`EXPLAIN SELECT * FROM acts WHERE agent_name IS NOT NULL AND lower(agent_name) = 'wren'
+              sql`EXPLAIN SELECT * FROM acts WHERE agent_name IS NOT NULL AND lower(agent_name) = 'wren'
                   ORDER BY settled_at DESC LIMIT 50`,
-                sql`EXPLAIN SELECT * FROM witness_stones WHERE spirit = 'a' ORDER BY sequence DESC LIMIT 6`,
-              ],
-              (plan) => Effect.map(plan, (rows) => JSON.stringify(rows)),
-            )
-          }),
-        )
-        .pipe(Effect.orDie)
-      for (const [index, names] of [
-        ["payment_attempts_payer"],
-        ["payment_attempts_transaction"],
-        ["witness_stones_commitment", "witness_stones_chain_hash"],
-        ["witness_stones_commitment", "witness_stones_chain_hash"],
-        ["acts_agent_name"],
-        ["witness_stones_spirit"],
-      ].entries()) {
-        for (const name of names) assert.include(plans[index], name)
-      }
-    }),
-  )
+              sql`EXPLAIN SELECT * FROM witness_stones WHERE spirit = 'a' ORDER BY sequence DESC LIMIT 6`,
+            ],
+            (plan) => Effect.map(plan, (rows) => JSON.stringify(rows)),
+          )
+        }),
+      )
+      .pipe(Effect.orDie)
+    for (const [index, names] of [
+      ["payment_attempts_payer"],
+      ["payment_attempts_transaction"],
+      ["witness_stones_commitment", "witness_stones_chain_hash"],
+      ["witness_stones_commitment", "witness_stones_chain_hash"],
+      ["acts_agent_name"],
+      ["witness_stones_spirit"],
+    ].entries()) {
+      for (const name of names) assert.include(plans[index], name)
+    }
+  })
 })
 
 layer(sandbox(), { excludeTestServices: true })("a chain that does not hold", (it) => {
-  it.effect("is said aloud on every page that would show it", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { stone } = yield* createActs
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`UPDATE witness_stones SET commitment = ${"e".repeat(64)}`.pipe(Effect.orDie)
-      for (const path of ["/v2/witness", "/v2/witness?q=1", `/witness/${stone.id}`]) {
-        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
-        assert.deepStrictEqual([page.status, page.headers.get("cache-control")], [500, "no-store"])
-        assert.match(page.text, /The chain does not hold[^]*witness stone 1 does not hash/u)
-        assert.notInclude(page.text, "e".repeat(64))
-      }
-      const altar = yield* ask(`${url}/v2/spirits/${stone.spirit}`)
-      assert.strictEqual(altar.status, 200)
-      assert.match(altar.text, /The chain does not hold\.[^]*Its stones are not shown until it is mended/u)
-      assert.notInclude(altar.text, "e".repeat(64))
-      const record = yield* ask(`${url}/witness/${stone.id}`, { headers: { accept: "application/json" } })
-      assert.deepStrictEqual([record.status, record.json["code"]], [500, "chain_broken"])
-      assert.strictEqual((yield* ask(`${url}/v2/`)).status, 200)
-    }),
-  )
+  const effect = effects(it)
+  effect("is said aloud on every page that would show it", function* () {
+    const { url } = yield* TestServer
+    const { stone } = yield* createActs
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`UPDATE witness_stones SET commitment = ${"e".repeat(64)}`.pipe(Effect.orDie)
+    for (const path of ["/v2/witness", "/v2/witness?q=1", `/witness/${stone.id}`]) {
+      const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+      assert.deepStrictEqual([page.status, page.headers.get("cache-control")], [500, "no-store"])
+      assert.match(page.text, /The chain does not hold[^]*witness stone 1 does not hash/u)
+      assert.notInclude(page.text, "e".repeat(64))
+    }
+    const altar = yield* ask(`${url}/v2/spirits/${stone.spirit}`)
+    assert.strictEqual(altar.status, 200)
+    assert.match(altar.text, /The chain does not hold\.[^]*Its stones are not shown until it is mended/u)
+    assert.notInclude(altar.text, "e".repeat(64))
+    const record = yield* ask(`${url}/witness/${stone.id}`, { headers: { accept: "application/json" } })
+    assert.deepStrictEqual([record.status, record.json["code"]], [500, "chain_broken"])
+    assert.strictEqual((yield* ask(`${url}/v2/`)).status, 200)
+  })
 
-  it.effect("nor a database that fails leaves a reader without a page", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`ALTER TABLE keepers RENAME TO nobody`.pipe(Effect.orDie)
-      const page = yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })
-      assert.strictEqual(page.status, 500)
-      assert.match(page.text, /The guide cannot be read just now[^]*report <code>[0-9a-f-]{36}<\/code>/u)
-      assert.notMatch(page.text, /keepers|SELECT|relation/u)
-    }),
-  )
+  effect("nor a database that fails leaves a reader without a page", function* () {
+    const { url } = yield* TestServer
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`ALTER TABLE keepers RENAME TO nobody`.pipe(Effect.orDie)
+    const page = yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })
+    assert.strictEqual(page.status, 500)
+    assert.match(page.text, /The guide cannot be read just now[^]*report <code>[0-9a-f-]{36}<\/code>/u)
+    assert.notMatch(page.text, /keepers|SELECT|relation/u)
+  })
 })
 
 describe("negotiation", () => {

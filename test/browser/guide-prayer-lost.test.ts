@@ -1,159 +1,247 @@
-/** Whatever the network, a proxy or a slow chain does to a payment: it is asked for, and never paid again. */
+/** A payment whose answer is lost, late or unclear: the page asks how it ended, and never pays again. */
 import { assert } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Duration } from "effect"
+import type { Page } from "playwright-core"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { isAccessible, picture, steps, visit } from "../lab/browser/Browser.ts"
-import { guide, settled, signed } from "../lab/browser/Guide.ts"
+import { ends, listen } from "../lab/browser/Announcements.ts"
+import { isAccessible, picture } from "../lab/browser/Browser.ts"
+import { fill, guide, settled, signed } from "../lab/browser/Guide.ts"
 import { chainClient } from "../lab/Chain.ts"
+import { forbidStorage, take } from "../lab/browser/GuidePage.ts"
 import {
   attempts,
   attemptsAt,
   cutOff,
   fund,
   fundAndLay,
+  kept,
   lay,
   paidPath,
-  statesAt,
   watch,
 } from "../lab/browser/PrayerPage.ts"
 
-guide("a prayer", (it) => {
-  it.effect("that never arrived is handed in again after a reload, with the one signature it has", () =>
-    Effect.gen(function* () {
-      const { page } = yield* visit("/v2/spirits/library-moth")
-      const requests = watch(page)
-      yield* steps(async () => {
-        await cutOff(page)
-        await fundAndLay(page)
-        await page.getByText("not paying again").waitFor()
-        await page.unrouteAll({ behavior: "ignoreErrors" })
-        await page.reload()
-        await settled(page).waitFor()
-      })
-      const handed = signed(requests)
-      assert.isAtLeast(handed.length, 2)
-      assert.strictEqual(new Set(handed.map(({ payment }) => payment)).size, 1)
-      assert.strictEqual(new Set(handed.map(({ key }) => key)).size, 1)
-      assert.deepStrictEqual(yield* statesAt("library-moth"), ["settled"])
-    }),
-  )
+const reconnect = (page: Page) => page.unrouteAll({ behavior: "ignoreErrors" })
+const asking = (page: Page) => page.getByText("not paying again").waitFor()
 
-  it.effect("is finished by a tab that was restored from before it was signed", () =>
-    Effect.gen(function* () {
-      const { page } = yield* visit("/v2/spirits/atlas-sandpiper")
+/** Tries to close the page, which is questioned because nothing that was signed is kept, and stays. */
+const stay = async (page: Page) => {
+  await page.getByText("Stay on this page until it is settled.").waitFor()
+  await asking(page)
+  const asked = page.waitForEvent("dialog")
+  await page.close({ runBeforeUnload: true })
+  const dialog = await asked
+  assert.strictEqual(dialog.type(), "beforeunload")
+  await dialog.dismiss()
+  await reconnect(page)
+}
+
+/** Purchases of the tab as they were before they were signed, as a restored tab has them. */
+const unsign = (page: Page) =>
+  page.evaluate(() => {
+    for (const slot of Object.keys(sessionStorage).filter((name) => name.startsWith("altar:purchase:"))) {
+      const purchase = JSON.parse(sessionStorage.getItem(slot) ?? "{}")
+      sessionStorage.setItem(slot, JSON.stringify({ ...purchase, payment: null }))
+    }
+  })
+
+interface Loss {
+  readonly spirit: string
+  readonly before?: (page: Page) => Promise<unknown>
+  /** What happens to a page that was cut off; the page that finishes the purchase. */
+  readonly after: (page: Page) => Promise<Page>
+}
+
+const losses: Readonly<Record<string, Loss>> = {
+  "never arrived is sent again after a reload": {
+    spirit: "library-moth",
+    after: async (page) => {
+      await asking(page)
+      await reconnect(page)
+      await page.reload()
+      return page
+    },
+  },
+  "lost its tab is finished by the next one": {
+    spirit: "brass-cicada",
+    after: async (page) => {
+      const next = await page.context().newPage()
+      await asking(page)
+      await page.close()
+      await next.goto(page.url().replace(/\/v2\/.*/u, "/v2/catalog"))
+      return next
+    },
+  },
+  "was signed after its restored tab is finished by that tab": {
+    spirit: "atlas-sandpiper",
+    after: async (page) => {
+      await asking(page)
+      await unsign(page)
+      await page.reload()
+      await asking(page)
+      await reconnect(page)
+      return page
+    },
+  },
+  "finds no room in the browser is not said to be kept": {
+    spirit: "lichen-yak",
+    // Room for the words, and none for what is signed.
+    before: (page) => fill(page, 700),
+    after: (page) => stay(page).then(() => page),
+  },
+  "a browser without storage cannot keep is questioned before its page closes": {
+    spirit: "ribbon-eel",
+    before: (page) => forbidStorage(page).then(() => page.reload()),
+    after: (page) => stay(page).then(() => page),
+  },
+}
+
+guide("a prayer that", (it) => {
+  for (const [what, { after, before, spirit }] of Object.entries(losses))
+    it(`${what}, with one signature and its words`, async ({ run, visit }) => {
+      const { page } = await visit(`/v2/spirits/${spirit}`)
       const requests = watch(page)
-      yield* steps(async () => {
-        await cutOff(page)
-        await fund(page)
-        await page.getByLabel("Your words").first().fill("The tab came back.")
-        await lay(page).click()
-        await page.getByText("not paying again").waitFor()
-        await page.evaluate(() => {
-          for (const slot of Object.keys(sessionStorage).filter((name) => name.startsWith("altar:purchase:"))) {
-            const purchase = JSON.parse(sessionStorage.getItem(slot) ?? "{}")
-            sessionStorage.setItem(slot, JSON.stringify({ ...purchase, payment: null }))
-          }
-        })
-        await page.reload()
-        await page.getByText("not paying again").waitFor()
-        await page.unrouteAll({ behavior: "ignoreErrors" })
-        await settled(page).waitFor()
-        assert.include(await page.locator(".keepsake").innerText(), "The tab came back.")
-      })
-      assert.strictEqual(new Set(signed(requests).map(({ key, payment }) => `${key} ${payment}`)).size, 1)
-      assert.deepStrictEqual(yield* statesAt("atlas-sandpiper"), ["settled"])
-    }),
-  )
+      page.context().on("page", (next) => next.on("request", (request) => requests.push(request)))
+      await before?.(page)
+      await cutOff(page)
+      await fund(page)
+      await page.getByLabel("Your words").first().fill(`Words for ${spirit}.`)
+      await lay(page).click()
+      const last = await after(page)
+      await settled(last).waitFor()
+      const keepsake = last.locator(".keepsake")
+      assert.include(await keepsake.innerText(), `Words for ${spirit}.`)
+      if (last !== page) {
+        const { commitment } = JSON.parse(await keepsake.locator("code").innerText())
+        assert.deepStrictEqual(await kept(last), [`altar:words:${commitment}`])
+      }
+      const sent = signed(requests)
+      assert.isAtLeast(sent.length, 2)
+      assert.strictEqual(new Set(sent.map(({ key, payment }) => `${key} ${payment}`)).size, 1)
+      const made = await run(attemptsAt(spirit))
+      assert.deepStrictEqual(
+        made.map(({ state }) => state),
+        ["settled"],
+      )
+    })
 
   for (const [what, status, says] of [
-    ["whose price a proxy answers is refused with the status that came", 502, "The altar answered 502."],
-    ["whose terms cannot be read is stopped there", 402, "The altar sent terms this page cannot read."],
-  ] as const) {
-    it.effect(what, () =>
-      Effect.gen(function* () {
-        const { page, url } = yield* visit("/v2/")
-        // What is answered here is not the altar's, and no page of ours is judged by it.
-        const next = yield* Effect.promise(() => page.context().newPage())
-        const requests = watch(next)
-        yield* steps(async () => {
-          await next.goto(`${url}/v2/spirits/quartz-elephant`)
-          await next.route(paidPath, (route) =>
-            status === 502
-              ? route.fulfill({ status, contentType: "text/html", body: "<h1>Bad gateway</h1>" })
-              : route.fulfill({ status, json: { ok: false, code: "payment_required", message: "Pay." } }),
-          )
-          await fundAndLay(next)
-          await next.getByText(`${says} Nothing was signed.`).waitFor()
-          const steps = await next.locator("#prayer .steps").innerText()
-          assert.strictEqual(/Stopped:\s*Not what this page listed\./u.test(steps), status === 402, steps)
-        })
-        assert.deepStrictEqual(signed(requests), [])
-      }),
-    )
-  }
+    ["gets its price from a proxy is refused with the status that came", 502, "The altar answered 502."],
+    ["gets terms that cannot be read is stopped there", 402, "The altar sent terms this page cannot read."],
+  ] as const)
+    it(what, async ({ visit }) => {
+      const { page, url } = await visit("/v2/")
+      // These answers are not the altar's, so the document does not judge their page.
+      const next = await page.context().newPage()
+      const requests = watch(next)
+      await next.goto(`${url}/v2/spirits/quartz-elephant`)
+      await next.route(paidPath, (route) =>
+        status === 502
+          ? route.fulfill({ status, contentType: "text/html", body: "<h1>Bad gateway</h1>" })
+          : route.fulfill({ status, json: { ok: false, code: "payment_required", message: "Pay." } }),
+      )
+      await fundAndLay(next)
+      await next.getByText(`${says} Nothing was signed.`).waitFor()
+      const steps = await next.locator("#prayer .steps").innerText()
+      assert.strictEqual(/Stopped:\s*Not what this page listed\./u.test(steps), status === 402, steps)
+      assert.deepStrictEqual(signed(requests), [])
+    })
 
-  it.effect("that cannot be settled now is kept, and no other is signed beside it", () =>
-    Effect.gen(function* () {
-      const { page } = yield* visit("/v2/spirits/glass-tortoise")
-      const requests = watch(page)
-      yield* steps(async () => {
-        await page.route(paidPath, (route) =>
-          route.request().headers()["payment-signature"] === undefined
-            ? route.continue()
-            : route.fulfill({
-                status: 503,
-                headers: { "access-control-allow-origin": "*" },
-                json: { ok: false, code: "facilitator_unavailable", message: "Not now." },
-              }),
-        )
-        await fundAndLay(page)
-        await page.getByText("What you signed is kept in this browser.").waitFor()
-        await page.unrouteAll()
-        await lay(page).click()
-        await settled(page).waitFor()
-      })
-      assert.strictEqual(new Set(signed(requests).map(({ payment }) => payment)).size, 1)
-      assert.strictEqual((yield* attemptsAt("glass-tortoise")).length, 1)
-    }),
-  )
+  it("cannot be settled now is kept, and no other is signed", async ({ run, visit }) => {
+    const { page } = await visit("/v2/spirits/glass-tortoise")
+    const requests = watch(page)
+    await page.route(paidPath, (route) =>
+      route.request().headers()["payment-signature"] === undefined
+        ? route.continue()
+        : route.fulfill({
+            status: 503,
+            headers: { "access-control-allow-origin": "*" },
+            json: { ok: false, code: "facilitator_unavailable", message: "Not now." },
+          }),
+    )
+    await fundAndLay(page)
+    await page.getByText("What you signed is kept in this browser.").waitFor()
+    await page.unrouteAll()
+    await lay(page).click()
+    await settled(page).waitFor()
+    assert.strictEqual(new Set(signed(requests).map(({ payment }) => payment)).size, 1)
+    assert.strictEqual((await run(attemptsAt("glass-tortoise"))).length, 1)
+  })
+
+  it("stands beside a broken part of the page can be laid", async ({ visit }) => {
+    const { complaints, page } = await visit("/v2/spirits/midnight-otter")
+    await page.addInitScript(() => {
+      new MutationObserver((_, observer) => {
+        if (document.querySelector("#prayer form[data-pay]") === null) return
+        observer.disconnect()
+        // A form that checks and has none of its fields.
+        const broken = document.createElement("form")
+        broken.setAttribute("data-sealing", "")
+        document.body.append(broken)
+      }).observe(document, { childList: true, subtree: true })
+    })
+    await page.reload()
+    await fundAndLay(page)
+    await settled(page).waitFor()
+    assert.match(complaints.splice(0).join("\n"), /^The page has no \w+ at \[data-salt\].*$/u)
+  })
 })
 
 guide(
-  "a chain that takes its time",
+  "a payment that the chain settles late",
   (it) => {
-    it.effect("leaves a payment open: it is asked for, over a reload too, and never paid again", () =>
-      Effect.gen(function* () {
-        const { rpcUrl } = yield* LocalChain
-        const anvil = chainClient(rpcUrl)
-        const { page } = yield* visit("/v2/spirits/kelp-seal", { bypassCSP: true })
-        const requests = watch(page)
-        const open = page.getByText("Not known yet. Asking again, not paying again.")
-        yield* steps(async () => {
-          await fund(page)
-          await anvil.setAutomine(false)
-          await lay(page).click()
-          await open.waitFor()
-          await isAccessible(page, "pending")
-          await picture(page, "guide-pending")
-          await page.reload()
-          await page.getByRole("region", { name: "Your open purchase" }).waitFor()
-          await page.getByText("A payment in flight holds today's slot.").waitFor()
-          await open.waitFor()
-          await isAccessible(page, "pending after a reload")
-          await picture(page, "guide-pending-reload")
-          assert.strictEqual(signed(requests).length, 1)
-          await anvil.setAutomine(true)
-          await anvil.mine({ blocks: 1 })
-          await settled(page).waitFor()
-          assert.include(await page.locator(".keepsake").innerText(), "I came by, and it was quiet.")
-        })
-        assert.strictEqual(signed(requests).length, 1)
-        const asked = requests.filter((request) => request.url().includes("/api/reconcile/"))
-        assert.isAtLeast(asked.length, 2)
-        const [attempt, ...others] = yield* attempts
-        assert.deepStrictEqual([attempt?.state, others], ["settled", []])
-      }),
-    )
+    const pending = "Not known yet. Asking again, not paying again."
+
+    it("stays open over a reload and is never paid again", async ({ run, visit }) => {
+      const anvil = chainClient((await run(LocalChain)).rpcUrl)
+      const { page } = await visit("/v2/spirits/kelp-seal", { bypassCSP: true })
+      const requests = watch(page)
+      await fund(page)
+      await anvil.setAutomine(false)
+      await lay(page).click()
+      await page.getByText(pending).waitFor()
+      await isAccessible(page, "pending")
+      await picture(page, "guide-pending")
+      await page.reload()
+      await page.getByRole("region", { name: "Your open purchase" }).waitFor()
+      await page.getByText("A payment in flight holds today's slot.").waitFor()
+      await page.getByText(pending).waitFor()
+      await isAccessible(page, "pending after a reload")
+      assert.strictEqual(signed(requests).length, 1)
+      await anvil.setAutomine(true)
+      await anvil.mine({ blocks: 1 })
+      await settled(page).waitFor()
+      assert.include(await page.locator(".keepsake").innerText(), "I came by, and it was quiet.")
+      assert.strictEqual(signed(requests).length, 1)
+      assert.isAtLeast(requests.filter((request) => request.url().includes("/api/reconcile/")).length, 2)
+      const [attempt, ...others] = await run(attempts)
+      assert.deepStrictEqual([attempt?.state, others], ["settled", []])
+    })
+
+    for (const path of ["/v2/spirits/kelp-seal", "/v2/catalog"])
+      it(`is scrolled to, focused and announced once by a standing region of ${path}`, async ({ run, visit }) => {
+        const anvil = chainClient((await run(LocalChain)).rpcUrl)
+        const { page, url } = await visit("/v2/spirits/kelp-seal")
+        const receipt = page.locator(".receipt")
+        await listen(page)
+        await page.getByText("Light a candle here").click()
+        await take(page, "Light the candle")
+        await page.getByLabel("Dedication").fill("While the chain sleeps")
+        await anvil.setAutomine(false)
+        await page.getByRole("button", { name: "Light the candle for $1.00" }).click()
+        await page.getByText(pending).waitFor()
+        await page.goto(`${url}${path}`)
+        await page.getByText(pending).waitFor()
+        const region = page.locator("[role=status]", { has: page.getByText(pending) })
+        await region.evaluate((element) => element.setAttribute("data-before", ""))
+        await anvil.setAutomine(true)
+        await anvil.mine({ blocks: 1 })
+        await settled(page).waitFor()
+        assert.include(await page.locator("[data-before]").innerText(), "Settled.")
+        assert.isTrue(await receipt.evaluate((one) => one === document.activeElement))
+        const top = await receipt.evaluate((one) => one.getBoundingClientRect().top / innerHeight)
+        assert.isTrue(top >= 0 && top < 1, `at ${top} of the window`)
+        assert.deepStrictEqual(await ends(page), ["Settled. $1.00 was charged, once."])
+      })
   },
   {},
   { patience: Duration.seconds(1) },

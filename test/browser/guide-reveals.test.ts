@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
-import { appearancesOf, assertAppearance, steps, visit } from "../lab/browser/Browser.ts"
+import { appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
 import { guide, createAct } from "../lab/browser/Guide.ts"
 import { shifted, watchShifts } from "../lab/browser/GuidePage.ts"
 import { ask, post, TestServer } from "../lab/Fixture.ts"
@@ -12,7 +12,6 @@ const salt = "5c1fd1e6a0bb4e7f9c2d"
 const words = "The heron will return by May."
 const other = "Something that came true."
 
-/** A salt and words in which a parser of pages could change something. */
 const odd = { salt: ' a salt\r\nof <b>&amp;"two" lines ', words: ' It\'s "quoted",\r\n<i>and</i> cafe\u0301. ' }
 
 const opened = Effect.gen(function* () {
@@ -33,7 +32,6 @@ const opened = Effect.gen(function* () {
   return { stone: stone.id, strange: strange.id, candle: candle.id }
 })
 
-/** Somebody between the server and its reader who changes the words of a page. */
 const lie = (page: Page) =>
   page.route(
     (url) => /^\/(?:witness|acts|v2)\//u.test(url.pathname) && !url.pathname.includes("."),
@@ -48,79 +46,72 @@ const status = (page: Page) =>
   page.locator("[data-verify-status] .verdict--holds, [data-verify-status] .verdict--broken")
 
 guide("revealed words", (it) => {
-  it.effect("are hashed as soon as they are shown, with their salt beside them, and called what was sealed", () =>
-    Effect.gen(function* () {
-      const { candle, stone, strange } = yield* opened
-      const { complaints, page, url } = yield* visit(`/witness/${stone}`, { bypassCSP: true })
-      yield* steps(async () => {
-        await verdict(page).getByText("These words were sealed.").waitFor()
-        assert.include(await page.locator("[data-revealed]").innerText(), salt)
-        await page.getByRole("button", { name: "Check stone 1" }).click()
-        await status(page).waitFor()
-        assert.match(await status(page).innerText(), /^✓\s*Stone 1 holds\..* All revealed words on this page are/u)
-        await assertAppearance(page, appearancesOf(360, 1280), "a revealed stone", "guide-revealed-stone")
-        for (const path of [`/witness/${strange}`, `/acts/${candle}`]) {
-          await page.goto(`${url}${path}`)
-          await verdict(page).getByText("These words were sealed.").waitFor()
-        }
-        await assertAppearance(page, appearancesOf(360, 1280), "an unsealed candle", "guide-unsealed-candle")
-        await page.goto(`${url}/witness/${stone}/certificate`)
-        assert.include(await page.locator("main").innerText(), `printf -- '${salt}\\000${words}' | sha256sum`)
-        await assertAppearance(page, appearancesOf(1280), "a revealed certificate", "guide-revealed-certificate")
-      })
-      assert.deepStrictEqual(complaints, [])
-    }),
-  )
+  it("are hashed as soon as they are shown, with their salt beside them, and called what was sealed", async ({
+    visit,
+    run,
+  }) => {
+    const { candle, stone, strange } = await run(opened)
+    const { page, url } = await visit(`/witness/${stone}`, { bypassCSP: true })
+    await verdict(page).getByText("These words were sealed.").waitFor()
+    assert.include(await page.locator("[data-revealed]").innerText(), salt)
+    await page.getByRole("button", { name: "Check stone 1" }).click()
+    await status(page).waitFor()
+    assert.match(await status(page).innerText(), /^✓\s*Stone 1 holds\..* All revealed words on this page are/u)
+    await assertAppearance(page, appearancesOf(360, 1280), "a revealed stone", "guide-revealed-stone")
+    for (const path of [`/witness/${strange}`, `/acts/${candle}`]) {
+      await page.goto(`${url}${path}`)
+      await verdict(page).getByText("These words were sealed.").waitFor()
+    }
+    await assertAppearance(page, appearancesOf(360, 1280), "an unsealed candle", "guide-unsealed-candle")
+    await page.goto(`${url}/witness/${stone}/certificate`)
+    assert.include(await page.locator("main").innerText(), `printf -- '${salt}\\000${words}' | sha256sum`)
+    await assertAppearance(page, appearancesOf(1280), "a revealed certificate", "guide-revealed-certificate")
+  })
 
-  it.effect("that were changed on the way are called false on every page that shows them, and its check fails", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const listed: { readonly acts: ReadonlyArray<{ id: string; act: string; reveal: { text: string } | null }> } =
-        JSON.parse((yield* ask(`${url}/api/acts`)).text)
-      const idOf = (act: string) =>
-        listed.acts.find((one) => one.act === act && one.reveal?.text === words)?.id ?? assert.fail(act)
-      const { page } = yield* visit("/v2/")
-      yield* steps(async () => {
-        await lie(page)
-        for (const path of [`/witness/${idOf("setWitnessStone")}`, `/acts/${idOf("lightDay")}`]) {
-          await page.goto(`${url}${path}`)
-          await page.getByText(other).first().waitFor()
-          const said = verdict(page).locator(".verdict--broken")
-          await said.waitFor()
-          assert.match(
-            await said.innerText(),
-            /^✗\s*These are not the words that were sealed\. Do not rely on them: .* hash to/u,
-          )
-        }
-        await page.goto(`${url}/witness/${idOf("setWitnessStone")}`)
-        await page.getByRole("button", { name: "Check stone 1" }).click()
-        await status(page).waitFor()
-        assert.match(
-          await status(page).innerText(),
-          /^✗\s*Other words than were sealed\. 1 of 1 revealed words on this page do not hash/u,
-        )
-        for (const path of ["/v2/witness", "/v2/candles", "/v2/spirits/moss-hare"]) {
-          await page.goto(`${url}${path}`)
-          await page.getByText("✗ not the words that were sealed").first().waitFor()
-        }
-        await page.goto(`${url}/v2/witness`)
-        await page.getByRole("button", { name: "Check stones 1 to 2" }).click()
-        await status(page).waitFor()
-        assert.match(await status(page).innerText(), /^✗\s*Other words than were sealed\. 1 of 2 revealed words/u)
-      })
-    }),
-  )
+  it("that were changed on the way are called false on every page that shows them, and its check fails", async ({
+    visit,
+    url,
+    run,
+  }) => {
+    const listed: { readonly acts: ReadonlyArray<{ id: string; act: string; reveal: { text: string } | null }> } =
+      JSON.parse((await run(ask(`${url}/api/acts`))).text)
+    const idOf = (act: string) =>
+      listed.acts.find((one) => one.act === act && one.reveal?.text === words)?.id ?? assert.fail(act)
+    const { page } = await visit("/v2/")
+    await lie(page)
+    for (const path of [`/witness/${idOf("setWitnessStone")}`, `/acts/${idOf("lightDay")}`]) {
+      await page.goto(`${url}${path}`)
+      await page.getByText(other).first().waitFor()
+      const said = verdict(page).locator(".verdict--broken")
+      await said.waitFor()
+      assert.match(
+        await said.innerText(),
+        /^✗\s*These are not the words that were sealed\. Do not rely on them: .* hash to/u,
+      )
+    }
+    await page.goto(`${url}/witness/${idOf("setWitnessStone")}`)
+    await page.getByRole("button", { name: "Check stone 1" }).click()
+    await status(page).waitFor()
+    assert.match(
+      await status(page).innerText(),
+      /^✗\s*Other words than were sealed\. 1 of 1 revealed words on this page do not hash/u,
+    )
+    for (const path of ["/v2/witness", "/v2/candles", "/v2/spirits/moss-hare"]) {
+      await page.goto(`${url}${path}`)
+      await page.getByText("✗ not the words that were sealed").first().waitFor()
+    }
+    await page.goto(`${url}/v2/witness`)
+    await page.getByRole("button", { name: "Check stones 1 to 2" }).click()
+    await status(page).waitFor()
+    assert.match(await status(page).innerText(), /^✗\s*Other words than were sealed\. 1 of 2 revealed words/u)
+  })
 
-  it.effect("move nothing on the page when they are found to be what was sealed", () =>
-    Effect.gen(function* () {
-      const { stone } = yield* opened
-      const { page, url } = yield* visit("/v2/")
-      yield* steps(async () => {
-        await watchShifts(page)
-        await page.goto(`${url}/witness/${stone}`)
-        await verdict(page).getByText("These words were sealed.").waitFor()
-        assert.strictEqual(await shifted(page), 0)
-      })
-    }),
-  )
+  it("move nothing on the page when they are found to be what was sealed", async ({ visit, run }) => {
+    const { stone } = await run(opened)
+    const { page, url } = await visit("/v2/")
+    await watchShifts(page)
+    await page.goto(`${url}/witness/${stone}`)
+    await verdict(page).getByText("These words were sealed.").waitFor()
+    assert.strictEqual(await shifted(page), 0)
+  })
 })

@@ -1,16 +1,13 @@
 /** The reader's own browser recomputes every hash: what holds is said to hold, and what was changed on the way is not. */
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { terminal } from "../lab/Terminal.ts"
-import { steps, visit } from "../lab/browser/Browser.ts"
 import { said, type Segment, stones } from "../lab/browser/ChainPage.ts"
 import { guide, createAct } from "../lab/browser/Guide.ts"
 import { ask, newCommitment, post } from "../lab/Fixture.ts"
 
-/** Somebody between the server and the reader who changes what is answered of the chain. */
 const tamper = (page: Page, change: (segment: Segment) => Partial<Segment>) =>
   page.route("**/api/witness/chain?*", async (route) => {
     const response = await route.fetch()
@@ -21,202 +18,157 @@ const tamper = (page: Page, change: (segment: Segment) => Partial<Segment>) =>
 const status = (page: Page) => said(page).locator(".verdict--holds, .verdict--broken")
 
 guide("verification in the page", (it) => {
-  it.effect("says that an honest chain holds, link by link, in words and signs", () =>
-    Effect.gen(function* () {
-      yield* stones(3)
-      const { complaints, page } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        await page.getByRole("button", { name: "Check stones 1 to 3" }).click()
-        await status(page).waitFor()
-        assert.match(await status(page).innerText(), /^✓\s*All 3 links hold\./u)
-        assert.deepStrictEqual(await page.locator("[data-verdict]").allInnerTexts(), ["✓ holds", "✓ holds", "✓ holds"])
-        assert.strictEqual(await page.locator(".checks__item").count(), 3)
-      })
-      assert.deepStrictEqual(complaints, [])
-    }),
-  )
+  it("shows a changed link as broken, opened, with both hashes", async ({ visit, run }) => {
+    await run(stones(3))
+    const { page } = await visit("/v2/witness")
+    await tamper(page, ({ entries }) => ({
+      entries: entries.map((entry) => (entry.sequence === 2 ? { ...entry, commitment: "a".repeat(64) } : entry)),
+    }))
+    await page.getByRole("button", { name: "Check stones 1 to 3" }).click()
+    await status(page).waitFor()
+    assert.match(await status(page).innerText(), /^✗\s*The chain does not hold\./u)
+    assert.strictEqual(await page.locator('[data-link="2"] [data-verdict]').innerText(), "✗ broken")
+    assert.strictEqual(await page.locator('[data-link="1"] [data-verdict]').innerText(), "✓ holds")
+    const open = page.locator(".checks__item details[open]")
+    assert.match((await open.allInnerTexts()).join(), /Stone 2 does not hold/u)
+    assert.match(await page.locator(".checks__item").first().innerText(), /^✗\s*Stone [23] does not hold/u)
+  })
 
-  it.effect("shows a changed link as broken, opened, with both hashes", () =>
-    Effect.gen(function* () {
-      yield* stones(3)
-      const { page } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        await tamper(page, ({ entries }) => ({
-          entries: entries.map((entry) => (entry.sequence === 2 ? { ...entry, commitment: "a".repeat(64) } : entry)),
-        }))
-        await page.getByRole("button", { name: "Check stones 1 to 3" }).click()
-        await status(page).waitFor()
-        assert.match(await status(page).innerText(), /^✗\s*The chain does not hold\./u)
-        assert.strictEqual(await page.locator('[data-link="2"] [data-verdict]').innerText(), "✗ broken")
-        assert.strictEqual(await page.locator('[data-link="1"] [data-verdict]').innerText(), "✓ holds")
-        const open = page.locator(".checks__item details[open]")
-        assert.match((await open.allInnerTexts()).join(), /Stone 2 does not hold/u)
-        assert.match(await page.locator(".checks__item").first().innerText(), /^✗\s*Stone [23] does not hold/u)
-      })
-    }),
-  )
+  it("finds out a head that is not the last link, and says what it took on the altar's word", async ({
+    visit,
+    run,
+  }) => {
+    const newest = (await run(stones(3))).at(-1)
+    const { page, url } = await visit("/v2/witness")
+    await tamper(page, ({ head }) => ({ head: { ...head, chainHash: "e".repeat(64) } }))
+    await page.getByRole("button", { name: "Check stones 1 to 3" }).click()
+    await status(page).waitFor()
+    assert.match(await status(page).innerText(), /^✗\s*Another head\.[^]*e{64}/u)
+    await page.unrouteAll()
+    await page.goto(`${url}/witness/${newest?.id}`)
+    await page.getByRole("button", { name: "Check stone 3" }).click()
+    await page.getByText("The hash before stone 3 is the altar's word; check from stone 1 for that.").waitFor()
+  })
 
-  it.effect("finds out a head that is not the last link, and says what it took on the altar's word", () =>
-    Effect.gen(function* () {
-      const newest = (yield* stones(3)).at(-1)
-      const { page, url } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        await tamper(page, ({ head }) => ({ head: { ...head, chainHash: "e".repeat(64) } }))
-        await page.getByRole("button", { name: "Check stones 1 to 3" }).click()
-        await status(page).waitFor()
-        assert.match(await status(page).innerText(), /^✗\s*Another head\.[^]*e{64}/u)
-        await page.unrouteAll()
-        await page.goto(`${url}/witness/${newest?.id}`)
-        await page.getByRole("button", { name: "Check stone 3" }).click()
-        await page.getByText("The hash before stone 3 is the altar's word; check from stone 1 for that.").waitFor()
-      })
-    }),
-  )
+  it("says which stone is broken when the altar itself finds it, and says nothing of a payment", async ({
+    visit,
+    run,
+  }) => {
+    await run(stones(3))
+    const sql = await run(SqlClient.SqlClient)
+    const { page, url } = await visit("/v2/witness")
+    const [stone] = await run(sql<{ commitment: string }>`SELECT commitment FROM witness_stones WHERE sequence = 2`)
+    await run(sql`UPDATE witness_stones SET commitment = ${newCommitment()} WHERE sequence = 2`)
+    await page.getByRole("button", { name: /^Check stones 1 to/u }).click()
+    await page.getByText("The chain does not hold.").waitFor()
+    const words = await status(page).innerText()
+    assert.include(words, "The chain is broken at stone 2: witness stone 2 does not hash to its chainHash.")
+    assert.notMatch(words, /If you sent a payment|The server failed/u)
+    const at = await run(terminal)
+    const verified = await run(at.run(["verify", "--url", url]))
+    assert.strictEqual(verified.code, 1, verified.stderr)
+    assert.include(verified.stderr, "BROKEN: the altar says so itself. The chain is broken at stone 2: ")
+    await run(sql`UPDATE witness_stones SET commitment = ${stone?.commitment ?? ""} WHERE sequence = 2`)
+  })
 
-  it.effect("says which stone is broken when the altar itself finds it, and says nothing of a payment", () =>
-    Effect.gen(function* () {
-      yield* stones(3)
-      const sql = yield* SqlClient.SqlClient
-      const { page, url } = yield* visit("/v2/witness")
-      const [stone] = yield* sql<{ commitment: string }>`SELECT commitment FROM witness_stones WHERE sequence = 2`
-      yield* sql`UPDATE witness_stones SET commitment = ${newCommitment()} WHERE sequence = 2`
-      yield* steps(async () => {
-        await page.getByRole("button", { name: /^Check stones 1 to/u }).click()
-        await page.getByText("The chain does not hold.").waitFor()
-        const words = await status(page).innerText()
-        assert.include(words, "The chain is broken at stone 2: witness stone 2 does not hash to its chainHash.")
-        assert.notMatch(words, /If you sent a payment|The server failed/u)
-      })
-      const at = yield* terminal
-      const verified = yield* at.run(["verify", "--url", url])
-      assert.strictEqual(verified.code, 1, verified.stderr)
-      assert.include(verified.stderr, "BROKEN: the altar says so itself. The chain is broken at stone 2: ")
-      yield* sql`UPDATE witness_stones SET commitment = ${stone?.commitment ?? ""} WHERE sequence = 2`
-    }),
-  )
+  it("links the manual for checking it without this page", async ({ visit, run }) => {
+    const { page, url } = await visit("/v2/witness")
+    await page.getByRole("link", { name: "How to check it yourself" }).click()
+    await page.getByRole("heading", { level: 1, name: "Check the chain yourself" }).waitFor()
+    const { text } = await run(ask(`${url}/v2/witness`))
+    assert.notInclude(text, "npm run")
+  })
 
-  it.effect("links the manual for checking it without this page", () =>
-    Effect.gen(function* () {
-      const { page, url } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        await page.getByRole("link", { name: "How to check it yourself" }).click()
-        await page.getByRole("heading", { level: 1, name: "Check the chain yourself" }).waitFor()
-      })
-      const { text } = yield* ask(`${url}/v2/witness`)
-      assert.notInclude(text, "npm run")
-    }),
-  )
+  it("shows a chain with a missing link as broken, and a server that fails as not checked", async ({ visit, run }) => {
+    await run(stones(3))
+    const { page } = await visit("/v2/witness")
+    await tamper(page, ({ entries }) => ({ entries: entries.filter(({ sequence }) => sequence !== 2) }))
+    const check = page.getByRole("button", { name: "Check stones 1 to 3" })
+    await check.click()
+    await status(page).waitFor()
+    assert.match(await status(page).innerText(), /^✗/u)
+    await page.unrouteAll()
+    await page.route("**/api/witness/chain?*", (route) => route.abort())
+    await check.click()
+    await page.getByText("Not checked.").waitFor()
+    assert.match(await status(page).innerText(), /The altar does not answer/u)
+  })
 
-  it.effect("shows a chain with a missing link as broken, and a server that fails as not checked", () =>
-    Effect.gen(function* () {
-      yield* stones(3)
-      const { page } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        await tamper(page, ({ entries }) => ({ entries: entries.filter(({ sequence }) => sequence !== 2) }))
-        const check = page.getByRole("button", { name: "Check stones 1 to 3" })
-        await check.click()
-        await status(page).waitFor()
-        assert.match(await status(page).innerText(), /^✗/u)
-        await page.unrouteAll()
-        await page.route("**/api/witness/chain?*", (route) => route.abort())
-        await check.click()
-        await page.getByText("Not checked.").waitFor()
-        assert.match(await status(page).innerText(), /The altar does not answer/u)
-      })
-    }),
-  )
-
-  it.effect("recomputes one stone step by step on its own page", () =>
-    Effect.gen(function* () {
-      const newest = (yield* stones(3)).at(-1)
-      const { page } = yield* visit(`/witness/${newest?.id}`)
-      yield* steps(async () => {
-        await page.getByRole("button", { name: "Check stone 3" }).click()
-        await page.getByText("Stone 3 holds.").waitFor()
-        const steps = await page.locator(".checks .steps > li").allInnerTexts()
-        assert.strictEqual(steps.length, 5)
-        assert.match(steps[0] ?? "", /chain hash of stone 2/u)
-        assert.match(steps[1] ?? "", /NUL/u)
-        assert.match(steps[3] ?? "", /^✓\s*Same hash\./u)
-        assert.match(steps[4] ?? "", /^✓\s*Same stone\./u)
-      })
-    }),
-  )
+  it("recomputes one stone step by step on its own page", async ({ visit, run }) => {
+    const newest = (await run(stones(3))).at(-1)
+    const { page } = await visit(`/witness/${newest?.id}`)
+    await page.getByRole("button", { name: "Check stone 3" }).click()
+    await page.getByText("Stone 3 holds.").waitFor()
+    const steps = await page.locator(".checks .steps > li").allInnerTexts()
+    assert.strictEqual(steps.length, 5)
+    assert.match(steps[0] ?? "", /chain hash of stone 2/u)
+    assert.match(steps[1] ?? "", /NUL/u)
+    assert.match(steps[3] ?? "", /^✓\s*Same hash\./u)
+    assert.match(steps[4] ?? "", /^✓\s*Same stone\./u)
+  })
 })
 
 guide("words", (it) => {
-  it.effect("are sealed and checked without being sent, by the recipe of the server", () =>
-    Effect.gen(function* () {
-      const { page } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        const requests: Array<string> = []
-        await page.waitForLoadState("networkidle")
-        page.on("request", (request) => requests.push(request.url()))
-        const words = "  Grüße,\r\nund e\u0301 "
-        await page.locator("#seal-words").fill(words)
-        await page.getByRole("button", { name: "Seal", exact: true }).click()
-        const kept: { salt: string; commitment: string } = JSON.parse(
-          await page.locator("#seal .keepsake code").innerText(),
-        )
-        assert.strictEqual(kept.commitment, seal(kept.salt, words))
-        for (const [typed, verdict] of [
-          ["Grüße,\nund é", /^✓\s*They match\./u],
-          ["Gruesse", /^✗\s*They do not match\./u],
-        ] as const) {
-          await page.locator("#check-salt").fill(kept.salt)
-          await page.locator("#check-words").fill(typed)
-          await page.locator("#check-commitment").fill(kept.commitment)
-          await page.getByRole("button", { name: "Check without sending" }).click()
-          await page.locator("#check .verdict").filter({ hasText: verdict }).waitFor()
-        }
-        assert.deepStrictEqual(requests, [])
-        assert.notInclude(page.url(), kept.salt)
-      })
-    }),
-  )
+  it("are sealed and checked without being sent, by the recipe of the server", async ({ visit }) => {
+    const { page } = await visit("/v2/witness")
+    const requests: Array<string> = []
+    await page.waitForLoadState("networkidle")
+    page.on("request", (request) => requests.push(request.url()))
+    const words = "  Grüße,\r\nund e\u0301 "
+    await page.locator("#seal-words").fill(words)
+    await page.getByRole("button", { name: "Seal", exact: true }).click()
+    const kept: { salt: string; commitment: string } = JSON.parse(
+      await page.locator("#seal .keepsake code").innerText(),
+    )
+    assert.strictEqual(kept.commitment, seal(kept.salt, words))
+    for (const [typed, verdict] of [
+      ["Grüße,\nund é", /^✓\s*They match\./u],
+      ["Gruesse", /^✗\s*They do not match\./u],
+    ] as const) {
+      await page.locator("#check-salt").fill(kept.salt)
+      await page.locator("#check-words").fill(typed)
+      await page.locator("#check-commitment").fill(kept.commitment)
+      await page.getByRole("button", { name: "Check without sending" }).click()
+      await page.locator("#check .verdict").filter({ hasText: verdict }).waitFor()
+    }
+    assert.deepStrictEqual(requests, [])
+    assert.notInclude(page.url(), kept.salt)
+  })
 
-  it.effect("are revealed from a stone's page only when they match", () =>
-    Effect.gen(function* () {
-      const [salt, text] = ["0123456789abcdef", "The heron will return by May."]
-      const stone = yield* createAct("/api/witness", { commitment: seal(salt, text) })
-      const { page, url } = yield* visit(`/witness/${stone.id}`)
-      yield* steps(async () => {
-        const sent: Array<string> = []
-        page.on("request", (request) => request.method() === "POST" && sent.push(request.url()))
-        await page.getByText("Reveal these words to everyone").click()
-        await page.locator("#reveal-salt").fill(salt)
-        await page.locator("#reveal-words").fill("Another text")
-        await page.getByRole("button", { name: "Check, then reveal" }).click()
-        await page.getByText("Nothing was sent.").waitFor()
-        assert.deepStrictEqual(sent, [])
-        await page.locator("#reveal-words").fill(text)
-        await page.getByRole("button", { name: "Check, then reveal" }).click()
-        await page.getByRole("link", { name: "See the words" }).click()
-        await page.locator("blockquote").filter({ hasText: text }).waitFor()
-      })
-      const again = yield* ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text }))
-      assert.strictEqual(again.status, 200)
-    }),
-  )
+  it("are revealed from a stone's page only when they match", async ({ visit, run }) => {
+    const [salt, text] = ["0123456789abcdef", "The heron will return by May."]
+    const stone = await run(createAct("/api/witness", { commitment: seal(salt, text) }))
+    const { page, url } = await visit(`/witness/${stone.id}`)
+    const sent: Array<string> = []
+    page.on("request", (request) => request.method() === "POST" && sent.push(request.url()))
+    await page.getByText("Reveal these words to everyone").click()
+    await page.locator("#reveal-salt").fill(salt)
+    await page.locator("#reveal-words").fill("Another text")
+    await page.getByRole("button", { name: "Check, then reveal" }).click()
+    await page.getByText("Nothing was sent.").waitFor()
+    assert.deepStrictEqual(sent, [])
+    await page.locator("#reveal-words").fill(text)
+    await page.getByRole("button", { name: "Check, then reveal" }).click()
+    await page.getByRole("link", { name: "See the words" }).click()
+    await page.locator("blockquote").filter({ hasText: text }).waitFor()
+    const again = await run(ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text })))
+    assert.strictEqual(again.status, 200)
+  })
 })
 
 guide("artwork", (it) => {
-  it.effect("is hashed in the page, and another file under its name is found out", () =>
-    Effect.gen(function* () {
-      const { page } = yield* visit("/v2/catalog")
-      yield* steps(async () => {
-        const bowl = page.locator("#river-clay")
-        await bowl.getByText("Publication manifest").click()
-        await bowl.getByRole("button", { name: "Hash the artwork here" }).click()
-        await bowl.locator(".verdict--holds").waitFor()
-        assert.match(await bowl.locator(".verdict").innerText(), /^✓\s*Same hash\./u)
-        await page.route("**/art/elements/river-clay.svg", (route) =>
-          route.fulfill({ body: "<svg/>", contentType: "image/svg+xml" }),
-        )
-        await bowl.getByRole("button", { name: "Hash the artwork here" }).click()
-        await bowl.locator(".verdict--broken").waitFor()
-        assert.match(await bowl.locator(".verdict").innerText(), /^✗\s*Another hash\./u)
-      })
-    }),
-  )
+  it("is hashed in the page, and another file under its name is found out", async ({ visit }) => {
+    const { page } = await visit("/v2/catalog")
+    const bowl = page.locator("#river-clay")
+    await bowl.getByText("Publication manifest").click()
+    await bowl.getByRole("button", { name: "Hash the artwork here" }).click()
+    await bowl.locator(".verdict--holds").waitFor()
+    assert.match(await bowl.locator(".verdict").innerText(), /^✓\s*Same hash\./u)
+    await page.route("**/art/elements/river-clay.svg", (route) =>
+      route.fulfill({ body: "<svg/>", contentType: "image/svg+xml" }),
+    )
+    await bowl.getByRole("button", { name: "Hash the artwork here" }).click()
+    await bowl.locator(".verdict--broken").waitFor()
+    assert.match(await bowl.locator(".verdict").innerText(), /^✗\s*Another hash\./u)
+  })
 })

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import type { Locator, Page, Request } from "playwright-core"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { steps, visit, type BrowserClient } from "../lab/browser/Browser.ts"
+import { type BrowserClient } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
 import { kept } from "../lab/browser/PrayerPage.ts"
 import { ask } from "../lab/Fixture.ts"
@@ -22,32 +22,30 @@ interface Refusal {
 const refuse = (code: number, message: string): Refusal => ({ refuses: { code, message } })
 
 /** An EIP-1193 wallet in the page that announces itself (EIP-6963); it signs, or its owner refuses. */
-const install = ({ page }: BrowserClient, answer: (call: Call) => Promise<unknown>) => {
+const install = async ({ page }: BrowserClient, answer: (call: Call) => Promise<unknown>) => {
   const calls: Array<Call> = []
-  return steps(async () => {
-    await page.exposeFunction("askWallet", (call: Call) => {
-      calls.push(call)
-      return answer(call)
-    })
-    await page.addInitScript(() => {
-      const provider = {
-        request: async (call: unknown) => {
-          const said = await Reflect.get(window, "askWallet")(call)
-          if (said?.refuses === undefined) return said
-          throw Object.assign(new Error(said.refuses.message), { code: said.refuses.code })
-        },
-      }
-      addEventListener("eip6963:requestProvider", () =>
-        dispatchEvent(
-          new CustomEvent("eip6963:announceProvider", { detail: { info: { name: "Test wallet" }, provider } }),
-        ),
-      )
-    })
-    await page.reload()
-  }).pipe(Effect.as(calls))
+  await page.exposeFunction("askWallet", (call: Call) => {
+    calls.push(call)
+    return answer(call)
+  })
+  await page.addInitScript(() => {
+    const provider = {
+      request: async (call: unknown) => {
+        const said = await Reflect.get(window, "askWallet")(call)
+        if (said?.refuses === undefined) return said
+        throw Object.assign(new Error(said.refuses.message), { code: said.refuses.code })
+      },
+    }
+    addEventListener("eip6963:requestProvider", () =>
+      dispatchEvent(
+        new CustomEvent("eip6963:announceProvider", { detail: { info: { name: "Test wallet" }, provider } }),
+      ),
+    )
+  })
+  await page.reload()
+  return calls
 }
 
-/** Signs typed data as handed over by the page. */
 const signer =
   (account: PrivateKeyAccount) =>
   ({ params = [] }: Call) => {
@@ -61,7 +59,6 @@ const take = async (form: Locator) => {
   await form.getByRole("button", { name: "Test wallet" }).click()
 }
 
-/** How often a page asked for a price, and what it handed in. */
 const purchases = (page: Page) => {
   const keys = new Set<string>()
   const handed: Array<string> = []
@@ -80,7 +77,6 @@ const funded = Effect.gen(function* () {
   return account
 })
 
-/** What the page says of a wallet that answers so. */
 const unwilling: ReadonlyArray<readonly [words: string, answers: Readonly<Record<string, unknown>>]> = [
   ["You said no in the wallet.", { eth_signTypedData_v4: refuse(4001, "User rejected.") }],
   ["The wallet gave no signature.", { eth_signTypedData_v4: refuse(-32_603, "Internal error") }],
@@ -99,137 +95,114 @@ const unwilling: ReadonlyArray<readonly [words: string, answers: Readonly<Record
 ]
 
 guide("a wallet of the browser", (it) => {
-  it.effect("signs a candle of three dollars after its owner chose the week", () =>
-    Effect.gen(function* () {
-      const account = yield* funded
-      const visitor = yield* visit("/v2/spirits/kelp-seal")
-      const { page, url } = visitor
-      let network = "0x1"
-      const calls = yield* install(visitor, async ({ method, params = [] }) => {
-        if (method === "eth_requestAccounts") return [account.address]
-        if (method === "eth_chainId") return network
-        if (method === "wallet_switchEthereumChain") {
-          network = "0x14a34"
-          return null
-        }
-        return signer(account)({ method, params })
-      })
-      const requests: Array<Request> = []
-      page.on("request", (request) => requests.push(request))
-      yield* steps(async () => {
-        await page.getByText("Light a candle here").click()
-        const form = page.getByRole("form", { name: "Light the candle" })
-        await form.getByLabel("seven days, $3").check()
-        await form.getByLabel("Dedication").fill("For Grandma, who kept bees")
-        await form.getByRole("button", { name: "Make a play wallet" }).click()
-        await form.getByRole("button", { name: "Test wallet" }).click()
-        await form.getByText(account.address.slice(0, 6)).waitFor()
-        await form.getByRole("button", { name: "Light the candle for $3.00" }).click()
-        await settled(page).waitFor()
-        assert.match(await page.locator(".receipt").innerText(), /\$3\.00 was charged, once/u)
-      })
-      assert.deepStrictEqual(
-        calls.map(({ method }) => method),
-        ["eth_requestAccounts", "eth_chainId", "wallet_switchEthereumChain", "eth_signTypedData_v4"],
-      )
-      const { domain, message } = JSON.parse(calls.at(-1)?.params?.[1] ?? "")
-      assert.deepStrictEqual([message.value, domain.chainId], ["3000000", 84532])
-      assert.strictEqual(signed(requests).length, 1)
-      const wall = yield* ask(`${url}/api/candles?spirit=kelp-seal`)
-      assert.match(wall.text, /"rung":"week"[^}]*"dedication":"For Grandma, who kept bees"/u)
-    }),
-  )
+  it("signs a candle of three dollars after its owner chose the week", async ({ visit, run }) => {
+    const account = await run(funded)
+    const visitor = await visit("/v2/spirits/kelp-seal")
+    const { page, url } = visitor
+    let network = "0x1"
+    const calls = await install(visitor, async ({ method, params = [] }) => {
+      if (method === "eth_requestAccounts") return [account.address]
+      if (method === "eth_chainId") return network
+      if (method === "wallet_switchEthereumChain") {
+        network = "0x14a34"
+        return null
+      }
+      return signer(account)({ method, params })
+    })
+    const requests: Array<Request> = []
+    page.on("request", (request) => requests.push(request))
+    await page.getByText("Light a candle here").click()
+    const form = page.getByRole("form", { name: "Light the candle" })
+    await form.getByLabel("seven days, $3").check()
+    await form.getByLabel("Dedication").fill("For Grandma, who kept bees")
+    await form.getByRole("button", { name: "Make a play wallet" }).click()
+    await form.getByRole("button", { name: "Test wallet" }).click()
+    await form.getByText(account.address.slice(0, 6)).waitFor()
+    await form.getByRole("button", { name: "Light the candle for $3.00" }).click()
+    await settled(page).waitFor()
+    assert.match(await page.locator(".receipt").innerText(), /\$3\.00 was charged, once/u)
+    assert.deepStrictEqual(
+      calls.map(({ method }) => method),
+      ["eth_requestAccounts", "eth_chainId", "wallet_switchEthereumChain", "eth_signTypedData_v4"],
+    )
+    const { domain, message } = JSON.parse(calls.at(-1)?.params?.[1] ?? "")
+    assert.deepStrictEqual([message.value, domain.chainId], ["3000000", 84532])
+    assert.strictEqual(signed(requests).length, 1)
+    const wall = await run(ask(`${url}/api/candles?spirit=kelp-seal`))
+    assert.match(wall.text, /"rung":"week"[^}]*"dedication":"For Grandma, who kept bees"/u)
+  })
 
-  it.effect("that does not sign leaves nothing behind, says why, and may be asked anew", () =>
-    Effect.gen(function* () {
-      const account = yield* funded
-      const visitor = yield* visit("/v2/spirits/slate-lynx")
-      const { page } = visitor
-      let refusals: Readonly<Record<string, unknown>> = {}
-      yield* install(visitor, async ({ method }) =>
-        method === "eth_requestAccounts" ? [account.address] : { eth_chainId: "0x14a34", ...refusals }[method],
-      )
-      const { handed, keys } = purchases(page)
-      yield* steps(async () => {
-        const form = page.getByRole("form", { name: "Lay the prayer" })
-        await take(form)
-        for (const [index, [words, answers]] of unwilling.entries()) {
-          refusals = answers
-          const priced = page.waitForRequest("**/api/prayers/**")
-          await form.getByRole("button", { name: "Lay the prayer for" }).click()
-          await priced
-          await form.locator(".verdict", { hasText: `${words} Nothing was charged.` }).waitFor()
-          await form.getByText("Waiting for the signature").waitFor({ state: "hidden" })
-          assert.strictEqual(keys.size, index + 1, words)
-          assert.deepStrictEqual(handed, [], words)
-          assert.deepStrictEqual(await kept(page), [], words)
-        }
-      })
-    }),
-  )
+  it("that does not sign leaves nothing behind, says why, and may be asked anew", async ({ visit, run }) => {
+    const account = await run(funded)
+    const visitor = await visit("/v2/spirits/slate-lynx")
+    const { page } = visitor
+    let refusals: Readonly<Record<string, unknown>> = {}
+    await install(visitor, async ({ method }) =>
+      method === "eth_requestAccounts" ? [account.address] : { eth_chainId: "0x14a34", ...refusals }[method],
+    )
+    const { handed, keys } = purchases(page)
+    const form = page.getByRole("form", { name: "Lay the prayer" })
+    await take(form)
+    for (const [index, [words, answers]] of unwilling.entries()) {
+      refusals = answers
+      const priced = page.waitForRequest("**/api/prayers/**")
+      await form.getByRole("button", { name: "Lay the prayer for" }).click()
+      await priced
+      await form.locator(".verdict", { hasText: `${words} Nothing was charged.` }).waitFor()
+      await form.getByText("Waiting for the signature").waitFor({ state: "hidden" })
+      assert.strictEqual(keys.size, index + 1, words)
+      assert.deepStrictEqual(handed, [], words)
+      assert.deepStrictEqual(await kept(page), [], words)
+    }
+  })
 
-  it.effect("that gives no account can be chosen again", () =>
-    Effect.gen(function* () {
-      const account = yield* funded
-      const visitor = yield* visit("/v2/spirits/slate-lynx")
-      const { page } = visitor
-      const answers: Array<unknown> = [refuse(4001, "User rejected."), [account.address]]
-      yield* install(visitor, async () => answers.shift())
-      yield* steps(async () => {
-        const form = page.getByRole("form", { name: "Lay the prayer" })
-        await take(form)
-        await form.getByText("No wallet.").waitFor()
-        assert.include(await form.locator("[data-wallet]").innerText(), "You said no in the wallet.")
-        await take(form)
-        await form.getByText(account.address.slice(0, 6)).waitFor()
-      })
-    }),
-  )
+  it("that gives no account can be chosen again", async ({ visit, run }) => {
+    const account = await run(funded)
+    const visitor = await visit("/v2/spirits/slate-lynx")
+    const { page } = visitor
+    const answers: Array<unknown> = [refuse(4001, "User rejected."), [account.address]]
+    await install(visitor, async () => answers.shift())
+    const form = page.getByRole("form", { name: "Lay the prayer" })
+    await take(form)
+    await form.getByText("No wallet.").waitFor()
+    assert.include(await form.locator("[data-wallet]").innerText(), "You said no in the wallet.")
+    await take(form)
+    await form.getByText(account.address.slice(0, 6)).waitFor()
+  })
 
-  it.effect("without enough money is refused by the altar, and nothing is charged", () =>
-    Effect.gen(function* () {
-      const account = privateKeyToAccount(generatePrivateKey())
-      const visitor = yield* visit("/v2/spirits/dune-pangolin")
-      const { page } = visitor
-      yield* install(visitor, async (call) => {
-        if (call.method === "eth_requestAccounts") return [account.address]
-        return call.method === "eth_chainId" ? "0x14a34" : signer(account)(call)
-      })
-      yield* steps(async () => {
-        const form = page.getByRole("form", { name: "Lay the prayer" })
-        await take(form)
-        await form.getByRole("button", { name: "Lay the prayer for" }).click()
-        await form.getByText("Not done.").waitFor()
-        const said = await form.locator("[data-progress]").innerText()
-        assert.match(
-          said,
-          /holds less USDC than the price; fund it and sign again\. This request charged nothing\.\s*$/u,
-        )
-        assert.notInclude(said, "Nothing was charged.")
-        // What was signed may pay yet, whoever funds the wallet: only its words stay, so that they can be revealed.
-        const slots = await kept(page)
-        assert.deepStrictEqual(
-          slots.map((key) => key.replace(/:[^:]*$/u, "")),
-          ["altar:words"],
-        )
-      })
-    }),
-  )
+  it("without enough money is refused by the altar, and nothing is charged", async ({ visit }) => {
+    const account = privateKeyToAccount(generatePrivateKey())
+    const visitor = await visit("/v2/spirits/dune-pangolin")
+    const { page } = visitor
+    await install(visitor, async (call) => {
+      if (call.method === "eth_requestAccounts") return [account.address]
+      return call.method === "eth_chainId" ? "0x14a34" : signer(account)(call)
+    })
+    const form = page.getByRole("form", { name: "Lay the prayer" })
+    await take(form)
+    await form.getByRole("button", { name: "Lay the prayer for" }).click()
+    await form.getByText("Not done.").waitFor()
+    const said = await form.locator("[data-progress]").innerText()
+    assert.match(said, /holds less USDC than the price; fund it and sign again\. This request charged nothing\.\s*$/u)
+    assert.notInclude(said, "Nothing was charged.")
+    // What was signed may pay yet, whoever funds the wallet: only its words stay, so that they can be revealed.
+    const slots = await kept(page)
+    assert.deepStrictEqual(
+      slots.map((key) => key.replace(/:[^:]*$/u, "")),
+      ["altar:words"],
+    )
+  })
 
-  it.effect("that is missing is said to be missing, with the way that works without one", () =>
-    Effect.gen(function* () {
-      const { page } = yield* visit("/api/health")
-      yield* steps(async () => {
-        // What a server that is no sandbox answers.
-        await page.route("**/sandbox", (route) => route.fulfill({ status: 404, json: { ok: false } }))
-        await page.goto(new URL("/v2/spirits/frost-stoat", page.url()).href)
-        const form = page.getByRole("form", { name: "Lay the prayer" })
-        for (const name of ["Choose a wallet", "Lay the prayer for $0.01"]) {
-          await form.getByRole("button", { name }).click()
-          await form.getByText("No wallet was found in this browser. The exact call below works").waitFor()
-        }
-        assert.isTrue(await page.getByText("curl -i -X POST").first().isVisible())
-      })
-    }),
-  )
+  it("that is missing is said to be missing, with the way that works without one", async ({ visit }) => {
+    const { page } = await visit("/api/health")
+    // What a server that is no sandbox answers.
+    await page.route("**/sandbox", (route) => route.fulfill({ status: 404, json: { ok: false } }))
+    await page.goto(new URL("/v2/spirits/frost-stoat", page.url()).href)
+    const form = page.getByRole("form", { name: "Lay the prayer" })
+    for (const name of ["Choose a wallet", "Lay the prayer for $0.01"]) {
+      await form.getByRole("button", { name }).click()
+      await form.getByText("No wallet was found in this browser. The exact call below works").waitFor()
+    }
+    assert.isTrue(await page.getByText("curl -i -X POST").first().isVisible())
+  })
 })

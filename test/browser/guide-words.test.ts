@@ -1,17 +1,15 @@
 /** Salt and words are in the browser before anything is paid, come first on the receipt, and find their way back. */
 import { readFile } from "node:fs/promises"
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
-import { isAccessible, picture, steps, visit } from "../lab/browser/Browser.ts"
+import { appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
 import { guide, createAct, settled, signed } from "../lab/browser/Guide.ts"
-import { forbidStorage } from "../lab/browser/GuidePage.ts"
+import { forbidStorage, isFocused } from "../lab/browser/GuidePage.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, type Kept, keepsakeOf, sentBy, setStone } from "../lab/browser/WordsPage.ts"
 import { patience } from "../lab/Patience.ts"
 
-/** Whether leaving the page is questioned; it is not left. */
 const isAsked = async (page: Page) => {
   const dialog = page.waitForEvent("dialog", { timeout: patience(15) }).then(
     (asked) => asked.dismiss().then(() => asked.type() === "beforeunload"),
@@ -22,219 +20,201 @@ const isAsked = async (page: Page) => {
 }
 
 guide("sealed words", (it) => {
-  it.effect("of a stone are kept before anything is sent, shown first, and filled in on its page", () =>
-    Effect.gen(function* () {
-      const { complaints, page } = yield* visit("/v2/witness", { bypassCSP: true })
-      const requests = watch(page)
-      const words = "The heron will return by May."
-      yield* steps(async () => {
-        const atPrice: Array<ReadonlyArray<Kept>> = []
-        await page.route(
-          (url) => url.pathname === "/api/witness",
-          async (route) => {
-            atPrice.push(await held(page))
-            await route.continue()
-          },
-        )
-        await setStone(page, words)
-        await settled(page).waitFor()
-        const kept = await keepsakeOf(page)
-        assert.strictEqual(kept.commitment, seal(kept.salt, words))
-        // For the price already, and for the payment.
-        assert.deepStrictEqual(
-          atPrice.map((then) => then.map(({ commitment, salt }) => [commitment, salt])),
-          [[[kept.commitment, kept.salt]], [[kept.commitment, kept.salt]]],
-        )
-        const order = await page
-          .locator(".receipt")
-          .evaluate((receipt) =>
-            [...receipt.querySelectorAll("b, a, button")].map((one) => one.textContent?.trim() ?? ""),
+  it("of a stone are kept before anything is sent, shown first, and filled in on its page", async ({ visit }) => {
+    const { page } = await visit("/v2/witness", { bypassCSP: true })
+    const requests = watch(page)
+    const words = "The heron will return by May."
+    const atPrice: Array<ReadonlyArray<Kept>> = []
+    await page.route(
+      (url) => url.pathname === "/api/witness",
+      async (route) => {
+        atPrice.push(await held(page))
+        await route.continue()
+      },
+    )
+    assert.strictEqual(await page.locator(".strip .link").count(), 0)
+    await setStone(page, words)
+    await settled(page).waitFor()
+    await page.locator(".strip .link").first().waitFor()
+    await page.getByRole("heading", { name: "Stones", exact: true }).waitFor()
+    assert.strictEqual(await page.locator(".ledger li").count(), 1)
+    assert.include(await page.locator(".opening").innerText(), "1 stone long")
+    const kept = await keepsakeOf(page)
+    assert.strictEqual(kept.commitment, seal(kept.salt, words))
+    // For the price already, and for the payment.
+    assert.deepStrictEqual(
+      atPrice.map((then) => then.map(({ commitment, salt }) => [commitment, salt])),
+      [[[kept.commitment, kept.salt]], [[kept.commitment, kept.salt]]],
+    )
+    const order = await page
+      .locator(".receipt")
+      .evaluate((receipt) => [...receipt.querySelectorAll("b, a, button")].map((one) => one.textContent?.trim() ?? ""))
+    assert.isBelow(order.indexOf("Keep this."), order.indexOf("Open the act"))
+    assert.isBelow(order.indexOf("Save as a file"), order.indexOf("Open the act"))
+    assert.isBelow(order.indexOf("Copy"), order.indexOf("Open the act"))
+    await page.getByText("Not saved yet.").waitFor()
+    await assertAppearance(page, appearancesOf(360, 1280), "keep this", "guide-keep-this")
+    assert.isTrue(await isAsked(page), "leaving with unsaved words is questioned")
+    const saving = page.waitForEvent("download")
+    await page.getByRole("link", { name: "Save as a file" }).click()
+    const saved = await keep(await saving)
+    assert.deepStrictEqual(JSON.parse(await readFile(saved, "utf8")), kept)
+    await page.getByText("Kept.", { exact: true }).waitFor()
+    const asked: Array<string> = []
+    page.on("dialog", (dialog) => {
+      asked.push(dialog.type())
+      void dialog.accept()
+    })
+    await page.getByRole("link", { name: "Open the act" }).click()
+    await page.getByRole("heading", { name: "Witness stone 1" }).waitFor()
+    assert.deepStrictEqual(asked, [], "whoever saved them may go")
+    await page.locator("#check").getByText("Filled in.").first().waitFor()
+    assert.include(await page.locator(".text").innerText(), "The words are sealed.")
+    assert.strictEqual(await page.locator("#check-salt").inputValue(), kept.salt)
+    await page.getByRole("button", { name: "Check without sending" }).click()
+    await page.getByText("They match.", { exact: true }).waitFor()
+    assert.notInclude(sentBy(requests), kept.salt)
+    assert.notInclude(sentBy(requests), "heron")
+    await page.getByText("Reveal these words to everyone").click()
+    await assertAppearance(page, appearancesOf(360, 1280), "filled in", "guide-filled-in")
+    await page.getByRole("button", { name: "Check, then reveal" }).click()
+    await page.locator(".text blockquote", { hasText: words }).waitFor()
+    assert.strictEqual(await page.getByText("The words are sealed.").count(), 0)
+    assert.isTrue(await page.getByText("Revealed.", { exact: true }).isVisible())
+    assert.isTrue(await isFocused(page, "[data-reveal]"))
+    await page.getByRole("link", { name: "See the words" }).click()
+    await page.locator("blockquote").filter({ hasText: words }).waitFor()
+    assert.strictEqual(signed(requests).length, 1)
+  })
+
+  it("of a candle are filled in on its page and unsealed", async ({ visit }) => {
+    const { page } = await visit("/v2/spirits/kelp-seal")
+    await page.getByText("Light a candle here").click()
+    const form = page.getByRole("form", { name: "Light the candle" })
+    await form.getByRole("button", { name: "Make a play wallet" }).click()
+    await form.getByText("Play wallet with").waitFor()
+    await form.getByLabel("Dedication").fill("For Grandma")
+    await form.getByLabel("Sealed words").fill("Thank you for the bees.")
+    await form.getByRole("button", { name: "Light the candle for $1.00" }).click()
+    await settled(page).waitFor()
+    await page.getByRole("link", { name: "Save as a file" }).click()
+    await page.getByRole("link", { name: "Open the act" }).click()
+    await page.locator("#check").getByText("Filled in.").first().waitFor()
+    await page.getByText("Reveal these words to everyone").click()
+    await page.getByRole("button", { name: "Check, then reveal" }).click()
+    await page.locator("blockquote", { hasText: "Thank you for the bees." }).waitFor()
+    await page.getByRole("link", { name: "See the words" }).click()
+    await page.locator("q").filter({ hasText: "Thank you for the bees." }).waitFor()
+  })
+
+  it("come back from a saved file that is chosen, dropped or pasted, and another file is refused", async ({
+    visit,
+    run,
+  }) => {
+    const [salt, words] = ["0123456789abcdef", "Snow before the ninth."]
+    const kept = { salt, words, commitment: seal(salt, words) }
+    const stone = await run(createAct("/api/witness", { commitment: kept.commitment }))
+    const { page } = await visit(`/witness/${stone.id}`)
+    const requests = watch(page)
+    const filled = page.locator("#check").getByText("Filled in.").first()
+    const input = page.getByLabel("Your saved file")
+    const salted = () => page.locator("#check-salt").inputValue()
+    for (const [bad, why] of [
+      [{ ...kept, words: "Snow before the tenth." }, "do not hash to its commitment"],
+      [{ salt, words: "Other", commitment: seal(salt, "Other") }, "another commitment"],
+      [{ name: "no keepsake" }, "no file of sealed words"],
+    ] as const) {
+      await input.setInputFiles(file(bad))
+      await page.locator("#check .verdict--broken", { hasText: why }).waitFor()
+      assert.strictEqual(await salted(), "", why)
+    }
+    await input.setInputFiles(file(kept))
+    await filled.waitFor()
+    assert.strictEqual(await salted(), salt)
+    assert.strictEqual(await page.locator("#reveal-salt").inputValue(), salt)
+    // From now on this browser holds them.
+    await page.reload()
+    await filled.waitFor()
+
+    const text = JSON.stringify(kept)
+    for (const kind of ["drop", "paste"] as const) {
+      await page.evaluate(() => localStorage.clear())
+      await page.reload()
+      assert.strictEqual(await salted(), "")
+      await page.locator("#check-salt").evaluate(
+        (field, [event, json]) => {
+          const data = new DataTransfer()
+          if (event === "drop") data.items.add(new File([json], "stone.json", { type: "application/json" }))
+          else data.setData("text/plain", json)
+          field.dispatchEvent(
+            event === "drop"
+              ? new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true })
+              : new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }),
           )
-        assert.isBelow(order.indexOf("Keep this."), order.indexOf("Open the act"))
-        assert.isBelow(order.indexOf("Save as a file"), order.indexOf("Open the act"))
-        assert.isBelow(order.indexOf("Copy"), order.indexOf("Open the act"))
-        await page.getByText("Not saved yet.").waitFor()
-        await isAccessible(page, "keep this")
-        await picture(page, "guide-keep-this")
-        assert.isTrue(await isAsked(page), "leaving with unsaved words is questioned")
-        const saving = page.waitForEvent("download")
-        await page.getByRole("link", { name: "Save as a file" }).click()
-        const saved = await keep(await saving)
-        assert.deepStrictEqual(JSON.parse(await readFile(saved, "utf8")), kept)
-        await page.getByText("Kept.", { exact: true }).waitFor()
-        const asked: Array<string> = []
-        page.on("dialog", (dialog) => {
-          asked.push(dialog.type())
-          void dialog.accept()
-        })
-        await page.getByRole("link", { name: "Open the act" }).click()
-        await page.getByRole("heading", { name: "Witness stone 1" }).waitFor()
-        assert.deepStrictEqual(asked, [], "whoever saved them may go")
-        await page.locator("#check").getByText("Filled in.").first().waitFor()
-        assert.strictEqual(await page.locator("#check-salt").inputValue(), kept.salt)
-        await page.getByRole("button", { name: "Check without sending" }).click()
-        await page.getByText("They match.", { exact: true }).waitFor()
-        assert.notInclude(sentBy(requests), kept.salt)
-        assert.notInclude(sentBy(requests), "heron")
-        await page.getByText("Reveal these words to everyone").click()
-        await isAccessible(page, "filled in")
-        await picture(page, "guide-filled-in")
-        await page.getByRole("button", { name: "Check, then reveal" }).click()
-        await page.getByRole("link", { name: "See the words" }).click()
-        await page.locator("blockquote").filter({ hasText: words }).waitFor()
-        assert.strictEqual(signed(requests).length, 1)
-      })
-      assert.deepStrictEqual(complaints, [])
-    }),
-  )
+        },
+        [kind, text] as const,
+      )
+      await filled.waitFor()
+      assert.strictEqual(await page.locator("#check-words").inputValue(), words, kind)
+    }
+    assert.notInclude(sentBy(requests), salt)
+  })
 
-  it.effect("of a candle are filled in on its page and unsealed", () =>
-    Effect.gen(function* () {
-      const { complaints, page } = yield* visit("/v2/spirits/kelp-seal")
-      yield* steps(async () => {
-        await page.getByText("Light a candle here").click()
-        const form = page.getByRole("form", { name: "Light the candle" })
-        await form.getByRole("button", { name: "Make a play wallet" }).click()
-        await form.getByText("Play wallet with").waitFor()
-        await form.getByLabel("Dedication").fill("For Grandma")
-        await form.getByLabel("Sealed words").fill("Thank you for the bees.")
-        await form.getByRole("button", { name: "Light the candle for $1.00" }).click()
-        await settled(page).waitFor()
-        await page.getByRole("link", { name: "Save as a file" }).click()
-        await page.getByRole("link", { name: "Open the act" }).click()
-        await page.locator("#check").getByText("Filled in.").first().waitFor()
-        await page.getByText("Reveal these words to everyone").click()
-        await page.getByRole("button", { name: "Check, then reveal" }).click()
-        await page.locator("blockquote", { hasText: "Thank you for the bees." }).waitFor()
-        await page.getByRole("link", { name: "See the words" }).click()
-        await page.locator("q").filter({ hasText: "Thank you for the bees." }).waitFor()
-      })
-      assert.deepStrictEqual(complaints, [])
-    }),
-  )
+  it("come back from a file of which another entry was damaged, and that is said", async ({ visit, run }) => {
+    const [salt, words] = ["fedcba9876543210", "Snow after the ninth."]
+    const kept = { salt, words, commitment: seal(salt, words) }
+    const stone = await run(createAct("/api/witness", { commitment: kept.commitment }))
+    const { page } = await visit(`/witness/${stone.id}`)
+    const input = page.getByLabel("Your saved file")
+    await input.setInputFiles(file({ words: [{ ...kept, salt: "0".repeat(16) }, kept] }))
+    await page.locator("#check").getByText("Filled in.").first().waitFor()
+    assert.strictEqual(await page.locator("#check-salt").inputValue(), salt)
+    await page.locator("#check").getByText("1 entry did not hash to the commitment and were left out.").waitFor()
+  })
 
-  it.effect("come back from a saved file that is chosen, dropped or pasted, and another file is refused", () =>
-    Effect.gen(function* () {
-      const [salt, words] = ["0123456789abcdef", "Snow before the ninth."]
-      const kept = { salt, words, commitment: seal(salt, words) }
-      const stone = yield* createAct("/api/witness", { commitment: kept.commitment })
-      const { complaints, page } = yield* visit(`/witness/${stone.id}`)
-      const requests = watch(page)
-      yield* steps(async () => {
-        const filled = page.locator("#check").getByText("Filled in.").first()
-        const input = page.getByLabel("Your saved file")
-        const salted = () => page.locator("#check-salt").inputValue()
-        for (const [bad, why] of [
-          [{ ...kept, words: "Snow before the tenth." }, "do not hash to its commitment"],
-          [{ salt, words: "Other", commitment: seal(salt, "Other") }, "another commitment"],
-          [{ name: "no keepsake" }, "no file of sealed words"],
-        ] as const) {
-          await input.setInputFiles(file(bad))
-          await page.locator("#check .verdict--broken", { hasText: why }).waitFor()
-          assert.strictEqual(await salted(), "", why)
-        }
-        await input.setInputFiles(file(kept))
-        await filled.waitFor()
-        assert.strictEqual(await salted(), salt)
-        assert.strictEqual(await page.locator("#reveal-salt").inputValue(), salt)
-        // From now on this browser holds them.
-        await page.reload()
-        await filled.waitFor()
-
-        const text = JSON.stringify(kept)
-        for (const kind of ["drop", "paste"] as const) {
-          await page.evaluate(() => localStorage.clear())
-          await page.reload()
-          assert.strictEqual(await salted(), "")
-          await page.locator("#check-salt").evaluate(
-            (field, [event, json]) => {
-              const data = new DataTransfer()
-              if (event === "drop") data.items.add(new File([json], "stone.json", { type: "application/json" }))
-              else data.setData("text/plain", json)
-              field.dispatchEvent(
-                event === "drop"
-                  ? new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true })
-                  : new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }),
-              )
-            },
-            [kind, text] as const,
+  it("that are settled stay when their tab is restored from before it was signed", async ({ visit }) => {
+    const { page } = await visit("/v2/witness")
+    let before: ReadonlyArray<readonly [string, string]> = []
+    await page.route(
+      (url) => url.pathname === "/api/witness",
+      async (route) => {
+        if (route.request().headers()["payment-signature"] !== undefined)
+          before = await page.evaluate(() =>
+            Object.keys(sessionStorage).flatMap((slot) =>
+              slot.startsWith("altar:purchase:")
+                ? [
+                    [
+                      slot,
+                      JSON.stringify({ ...JSON.parse(sessionStorage.getItem(slot) ?? "{}"), payment: null }),
+                    ] as const,
+                  ]
+                : [],
+            ),
           )
-          await filled.waitFor()
-          assert.strictEqual(await page.locator("#check-words").inputValue(), words, kind)
-        }
-        assert.notInclude(sentBy(requests), salt)
-      })
-      assert.deepStrictEqual(complaints, [])
-    }),
-  )
+        await route.continue()
+      },
+    )
+    await setStone(page, "Kept through a restart.")
+    await settled(page).waitFor()
+    await page.getByRole("link", { name: "Save as a file" }).click()
+    assert.strictEqual(before.length, 1)
+    await page.evaluate((slots) => slots.forEach(([slot, text]) => sessionStorage.setItem(slot, text)), before)
+    await page.reload()
+    await page.getByText("This tab was left before it held a signature").waitFor()
+    assert.strictEqual(await page.getByText(/nothing was charged/iu).count(), 0)
+    assert.deepStrictEqual(
+      (await held(page)).map(({ words }) => words),
+      ["Kept through a restart."],
+    )
+  })
 
-  it.effect("come back from a file of which another entry was damaged, and that is said", () =>
-    Effect.gen(function* () {
-      const [salt, words] = ["fedcba9876543210", "Snow after the ninth."]
-      const kept = { salt, words, commitment: seal(salt, words) }
-      const stone = yield* createAct("/api/witness", { commitment: kept.commitment })
-      const { page } = yield* visit(`/witness/${stone.id}`)
-      yield* steps(async () => {
-        const input = page.getByLabel("Your saved file")
-        await input.setInputFiles(file({ words: [{ ...kept, salt: "0".repeat(16) }, kept] }))
-        await page.locator("#check").getByText("Filled in.").first().waitFor()
-        assert.strictEqual(await page.locator("#check-salt").inputValue(), salt)
-        await page.locator("#check").getByText("1 entry did not hash to the commitment and were left out.").waitFor()
-      })
-    }),
-  )
-
-  it.effect("that are settled stay when their tab is restored from before it was signed", () =>
-    Effect.gen(function* () {
-      const { page } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        let before: ReadonlyArray<readonly [string, string]> = []
-        await page.route(
-          (url) => url.pathname === "/api/witness",
-          async (route) => {
-            if (route.request().headers()["payment-signature"] !== undefined)
-              before = await page.evaluate(() =>
-                Object.keys(sessionStorage).flatMap((slot) =>
-                  slot.startsWith("altar:purchase:")
-                    ? [
-                        [
-                          slot,
-                          JSON.stringify({ ...JSON.parse(sessionStorage.getItem(slot) ?? "{}"), payment: null }),
-                        ] as const,
-                      ]
-                    : [],
-                ),
-              )
-            await route.continue()
-          },
-        )
-        await setStone(page, "Kept through a restart.")
-        await settled(page).waitFor()
-        await page.getByRole("link", { name: "Save as a file" }).click()
-        assert.strictEqual(before.length, 1)
-        await page.evaluate((slots) => slots.forEach(([slot, text]) => sessionStorage.setItem(slot, text)), before)
-        await page.reload()
-        await page.getByText("This tab was left before it held a signature").waitFor()
-        assert.strictEqual(await page.getByText(/nothing was charged/iu).count(), 0)
-        assert.deepStrictEqual(
-          (await held(page)).map(({ words }) => words),
-          ["Kept through a restart."],
-        )
-      })
-    }),
-  )
-
-  it.effect("that a browser cannot keep are said to be lost with the page", () =>
-    Effect.gen(function* () {
-      const { page } = yield* visit("/v2/witness")
-      yield* steps(async () => {
-        await forbidStorage(page)
-        await page.reload()
-        await setStone(page, "Nothing is kept.")
-        await settled(page).waitFor()
-        await page.getByText("they are lost when you leave this page").waitFor()
-        assert.isTrue(await isAsked(page))
-      })
-    }),
-  )
+  it("that a browser cannot keep are said to be lost with the page", async ({ visit }) => {
+    const { page } = await visit("/v2/witness")
+    await forbidStorage(page)
+    await page.reload()
+    await setStone(page, "Nothing is kept.")
+    await settled(page).waitFor()
+    await page.getByText("they are lost when you leave this page").waitFor()
+    assert.isTrue(await isAsked(page))
+  })
 })

@@ -3,12 +3,11 @@ import { assert } from "@effect/vitest"
 import { Effect, Option, Schedule } from "effect"
 import type { Page } from "playwright-core"
 import { origin, signer } from "../lab/log/LogFixture.ts"
-import { appearancesOf, assertAppearance, steps, visit } from "../lab/browser/Browser.ts"
+import { appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
 import { guide, createAct } from "../lab/browser/Guide.ts"
 import { patience } from "../lab/Patience.ts"
 import { ask, newCommitment, TestServer } from "../lab/Fixture.ts"
 
-/** One more stone, and the log has it. */
 const grow = Effect.gen(function* () {
   const { url } = yield* TestServer
   const stone = yield* createAct("/api/witness", { commitment: newCommitment() })
@@ -25,7 +24,6 @@ const checks = (page: Page, name: string, kind: "holds" | "broken" | "waits", wo
     .click()
     .then(() => page.locator(`[data-log-status] .verdict--${kind}`, { hasText: words }).waitFor())
 
-/** What this browser is made to remember: a checkpoint that the log's own key signed. */
 const remember = (page: Page, size: number, vkey = signer.vkey) =>
   page.evaluate(
     ([key, note]) => localStorage.setItem("altar:log", JSON.stringify({ vkey: key, note, at: Date.now() })),
@@ -35,111 +33,87 @@ const remember = (page: Page, size: number, vkey = signer.vkey) =>
 guide(
   "the log",
   (it) => {
-    it.effect("proves the stone that its page shows", () =>
-      Effect.gen(function* () {
-        const { id } = yield* grow
-        const { complaints, page } = yield* visit(`/witness/${id}`, { bypassCSP: true })
-        yield* steps(async () => {
-          await checks(page, "Check the proof here", "holds", "The log has this stone.")
-          await assertAppearance(page, appearancesOf(320, 1440), `/witness/${id}`, "log-stone")
-          const [saved] = await Promise.all([
-            page.waitForEvent("download"),
-            page.getByRole("link", { name: "Download the proof" }).click(),
-          ])
-          assert.match(saved.suggestedFilename(), /^stone-\d+\.tlog-proof$/u)
-          const proof = page.locator("[data-proof]")
-          await proof.evaluate((root) => {
-            root.setAttribute(
-              "data-stone",
-              (root.getAttribute("data-stone") ?? "").replace(/"commitment":"../u, '"commitment":"zz'),
-            )
-          })
-          await checks(page, "Check the proof here", "broken", "Not proved.")
-        })
-        assert.deepStrictEqual(complaints, [])
-      }),
-    )
+    it("proves the stone that its page shows", async ({ visit, run }) => {
+      const { id } = await run(grow)
+      const { page } = await visit(`/witness/${id}`, { bypassCSP: true })
+      await checks(page, "Check the proof here", "holds", "The log has this stone.")
+      await assertAppearance(page, appearancesOf(320, 1440), `/witness/${id}`, "log-stone")
+      const [saved] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("link", { name: "Download the proof" }).click(),
+      ])
+      assert.match(saved.suggestedFilename(), /^stone-\d+\.tlog-proof$/u)
+      const proof = page.locator("[data-proof]")
+      await proof.evaluate((root) => {
+        root.setAttribute(
+          "data-stone",
+          (root.getAttribute("data-stone") ?? "").replace(/"commitment":"../u, '"commitment":"zz'),
+        )
+      })
+      await checks(page, "Check the proof here", "broken", "Not proved.")
+    })
 
-    it.effect("proves no stone by a checkpoint of another history than this browser saw", () =>
-      Effect.gen(function* () {
-        const { id } = yield* grow
-        const { complaints, page, url } = yield* visit(`/witness/${id}`)
-        const { text: older } = yield* ask(`${url}/api/witness/${id}/proof`)
-        const checking = "Check the proof here"
-        yield* steps(async () => {
-          await checks(page, checking, "holds", "The log has this stone.")
-        })
-        for (const _ of [1, 2]) yield* grow
-        yield* steps(async () => {
-          await checks(page, checking, "holds", "The log has this stone.")
-          await page.getByText("It is of the same history that this browser saw on").waitFor()
-          // Nor is an old copy of the proof a lie.
-          await page.route("**/proof", async (route) => route.fulfill({ response: await route.fetch(), body: older }))
-          await checks(page, checking, "holds", "The log has this stone.")
-          await page.unroute("**/proof")
-          // The same key signed both: a fork, whichever side of it is longer.
-          await remember(page, 1)
-          await checks(page, checking, "broken", "The history was rewritten.")
-          assert.strictEqual(await page.locator("[data-log-status] .verdict--holds").count(), 0)
-          assert.strictEqual(await page.locator("[data-log-status] pre").count(), 2)
-          await remember(page, 5000)
-          await checks(page, checking, "broken", "a log never shrinks")
-          await page.getByRole("button", { name: "Forget what this browser saw" }).click()
-          await page.locator("[data-log-status] .verdict--holds", { hasText: "The log has this stone." }).waitFor()
-        })
-        assert.deepStrictEqual(complaints, [])
-      }),
-    )
+    it("proves no stone by a checkpoint of another history than this browser saw", async ({ visit, run }) => {
+      const { id } = await run(grow)
+      const { page, url } = await visit(`/witness/${id}`)
+      const { text: older } = await run(ask(`${url}/api/witness/${id}/proof`))
+      const checking = "Check the proof here"
+      await checks(page, checking, "holds", "The log has this stone.")
+      for (const _ of [1, 2]) await run(grow)
+      await checks(page, checking, "holds", "The log has this stone.")
+      await page.getByText("It is of the same history that this browser saw on").waitFor()
+      // Nor is an old copy of the proof a lie.
+      await page.route("**/proof", async (route) => route.fulfill({ response: await route.fetch(), body: older }))
+      await checks(page, checking, "holds", "The log has this stone.")
+      await page.unroute("**/proof")
+      // The same key signed both: a fork, whichever side of it is longer.
+      await remember(page, 1)
+      await checks(page, checking, "broken", "The history was rewritten.")
+      assert.strictEqual(await page.locator("[data-log-status] .verdict--holds").count(), 0)
+      assert.strictEqual(await page.locator("[data-log-status] pre").count(), 2)
+      await remember(page, 5000)
+      await checks(page, checking, "broken", "a log never shrinks")
+      await page.getByRole("button", { name: "Forget what this browser saw" }).click()
+      await page.locator("[data-log-status] .verdict--holds", { hasText: "The log has this stone." }).waitFor()
+    })
 
-    it.effect("is seen to grow, and its rewritten history is red", () =>
-      Effect.gen(function* () {
-        yield* grow
-        const { complaints, page } = yield* visit("/v2/log", { bypassCSP: true })
-        yield* steps(async () => {
-          await checks(page, "Check the log", "holds", "Signed.")
-          await assertAppearance(page, appearancesOf(320, 1440), "/v2/log", "log-page")
-        })
-        const { url } = yield* TestServer
-        const { text: older } = yield* ask(`${url}/log/checkpoint`)
-        for (const _ of [1, 2, 3]) yield* grow
-        yield* steps(async () => {
-          await page.reload()
-          await checks(page, "Check the log", "holds", "It only grew.")
-          await page.route("**/log/checkpoint", (route) => route.fulfill({ body: older, contentType: "text/plain" }))
-          await checks(page, "Check the log", "waits", "Older, not rewritten.")
-          await page.unroute("**/log/checkpoint")
-          await checks(page, "Check the log", "holds", "It only grew.")
-          await remember(page, 1)
-          await checks(page, "Check the log", "broken", "The history was rewritten.")
-          await page.getByRole("button", { name: "Forget what this browser saw" }).click()
-          await page.locator("[data-log-status] .verdict--holds", { hasText: "Signed." }).waitFor()
-          await remember(page, 5000)
-          await checks(page, "Check the log", "broken", "a log never shrinks")
-          await remember(page, 1, "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k")
-          await checks(page, "Check the log", "broken", "Another key.")
-        })
-        assert.deepStrictEqual(complaints, [])
-      }),
-    )
+    it("is seen to grow, and its rewritten history is red", async ({ visit, url, run }) => {
+      await run(grow)
+      const { page } = await visit("/v2/log", { bypassCSP: true })
+      await checks(page, "Check the log", "holds", "Signed.")
+      await assertAppearance(page, appearancesOf(320, 1440), "/v2/log", "log-page")
+      const { text: older } = await run(ask(`${url}/log/checkpoint`))
+      for (const _ of [1, 2, 3]) await run(grow)
+      await page.reload()
+      await checks(page, "Check the log", "holds", "It only grew.")
+      await page.route("**/log/checkpoint", (route) => route.fulfill({ body: older, contentType: "text/plain" }))
+      await checks(page, "Check the log", "waits", "Older, not rewritten.")
+      await page.unroute("**/log/checkpoint")
+      await checks(page, "Check the log", "holds", "It only grew.")
+      await remember(page, 1)
+      await checks(page, "Check the log", "broken", "The history was rewritten.")
+      await page.getByRole("button", { name: "Forget what this browser saw" }).click()
+      await page.locator("[data-log-status] .verdict--holds", { hasText: "Signed." }).waitFor()
+      await remember(page, 5000)
+      await checks(page, "Check the log", "broken", "a log never shrinks")
+      await remember(page, 1, "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k")
+      await checks(page, "Check the log", "broken", "Another key.")
+    })
 
-    it.effect("says so where the browser cannot check signatures", () =>
-      Effect.gen(function* () {
-        const { page, url } = yield* visit("/api/health")
-        yield* steps(async () => {
-          await page.addInitScript(() => {
-            const real = crypto.subtle.importKey
-            Object.assign(crypto.subtle, {
-              importKey: (...of: ReadonlyArray<unknown>) =>
-                of[2] === "Ed25519"
-                  ? Promise.reject(new DOMException("no", "NotSupportedError"))
-                  : Reflect.apply(real, crypto.subtle, of),
-            })
-          })
-          await page.goto(`${url}/v2/log`)
-          await checks(page, "Check the log", "waits", "This browser cannot check Ed25519 signatures")
+    it("says so where the browser cannot check signatures", async ({ visit }) => {
+      const { page, url } = await visit("/api/health")
+      await page.addInitScript(() => {
+        const real = crypto.subtle.importKey
+        Object.assign(crypto.subtle, {
+          importKey: (...of: ReadonlyArray<unknown>) =>
+            of[2] === "Ed25519"
+              ? Promise.reject(new DOMException("no", "NotSupportedError"))
+              : Reflect.apply(real, crypto.subtle, of),
         })
-      }),
-    )
+      })
+      await page.goto(`${url}/v2/log`)
+      await checks(page, "Check the log", "waits", "This browser cannot check Ed25519 signatures")
+    })
   },
   { log: { signer, origin, checkpointFile: Option.none() } },
 )

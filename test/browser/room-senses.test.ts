@@ -1,131 +1,108 @@
 /** Light and sound only for who wants them; keys suffice; the room is a page of the site and breaks none of its rules. */
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { browser, steps, visit } from "../lab/browser/Browser.ts"
+import { browser } from "../lab/browser/Browser.ts"
 import { newRoom, send } from "../lab/server/Rooms.ts"
-import { TestServer } from "../lab/Fixture.ts"
 import { inviteOf, played, sensations } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
-  it.effect("plays no history, no sound before a click, no pulse for who wants none", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const guest = yield* newRoom(url)
-      yield* send(guest, { text: "Long ago." })
-      const { page } = yield* visit("/v2/")
-      const calm = yield* visit("/v2/", { reducedMotion: "reduce" })
-      yield* steps(async () => {
-        for (const one of [page, calm.page]) {
-          await sensations(one)
-          await one.goto(`${url}${inviteOf(guest)}`)
-          await one.getByText("Long ago.").waitFor()
-          assert.deepStrictEqual(await played(one), [])
-          await one.getByText("The lamp rests").waitFor()
-        }
-      })
-      yield* send(guest, { text: "First news.", mode: "ping" })
-      yield* steps(async () => {
-        for (const one of [page, calm.page]) await one.getByText("Ping, two even pulses").waitFor()
-        assert.deepStrictEqual(await played(page), ["light"])
-        assert.deepStrictEqual(await played(calm.page), [])
-        assert.strictEqual(await calm.page.getByLabel("Keep the light steady").isDisabled(), true)
-        await page.getByLabel("Play sound").check()
-      })
-      yield* send(guest, { text: "Second news.", mode: "spark" })
-      yield* steps(async () => {
-        await page.getByText("Spark, a flash and a glimmer").waitFor()
-        assert.deepStrictEqual(await played(page), ["light", "audio", "light", "tone", "tone"])
-        await page.getByLabel("Play sound").uncheck()
-        await page.getByLabel("Keep the light steady").check()
-      })
-      yield* send(guest, { text: "Third news.", mode: "calm" })
-      yield* steps(async () => {
-        await page.getByText("Calm, one slow swell").waitFor()
-        assert.strictEqual((await played(page)).length, 5)
-        const kept = await page.evaluate(() => [...Object.entries(localStorage), ...Object.entries(sessionStorage)])
-        assert.deepStrictEqual(kept, [["signals", '{"name":"","kind":"person","sound":false,"steady":true}']])
-        await page.getByLabel("Play sound").check()
-        await page.reload()
-        await page.getByText("Third news.").waitFor()
-        assert.strictEqual(await page.getByLabel("Keep the light steady").isChecked(), true)
-        assert.strictEqual(await page.getByLabel("Play sound").isChecked(), true)
-        assert.deepStrictEqual(await played(page), [])
-        await page.getByRole("heading", { level: 1 }).click()
-        assert.deepStrictEqual(await played(page), ["audio"])
-      })
-    }).pipe(Effect.scoped),
-  )
+  it("plays no history, no sound before a click, no pulse for who wants none", async ({ visit, url, run }) => {
+    const guest = await run(newRoom(url))
+    await run(send(guest, { text: "Long ago." }))
+    const { page } = await visit("/v2/")
+    const calm = await visit("/v2/", { reducedMotion: "reduce" })
+    for (const one of [page, calm.page]) {
+      await sensations(one)
+      await one.goto(`${url}${inviteOf(guest)}`)
+      await one.getByText("Long ago.").waitFor()
+      assert.deepStrictEqual(await played(one), [])
+      await one.getByText("The lamp rests").waitFor()
+    }
+    await run(send(guest, { text: "First news.", mode: "ping" }))
+    for (const one of [page, calm.page]) await one.getByText("Ping, two even pulses").waitFor()
+    assert.deepStrictEqual(await played(page), ["light"])
+    assert.deepStrictEqual(await played(calm.page), [])
+    assert.strictEqual(await calm.page.getByLabel("Keep the light steady").isDisabled(), true)
+    await page.getByLabel("Play sound").check()
+    await run(send(guest, { text: "Second news.", mode: "spark" }))
+    await page.getByText("Spark, a flash and a glimmer").waitFor()
+    assert.deepStrictEqual(await played(page), ["light", "audio", "light", "tone", "tone"])
+    await page.getByLabel("Play sound").uncheck()
+    await page.getByLabel("Keep the light steady").check()
+    await run(send(guest, { text: "Third news.", mode: "calm" }))
+    await page.getByText("Calm, one slow swell").waitFor()
+    assert.strictEqual((await played(page)).length, 5)
+    const kept = await page.evaluate(() => [...Object.entries(localStorage), ...Object.entries(sessionStorage)])
+    assert.deepStrictEqual(kept, [["signals", '{"name":"","kind":"person","sound":false,"steady":true}']])
+    await page.getByLabel("Play sound").check()
+    await page.reload()
+    await page.getByText("Third news.").waitFor()
+    assert.strictEqual(await page.getByLabel("Keep the light steady").isChecked(), true)
+    assert.strictEqual(await page.getByLabel("Play sound").isChecked(), true)
+    assert.deepStrictEqual(await played(page), [])
+    await page.getByRole("heading", { level: 1 }).click()
+    assert.deepStrictEqual(await played(page), ["audio"])
+  })
 
-  it.effect("works with the keyboard alone: make, send, delete", () =>
-    Effect.gen(function* () {
-      const { complaints, page } = yield* visit("/signals/")
-      const focused = () =>
-        page.evaluate(() => {
-          const element = document.activeElement
-          return element?.id || element?.getAttribute("value") || element?.classList.item(0)
-        })
-      /** Presses Tab until the element has the focus; a trap or a gap fails. */
-      const tabTo = async (id: string) => {
-        for (let presses = 0; presses < 40; presses++) {
-          if ((await focused()) === id) return
-          await page.keyboard.press("Tab")
-        }
-        assert.fail(`Tab does not reach ${id}`)
-      }
-      yield* steps(async () => {
+  it("works with the keyboard alone: make, send, delete", async ({ visit }) => {
+    const { page } = await visit("/signals/")
+    const focused = () =>
+      page.evaluate(() => {
+        const element = document.activeElement
+        return element?.id || element?.getAttribute("value") || element?.classList.item(0)
+      })
+    const tabTo = async (id: string) => {
+      for (let presses = 0; presses < 40; presses++) {
+        if ((await focused()) === id) return
         await page.keyboard.press("Tab")
-        assert.strictEqual(await focused(), "skip")
-        await page.keyboard.press("Enter")
-        assert.strictEqual(await focused(), "main")
-        await tabTo("create-name")
-        await page.keyboard.type("Keys only")
-        await page.keyboard.press("Enter")
-        await page.getByRole("heading", { name: "Keys only" }).waitFor()
-        assert.strictEqual(await focused(), "room-name")
-        await tabTo("calm")
-        await page.keyboard.press("ArrowRight")
-        await page.keyboard.press("ArrowRight")
-        await tabTo("sender")
-        await page.keyboard.press("Enter")
-        await page.getByText("Write your name first").waitFor()
-        assert.strictEqual(await focused(), "sender")
-        await page.keyboard.type("Wren")
-        await tabTo("text")
-        await page.keyboard.type("No mouse was moved.")
-        await page.keyboard.press("Enter")
-        await page.getByText("Ping, two even pulses").waitFor()
-        assert.strictEqual(await focused(), "text")
-        await tabTo("delete")
-        await page.keyboard.press("Enter")
-        assert.strictEqual(await focused(), "confirm-no")
-        await page.keyboard.press("Escape")
-        assert.strictEqual(await focused(), "delete")
-        await page.keyboard.press("Enter")
-        await tabTo("confirm-yes")
-        await page.keyboard.press("Enter")
-        await page.getByRole("heading", { name: "The room is deleted" }).waitFor()
-        assert.strictEqual(await focused(), "ended-title")
-      })
-      assert.deepStrictEqual(complaints, [])
-    }).pipe(Effect.scoped),
-  )
+      }
+      assert.fail(`Tab does not reach ${id}`)
+    }
+    await page.keyboard.press("Tab")
+    assert.strictEqual(await focused(), "skip")
+    await page.keyboard.press("Enter")
+    assert.strictEqual(await focused(), "main")
+    await tabTo("create-name")
+    await page.keyboard.type("Keys only")
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Keys only" }).waitFor()
+    assert.strictEqual(await focused(), "room-name")
+    await tabTo("calm")
+    await page.keyboard.press("ArrowRight")
+    await page.keyboard.press("ArrowRight")
+    await tabTo("sender")
+    await page.keyboard.press("Enter")
+    await page.getByText("Write your name first").waitFor()
+    assert.strictEqual(await focused(), "sender")
+    await page.keyboard.type("Wren")
+    await tabTo("text")
+    await page.keyboard.type("No mouse was moved.")
+    await page.keyboard.press("Enter")
+    await page.getByText("Ping, two even pulses").waitFor()
+    assert.strictEqual(await focused(), "text")
+    await tabTo("delete")
+    await page.keyboard.press("Enter")
+    assert.strictEqual(await focused(), "confirm-no")
+    await page.keyboard.press("Escape")
+    assert.strictEqual(await focused(), "delete")
+    await page.keyboard.press("Enter")
+    await tabTo("confirm-yes")
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { name: "The room is deleted" }).waitFor()
+    assert.strictEqual(await focused(), "ended-title")
+  })
 
-  it.effect("stands in the frame of the site, with what a preview of its link needs", () =>
-    Effect.gen(function* () {
-      const guide = yield* visit("/v2/")
-      const { page, url } = yield* visit("/signals/")
-      yield* steps(async () => {
-        const frame = (one: Page) => one.locator("header.site a, footer a").evaluateAll((all) => all.map(String))
-        assert.deepStrictEqual(await frame(page), await frame(guide.page))
-        assert.strictEqual(await page.locator("header.site [aria-current]").innerText(), "Signal room")
-        const meta = (name: string) => page.locator(`meta[property="og:${name}"]`).getAttribute("content")
-        assert.strictEqual(await meta("title"), "Signal room")
-        assert.strictEqual(await meta("url"), `${url}/signals/`)
-        assert.include(await meta("description"), "invite link")
-        const image = await page.request.get((await meta("image")) ?? "")
-        assert.deepStrictEqual([image.status(), image.headers()["content-type"]], [200, "image/png"])
-      })
-    }).pipe(Effect.scoped),
-  )
+  it("stands in the frame of the site, with what a preview of its link needs", async ({ visit }) => {
+    const guide = await visit("/v2/")
+    const { page, url } = await visit("/signals/")
+    const frame = (one: Page) => one.locator("header.site a, footer a").evaluateAll((all) => all.map(String))
+    assert.deepStrictEqual(await frame(page), await frame(guide.page))
+    assert.strictEqual(await page.locator("header.site [aria-current]").innerText(), "Signal room")
+    const meta = (name: string) => page.locator(`meta[property="og:${name}"]`).getAttribute("content")
+    assert.strictEqual(await meta("title"), "Signal room")
+    assert.strictEqual(await meta("url"), `${url}/signals/`)
+    assert.include(await meta("description"), "invite link")
+    const image = await page.request.get((await meta("image")) ?? "")
+    assert.deepStrictEqual([image.status(), image.headers()["content-type"]], [200, "image/png"])
+  })
 })

@@ -8,8 +8,8 @@ import { Effect } from "effect"
 import { build } from "../../src/web/build.ts"
 import { layer as rooms } from "../lab/server/Rooms.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
+import { effects } from "../lab/Effects.ts"
 
-/** `fetch` would tidy the path before it is sent. */
 const raw = (url: string, path: string) =>
   Effect.callback<number>((resume) => {
     const { hostname, port } = new URL(url)
@@ -22,7 +22,6 @@ const raw = (url: string, path: string) =>
 
 const dist = new URL("../../dist/web", import.meta.url).pathname
 
-/** The hashed name of an asset, as pages name it. */
 const assetOf = Effect.fnUntraced(function* (plain: string) {
   const { url } = yield* TestServer
   const name = (yield* ask(`${url}/assets.json`)).json[plain]
@@ -30,7 +29,6 @@ const assetOf = Effect.fnUntraced(function* (plain: string) {
   return String(name)
 })
 
-/** What is fetched by its own name and is not compressed again. */
 const isPacked = (type: string) => /^(?:font|image\/png)/u.test(type)
 
 const built = () =>
@@ -41,162 +39,151 @@ const built = () =>
     .map((file) => [file.slice(dist.length), createHash("sha256").update(readFileSync(file)).digest("hex")])
 
 layer(rooms(), { excludeTestServices: true })("the site", (it) => {
-  it.effect("leads from / to /v2/ and keeps the query", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const method of ["GET", "HEAD"]) {
-        for (const query of ["", "?", "?a=1&b=%2F%3F&a=2"]) {
-          const answer = yield* ask(`${url}/${query}`, { method })
-          assert.deepStrictEqual([answer.status, answer.headers.get("location")], [307, `/v2/${query}`], method + query)
-        }
+  const effect = effects(it)
+  effect("leads from / to /v2/ and keeps the query", function* () {
+    const { url } = yield* TestServer
+    for (const method of ["GET", "HEAD"]) {
+      for (const query of ["", "?", "?a=1&b=%2F%3F&a=2"]) {
+        const answer = yield* ask(`${url}/${query}`, { method })
+        assert.deepStrictEqual([answer.status, answer.headers.get("location")], [307, `/v2/${query}`], method + query)
       }
-      const folder = yield* ask(`${url}/signals?a=1`)
-      assert.deepStrictEqual([folder.status, folder.headers.get("location")], [301, "/signals/?a=1"])
-    }),
-  )
+    }
+    const folder = yield* ask(`${url}/signals?a=1`)
+    assert.deepStrictEqual([folder.status, folder.headers.get("location")], [301, "/signals/?a=1"])
+  })
 
-  it.effect("serves pages that may load and run what is their own, and nothing else", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const types = {
-        "/v2/": "text/html; charset=utf-8",
-        "/signals/": "text/html; charset=utf-8",
-        "/style/icon.svg": "image/svg+xml; charset=utf-8",
-      }
-      for (const [path, type] of Object.entries(types)) {
-        const { headers, status } = yield* ask(`${url}${path}`)
-        assert.strictEqual(status, 200, path)
-        assert.strictEqual(headers.get("content-type"), type)
-        assert.strictEqual(
-          headers.get("content-security-policy"),
-          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-        )
-        assert.strictEqual(headers.get("x-content-type-options"), "nosniff")
-        assert.strictEqual(headers.get("referrer-policy"), "no-referrer")
-        assert.strictEqual(headers.get("cache-control"), "no-cache")
-      }
-    }),
-  )
-
-  it.effect("lets a browser keep for a year what is named by its content, and names it in every page", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const types = {
-        "/v2/page.css": "text/css; charset=utf-8",
-        "/v2/main.js": "text/javascript; charset=utf-8",
-        "/signals/page.css": "text/css; charset=utf-8",
-        "/signals/main.js": "text/javascript; charset=utf-8",
-        "/docs/page.css": "text/css; charset=utf-8",
-        "/docs/main.js": "text/javascript; charset=utf-8",
-        "/agents/page.css": "text/css; charset=utf-8",
-        "/type/vollkorn-roman.woff2": "font/woff2",
-        "/type/vollkorn-italic.woff2": "font/woff2",
-      }
-      const pages = yield* Effect.forEach(["/v2/", "/signals/", "/docs", "/for-agents"], (path) =>
-        ask(`${url}${path}`, { headers: { accept: "text/html" } }),
+  effect("serves pages that may load and run what is their own, and nothing else", function* () {
+    const { url } = yield* TestServer
+    const types = {
+      "/v2/": "text/html; charset=utf-8",
+      "/signals/": "text/html; charset=utf-8",
+      "/style/icon.svg": "image/svg+xml; charset=utf-8",
+    }
+    for (const [path, type] of Object.entries(types)) {
+      const { headers, status } = yield* ask(`${url}${path}`)
+      assert.strictEqual(status, 200, path)
+      assert.strictEqual(headers.get("content-type"), type)
+      assert.strictEqual(
+        headers.get("content-security-policy"),
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
       )
-      for (const [plain, type] of Object.entries(types)) {
-        const path = yield* assetOf(plain)
-        const { headers, status, text } = yield* ask(`${url}${path}`)
-        assert.deepStrictEqual([status, headers.get("content-type")], [200, type], path)
-        assert.strictEqual(headers.get("cache-control"), "public, max-age=31536000, immutable", path)
-        assert.strictEqual(headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'", path)
-        assert.strictEqual(headers.get("x-content-type-options"), "nosniff", path)
-        assert.isTrue(
-          pages.some((page) => page.text.includes(`"${path}"`)),
-          path,
-        )
-        assert.isAbove(text.length, 0)
-        assert.isFalse(
-          pages.some((page) => page.text.includes(`"${plain}"`)),
-          plain,
-        )
-      }
-      const lost = yield* ask(`${url}/v2/page-00000000.css`)
-      assert.deepStrictEqual([lost.status, lost.headers.get("cache-control")], [404, "no-store"])
-    }),
-  )
+      assert.strictEqual(headers.get("x-content-type-options"), "nosniff")
+      assert.strictEqual(headers.get("referrer-policy"), "no-referrer")
+      assert.strictEqual(headers.get("cache-control"), "no-cache")
+    }
+  })
 
-  it.effect("compresses whatever is longer than a kilobyte", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const assets = yield* ask(`${url}/assets.json`)
-      const paths = [
-        "/v2/",
-        "/v2/candles",
-        "/v2/catalog",
-        "/v2/witness",
-        "/v2/spirits/moss-hare",
-        "/v2/nowhere",
-        "/signals/",
-        "/docs",
-        "/for-agents",
-        "/terms",
-        "/openapi.json",
-        "/llms.txt",
-        "/v2/log.js",
-        "/api/altars",
-        "/api/elements",
-        "/art/spirits/moss-hare.svg",
-        "/art/pixels/pixel-bit-frog.png",
-        "/art/icons/icon-192.png",
-        ...Object.values(assets.json).map(String),
-      ]
-      for (const path of paths) {
-        const headers = { accept: "text/html, */*;q=0.5", "accept-encoding": "br, gzip" }
-        const { headers: answered, text } = yield* ask(`${url}${path}`, { headers })
-        const isSmall = Buffer.byteLength(text) < 1024
-        const encoding = answered.get("content-encoding")
-        // A pixel's file lies uncompressed, because its hash is published.
-        const isDense = isPacked(answered.get("content-type") ?? "") && !path.startsWith("/art/pixels/")
-        assert.strictEqual(encoding, isSmall || isDense ? null : "br", path)
-      }
-    }),
-  )
-
-  it.effect("answers 304 for what is known, and a part of a file when a part is asked for", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const path = `${url}${yield* assetOf("/signals/main.js")}`
-      const plainly = { "accept-encoding": "identity" }
-      const whole = yield* ask(path, { headers: plainly })
-      const etag = whole.headers.get("etag") ?? ""
-      assert.match(etag, /^"[^"]+"$/u)
-      const known = yield* ask(path, { headers: { ...plainly, "if-none-match": etag } })
-      assert.deepStrictEqual([known.status, known.text, known.headers.get("etag")], [304, "", etag])
-      const part = yield* ask(path, { headers: { ...plainly, range: "bytes=10-19" } })
-      assert.deepStrictEqual([part.status, part.text], [206, whole.text.slice(10, 20)])
-      const head = yield* ask(path, { method: "HEAD", headers: plainly })
-      assert.deepStrictEqual(
-        [head.status, head.text, head.headers.get("content-length")],
-        [200, "", String(Buffer.byteLength(whole.text))],
+  effect("lets a browser keep for a year what is named by its content, and names it in every page", function* () {
+    const { url } = yield* TestServer
+    const types = {
+      "/v2/page.css": "text/css; charset=utf-8",
+      "/v2/main.js": "text/javascript; charset=utf-8",
+      "/signals/page.css": "text/css; charset=utf-8",
+      "/signals/main.js": "text/javascript; charset=utf-8",
+      "/docs/page.css": "text/css; charset=utf-8",
+      "/docs/main.js": "text/javascript; charset=utf-8",
+      "/agents/page.css": "text/css; charset=utf-8",
+      "/type/vollkorn-roman.woff2": "font/woff2",
+      "/type/vollkorn-italic.woff2": "font/woff2",
+    }
+    const pages = yield* Effect.forEach(["/v2/", "/signals/", "/docs", "/for-agents"], (path) =>
+      ask(`${url}${path}`, { headers: { accept: "text/html" } }),
+    )
+    for (const [plain, type] of Object.entries(types)) {
+      const path = yield* assetOf(plain)
+      const { headers, status, text } = yield* ask(`${url}${path}`)
+      assert.deepStrictEqual([status, headers.get("content-type")], [200, type], path)
+      assert.strictEqual(headers.get("cache-control"), "public, max-age=31536000, immutable", path)
+      assert.strictEqual(headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'", path)
+      assert.strictEqual(headers.get("x-content-type-options"), "nosniff", path)
+      assert.isTrue(
+        pages.some((page) => page.text.includes(`"${path}"`)),
+        path,
       )
-      const compressed = yield* ask(path, { headers: { "accept-encoding": "gzip" } })
-      assert.strictEqual(compressed.text, whole.text)
-      const again = { "accept-encoding": "gzip", "if-none-match": compressed.headers.get("etag") ?? "" }
-      assert.strictEqual((yield* ask(path, { headers: again })).status, 304)
-    }),
-  )
+      assert.isAbove(text.length, 0)
+      assert.isFalse(
+        pages.some((page) => page.text.includes(`"${plain}"`)),
+        plain,
+      )
+    }
+    const lost = yield* ask(`${url}/v2/page-00000000.css`)
+    assert.deepStrictEqual([lost.status, lost.headers.get("cache-control")], [404, "no-store"])
+  })
 
-  it.effect("serves nothing outside of itself", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const tricks = [
-        "/../package.json",
-        "/v2/../../../package.json",
-        "/%2e%2e/%2e%2e/package.json",
-        "/..%2f..%2fpackage.json",
-        "/v2/..%5c..%5c..%5cpackage.json",
-        "/v2/%00",
-        "/v2/%",
-        "/%2fetc%2fpasswd",
-        "//etc/passwd",
-      ]
-      for (const path of tricks) assert.strictEqual(yield* raw(url, path), 404, path)
-      const unknown = yield* ask(`${url}/nowhere.html`)
-      assert.deepStrictEqual([unknown.status, unknown.json["code"]], [404, "not_found"])
-    }),
-  )
+  effect("compresses whatever is longer than a kilobyte", function* () {
+    const { url } = yield* TestServer
+    const assets = yield* ask(`${url}/assets.json`)
+    const paths = [
+      "/v2/",
+      "/v2/candles",
+      "/v2/catalog",
+      "/v2/witness",
+      "/v2/spirits/moss-hare",
+      "/v2/nowhere",
+      "/signals/",
+      "/docs",
+      "/for-agents",
+      "/terms",
+      "/openapi.json",
+      "/llms.txt",
+      "/v2/log.js",
+      "/api/altars",
+      "/api/elements",
+      "/art/spirits/moss-hare.svg",
+      "/art/pixels/pixel-bit-frog.png",
+      "/art/icons/icon-192.png",
+      ...Object.values(assets.json).map(String),
+    ]
+    for (const path of paths) {
+      const headers = { accept: "text/html, */*;q=0.5", "accept-encoding": "br, gzip" }
+      const { headers: answered, text } = yield* ask(`${url}${path}`, { headers })
+      const isSmall = Buffer.byteLength(text) < 1024
+      const encoding = answered.get("content-encoding")
+      // A pixel's file lies uncompressed, because its hash is published.
+      const isDense = isPacked(answered.get("content-type") ?? "") && !path.startsWith("/art/pixels/")
+      assert.strictEqual(encoding, isSmall || isDense ? null : "br", path)
+    }
+  })
+
+  effect("answers 304 for what is known, and a part of a file when a part is asked for", function* () {
+    const { url } = yield* TestServer
+    const path = `${url}${yield* assetOf("/signals/main.js")}`
+    const plainly = { "accept-encoding": "identity" }
+    const whole = yield* ask(path, { headers: plainly })
+    const etag = whole.headers.get("etag") ?? ""
+    assert.match(etag, /^"[^"]+"$/u)
+    const known = yield* ask(path, { headers: { ...plainly, "if-none-match": etag } })
+    assert.deepStrictEqual([known.status, known.text, known.headers.get("etag")], [304, "", etag])
+    const part = yield* ask(path, { headers: { ...plainly, range: "bytes=10-19" } })
+    assert.deepStrictEqual([part.status, part.text], [206, whole.text.slice(10, 20)])
+    const head = yield* ask(path, { method: "HEAD", headers: plainly })
+    assert.deepStrictEqual(
+      [head.status, head.text, head.headers.get("content-length")],
+      [200, "", String(Buffer.byteLength(whole.text))],
+    )
+    const compressed = yield* ask(path, { headers: { "accept-encoding": "gzip" } })
+    assert.strictEqual(compressed.text, whole.text)
+    const again = { "accept-encoding": "gzip", "if-none-match": compressed.headers.get("etag") ?? "" }
+    assert.strictEqual((yield* ask(path, { headers: again })).status, 304)
+  })
+
+  effect("serves nothing outside of itself", function* () {
+    const { url } = yield* TestServer
+    const tricks = [
+      "/../package.json",
+      "/v2/../../../package.json",
+      "/%2e%2e/%2e%2e/package.json",
+      "/..%2f..%2fpackage.json",
+      "/v2/..%5c..%5c..%5cpackage.json",
+      "/v2/%00",
+      "/v2/%",
+      "/%2fetc%2fpasswd",
+      "//etc/passwd",
+    ]
+    for (const path of tricks) assert.strictEqual(yield* raw(url, path), 404, path)
+    const unknown = yield* ask(`${url}/nowhere.html`)
+    assert.deepStrictEqual([unknown.status, unknown.json["code"]], [404, "not_found"])
+  })
 })
 
 describe("the build", () => {

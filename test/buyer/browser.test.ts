@@ -10,6 +10,7 @@ import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { Browser } from "../lab/browser/Browser.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { layer as world, TestServer } from "../lab/Fixture.ts"
+import { effects } from "../lab/Effects.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const library = `${root}src/buyer/index.ts`
@@ -74,80 +75,79 @@ const stage = Layer.merge(world(), Browser.layer)
 
 describe.skipIf(inject("browser") === "")("in a browser,", () => {
   layer(stage, { excludeTestServices: true })("the library", (it) => {
-    it.effect("seals, verifies, buys and reveals on a page of another host, and remembers over a reload", () =>
-      Effect.gen(function* () {
-        const { outputFiles } = yield* Effect.promise(() =>
-          bundle(`export * from ${JSON.stringify(library)}; export { privateKeyToAccount } from "viem/accounts"`, {
-            format: "iife",
-            globalName: "altar",
-          }),
-        )
-        const script = outputFiles[0]?.text ?? ""
-        const elsewhere = yield* serve(async (path) =>
-          path === "/altar.js"
-            ? { status: 200, body: script, type: "text/javascript" }
-            : {
-                status: 200,
-                body: `<!doctype html><title>Elsewhere</title><script src="/altar.js"></script>`,
-                type: "text/html",
-              },
-        )
-        const chain = yield* LocalChain
-        const secret = generatePrivateKey()
-        const { address } = privateKeyToAccount(secret)
-        yield* Effect.orDie(chain.fund(address, 100_000n))
-        const { url } = yield* TestServer
-        const chromium = yield* Browser
-        const page = yield* Effect.acquireRelease(
-          Effect.promise(() => chromium.newPage()),
-          (opened) => Effect.promise(() => opened.close()),
-        )
-        const outcome = yield* Effect.promise(async () => {
-          await page.goto(`${elsewhere}/`)
-          const bought = await page.evaluate(
-            async ([url, secret]) => {
-              const altar: Library = Reflect.get(window, "altar")
-              const sealed = await altar["seal"]?.("The heron will return by May.", "salt-of-sixteen-or-more")
-              const options = {
-                url,
-                account: altar["privateKeyToAccount"]?.(secret),
-                journal: altar["browserJournal"]?.(),
-              }
-              const shop = altar["buyer"]?.(options) as unknown as Library
-              const stone = await shop["witness"]?.({
-                words: sealed?.["words"],
-                salt: sealed?.["salt"],
-                key: "page-purchase-1",
-              })
-              const chain = await (await fetch(`${url}/api/witness/chain`)).json()
-              return {
-                commitment: sealed?.["commitment"],
-                stone,
-                single: await altar["verifyStone"]?.(stone?.["record"], sealed),
-                segment: await altar["verifySegment"]?.(chain),
-              }
+    const effect = effects(it)
+    effect("seals, verifies, buys and reveals on a page of another host, and remembers over a reload", function* () {
+      const { outputFiles } = yield* Effect.promise(() =>
+        bundle(`export * from ${JSON.stringify(library)}; export { privateKeyToAccount } from "viem/accounts"`, {
+          format: "iife",
+          globalName: "altar",
+        }),
+      )
+      const script = outputFiles[0]?.text ?? ""
+      const elsewhere = yield* serve(async (path) =>
+        path === "/altar.js"
+          ? { status: 200, body: script, type: "text/javascript" }
+          : {
+              status: 200,
+              body: `<!doctype html><title>Elsewhere</title><script src="/altar.js"></script>`,
+              type: "text/html",
             },
-            [url, secret] as const,
-          )
-          await page.reload()
-          const revealed = await page.evaluate(
-            async ([url, id]) => {
-              const altar: Library = Reflect.get(window, "altar")
-              const shop = altar["buyer"]?.({ url, journal: altar["browserJournal"]?.() }) as unknown as Library
-              const again = await shop["witness"]?.({ words: "The heron will return by May.", key: "page-purchase-1" })
-              return { again, revealed: await shop["reveal"]?.(id) }
-            },
-            [url, JSON.parse(JSON.stringify(bought.stone)).record.id] as const,
-          )
-          return JSON.parse(JSON.stringify({ ...bought, ...revealed }))
-        })
-        assert.strictEqual(outcome.stone.record.commitment, outcome.commitment)
-        assert.deepStrictEqual(outcome.single, { ok: true })
-        assert.strictEqual(outcome.segment.ok, true)
-        assert.deepStrictEqual([outcome.again.replayed, outcome.again.record], [true, outcome.stone.record])
-        assert.strictEqual(outcome.revealed.stone.reveal.text, "The heron will return by May.")
-        assert.strictEqual(yield* authorizationsUsed({ account: { address } }), 1)
-      }),
-    )
+      )
+      const chain = yield* LocalChain
+      const secret = generatePrivateKey()
+      const { address } = privateKeyToAccount(secret)
+      yield* Effect.orDie(chain.fund(address, 100_000n))
+      const { url } = yield* TestServer
+      const chromium = yield* Browser
+      const page = yield* Effect.acquireRelease(
+        Effect.promise(() => chromium.newPage()),
+        (opened) => Effect.promise(() => opened.close()),
+      )
+      const outcome = yield* Effect.promise(async () => {
+        await page.goto(`${elsewhere}/`)
+        const bought = await page.evaluate(
+          async ([url, secret]) => {
+            const altar: Library = Reflect.get(window, "altar")
+            const sealed = await altar["seal"]?.("The heron will return by May.", "salt-of-sixteen-or-more")
+            const options = {
+              url,
+              account: altar["privateKeyToAccount"]?.(secret),
+              journal: altar["browserJournal"]?.(),
+            }
+            const shop = altar["buyer"]?.(options) as unknown as Library
+            const stone = await shop["witness"]?.({
+              words: sealed?.["words"],
+              salt: sealed?.["salt"],
+              key: "page-purchase-1",
+            })
+            const chain = await (await fetch(`${url}/api/witness/chain`)).json()
+            return {
+              commitment: sealed?.["commitment"],
+              stone,
+              single: await altar["verifyStone"]?.(stone?.["record"], sealed),
+              segment: await altar["verifySegment"]?.(chain),
+            }
+          },
+          [url, secret] as const,
+        )
+        await page.reload()
+        const revealed = await page.evaluate(
+          async ([url, id]) => {
+            const altar: Library = Reflect.get(window, "altar")
+            const shop = altar["buyer"]?.({ url, journal: altar["browserJournal"]?.() }) as unknown as Library
+            const again = await shop["witness"]?.({ words: "The heron will return by May.", key: "page-purchase-1" })
+            return { again, revealed: await shop["reveal"]?.(id) }
+          },
+          [url, JSON.parse(JSON.stringify(bought.stone)).record.id] as const,
+        )
+        return JSON.parse(JSON.stringify({ ...bought, ...revealed }))
+      })
+      assert.strictEqual(outcome.stone.record.commitment, outcome.commitment)
+      assert.deepStrictEqual(outcome.single, { ok: true })
+      assert.strictEqual(outcome.segment.ok, true)
+      assert.deepStrictEqual([outcome.again.replayed, outcome.again.record], [true, outcome.stone.record])
+      assert.strictEqual(outcome.revealed.stone.reveal.text, "The heron will return by May.")
+      assert.strictEqual(yield* authorizationsUsed({ account: { address } }), 1)
+    })
   })
 })

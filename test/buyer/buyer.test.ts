@@ -4,10 +4,10 @@ import { Effect } from "effect"
 import { memoryJournal, verifyStone } from "../../src/buyer/index.ts"
 import { authorizationsUsed, buyerOf, diesSigned, type Network, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
+import { effects } from "../lab/Effects.ts"
 
 const words = "The heron will return by May."
 
-/** A network that loses the answer of the first paid request, after or before the altar has it. */
 const losing = (when: "before" | "after"): Network => {
   let lost = false
   return async (request, forward) => {
@@ -20,50 +20,47 @@ const losing = (when: "before" | "after"): Network => {
 }
 
 layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
-  it.effect("buys each act once, typed, and a repeat of its key is the same act", () =>
-    Effect.gen(function* () {
-      const at = yield* stage(40_000_000n)
-      const altar = buyerOf(at, undefined, { policy: { maxPerDay: 20_000_000n } })
-      const keys = [newKey(), newKey(), newKey(), newKey(), newKey(), newKey(), newKey()] as const
-      const purchases = [
-        () => altar.witness({ words, kind: "prediction", agentName: "Wren", key: keys[0] }),
-        () => altar.pray({ words, spirit: "moss-hare", agentName: "Wren", key: keys[1] }),
-        () => altar.keep({ spirit: "rain-crow", reason: "It sat still.", key: keys[2] }),
-        () => altar.collect({ element: "beeswax", spirit: "kelp-seal", key: keys[3] }),
-        () => altar.light({ spirit: "kelp-seal", days: 1, dedication: "For the bees", words, key: keys[4] }),
-        () => altar.light({ spirit: "kelp-seal", days: 7, dedication: "For them", key: keys[5] }),
-        () => altar.light({ spirit: "kelp-seal", days: 30, dedication: "For all", key: keys[6] }),
-      ]
-      for (const [index, purchase] of purchases.entries()) {
-        const first = yield* Effect.promise(async () => await purchase())
-        const again = yield* Effect.promise(async () => await purchase())
-        assert.deepStrictEqual([first.replayed, again.replayed], [false, true])
-        assert.deepStrictEqual([first.key, again.record], [keys[index], first.record])
-        assert.strictEqual(first.receipt.payer?.toLowerCase(), at.account.address.toLowerCase())
-      }
-      assert.strictEqual(at.counted.signatures, purchases.length)
-      assert.strictEqual(yield* authorizationsUsed(at), purchases.length)
-    }),
-  )
+  const effect = effects(it)
+  effect("buys each act once, typed, and a repeat of its key is the same act", function* () {
+    const at = yield* stage(40_000_000n)
+    const altar = buyerOf(at, undefined, { policy: { maxPerDay: 20_000_000n } })
+    const keys = [newKey(), newKey(), newKey(), newKey(), newKey(), newKey(), newKey()] as const
+    const purchases = [
+      () => altar.witness({ words, kind: "prediction", agentName: "Wren", key: keys[0] }),
+      () => altar.pray({ words, spirit: "moss-hare", agentName: "Wren", key: keys[1] }),
+      () => altar.keep({ spirit: "rain-crow", reason: "It sat still.", key: keys[2] }),
+      () => altar.collect({ element: "beeswax", spirit: "kelp-seal", key: keys[3] }),
+      () => altar.light({ spirit: "kelp-seal", days: 1, dedication: "For the bees", words, key: keys[4] }),
+      () => altar.light({ spirit: "kelp-seal", days: 7, dedication: "For them", key: keys[5] }),
+      () => altar.light({ spirit: "kelp-seal", days: 30, dedication: "For all", key: keys[6] }),
+    ]
+    for (const [index, purchase] of purchases.entries()) {
+      const first = yield* Effect.promise(async () => await purchase())
+      const again = yield* Effect.promise(async () => await purchase())
+      assert.deepStrictEqual([first.replayed, again.replayed], [false, true])
+      assert.deepStrictEqual([first.key, again.record], [keys[index], first.record])
+      assert.strictEqual(first.receipt.payer?.toLowerCase(), at.account.address.toLowerCase())
+    }
+    assert.strictEqual(at.counted.signatures, purchases.length)
+    assert.strictEqual(yield* authorizationsUsed(at), purchases.length)
+  })
 
-  it.effect("needs only the id to reveal and to unseal, after a restart as well", () =>
-    Effect.gen(function* () {
-      const at = yield* stage()
-      const first = buyerOf(at)
-      const stone = yield* Effect.promise(() => first.witness({ words }))
-      const candle = yield* Effect.promise(() =>
-        first.light({ spirit: "dew-spider", days: 1, dedication: "For the bees", words: "Thank you." }),
-      )
-      const later = buyerOf(at)
-      const revealed = yield* Effect.promise(() => later.reveal(stone.record.id))
-      assert.strictEqual(revealed.stone.reveal?.text, words)
-      const unsealed = yield* Effect.promise(() => later.unseal(candle.record.id))
-      assert.strictEqual(unsealed.candle.unsealed?.words, "Thank you.")
-      assert.deepStrictEqual(yield* Effect.promise(() => verifyStone(stone.record)), { ok: true })
-      const stranger = yield* rejection(buyerOf({ ...at, journal: memoryJournal() }).reveal(stone.record.id))
-      assert.deepStrictEqual([stranger._tag, stranger.code], ["Refused", "words_unknown"])
-    }),
-  )
+  effect("needs only the id to reveal and to unseal, after a restart as well", function* () {
+    const at = yield* stage()
+    const first = buyerOf(at)
+    const stone = yield* Effect.promise(() => first.witness({ words }))
+    const candle = yield* Effect.promise(() =>
+      first.light({ spirit: "dew-spider", days: 1, dedication: "For the bees", words: "Thank you." }),
+    )
+    const later = buyerOf(at)
+    const revealed = yield* Effect.promise(() => later.reveal(stone.record.id))
+    assert.strictEqual(revealed.stone.reveal?.text, words)
+    const unsealed = yield* Effect.promise(() => later.unseal(candle.record.id))
+    assert.strictEqual(unsealed.candle.unsealed?.words, "Thank you.")
+    assert.deepStrictEqual(yield* Effect.promise(() => verifyStone(stone.record)), { ok: true })
+    const stranger = yield* rejection(buyerOf({ ...at, journal: memoryJournal() }).reveal(stone.record.id))
+    assert.deepStrictEqual([stranger._tag, stranger.code], ["Refused", "words_unknown"])
+  })
 
   it.effect.each(["before", "after"] as const)(
     "loses the answer %s the altar has the payment: one signature, one charge",
@@ -78,91 +75,80 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
       }),
   )
 
-  it.effect("dies between signature and answer: the next run hands in the very same payment", () =>
-    Effect.gen(function* () {
-      const at = yield* stage()
-      const key = newKey()
-      yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
-      assert.strictEqual(yield* authorizationsUsed(at), 0)
-      const { replayed } = yield* Effect.promise(() => buyerOf(at).witness({ words, key }))
-      assert.isFalse(replayed)
-      assert.strictEqual(at.counted.signatures, 1)
-      assert.deepStrictEqual([at.handedIn.length, new Set(at.handedIn).size], [2, 1])
-      assert.strictEqual(yield* authorizationsUsed(at), 1)
-    }),
-  )
+  effect("dies between signature and answer: the next run hands in the very same payment", function* () {
+    const at = yield* stage()
+    const key = newKey()
+    yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
+    assert.strictEqual(yield* authorizationsUsed(at), 0)
+    const { replayed } = yield* Effect.promise(() => buyerOf(at).witness({ words, key }))
+    assert.isFalse(replayed)
+    assert.strictEqual(at.counted.signatures, 1)
+    assert.deepStrictEqual([at.handedIn.length, new Set(at.handedIn).size], [2, 1])
+    assert.strictEqual(yield* authorizationsUsed(at), 1)
+  })
 
-  it.effect("reconciles from the journal alone, and signs nothing by it", () =>
-    Effect.gen(function* () {
-      const at = yield* stage()
-      const key = newKey()
-      yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
-      const ended = yield* Effect.promise(() => buyerOf(at).reconcile(key))
-      assert.property(ended, "record")
-      assert.strictEqual(at.counted.signatures, 1)
-      const unknown = yield* rejection(buyerOf(at).reconcile(newKey()))
-      assert.strictEqual(unknown.code, "attempt_not_found")
-    }),
-  )
+  effect("reconciles from the journal alone, and signs nothing by it", function* () {
+    const at = yield* stage()
+    const key = newKey()
+    yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
+    const ended = yield* Effect.promise(() => buyerOf(at).reconcile(key))
+    assert.property(ended, "record")
+    assert.strictEqual(at.counted.signatures, 1)
+    const unknown = yield* rejection(buyerOf(at).reconcile(newKey()))
+    assert.strictEqual(unknown.code, "attempt_not_found")
+  })
 
-  it.effect("runs several times at once under one key: one signature, one stone", () =>
-    Effect.gen(function* () {
-      const at = yield* stage()
-      const key = newKey()
-      const answers = yield* Effect.all(
-        Array.from({ length: 5 }, () => Effect.promise(() => buyerOf(at).witness({ words, key }))),
-        { concurrency: "unbounded" },
-      )
-      assert.strictEqual(new Set(answers.map(({ record }) => record.id)).size, 1)
-      assert.strictEqual(at.counted.signatures, 1)
-      assert.strictEqual(yield* authorizationsUsed(at), 1)
-    }),
-  )
+  effect("runs several times at once under one key: one signature, one stone", function* () {
+    const at = yield* stage()
+    const key = newKey()
+    const answers = yield* Effect.all(
+      Array.from({ length: 5 }, () => Effect.promise(() => buyerOf(at).witness({ words, key }))),
+      { concurrency: "unbounded" },
+    )
+    assert.strictEqual(new Set(answers.map(({ record }) => record.id)).size, 1)
+    assert.strictEqual(at.counted.signatures, 1)
+    assert.strictEqual(yield* authorizationsUsed(at), 1)
+  })
 
-  it.effect(
+  effect(
     "refuses a key that names another purchase, words that cannot be sealed, and bodies the altar would refuse",
-    () =>
-      Effect.gen(function* () {
-        const at = yield* stage()
-        const altar = buyerOf(at)
-        const key = newKey()
-        yield* Effect.promise(() => altar.witness({ words, key }))
-        const refused = [
-          [() => altar.witness({ words: "Other words.", key }), "key_in_use"],
-          [() => altar.keep({ spirit: "rain-crow", key }), "key_in_use"],
-          [() => altar.witness({ words, key: "short" }), "idempotency_key_invalid"],
-          [() => altar.witness({ words: " \n" }), "not_sealed"],
-          [() => altar.witness({ words, salt: "short" }), "not_sealed"],
-          [() => altar.witness({ words, agentName: "x".repeat(65) }), "bad_request"],
-          [() => altar.collect({ element: "nobody" }), "element_not_found"],
-        ] as const
-        for (const [order, code] of refused) {
-          const error = yield* rejection(order())
-          assert.deepStrictEqual([error._tag, error.code], ["Refused", code], error.message)
-          assert.match(error.message, /This request charged nothing\.$/u)
-        }
-        assert.strictEqual(at.counted.signatures, 1)
-      }),
-  )
-
-  it.effect("cannot pay: says so in one sentence, and never signs for that key again", () =>
-    Effect.gen(function* () {
-      const at = yield* stage(0n)
-      const key = newKey()
-      const poor = yield* rejection(buyerOf(at).witness({ words, key }))
-      assert.deepStrictEqual([poor._tag, poor.code], ["Refused", "payment_invalid"])
-      const again = yield* rejection(buyerOf(at).witness({ words, key }))
-      assert.strictEqual(again.code, "payment_invalid")
-      assert.deepStrictEqual([at.counted.signatures, new Set(at.handedIn).size], [1, 1])
-    }),
-  )
-
-  it.effect("reads spirits and altars without a wallet", () =>
-    Effect.gen(function* () {
+    function* () {
       const at = yield* stage()
-      const reader = buyerOf(at)
-      assert.strictEqual((yield* Effect.promise(() => reader.spirits())).length, 24)
-      assert.strictEqual((yield* Effect.promise(() => reader.altar("moss-hare")))?.spirit, "moss-hare")
-    }),
+      const altar = buyerOf(at)
+      const key = newKey()
+      yield* Effect.promise(() => altar.witness({ words, key }))
+      const refused = [
+        [() => altar.witness({ words: "Other words.", key }), "key_in_use"],
+        [() => altar.keep({ spirit: "rain-crow", key }), "key_in_use"],
+        [() => altar.witness({ words, key: "short" }), "idempotency_key_invalid"],
+        [() => altar.witness({ words: " \n" }), "not_sealed"],
+        [() => altar.witness({ words, salt: "short" }), "not_sealed"],
+        [() => altar.witness({ words, agentName: "x".repeat(65) }), "bad_request"],
+        [() => altar.collect({ element: "nobody" }), "element_not_found"],
+      ] as const
+      for (const [order, code] of refused) {
+        const error = yield* rejection(order())
+        assert.deepStrictEqual([error._tag, error.code], ["Refused", code], error.message)
+        assert.match(error.message, /This request charged nothing\.$/u)
+      }
+      assert.strictEqual(at.counted.signatures, 1)
+    },
   )
+
+  effect("cannot pay: says so in one sentence, and never signs for that key again", function* () {
+    const at = yield* stage(0n)
+    const key = newKey()
+    const poor = yield* rejection(buyerOf(at).witness({ words, key }))
+    assert.deepStrictEqual([poor._tag, poor.code], ["Refused", "payment_invalid"])
+    const again = yield* rejection(buyerOf(at).witness({ words, key }))
+    assert.strictEqual(again.code, "payment_invalid")
+    assert.deepStrictEqual([at.counted.signatures, new Set(at.handedIn).size], [1, 1])
+  })
+
+  effect("reads spirits and altars without a wallet", function* () {
+    const at = yield* stage()
+    const reader = buyerOf(at)
+    assert.strictEqual((yield* Effect.promise(() => reader.spirits())).length, 24)
+    assert.strictEqual((yield* Effect.promise(() => reader.altar("moss-hare")))?.spirit, "moss-hare")
+  })
 })

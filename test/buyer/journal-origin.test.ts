@@ -5,10 +5,10 @@ import { buyer, type Journal, memoryJournal, type Progress } from "../../src/buy
 import { authorizationsUsed, buyerOf, diesSigned, type Network, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
+import { effects } from "../lab/Effects.ts"
 
 const words = "The heron will return by May."
 
-/** Another altar, and all that it is told. */
 const stranger = Effect.gen(function* () {
   const heard: Array<string> = []
   const url = yield* serve(async (path, body) => {
@@ -18,7 +18,6 @@ const stranger = Effect.gen(function* () {
   return { url, heard }
 })
 
-/** A journal whose disk is full whenever it is told so. */
 const failing = () => {
   const kept = memoryJournal()
   const disk = { isFull: false }
@@ -29,62 +28,57 @@ const failing = () => {
 }
 
 layer(world(), { excludeTestServices: true })("a journal used with another altar's URL", (it) => {
-  it.effect("ends a purchase where it was begun", () =>
-    Effect.gen(function* () {
-      const at = yield* stage()
-      const other = yield* stranger
-      const key = newKey()
-      yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
-      const ended = yield* Effect.promise(() => buyerOf({ ...at, url: other.url }).reconcile(key))
-      assert.property(ended, "record")
-      assert.deepStrictEqual(other.heard, [])
-      assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [1, 1])
-    }),
-  )
+  const effect = effects(it)
+  effect("ends a purchase where it was begun", function* () {
+    const at = yield* stage()
+    const other = yield* stranger
+    const key = newKey()
+    yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
+    const ended = yield* Effect.promise(() => buyerOf({ ...at, url: other.url }).reconcile(key))
+    assert.property(ended, "record")
+    assert.deepStrictEqual(other.heard, [])
+    assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [1, 1])
+  })
 
-  it.effect("reveals and unseals where the words were sealed for, and tells nobody else", () =>
-    Effect.gen(function* () {
-      const at = yield* stage()
-      const other = yield* stranger
-      const here = buyerOf(at)
-      const stone = yield* Effect.promise(() => here.witness({ words }))
-      const candle = yield* Effect.promise(() =>
-        here.light({ spirit: "dew-spider", days: 1, dedication: "For B", words }),
-      )
-      const there = buyerOf({ ...at, url: other.url })
-      const revealed = yield* Effect.promise(() => there.reveal(stone.record.id))
-      assert.strictEqual(revealed.stone.reveal?.text, words)
-      const unsealed = yield* Effect.promise(() => there.unseal(candle.record.id))
-      assert.strictEqual(unsealed.candle.unsealed?.words, words)
-      assert.deepStrictEqual(other.heard, [])
-    }),
-  )
+  effect("reveals and unseals where the words were sealed for, and tells nobody else", function* () {
+    const at = yield* stage()
+    const other = yield* stranger
+    const here = buyerOf(at)
+    const stone = yield* Effect.promise(() => here.witness({ words }))
+    const candle = yield* Effect.promise(() =>
+      here.light({ spirit: "dew-spider", days: 1, dedication: "For B", words }),
+    )
+    const there = buyerOf({ ...at, url: other.url })
+    const revealed = yield* Effect.promise(() => there.reveal(stone.record.id))
+    assert.strictEqual(revealed.stone.reveal?.text, words)
+    const unsealed = yield* Effect.promise(() => there.unseal(candle.record.id))
+    assert.strictEqual(unsealed.candle.unsealed?.words, words)
+    assert.deepStrictEqual(other.heard, [])
+  })
 
-  it.effect("that fails after a payment does not make the purchase look refused, and notes it later", () =>
-    Effect.gen(function* () {
-      const { disk, journal } = failing()
-      const at = { ...(yield* stage()), journal }
-      const key = newKey()
-      const told: Array<Progress> = []
-      const filling: Network = async (request, forward) => {
-        const response = await forward(request)
-        disk.isFull = request.headers.has("payment-signature")
-        return response
-      }
-      const altar = buyerOf(at, filling, { onProgress: (progress) => void told.push(progress) })
-      const stone = yield* Effect.promise(() => altar.witness({ words, key }))
-      assert.strictEqual(stone.receipt.priceUsd, "$0.01")
-      const unkept = told.find(({ step }) => step === "unkept")
-      const because = "The journal cannot be used: database or disk is full."
-      assert.deepStrictEqual(unkept, { step: "unkept", key, because })
-      disk.isFull = false
-      const again = yield* Effect.promise(() => buyerOf(at).witness({ words, key }))
-      assert.deepStrictEqual([again.replayed, again.record], [true, stone.record])
-      const revealed = yield* Effect.promise(() => buyerOf(at).reveal(stone.record.id))
-      assert.strictEqual(revealed.stone.reveal?.text, words)
-      assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [1, 1])
-    }),
-  )
+  effect("that fails after a payment does not make the purchase look refused, and notes it later", function* () {
+    const { disk, journal } = failing()
+    const at = { ...(yield* stage()), journal }
+    const key = newKey()
+    const told: Array<Progress> = []
+    const filling: Network = async (request, forward) => {
+      const response = await forward(request)
+      disk.isFull = request.headers.has("payment-signature")
+      return response
+    }
+    const altar = buyerOf(at, filling, { onProgress: (progress) => void told.push(progress) })
+    const stone = yield* Effect.promise(() => altar.witness({ words, key }))
+    assert.strictEqual(stone.receipt.priceUsd, "$0.01")
+    const unkept = told.find(({ step }) => step === "unkept")
+    const because = "The journal cannot be used: database or disk is full."
+    assert.deepStrictEqual(unkept, { step: "unkept", key, because })
+    disk.isFull = false
+    const again = yield* Effect.promise(() => buyerOf(at).witness({ words, key }))
+    assert.deepStrictEqual([again.replayed, again.record], [true, stone.record])
+    const revealed = yield* Effect.promise(() => buyerOf(at).reveal(stone.record.id))
+    assert.strictEqual(revealed.stone.reveal?.text, words)
+    assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [1, 1])
+  })
 })
 
 describe("plain http", () => {

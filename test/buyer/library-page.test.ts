@@ -9,6 +9,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { layer as world, TestServer } from "../lab/Fixture.ts"
+import { effects } from "../lab/Effects.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const page = readFileSync(join(root, "docs/library.md"), "utf8")
@@ -37,33 +38,29 @@ const project = Effect.acquireRelease(
 )
 
 layer(world(), { excludeTestServices: true })("the program of docs/library.md", (it) => {
-  it.effect("buys, reveals and keeps in Node with a journal in a file, and a second run pays nothing", () =>
-    Effect.gen(function* () {
-      assert.strictEqual(programs.length, 1)
-      const { url } = yield* TestServer
-      const chain = yield* LocalChain
-      const secret = generatePrivateKey()
-      const account = privateKeyToAccount(secret)
-      yield* Effect.orDie(chain.fund(account.address, 100_000n))
-      const folder = yield* project
-      const run = Effect.promise(
-        () =>
-          new Promise<string>((resolve) => {
-            const env = { PATH: process.env["PATH"], ALTAR: url, PRIVATE_KEY: secret }
-            execFile(process.execPath, ["stone.js"], { cwd: folder, env }, (_, stdout, stderr) =>
-              resolve(stdout + stderr),
-            )
-          }),
-      )
-      const said = (how: string) =>
-        new RegExp(
-          `^stone 1 ${how} \\{ ok: true \\}\nThe heron will return by May\\.\n${url}/acts/[0-9a-f-]{36}\n$`,
-          "u",
-        )
-      assert.match(yield* run, said("paid"))
-      assert.match(yield* run, said("repeated"))
-      assert.strictEqual(statSync(join(folder, "purchases.db")).mode & 0o777, 0o600)
-      assert.strictEqual(yield* authorizationsUsed({ account }), 2)
-    }),
-  )
+  const effect = effects(it)
+  effect("buys, reveals and keeps in Node with a journal in a file, and a second run pays nothing", function* () {
+    assert.strictEqual(programs.length, 1)
+    const { url } = yield* TestServer
+    const chain = yield* LocalChain
+    const secret = generatePrivateKey()
+    const account = privateKeyToAccount(secret)
+    yield* Effect.orDie(chain.fund(account.address, 100_000n))
+    const folder = yield* project
+    const run = Effect.promise(
+      () =>
+        new Promise<string>((resolve) => {
+          const env = { PATH: process.env["PATH"], ALTAR: url, PRIVATE_KEY: secret }
+          execFile(process.execPath, ["stone.js"], { cwd: folder, env }, (_, stdout, stderr) =>
+            resolve(stdout + stderr),
+          )
+        }),
+    )
+    const said = (how: string) =>
+      new RegExp(`^stone 1 ${how} \\{ ok: true \\}\nThe heron will return by May\\.\n${url}/acts/[0-9a-f-]{36}\n$`, "u")
+    assert.match(yield* run, said("paid"))
+    assert.match(yield* run, said("repeated"))
+    assert.strictEqual(statSync(join(folder, "purchases.db")).mode & 0o777, 0o600)
+    assert.strictEqual(yield* authorizationsUsed({ account }), 2)
+  })
 })

@@ -4,10 +4,10 @@ import { Effect } from "effect"
 import { layer as lyingAltar, lies, LyingAltar } from "../lab/proxy/LyingAltar.ts"
 import { authorizationsUsed, buyerOf, rejection, stage, type Stage } from "../lab/buyer/LibraryBuyer.ts"
 import { newKey } from "../lab/Fixture.ts"
+import { effects } from "../lab/Effects.ts"
 
 const words = "The heron will return by May."
 
-/** A purchase of the journal, as it is written there. */
 const kept = ({ journal }: Stage, key: string) =>
   Effect.promise(() => journal.alone((pages) => pages.get(`purchase/${key}`).then((page) => JSON.parse(page ?? "{}"))))
 
@@ -15,6 +15,7 @@ const fieldsOf = (error: object): ReadonlyArray<string> =>
   "differences" in error && Array.isArray(error.differences) ? error.differences.map(({ field }) => field) : []
 
 layer(lyingAltar, { excludeTestServices: true })("an altar that recorded something else", (it) => {
+  const effect = effects(it)
   it.effect.each(lies)(
     "with %s forged is believed in no answer, replay or reconcile, and its evidence is kept",
     ([, field, lie]) =>
@@ -44,8 +45,9 @@ layer(lyingAltar, { excludeTestServices: true })("an altar that recorded somethi
       }),
   )
 
-  it.effect("answers a key that nothing was signed for: what was asked and its price are compared all the same", () =>
-    Effect.gen(function* () {
+  effect(
+    "answers a key that nothing was signed for: what was asked and its price are compared all the same",
+    function* () {
       const at = yield* stage()
       const { tells } = yield* LyingAltar
       const key = newKey()
@@ -62,6 +64,6 @@ layer(lyingAltar, { excludeTestServices: true })("an altar that recorded somethi
       tells(undefined)
       assert.isTrue((yield* Effect.promise(() => buyerOf(later).witness(order))).replayed)
       assert.strictEqual(at.counted.signatures, 1)
-    }),
+    },
   )
 })

@@ -8,6 +8,7 @@ import { today } from "../lab/Clock.ts"
 import { authorizationsUsed, buyerOf, type Network, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
 import type { Offer } from "../lab/buyer/Payment.ts"
+import { effects } from "../lab/Effects.ts"
 
 const words = "The heron will return by May."
 const stranger = "0x000000000000000000000000000000000000dEaD"
@@ -17,7 +18,6 @@ interface Challenge {
   readonly accepts: readonly [Offer]
 }
 
-/** A network, or an altar, that alters what is asked for, in the header as in the body. */
 const lying =
   (lie: (challenge: Challenge) => object): Network =>
   async (request, forward) => {
@@ -64,7 +64,6 @@ const limits: ReadonlyArray<readonly [code: string, policy: Policy, says: RegExp
   ["unknown_network", { network: "eip155:1" }, /on eip155:1, where no USDC is known/u],
 ]
 
-/** Sends everybody on to another altar. */
 const redirector = (to: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -83,6 +82,7 @@ const redirector = (to: string) =>
   )
 
 layer(world(), { excludeTestServices: true })("the spend policy", (it) => {
+  const effect = effects(it)
   it.effect.each(lies)("refuses a challenge that lies: %s", ([code, lie, says]) =>
     Effect.gen(function* () {
       const at = yield* stage()
@@ -104,67 +104,56 @@ layer(world(), { excludeTestServices: true })("the spend policy", (it) => {
     }),
   )
 
-  it.effect("counts a day over restarts, and a repeated key once", () =>
-    Effect.gen(function* () {
-      yield* today
-      const at = yield* stage()
-      const policy = { maxPerDay: 20_000n }
-      const key = newKey()
-      for (const order of [{ words, key }, { words, key }, { words }]) {
-        yield* Effect.promise(() => buyerOf(at, undefined, { policy }).witness(order))
-      }
-      const refused = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words }))
-      assert.strictEqual(refused.code, "above_day_limit")
-      assert.match(refused.message, /With \$0\.02 already signed for today, \$0\.01 more/u)
-      assert.strictEqual(yield* authorizationsUsed(at), 2)
-    }),
-  )
+  effect("counts a day over restarts, and a repeated key once", function* () {
+    yield* today
+    const at = yield* stage()
+    const policy = { maxPerDay: 20_000n }
+    const key = newKey()
+    for (const order of [{ words, key }, { words, key }, { words }]) {
+      yield* Effect.promise(() => buyerOf(at, undefined, { policy }).witness(order))
+    }
+    const refused = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words }))
+    assert.strictEqual(refused.code, "above_day_limit")
+    assert.match(refused.message, /With \$0\.02 already signed for today, \$0\.01 more/u)
+    assert.strictEqual(yield* authorizationsUsed(at), 2)
+  })
 
-  it.effect("counts several runs at once: none of them slips past the limit", () =>
-    Effect.gen(function* () {
-      yield* today
-      const at = yield* stage()
-      const ended = yield* Effect.promise(() =>
-        Promise.allSettled(
-          Array.from({ length: 6 }, () =>
-            buyerOf(at, undefined, { policy: { maxPerDay: 30_000n } }).witness({ words }),
-          ),
-        ),
-      )
-      assert.strictEqual(ended.filter(({ status }) => status === "fulfilled").length, 3)
-      assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [3, 3])
-    }),
-  )
+  effect("counts several runs at once: none of them slips past the limit", function* () {
+    yield* today
+    const at = yield* stage()
+    const ended = yield* Effect.promise(() =>
+      Promise.allSettled(
+        Array.from({ length: 6 }, () => buyerOf(at, undefined, { policy: { maxPerDay: 30_000n } }).witness({ words })),
+      ),
+    )
+    assert.strictEqual(ended.filter(({ status }) => status === "fulfilled").length, 3)
+    assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [3, 3])
+  })
 
-  it.effect("pays only whom it paid before, unless the buyer names another", () =>
-    Effect.gen(function* () {
-      const at = yield* stage()
-      yield* Effect.promise(() => buyerOf(at).witness({ words }))
-      /** The altar now says another payee of itself, in its manifest as in its challenges. */
-      const moved: Network = async (request, forward) => {
-        if (!request.url.endsWith("/.well-known/agent.json")) return offering({ payTo: stranger })(request, forward)
-        const manifest = await (await forward(request)).json()
-        return Response.json({ ...manifest, payment: { ...manifest.payment, payTo: stranger } })
-      }
-      const refused = yield* rejection(buyerOf(at, moved).witness({ words }))
-      assert.strictEqual(refused.code, "other_payee")
-      assert.strictEqual(at.counted.signatures, 1)
-      const named = yield* rejection(buyerOf(at, moved, { policy: { payTo: stranger } }).witness({ words }))
-      assert.strictEqual(named.code, "payment_invalid", "signed as the buyer said, and refused by the real altar")
-    }),
-  )
+  effect("pays only whom it paid before, unless the buyer names another", function* () {
+    const at = yield* stage()
+    yield* Effect.promise(() => buyerOf(at).witness({ words }))
+    const moved: Network = async (request, forward) => {
+      if (!request.url.endsWith("/.well-known/agent.json")) return offering({ payTo: stranger })(request, forward)
+      const manifest = await (await forward(request)).json()
+      return Response.json({ ...manifest, payment: { ...manifest.payment, payTo: stranger } })
+    }
+    const refused = yield* rejection(buyerOf(at, moved).witness({ words }))
+    assert.strictEqual(refused.code, "other_payee")
+    assert.strictEqual(at.counted.signatures, 1)
+    const named = yield* rejection(buyerOf(at, moved, { policy: { payTo: stranger } }).witness({ words }))
+    assert.strictEqual(named.code, "payment_invalid", "signed as the buyer said, and refused by the real altar")
+  })
 
-  it.effect("signs nothing without an account, nor after a redirect", () =>
-    Effect.gen(function* () {
-      const { journal, url } = yield* stage()
-      const reader = yield* rejection(buyer({ url, journal }).witness({ words }))
-      assert.strictEqual(reader.code, "no_account")
-      const at = yield* stage()
-      const gate = yield* redirector(at.url)
-      const refused = yield* rejection(buyerOf({ ...at, url: gate }).witness({ words }))
-      assert.strictEqual(refused.code, "unreachable", refused.message)
-      assert.match(refused.message, /This request charged nothing\.$/u)
-      assert.strictEqual(at.counted.signatures, 0)
-    }),
-  )
+  effect("signs nothing without an account, nor after a redirect", function* () {
+    const { journal, url } = yield* stage()
+    const reader = yield* rejection(buyer({ url, journal }).witness({ words }))
+    assert.strictEqual(reader.code, "no_account")
+    const at = yield* stage()
+    const gate = yield* redirector(at.url)
+    const refused = yield* rejection(buyerOf({ ...at, url: gate }).witness({ words }))
+    assert.strictEqual(refused.code, "unreachable", refused.message)
+    assert.match(refused.message, /This request charged nothing\.$/u)
+    assert.strictEqual(at.counted.signatures, 0)
+  })
 })

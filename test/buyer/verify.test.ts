@@ -6,6 +6,7 @@ import { normalize, seal, type Segment, verifySegment, verifyStone } from "../..
 import { vectors } from "../../src/agents/Words.ts"
 import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { ask, layer as world } from "../lab/Fixture.ts"
+import { effect, effects } from "../lab/Effects.ts"
 
 const words = "The heron will return by May."
 
@@ -22,80 +23,77 @@ describe("seal", () => {
     assert.notStrictEqual((await seal(words)).salt, salt)
   })
 
-  it.effect("refuses what could never be revealed", () =>
-    Effect.gen(function* () {
-      const wrong = [
-        seal(""),
-        seal("x".repeat(281)),
-        seal(words, "too short"),
-        seal(words, "s".repeat(257)),
-        seal("with a \0 inside"),
-      ]
-      for (const promise of wrong) assert.match((yield* rejection(promise)).message, /This request charged nothing\.$/u)
-      assert.lengthOf((yield* Effect.promise(() => seal("x".repeat(280)))).commitment, 64)
-    }),
-  )
+  effect("refuses what could never be revealed", function* () {
+    const wrong = [
+      seal(""),
+      seal("x".repeat(281)),
+      seal(words, "too short"),
+      seal(words, "s".repeat(257)),
+      seal("with a \0 inside"),
+    ]
+    for (const promise of wrong) assert.match((yield* rejection(promise)).message, /This request charged nothing\.$/u)
+    assert.lengthOf((yield* Effect.promise(() => seal("x".repeat(280)))).commitment, 64)
+  })
 })
 
 layer(world(), { excludeTestServices: true })("a real chain", (it) => {
-  it.effect("holds, piece by piece, and every alteration is found at its stone", () =>
-    Effect.gen(function* () {
-      const at = yield* stage()
-      const altar = buyerOf(at)
-      const sealed = yield* Effect.promise(() => seal(words))
-      const stone = yield* Effect.promise(() => altar.witness({ words, salt: sealed.salt }))
-      for (let index = 0; index < 4; index++) yield* Effect.promise(() => altar.witness({ words }))
-      const segmentOf = (query: string) =>
-        Effect.map(ask(`${at.url}/api/witness/chain?${query}`), ({ text }): Segment => JSON.parse(text))
-      const whole = yield* segmentOf("from=1&limit=100")
-      const verify = (segment: Segment, anchor?: Segment["anchor"]) =>
-        Effect.promise(() => verifySegment(segment, anchor))
+  const effect = effects(it)
+  effect("holds, piece by piece, and every alteration is found at its stone", function* () {
+    const at = yield* stage()
+    const altar = buyerOf(at)
+    const sealed = yield* Effect.promise(() => seal(words))
+    const stone = yield* Effect.promise(() => altar.witness({ words, salt: sealed.salt }))
+    for (let index = 0; index < 4; index++) yield* Effect.promise(() => altar.witness({ words }))
+    const segmentOf = (query: string) =>
+      Effect.map(ask(`${at.url}/api/witness/chain?${query}`), ({ text }): Segment => JSON.parse(text))
+    const whole = yield* segmentOf("from=1&limit=100")
+    const verify = (segment: Segment, anchor?: Segment["anchor"]) =>
+      Effect.promise(() => verifySegment(segment, anchor))
 
-      const first = yield* segmentOf("from=1&limit=2")
-      const held = yield* verify(first)
-      assert.deepStrictEqual(held, {
-        ok: true,
-        links: 2,
-        head: { sequence: 2, chainHash: whole.entries[1]?.chainHash ?? "" },
-      })
-      const rest = yield* segmentOf("from=3&limit=100")
-      assert.deepStrictEqual(yield* verify(rest, held.ok ? held.head : undefined), {
-        ok: true,
-        links: 3,
-        head: whole.head,
-      })
-      assert.deepStrictEqual(yield* verify(rest), { ok: true, links: 3, head: whole.head })
-      assert.deepStrictEqual(yield* verify(whole), { ok: true, links: 5, head: whole.head })
+    const first = yield* segmentOf("from=1&limit=2")
+    const held = yield* verify(first)
+    assert.deepStrictEqual(held, {
+      ok: true,
+      links: 2,
+      head: { sequence: 2, chainHash: whole.entries[1]?.chainHash ?? "" },
+    })
+    const rest = yield* segmentOf("from=3&limit=100")
+    assert.deepStrictEqual(yield* verify(rest, held.ok ? held.head : undefined), {
+      ok: true,
+      links: 3,
+      head: whole.head,
+    })
+    assert.deepStrictEqual(yield* verify(rest), { ok: true, links: 3, head: whole.head })
+    assert.deepStrictEqual(yield* verify(whole), { ok: true, links: 5, head: whole.head })
 
-      const forged = "f".repeat(64)
-      const with3 = (change: object): Segment => ({
-        ...whole,
-        entries: whole.entries.map((entry) => (entry.sequence === 3 ? { ...entry, ...change } : entry)),
-      })
-      const broken: ReadonlyArray<readonly [Segment, number, RegExp, Segment["anchor"]?]> = [
-        [with3({ commitment: forged }), 3, /its parts hash to/u],
-        [with3({ witnessedAt: "2020-01-01T00:00:00.000Z" }), 3, /its parts hash to/u],
-        [with3({ chainHash: forged }), 3, /but it says f{64}/u],
-        [with3({ previousHash: forged }), 3, /it follows f{64}/u],
-        [{ ...whole, entries: whole.entries.filter(({ sequence }) => sequence !== 3) }, 4, /where stone 3 should/u],
-        [{ ...whole, entries: whole.entries.slice(0, 4) }, 5, /the head is stone 5/u],
-        [{ ...whole, anchor: { sequence: 0, chainHash: forged }, entries: [] }, 1, /the head is stone 5/u],
-        [rest, 3, /it follows/u, { sequence: 2, chainHash: forged }],
-        [whole, 1, /where stone 8 should/u, { sequence: 7, chainHash: forged }],
-      ]
-      for (const [segment, sequence, reason, anchor] of broken) {
-        const verdict = yield* verify(segment, anchor)
-        assert.isFalse(verdict.ok)
-        if (verdict.ok) continue
-        assert.strictEqual(verdict.sequence, sequence, verdict.reason)
-        assert.match(verdict.reason, reason)
-      }
+    const forged = "f".repeat(64)
+    const with3 = (change: object): Segment => ({
+      ...whole,
+      entries: whole.entries.map((entry) => (entry.sequence === 3 ? { ...entry, ...change } : entry)),
+    })
+    const broken: ReadonlyArray<readonly [Segment, number, RegExp, Segment["anchor"]?]> = [
+      [with3({ commitment: forged }), 3, /its parts hash to/u],
+      [with3({ witnessedAt: "2020-01-01T00:00:00.000Z" }), 3, /its parts hash to/u],
+      [with3({ chainHash: forged }), 3, /but it says f{64}/u],
+      [with3({ previousHash: forged }), 3, /it follows f{64}/u],
+      [{ ...whole, entries: whole.entries.filter(({ sequence }) => sequence !== 3) }, 4, /where stone 3 should/u],
+      [{ ...whole, entries: whole.entries.slice(0, 4) }, 5, /the head is stone 5/u],
+      [{ ...whole, anchor: { sequence: 0, chainHash: forged }, entries: [] }, 1, /the head is stone 5/u],
+      [rest, 3, /it follows/u, { sequence: 2, chainHash: forged }],
+      [whole, 1, /where stone 8 should/u, { sequence: 7, chainHash: forged }],
+    ]
+    for (const [segment, sequence, reason, anchor] of broken) {
+      const verdict = yield* verify(segment, anchor)
+      assert.isFalse(verdict.ok)
+      if (verdict.ok) continue
+      assert.strictEqual(verdict.sequence, sequence, verdict.reason)
+      assert.match(verdict.reason, reason)
+    }
 
-      const verdict = (given: { readonly salt: string; readonly words: string }) =>
-        Effect.promise(() => verifyStone(stone.record, given))
-      assert.deepStrictEqual(yield* verdict(sealed), { ok: true })
-      const other = yield* verdict({ ...sealed, words: "Other words." })
-      assert.isFalse(other.ok)
-    }),
-  )
+    const verdict = (given: { readonly salt: string; readonly words: string }) =>
+      Effect.promise(() => verifyStone(stone.record, given))
+    assert.deepStrictEqual(yield* verdict(sealed), { ok: true })
+    const other = yield* verdict({ ...sealed, words: "Other words." })
+    assert.isFalse(other.ok)
+  })
 })

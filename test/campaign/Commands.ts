@@ -72,17 +72,11 @@ const hostile = campaign("hostile", {
   size: { unit: "requests", usual: 20_000 },
   minutes: { says: "Send nothing new after so many minutes" },
   flags: {
-    connections: whole("connections", "Connections at a time (16)", 1, 1_000),
     crowd: whole("crowd", "Connections that ask once and rest before the requests begin (5000)", 0, 1_000_000),
     stones: whole("stones", "Stones sold before it begins (2000)", 0),
-    node: Flag.String("node").pipe(
-      Flag.withDescription("For the server's Node, such as --node=--max-semi-space-size=8"),
-      Flag.atLeast(0),
-    ),
-    every: whole("every", "Requests between two looks at the server's memory (10000)"),
   },
-  run: async (run, { connections = 16, crowd = 5_000, every = 10_000, node, stones = 2_000 }) =>
-    (await import("./hostile/Campaign.ts")).hostile(run, { connections, crowd, every, node, stones }),
+  run: async (run, { crowd = 5_000, stones = 2_000 }) =>
+    (await import("./hostile/Campaign.ts")).hostile(run, { crowd, stones }),
 })
 
 const buyers = { unit: "buyers at a time", usual: 24 }
@@ -152,29 +146,27 @@ const mutants = campaign("mutants", {
   flags: {
     only: text("only", "Only faults or files that have these words"),
     list: on("list", "Say what there is and run nothing"),
-    all: on("all", "Run the whole suite where the few tests notice nothing"),
     noBaseline: on("no-baseline", "Do not run the tests without a fault first; what fails without one proves nothing"),
     stories: whole("stories", "Play so many stories for each fault, instead of its tests"),
   },
-  run: async (run, { all, list, noBaseline, only, stories: played }) => {
+  run: async (run, { list, noBaseline, only, stories: played }) => {
     const { listed: namesOf, mutation } = await import("./mutants/Campaign.ts")
-    const options = { only, all, baseline: !noBaseline, stories: played }
+    const options = { only, baseline: !noBaseline, stories: played }
     return list ? listed(async () => namesOf(options)) : mutation(run, options)
   },
 })
 
 const model = campaign("model", {
-  says: "Explores every interleaving of the payment protocol, in larger worlds than the tests have time for, and every deliberate fault in it. The decisions are those of src/payments/protocol. test/campaign/model/README.md says more.",
+  says: "Explores every interleaving of the payment protocol, in larger worlds than the tests have time for. The decisions are those of src/payments/protocol. test/campaign/model/README.md says more.",
   examples: [
     ["model", "All worlds: half an hour"],
     ["model --size 2000", "The first states of each world: seconds"],
-    ["model --stories", "How each fault was caught, too"],
   ],
   seed: "every interleaving is visited, so nothing is drawn",
   size: { unit: "states of one world at most", usual: 1_000_000 },
   minutes: { says: "Explore no other world after so many minutes" },
-  flags: { stories: on("stories", "Print how each violation comes about") },
-  run: async (run, given) => (await import("./model/Campaign.ts")).model(run, given.stories),
+  flags: {},
+  run: async (run) => (await import("./model/Campaign.ts")).model(run),
 })
 
 const soak = campaign("soak", {

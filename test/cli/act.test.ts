@@ -1,55 +1,35 @@
 /** Every act of the contract is a command, whether or not anybody wrote one for it. */
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { patience } from "../lab/Patience.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
+import { effects } from "../lab/Effects.ts"
 
 const words = "The heron will return by May."
 
 layer(world(), { excludeTestServices: true })("spirit-altar act", (it) => {
-  it.effect(
+  const effect = effects(it)
+  effect(
     "buys by the contract alone: path, query, body and sealed words, once for a key",
-    () =>
-      Effect.gen(function* () {
-        const at = yield* terminal
-        const key = newKey()
-        const order = ["act", "offerPrayer", "moss-hare", "--agent-name", "Wren", "--words", words, "--key", key]
-        const bought = yield* at.run([...order, "--json"])
-        assert.strictEqual(bought.code, 0, bought.stderr)
-        const prayer = JSON.parse(bought.stdout)
-        assert.deepStrictEqual([prayer.record.spirit, prayer.record.agentName, prayer.key], ["moss-hare", "Wren", key])
-        assert.isString(prayer.line)
-        assert.notInclude(bought.stdout + bought.stderr, words)
-        const again = yield* at.run([...order, "--json"])
-        assert.deepStrictEqual([JSON.parse(again.stdout).replayed, again.code], [true, 0])
-        const collected = yield* at.run(["act", "collectMaterial", "beeswax", "--spirit", "kelp-seal"])
-        assert.strictEqual(collected.code, 0, collected.stderr)
-        assert.include(collected.stdout, "paid        $0.01, once")
-        assert.match(collected.stdout, /"spirit": "kelp-seal"/u)
-        assert.strictEqual(yield* authorizationsUsed({ account: at }), 2)
-      }),
-    patience(300),
-  )
-
-  it.effect(
-    "refuses in one sentence what the contract does not know, and signs nothing",
-    () =>
-      Effect.gen(function* () {
-        const at = yield* terminal
-        for (const order of [
-          ["act", "takeIn", "moss-hare", "--agent-name", "x".repeat(65)],
-          ["act", "setWitnessStone"],
-        ]) {
-          const ended = yield* at.run([...order, "--json"])
-          assert.strictEqual(ended.code, 1)
-          const { code, message } = JSON.parse(ended.stdout)
-          assert.strictEqual(code, "bad_request", ended.stderr)
-          assert.match(message, /^The altar would not understand this: .+ This request charged nothing\.$/u)
-        }
-        assert.strictEqual(yield* authorizationsUsed({ account: at }), 0)
-      }),
+    function* () {
+      const at = yield* terminal
+      const key = newKey()
+      const order = ["act", "offerPrayer", "moss-hare", "--agent-name", "Wren", "--words", words, "--key", key]
+      const bought = yield* at.run([...order, "--json"])
+      assert.strictEqual(bought.code, 0, bought.stderr)
+      const prayer = JSON.parse(bought.stdout)
+      assert.deepStrictEqual([prayer.record.spirit, prayer.record.agentName, prayer.key], ["moss-hare", "Wren", key])
+      assert.isString(prayer.line)
+      assert.notInclude(bought.stdout + bought.stderr, words)
+      const again = yield* at.run([...order, "--json"])
+      assert.deepStrictEqual([JSON.parse(again.stdout).replayed, again.code], [true, 0])
+      const collected = yield* at.run(["act", "collectMaterial", "beeswax", "--spirit", "kelp-seal"])
+      assert.strictEqual(collected.code, 0, collected.stderr)
+      assert.include(collected.stdout, "paid        $0.01, once")
+      assert.match(collected.stdout, /"spirit": "kelp-seal"/u)
+      assert.strictEqual(yield* authorizationsUsed({ account: at }), 2)
+    },
     patience(300),
   )
 })

@@ -9,6 +9,7 @@ import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../lab/Database.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
+import { effects } from "../lab/Effects.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const entry = join(root, "src/start.js")
@@ -16,7 +17,6 @@ const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON
   readFileSync(join(root, "package.json"), "utf8"),
 )
 
-/** A Node of this machine that is too old for us, where there is one. */
 const oldNode = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/usr/local/bin"].find((folder) => {
   const { status, stdout } = spawnSync(join(folder, "node"), ["--version"], { encoding: "utf8" })
   return status === 0 && Number(/^v(\d+)/u.exec(stdout)?.[1]) < 24
@@ -26,7 +26,6 @@ describe("on an old Node", () => {
   const claim = `Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})`
   const old = `--import=data:text/javascript,${encodeURIComponent(claim)}`
 
-  /** A script as npm hands it to the shell. */
   const run = (line: string, env: NodeJS.ProcessEnv) =>
     new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>((resolve) => {
       execFile("sh", ["-c", line], { cwd: root, env: { ...process.env, ...env } }, (error, stdout, stderr) =>
@@ -52,7 +51,7 @@ describe("on an old Node", () => {
 const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
 
 layer(database, { excludeTestServices: true, timeout: patience(120) })("serve", (it) => {
-  /** What it says it listens on. */
+  const effect = effects(it)
   const heard = (env: Readonly<Record<string, string>>) =>
     Effect.gen(function* () {
       const { url } = yield* LocalDatabase
@@ -69,18 +68,17 @@ layer(database, { excludeTestServices: true, timeout: patience(120) })("serve", 
       return line.message
     }).pipe(Effect.scoped, Effect.orDie)
 
-  it.effect(
+  effect(
     "names the address that is bound, and the public one beside it where that is another",
-    () =>
-      Effect.gen(function* () {
-        const port = yield* freePort
-        const missing = "Payments are not configured: PAY_TO, RPC_URL, RELAYER_KEY or FACILITATOR_URL."
-        assert.strictEqual(
-          yield* heard({ HOST: "0.0.0.0", PORT: String(port), PUBLIC_URL: "https://altar.example" }),
-          `Listening on http://0.0.0.0:${port} (public: https://altar.example). ${missing}`,
-        )
-        assert.strictEqual(yield* heard({ PORT: String(port) }), `Listening on http://127.0.0.1:${port}. ${missing}`)
-      }),
+    function* () {
+      const port = yield* freePort
+      const missing = "Payments are not configured: PAY_TO, RPC_URL, RELAYER_KEY or FACILITATOR_URL."
+      assert.strictEqual(
+        yield* heard({ HOST: "0.0.0.0", PORT: String(port), PUBLIC_URL: "https://altar.example" }),
+        `Listening on http://0.0.0.0:${port} (public: https://altar.example). ${missing}`,
+      )
+      assert.strictEqual(yield* heard({ PORT: String(port) }), `Listening on http://127.0.0.1:${port}. ${missing}`)
+    },
     patience(120),
   )
 })

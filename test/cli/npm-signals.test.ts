@@ -10,6 +10,7 @@ import { database } from "../lab/Database.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { run } from "../lab/Process.ts"
+import { effects } from "../lab/Effects.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const bound = patience(120)
@@ -17,12 +18,10 @@ const bound = patience(120)
 interface Process {
   readonly pid: number
   readonly parent: number
-  /** When it started: with its id, what tells it from a later one. */
   readonly since: string
   readonly command: string
 }
 
-/** Zombies have ended: only their parent has not asked yet. */
 const processes = (): ReadonlyArray<Process> =>
   execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat=,lstart=,command="], { encoding: "utf8" })
     .trim()
@@ -43,7 +42,6 @@ const descendantsOf = (pid: number) => {
 const living = (mine: ReadonlyArray<Process>) =>
   processes().filter((one) => mine.some(({ pid, since }) => one.pid === pid && one.since === since))
 
-/** `npm run NAME` once it has said `ready`; whatever it started is killed with the scope. */
 const runScript = Effect.fnUntraced(function* (name: string, ready: string, env: Readonly<Record<string, string>>) {
   const started: Array<Process> = []
   const npm = yield* Effect.acquireRelease(
@@ -59,7 +57,6 @@ const runScript = Effect.fnUntraced(function* (name: string, ready: string, env:
   return { signal: npm.signal, output, started, ended: Effect.promise(() => npm.exited) }
 })
 
-/** Those that still live after a while. */
 const left = (started: ReadonlyArray<Process>) =>
   Effect.sync(() => living(started)).pipe(
     Effect.repeat({
@@ -84,6 +81,7 @@ describe("package.json", () => {
 })
 
 layer(database, { excludeTestServices: true, timeout: bound })("npm, told to end,", (it) => {
+  const effect = effects(it)
   it.effect.each(["start", "dev"])(
     "leaves nothing of `npm run %s`, which says what its first seconds are for",
     (name) =>
@@ -112,19 +110,18 @@ layer(database, { excludeTestServices: true, timeout: bound })("npm, told to end
     bound,
   )
 
-  it.effect(
+  effect(
     "leaves nothing of `npm run serve`",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* LocalDatabase
-        const port = yield* freePort
-        const env = { PORT: String(port), DATABASE_URL: Redacted.value(url), HOST: "", PUBLIC_URL: "", PAY_TO: "" }
-        const { ended, signal, started } = yield* runScript("serve", "Listening on", env)
-        assert.isTrue(started.some(({ command }) => command.includes("src/start.js serve")))
-        signal("SIGTERM")
-        yield* ended
-        assert.deepStrictEqual(yield* left(started), [])
-      }),
+    function* () {
+      const { url } = yield* LocalDatabase
+      const port = yield* freePort
+      const env = { PORT: String(port), DATABASE_URL: Redacted.value(url), HOST: "", PUBLIC_URL: "", PAY_TO: "" }
+      const { ended, signal, started } = yield* runScript("serve", "Listening on", env)
+      assert.isTrue(started.some(({ command }) => command.includes("src/start.js serve")))
+      signal("SIGTERM")
+      yield* ended
+      assert.deepStrictEqual(yield* left(started), [])
+    },
     bound,
   )
 })

@@ -19,7 +19,6 @@ describe("a second sandbox", () => {
   let [port, other] = [0, 0]
   const children = new Set<Running>()
 
-  /** As `npm start` runs it. */
   const environment = (more: Record<string, string> = {}): NodeJS.ProcessEnv => {
     const env: NodeJS.ProcessEnv = { ...process.env, npm_lifecycle_event: "start", DATA_DIR: data, ...more }
     for (const name of ["HOST", "PUBLIC_URL", "DATABASE_URL", "SPIRIT_ALTAR_URL"]) delete env[name]
@@ -33,7 +32,6 @@ describe("a second sandbox", () => {
     return one
   }
 
-  /** Its banner; that it ends instead is a failure with all it said. */
   const bannerOf = ({ says }: Running) => says("Ctrl-C")
 
   const stop = ({ ended, signal }: Running, name: NodeJS.Signals = "SIGINT") => {
@@ -41,7 +39,6 @@ describe("a second sandbox", () => {
     return ended
   }
 
-  /** PostgreSQL's and the chain's process. */
   const parts = async () => {
     const cluster = await readFile(join(data, "postgres/cluster/postmaster.pid"), "utf8")
     return [cluster.split("\n")[0], await readFile(join(data, "chain-eip155-84532.json.pid"), "utf8")].map(Number)

@@ -3,13 +3,14 @@ import { execFile } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { main } from "../lab/Process.ts"
 import { json, open, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
+import { live } from "../lab/Effects.ts"
 
 const bound = patience(120)
 const key = generatePrivateKey()
@@ -19,7 +20,6 @@ const sandbox = json({ network: "eip155:84532", asset: `0x${"1".repeat(40)}`, pa
 const spirits = json({ ok: true, spirits: [] })
 const chain = json({ ok: true, entries: [], head: { sequence: 0, chainHash: "0".repeat(64) }, next: null })
 
-/** What is heard is written down; `tells` answers the n-th question for a path. */
 const altar = (tells: (path: string, times: number) => Reply) =>
   Effect.gen(function* () {
     const heard: Array<string> = []
@@ -32,13 +32,11 @@ const altar = (tells: (path: string, times: number) => Reply) =>
     return { url, heard, signed }
   })
 
-/** A folder of its own, a real key in the environment, and no altar named there. */
 const terminal = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "spirit-altar-which-"))),
   (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true })),
 ).pipe(
   Effect.map((folder) => ({
-    /** As a sandbox signs its folder. */
     signedBy: (pid: number, url: string) => {
       mkdirSync(join(folder, ".data"))
       writeFileSync(join(folder, ".data", "sandbox.json"), JSON.stringify({ pid, url }))
@@ -58,128 +56,122 @@ const terminal = Effect.acquireRelease(
 )
 
 describe("the altar of a command", () => {
-  it.live(
+  live(
     "is waited for while it starts, and is then the sandbox it says it is: no key of worth is used",
-    () =>
-      Effect.gen(function* () {
-        const { heard, signed, url } = yield* altar((path, times) => {
-          if (path === "/sandbox") return times < 3 ? starting : sandbox
-          return path === "/sandbox/fund" ? json({ ok: true }) : "drop"
-        })
+    function* () {
+      const { heard, signed, url } = yield* altar((path, times) => {
+        if (path === "/sandbox") return times < 3 ? starting : sandbox
+        return path === "/sandbox/fund" ? json({ ok: true }) : "drop"
+      })
+      const at = yield* terminal
+      const { code, stderr } = yield* at.run([...order, "--url", url])
+      assert.strictEqual(code, 1)
+      const [first, second, third = ""] = stderr.split("\n")
+      assert.strictEqual(first, `altar       ${url}`)
+      assert.strictEqual(second, `waiting     ${url} is starting; trying again for 45 s`)
+      assert.match(third, /^wallet {6}0x[0-9a-fA-F]{40} \(throw-away, play money on eip155:84532\)$/u)
+      assert.notInclude(stderr, privateKeyToAddress(key))
+      assert.deepStrictEqual([heard.slice(0, 3), signed], [["/sandbox", "/sandbox", "/sandbox"], []])
+    },
+    bound,
+  )
+
+  live(
+    "is left alone when nobody can tell whether it is a sandbox",
+    function* () {
+      for (const status of [500, 502, 429]) {
+        const { heard, url } = yield* altar(() => json({ ok: false }, status))
         const at = yield* terminal
         const { code, stderr } = yield* at.run([...order, "--url", url])
         assert.strictEqual(code, 1)
-        const [first, second, third = ""] = stderr.split("\n")
-        assert.strictEqual(first, `altar       ${url}`)
-        assert.strictEqual(second, `waiting     ${url} is starting; trying again for 45 s`)
-        assert.match(third, /^wallet {6}0x[0-9a-fA-F]{40} \(throw-away, play money on eip155:84532\)$/u)
-        assert.notInclude(stderr, privateKeyToAddress(key))
-        assert.deepStrictEqual([heard.slice(0, 3), signed], [["/sandbox", "/sandbox", "/sandbox"], []])
-      }),
-    bound,
-  )
-
-  it.live(
-    "is left alone when nobody can tell whether it is a sandbox",
-    () =>
-      Effect.gen(function* () {
-        for (const status of [500, 502, 429]) {
-          const { heard, url } = yield* altar(() => json({ ok: false }, status))
-          const at = yield* terminal
-          const { code, stderr } = yield* at.run([...order, "--url", url])
-          assert.strictEqual(code, 1)
-          assert.include(stderr, `${url} answers ${status} when it is asked whether it is a sandbox`)
-          assert.include(stderr, "Nothing was signed, so nothing was charged.")
-          assert.notInclude(stderr, "wallet      ")
-          assert.deepStrictEqual(heard, ["/sandbox"])
-        }
-      }),
-    bound,
-  )
-
-  it.live(
-    "is the living sandbox of the folder where none is named, and the usual address when that is dead",
-    () =>
-      Effect.gen(function* () {
-        const { heard, url } = yield* altar(() => spirits)
-        const living = yield* terminal
-        living.signedBy(process.pid, url)
-        const found = yield* living.run(["spirits"])
-        assert.deepStrictEqual([found.code, found.stderr, heard], [0, `altar       ${url}\n`, ["/api/spirits"]])
-        const named = yield* altar(() => spirits)
-        assert.include((yield* living.run(["spirits", "--url", named.url])).stderr, `altar       ${named.url}\n`)
-        assert.strictEqual(heard.length, 1)
-        const dead = yield* terminal
-        dead.signedBy(2 ** 22 + 1, url)
-        const { stderr } = yield* dead.run(["spirits"])
-        assert.match(stderr, /^altar {7}http:\/\/127\.0\.0\.1:3000\n/u)
-        assert.strictEqual(heard.length, 1)
-      }),
-    bound,
-  )
-
-  it.live(
-    "is waited for where its sandbox has no port yet",
-    () =>
-      Effect.gen(function* () {
-        const port = yield* freePort
-        const url = `http://127.0.0.1:${port}`
-        const at = yield* terminal
-        at.signedBy(process.pid, url)
-        const opened = Promise.withResolvers<{ readonly close: () => void }>()
-        const ended = yield* at.run(["spirits"], (said) => {
-          if (said.includes(`waiting     ${url} is starting`)) opened.resolve(open(async () => spirits, port))
-        })
-        assert.strictEqual(ended.code, 0, ended.stderr)
-        const { close } = yield* Effect.promise(() => opened.promise)
-        close()
-      }),
-    bound,
-  )
-
-  it.live(
-    "gets no real payment when another program answers where the sandbox of the folder starts",
-    () =>
-      Effect.gen(function* () {
-        const { heard, url } = yield* altar(() => json({ ok: false, code: "not_found" }, 404))
-        const at = yield* terminal
-        at.signedBy(process.pid, url)
-        const { code, stderr } = yield* at.run(order)
-        assert.strictEqual(code, 1)
-        assert.include(stderr, "another program answers there. Nothing was signed, so nothing was charged.")
-        assert.notInclude(stderr, privateKeyToAddress(key))
+        assert.include(stderr, `${url} answers ${status} when it is asked whether it is a sandbox`)
+        assert.include(stderr, "Nothing was signed, so nothing was charged.")
+        assert.notInclude(stderr, "wallet      ")
         assert.deepStrictEqual(heard, ["/sandbox"])
-      }),
+      }
+    },
     bound,
   )
 
-  it.live(
+  live(
+    "is the living sandbox of the folder where none is named, and the usual address when that is dead",
+    function* () {
+      const { heard, url } = yield* altar(() => spirits)
+      const living = yield* terminal
+      living.signedBy(process.pid, url)
+      const found = yield* living.run(["spirits"])
+      assert.deepStrictEqual([found.code, found.stderr, heard], [0, `altar       ${url}\n`, ["/api/spirits"]])
+      const named = yield* altar(() => spirits)
+      assert.include((yield* living.run(["spirits", "--url", named.url])).stderr, `altar       ${named.url}\n`)
+      assert.strictEqual(heard.length, 1)
+      const dead = yield* terminal
+      dead.signedBy(2 ** 22 + 1, url)
+      const { stderr } = yield* dead.run(["spirits"])
+      assert.match(stderr, /^altar {7}http:\/\/127\.0\.0\.1:3000\n/u)
+      assert.strictEqual(heard.length, 1)
+    },
+    bound,
+  )
+
+  live(
+    "is waited for where its sandbox has no port yet",
+    function* () {
+      const port = yield* freePort
+      const url = `http://127.0.0.1:${port}`
+      const at = yield* terminal
+      at.signedBy(process.pid, url)
+      const opened = Promise.withResolvers<{ readonly close: () => void }>()
+      const ended = yield* at.run(["spirits"], (said) => {
+        if (said.includes(`waiting     ${url} is starting`)) opened.resolve(open(async () => spirits, port))
+      })
+      assert.strictEqual(ended.code, 0, ended.stderr)
+      const { close } = yield* Effect.promise(() => opened.promise)
+      close()
+    },
+    bound,
+  )
+
+  live(
+    "gets no real payment when another program answers where the sandbox of the folder starts",
+    function* () {
+      const { heard, url } = yield* altar(() => json({ ok: false, code: "not_found" }, 404))
+      const at = yield* terminal
+      at.signedBy(process.pid, url)
+      const { code, stderr } = yield* at.run(order)
+      assert.strictEqual(code, 1)
+      assert.include(stderr, "another program answers there. Nothing was signed, so nothing was charged.")
+      assert.notInclude(stderr, privateKeyToAddress(key))
+      assert.deepStrictEqual(heard, ["/sandbox"])
+    },
+    bound,
+  )
+
+  live(
     "is named and waited for by verify and by rooms, too",
-    () =>
-      Effect.gen(function* () {
-        const starts = () => {
-          const since = new Set<string>()
-          return altar((path) => {
-            if (path === "/readyz") return starting
-            if (since.has("up") && path.startsWith("/api/acts")) return json({ ok: true, acts: [], next: null })
-            if (since.has("up")) return path.startsWith("/api/witness/chain") ? chain : json({}, 404)
-            since.add("up")
-            return starting
-          })
-        }
-        const at = yield* terminal
-        for (const command of [["verify"], ["room", "create"]]) {
-          const { url } = yield* starts()
-          const { stderr } = yield* at.run([...command, "--url", url])
-          assert.strictEqual(
-            stderr.split("\n").slice(0, 2).join("\n"),
-            `altar       ${url}\nwaiting     ${url} is starting; trying again for 45 s`,
-          )
-        }
+    function* () {
+      const starts = () => {
+        const since = new Set<string>()
+        return altar((path) => {
+          if (path === "/readyz") return starting
+          if (since.has("up") && path.startsWith("/api/acts")) return json({ ok: true, acts: [], next: null })
+          if (since.has("up")) return path.startsWith("/api/witness/chain") ? chain : json({}, 404)
+          since.add("up")
+          return starting
+        })
+      }
+      const at = yield* terminal
+      for (const command of [["verify"], ["room", "create"]]) {
         const { url } = yield* starts()
-        const verified = yield* at.run(["verify", "--url", url])
-        assert.deepStrictEqual([verified.code, verified.stdout.split(":")[0]], [0, "0 stones"], verified.stderr)
-      }),
+        const { stderr } = yield* at.run([...command, "--url", url])
+        assert.strictEqual(
+          stderr.split("\n").slice(0, 2).join("\n"),
+          `altar       ${url}\nwaiting     ${url} is starting; trying again for 45 s`,
+        )
+      }
+      const { url } = yield* starts()
+      const verified = yield* at.run(["verify", "--url", url])
+      assert.deepStrictEqual([verified.code, verified.stdout.split(":")[0]], [0, "0 stones"], verified.stderr)
+    },
     bound,
   )
 })

@@ -1,5 +1,5 @@
 /** What ends an attempt beside others takes its locks in their order, and what has ended is not sent again. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
@@ -15,6 +15,7 @@ import { PaymentTerms } from "../../src/payments/PaymentTerms.ts"
 import { database, sql as ownSql } from "../lab/Database.ts"
 import { newHex, newIntent, newName, newPayment } from "../lab/Intents.ts"
 import { patience } from "../lab/Patience.ts"
+import { suite } from "../lab/Suites.ts"
 
 const claimed = Effect.fnUntraced(function* (pool: string, payment = newPayment()) {
   const { claim } = yield* Claim
@@ -44,13 +45,12 @@ const waits = Effect.gen(function* () {
   return rows.length > 0
 })
 
-layer(ledger.pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provideMerge(ownSql), Layer.provideMerge(database)), {
-  excludeTestServices: true,
-})("an attempt that ends", (it) => {
-  // I7
-  it.effect("gives back its number before its names, as a claim takes them", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+suite(
+  "an attempt that ends",
+  ledger.pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provideMerge(ownSql), Layer.provideMerge(database)),
+  (it) => {
+    // I7
+    it("gives back its number before its names, as a claim takes them", function* ({ sql }) {
       const { fail } = yield* Fail
       const pool = newName()
       const { id } = yield* claimed(pool)
@@ -79,13 +79,10 @@ layer(ledger.pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provideMerge(ownSql)
       assert.strictEqual((yield* Fiber.join(ending)).state, "failed")
       assert.lengthOf(yield* sql`SELECT name FROM payment_claims WHERE attempt_id = ${id}::uuid`, 0)
       assert.strictEqual((yield* claimed(pool)).number, 1, "its number is given out again")
-    }),
-  )
+    })
 
-  // I6
-  it.effect("unpaid, and whose payment is found after all, has that noted once for the operator", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+    // I6
+    it("unpaid, and whose payment is found after all, has that noted once for the operator", function* ({ sql }) {
       const { fail } = yield* Fail
       const { settle: settling } = yield* Settle
       const payment = newPayment()
@@ -101,12 +98,9 @@ layer(ledger.pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provideMerge(ownSql)
       const strays = yield* sql`SELECT name, amount_atomic::text AS amount FROM payment_strays
         WHERE transaction = ${transaction}`
       assert.deepStrictEqual(strays, [{ name: claimOf(payment), amount: "10000" }])
-    }),
-  )
+    })
 
-  it.effect("unpaid, and whose authorization another one holds since then, has nothing noted", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+    it("unpaid, and whose authorization another one holds since then, has nothing noted", function* ({ sql }) {
       const { fail } = yield* Fail
       const { settle: settling } = yield* Settle
       const payment = newPayment()
@@ -116,12 +110,10 @@ layer(ledger.pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provideMerge(ownSql)
       const transaction = newHex(32)
       yield* settling(id, { rail: "x402", payment, transaction, block: 8n })
       assert.deepStrictEqual(yield* sql`SELECT name FROM payment_strays WHERE transaction = ${transaction}`, [])
-    }),
-  )
+    })
 
-  // I9
-  it.effect("fails as never sent only while no broadcast of it is recorded", () =>
-    Effect.gen(function* () {
+    // I9
+    it("fails as never sent only while no broadcast of it is recorded", function* () {
       const { note } = yield* Broadcasts
       const { failUnsent } = yield* Fail
       const [sent, unsent] = [yield* claimed(newName()), yield* claimed(newName())]
@@ -129,11 +121,9 @@ layer(ledger.pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provideMerge(ownSql)
       yield* note([passenger], { nonce: 1, hash: newHex(32), maxFeePerGas: 1n, atMillis: Date.now(), members: 1 })
       assert.strictEqual((yield* failUnsent(sent.id, "gas_too_high", false)).state, "pending")
       assert.strictEqual((yield* failUnsent(unsent.id, "gas_too_high", false)).state, "failed")
-    }),
-  )
+    })
 
-  it.effect("is not noted for another transaction", () =>
-    Effect.gen(function* () {
+    it("is not noted for another transaction", function* () {
       const { note } = yield* Broadcasts
       const { fail } = yield* Fail
       const [over, open] = [yield* claimed(newName()), yield* claimed(newName())]
@@ -147,6 +137,6 @@ layer(ledger.pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provideMerge(ownSql)
       const again = yield* note(both(Option.some(first)), { ...broadcast, hash: second })
       assert.deepStrictEqual(again, new Set([open.id]))
       assert.deepStrictEqual(yield* note(both(Option.some(first)), { ...broadcast, hash: newHex(32) }), new Set())
-    }),
-  )
-})
+    })
+  },
+)

@@ -1,13 +1,13 @@
 /** Gas that a wallet has cost is counted once for each broadcast, however many servers see it in its block. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { type Context, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import { Broadcasts } from "../../src/payments/ledger/Broadcasts.ts"
 import { Claim } from "../../src/payments/ledger/Claim.ts"
 import { Lookup } from "../../src/payments/ledger/Lookup.ts"
 import { type GasLoss, Refusals } from "../../src/payments/ledger/Refusals.ts"
 import { database, sql as ownSql } from "../lab/Database.ts"
 import { newHex, newIntent, newPayment } from "../lab/Intents.ts"
+import { suite } from "../lab/Suites.ts"
 
 const reason = "wallet_did_not_pay"
 
@@ -50,61 +50,52 @@ const judgeOn =
     return Effect.all([judgeAll, Effect.provideContext(judgeAll, there)], { concurrency: "unbounded" })
   }
 
-layer(server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), { excludeTestServices: true })(
-  "what a wallet has cost",
-  (it) => {
-    it.effect("counts each broadcast once, whichever servers judge it at the same time", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const wallet = newHex(20)
-        const first = yield* lost([wallet], 70_000n)
-        const second = yield* lost([wallet], 5_000n)
-        const there = yield* Layer.build(server)
-        const judge = judgeOn(there)
-        const gas = Effect.map(
-          sql`SELECT lost_gas::int AS gas FROM payment_payers WHERE name = ${wallet}`,
-          ([row]) => row?.["gas"],
-        )
-        yield* judge(first)
-        assert.strictEqual(yield* gas, 70_000)
-        yield* judge(second)
-        assert.strictEqual(yield* gas, 75_000, "what is lost while it is refused adds up")
-        // Its hour is over, and what was counted stays so.
-        yield* sql`UPDATE payment_payers SET refused_until = now() - interval '1 second' WHERE name = ${wallet}`
-        yield* judge(first)
-        const { refused } = yield* Effect.flatMap(Refusals, ({ of }) => of(first.losses[0]?.attempt ?? "", wallet))
-        assert.isTrue(Option.isNone(refused), "a loss that was counted refuses nobody again")
-        assert.strictEqual(yield* gas, 75_000)
-        yield* sql`UPDATE payment_attempts SET state = 'failed' WHERE payer = ${wallet}`
-        const third = yield* lost([wallet], 3_000n)
-        yield* judge(third)
-        assert.strictEqual(yield* gas, 3_000, "a new refusal begins to count anew")
-      }).pipe(Effect.scoped),
+suite("what a wallet has cost", server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), (it) => {
+  it("counts each broadcast once, whichever servers judge it at the same time", function* ({ sql }) {
+    const wallet = newHex(20)
+    const first = yield* lost([wallet], 70_000n)
+    const second = yield* lost([wallet], 5_000n)
+    const there = yield* Layer.build(server)
+    const judge = judgeOn(there)
+    const gas = Effect.map(
+      sql`SELECT lost_gas::int AS gas FROM payment_payers WHERE name = ${wallet}`,
+      ([row]) => row?.["gas"],
     )
+    yield* judge(first)
+    assert.strictEqual(yield* gas, 70_000)
+    yield* judge(second)
+    assert.strictEqual(yield* gas, 75_000, "what is lost while it is refused adds up")
+    // Its hour is over, and what was counted stays so.
+    yield* sql`UPDATE payment_payers SET refused_until = now() - interval '1 second' WHERE name = ${wallet}`
+    yield* judge(first)
+    const { refused } = yield* Effect.flatMap(Refusals, ({ of }) => of(first.losses[0]?.attempt ?? "", wallet))
+    assert.isTrue(Option.isNone(refused), "a loss that was counted refuses nobody again")
+    assert.strictEqual(yield* gas, 75_000)
+    yield* sql`UPDATE payment_attempts SET state = 'failed' WHERE payer = ${wallet}`
+    const third = yield* lost([wallet], 3_000n)
+    yield* judge(third)
+    assert.strictEqual(yield* gas, 3_000, "a new refusal begins to count anew")
+  })
 
-    it.effect(
-      "of one transaction is shared among those who caused it, also those of one wallet, and counted once",
-      () =>
-        Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          const [twice, once, later] = [newHex(20), newHex(20), newHex(20)]
-          const { hash, losses } = yield* lost([twice, once, twice, later], 900_000n)
-          const there = yield* Layer.build(server)
-          const counted = sql`
+  it("of one transaction is shared among those who caused it, also those of one wallet, and counted once", function* ({
+    sql,
+  }) {
+    const [twice, once, later] = [newHex(20), newHex(20), newHex(20)]
+    const { hash, losses } = yield* lost([twice, once, twice, later], 900_000n)
+    const there = yield* Layer.build(server)
+    const counted = sql`
           SELECT name, lost_gas::int AS gas, refused_until > now() AS refused FROM payment_payers
           WHERE name IN (${twice}, ${once}, ${later})`
-          const gasOf = (wallet: string) =>
-            Effect.map(counted, (rows) => {
-              const row = rows.find(({ name }) => name === wallet)
-              return [row?.["gas"], row?.["refused"]]
-            })
-          yield* judgeOn(there)({ hash, losses: losses.filter(({ wallet }) => wallet !== later) })
-          assert.deepStrictEqual(yield* gasOf(twice), [1_800_000, true])
-          assert.deepStrictEqual(yield* gasOf(once), [900_000, true])
-          yield* judgeOn(there)({ hash, losses })
-          assert.deepStrictEqual(yield* gasOf(later), [0, true], "what is counted is not counted again")
-          assert.deepStrictEqual(yield* gasOf(twice), [1_800_000, true])
-        }).pipe(Effect.scoped),
-    )
-  },
-)
+    const gasOf = (wallet: string) =>
+      Effect.map(counted, (rows) => {
+        const row = rows.find(({ name }) => name === wallet)
+        return [row?.["gas"], row?.["refused"]]
+      })
+    yield* judgeOn(there)({ hash, losses: losses.filter(({ wallet }) => wallet !== later) })
+    assert.deepStrictEqual(yield* gasOf(twice), [1_800_000, true])
+    assert.deepStrictEqual(yield* gasOf(once), [900_000, true])
+    yield* judgeOn(there)({ hash, losses })
+    assert.deepStrictEqual(yield* gasOf(later), [0, true], "what is counted is not counted again")
+    assert.deepStrictEqual(yield* gasOf(twice), [1_800_000, true])
+  })
+})

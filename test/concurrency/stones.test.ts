@@ -1,14 +1,15 @@
 /** Many at once: one charge and one row each, gapless, and as much money on the chain as there are rows; on two servers. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseAbiItem } from "viem"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { ask, layer as world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { loopback } from "../lab/server/Rooms.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
+import { suite } from "../lab/Suites.ts"
 
 const transfers = Effect.gen(function* () {
   const chain = yield* LocalChain
@@ -64,60 +65,53 @@ const prepare = Effect.fnUntraced(function* (url: string, key: string, body: obj
   return encode(yield* sign(payer, challenge.accepts[0], challenge.resource))
 })
 
-layer(world({}, undefined, { trustedProxies: loopback }), { excludeTestServices: true })("many at once", (it) => {
-  it.effect("200 requests with one key: one charge, one row", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const second = yield* anotherServer({}, { trustedProxies: loopback })
-      const before = yield* conserved
-      const key = newKey()
-      const body = { commitment: newCommitment() }
-      const signature = yield* prepare(url, key, body)
-      const answers = yield* Effect.forEach(
-        Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? url : second)),
-        (server) =>
-          ask(`${server}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": signature })),
-        { concurrency: "unbounded" },
-      )
-      const statuses = Map.groupBy(answers, (answer) => answer.status)
-      assert.strictEqual(statuses.get(201)?.length, 1)
-      assert.deepStrictEqual(
-        [...statuses.keys()].filter((status) => ![200, 201, 202].includes(status)),
-        [],
-      )
-      const end = yield* untilEnded(url, key)
-      assert.strictEqual(end.status, 200)
-      for (const replayed of statuses.get(200) ?? []) assert.strictEqual(replayed.text, end.text)
-      assert.strictEqual((yield* conserved).acts, before.acts + 1n)
-    }),
-  )
+suite("many at once", world({}, undefined, { trustedProxies: loopback }), (it) => {
+  it("200 requests with one key: one charge, one row", function* ({ url }) {
+    const second = yield* anotherServer({}, { trustedProxies: loopback })
+    const before = yield* conserved
+    const key = newKey()
+    const body = { commitment: newCommitment() }
+    const signature = yield* prepare(url, key, body)
+    const answers = yield* Effect.forEach(
+      Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? url : second)),
+      (server) => ask(`${server}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": signature })),
+      { concurrency: "unbounded" },
+    )
+    const statuses = Map.groupBy(answers, (answer) => answer.status)
+    assert.strictEqual(statuses.get(201)?.length, 1)
+    assert.deepStrictEqual(
+      [...statuses.keys()].filter((status) => ![200, 201, 202].includes(status)),
+      [],
+    )
+    const end = yield* untilEnded(url, key)
+    assert.strictEqual(end.status, 200)
+    for (const replayed of statuses.get(200) ?? []) assert.strictEqual(replayed.text, end.text)
+    assert.strictEqual((yield* conserved).acts, before.acts + 1n)
+  })
 
-  it.effect("200 keys with one authorization are charged once, and the others are refused", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const second = yield* anotherServer({}, { trustedProxies: loopback })
-      const before = yield* conserved
-      const body = { commitment: newCommitment() }
-      const signature = yield* prepare(url, newKey(), body)
-      const answers = yield* Effect.forEach(
-        Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? url : second)),
-        (server, index) =>
-          ask(
-            `${server}/api/witness`,
-            post(body, {
-              "idempotency-key": newKey(),
-              "payment-signature": signature,
-              // Each from an address of its own: refused payments are limited by address.
-              "x-forwarded-for": `198.51.100.${index}`,
-            }),
-          ),
-        { concurrency: "unbounded" },
-      )
-      const ended = Map.groupBy(answers, (answer) => `${answer.status} ${String(answer.json["code"] ?? "")}`)
-      assert.strictEqual(ended.get("201 ")?.length, 1, JSON.stringify([...ended].map(([k, v]) => [k, v.length])))
-      assert.strictEqual(ended.get("409 payment_authorization_already_bound")?.length, 199)
-      const after = yield* conserved
-      assert.strictEqual(after.acts, before.acts + 1n)
-    }),
-  )
+  it("200 keys with one authorization are charged once, and the others are refused", function* ({ url }) {
+    const second = yield* anotherServer({}, { trustedProxies: loopback })
+    const before = yield* conserved
+    const body = { commitment: newCommitment() }
+    const signature = yield* prepare(url, newKey(), body)
+    const answers = yield* Effect.forEach(
+      Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? url : second)),
+      (server, index) =>
+        ask(
+          `${server}/api/witness`,
+          post(body, {
+            "idempotency-key": newKey(),
+            "payment-signature": signature,
+            // Each from an address of its own: refused payments are limited by address.
+            "x-forwarded-for": `198.51.100.${index}`,
+          }),
+        ),
+      { concurrency: "unbounded" },
+    )
+    const ended = Map.groupBy(answers, (answer) => `${answer.status} ${String(answer.json["code"] ?? "")}`)
+    assert.strictEqual(ended.get("201 ")?.length, 1, JSON.stringify([...ended].map(([k, v]) => [k, v.length])))
+    assert.strictEqual(ended.get("409 payment_authorization_already_bound")?.length, 199)
+    const after = yield* conserved
+    assert.strictEqual(after.acts, before.acts + 1n)
+  })
 })

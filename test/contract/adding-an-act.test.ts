@@ -1,18 +1,18 @@
 /** An act is an endpoint, a behaviour and a telling: with these a whole server sells it, without a word more anywhere. */
-import { assert, it, layer } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch"
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { buyer } from "../../src/buyer/index.ts"
 import { newFaults } from "../lab/run/AnswerValidation.ts"
 import { examplesOf } from "../lab/Documents.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, layer as world, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
+import { ask, layer as world, newKey, newPayer, post, TestServer, read } from "../lab/Fixture.ts"
 import { textOf } from "../lab/Sources.ts"
 import { house, ringBell, tellings } from "./Bell.ts"
+import { suite } from "../lab/Suites.ts"
 
 /** Buys it by its name with the library. */
 const ring = Effect.fnUntraced(function* (familiarId: string, payload: Readonly<Record<string, string>>) {
@@ -33,156 +33,133 @@ it("the guide shows the endpoint, the behaviour and the telling that are sold he
   assert.include(own, shown.replace("const act =", "return"))
 })
 
-layer(Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellings)), world({}, house)), {
-  excludeTestServices: true,
-})("a new act", (it) => {
-  it.effect("is sold to the reference client once, replayed, and refused to the next", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const at = `${url}/api/bells/moss-hare`
-      assert.strictEqual((yield* ask(at, { method: "POST" })).status, 402)
-      const buy = (account: Effect.Success<ReturnType<typeof newPayer>>, key: string) =>
-        Effect.promise(async () => {
-          const pay = wrapFetchWithPaymentFromConfig(fetch, {
-            schemes: [{ network: "eip155:*", client: new ExactEvmScheme(account) }],
-          })
-          const response = await pay(at, post({ tone: "low" }, { "idempotency-key": key }))
-          return { status: response.status, text: await response.text() }
+suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellings)), world({}, house)), (it) => {
+  it("is sold to the reference client once, replayed, and refused to the next", function* ({ sql, url }) {
+    const at = `${url}/api/bells/moss-hare`
+    assert.strictEqual((yield* ask(at, { method: "POST" })).status, 402)
+    const buy = (account: Effect.Success<ReturnType<typeof newPayer>>, key: string) =>
+      Effect.promise(async () => {
+        const pay = wrapFetchWithPaymentFromConfig(fetch, {
+          schemes: [{ network: "eip155:*", client: new ExactEvmScheme(account) }],
         })
-      const key = newKey()
-      const payer = yield* newPayer()
-      const first = yield* buy(payer, key)
-      assert.strictEqual(first.status, 201, first.text)
-      const { record, receipt } = JSON.parse(first.text)
-      assert.deepInclude(record, { spirit: "moss-hare", tone: "low" })
-      assert.strictEqual(receipt.amountAtomic, "20000")
+        const response = await pay(at, post({ tone: "low" }, { "idempotency-key": key }))
+        return { status: response.status, text: await response.text() }
+      })
+    const key = newKey()
+    const payer = yield* newPayer()
+    const first = yield* buy(payer, key)
+    assert.strictEqual(first.status, 201, first.text)
+    const { record, receipt } = JSON.parse(first.text)
+    assert.deepInclude(record, { spirit: "moss-hare", tone: "low" })
+    assert.strictEqual(receipt.amountAtomic, "20000")
 
-      const again = yield* buy(payer, key)
-      assert.deepStrictEqual(again, { status: 200, text: first.text.replace(/false\}$/u, "true}") })
-      const other = yield* buy(yield* newPayer(), newKey())
-      assert.deepStrictEqual([other.status, JSON.parse(other.text).code], [409, "already_rung"])
+    const again = yield* buy(payer, key)
+    assert.deepStrictEqual(again, { status: 200, text: first.text.replace(/false\}$/u, "true}") })
+    const other = yield* buy(yield* newPayer(), newKey())
+    assert.deepStrictEqual([other.status, JSON.parse(other.text).code], [409, "already_rung"])
+    assert.deepStrictEqual(yield* sql`SELECT spirit, tone FROM bells`, [{ spirit: "moss-hare", tone: "low" }])
+    const listed = yield* ask(`${url}/api/acts`)
+    assert.deepInclude(JSON.parse(listed.text).acts[0], { act: "ringBell", record })
+    // The written document knows the altar's own records alone; the one this server publishes knows the bell's, too.
+    const faults = yield* Effect.promise(newFaults)
+    assert.isTrue(faults.every((fault) => fault.startsWith("GET /api/acts 200: body: /acts/0/record must")))
+  })
 
-      const sql = yield* SqlClient.SqlClient
-      assert.deepStrictEqual(yield* sql`SELECT spirit, tone FROM bells`, [{ spirit: "moss-hare", tone: "low" }])
-      const listed = yield* ask(`${url}/api/acts`)
-      assert.deepInclude(JSON.parse(listed.text).acts[0], { act: "ringBell", record })
-      // The written document knows the altar's own records alone; the one this server publishes knows the bell's, too.
-      const faults = yield* Effect.promise(newFaults)
-      assert.isTrue(faults.every((fault) => fault.startsWith("GET /api/acts 200: body: /acts/0/record must")))
-    }),
-  )
+  it("is bought by its name with the library, and has its sentence on the pages", function* ({ url }) {
+    const { permalink, record } = yield* ring("rain-crow", { tone: "low" })
+    assert.deepInclude<object>(record, { spirit: "rain-crow", tone: "low" })
+    assert.strictEqual(permalink, `${url}/acts/${record.id}`)
 
-  it.effect("is bought by its name with the library, and has its sentence on the pages", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { permalink, record } = yield* ring("rain-crow", { tone: "low" })
-      assert.deepInclude<object>(record, { spirit: "rain-crow", tone: "low" })
-      assert.strictEqual(permalink, `${url}/acts/${record.id}`)
+    const home = (yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })).text
+    const [, notes = ""] = home.split('id="acts"')
+    const entry = notes.split("<li").find((one) => one.includes(`href="/acts/${record.id}"`)) ?? ""
+    assert.include(entry.replace(/<[^>]+>/gu, ""), "rang the low bell of Rain Crow")
+    assert.include(entry, "$0.02")
+    const page = yield* ask(permalink, { headers: { accept: "text/html" } })
+    assert.strictEqual(page.status, 200)
+    assert.include(page.text.replace(/<[^>]+>/gu, ""), "rang the low bell of Rain Crow")
+    const shown = [...page.text.matchAll(/<dt>(?<label>[^<]+)<\/dt>\s*<dd>(?<value>[^]*?)<\/dd>/gu)].map(
+      ({ groups }) => [groups?.["label"], groups?.["value"]?.replace(/<[^>]+>/gu, "").trim()],
+    )
+    assert.deepInclude(shown, ["Spirit", "Rain Crow"])
+    assert.deepInclude(shown, ["Tone", "low"])
+    assert.isTrue(shown.some(([label]) => label === "Rung"))
+    assert.include(page.text, `content="A bell of Rain Crow: Rung once, low"`)
+    const feed = yield* ask(`${url}/v2/spirits/rain-crow/acts.atom`)
+    assert.include(feed.text, "rang the low bell of Rain Crow")
+  })
 
-      const home = (yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })).text
-      const [, notes = ""] = home.split('id="acts"')
-      const entry = notes.split("<li").find((one) => one.includes(`href="/acts/${record.id}"`)) ?? ""
-      assert.include(entry.replace(/<[^>]+>/gu, ""), "rang the low bell of Rain Crow")
-      assert.include(entry, "$0.02")
+  it("has public words that an operator can hide and show again", function* ({ sql, url }) {
+    const moderation = yield* Moderation
+    const inscription = "Cast for a neighbour"
+    const { permalink, record } = yield* ring("slate-lynx", { tone: "high", inscription })
+    const seen = Effect.gen(function* () {
       const page = yield* ask(permalink, { headers: { accept: "text/html" } })
-      assert.strictEqual(page.status, 200)
-      assert.include(page.text.replace(/<[^>]+>/gu, ""), "rang the low bell of Rain Crow")
-      const shown = [...page.text.matchAll(/<dt>(?<label>[^<]+)<\/dt>\s*<dd>(?<value>[^]*?)<\/dd>/gu)].map(
-        ({ groups }) => [groups?.["label"], groups?.["value"]?.replace(/<[^>]+>/gu, "").trim()],
-      )
-      assert.deepInclude(shown, ["Spirit", "Rain Crow"])
-      assert.deepInclude(shown, ["Tone", "low"])
-      assert.isTrue(shown.some(([label]) => label === "Rung"))
-      assert.include(page.text, `content="A bell of Rain Crow: Rung once, low"`)
-      const feed = yield* ask(`${url}/v2/spirits/rain-crow/acts.atom`)
-      assert.include(feed.text, "rang the low bell of Rain Crow")
-    }),
-  )
+      const json = yield* ask(`${url}/api/acts/${record.id}`)
+      const stored = yield* sql`SELECT inscription FROM bells WHERE id = ${record.id}::uuid`
+      return [page.text, json.text, JSON.stringify(stored)]
+    })
+    for (const text of yield* seen) assert.include(text, inscription)
+    yield* moderation.hide(record.id, "inscription")
+    for (const text of yield* seen) {
+      assert.notInclude(text, inscription)
+      assert.include(text, hiddenByOperator)
+    }
+    const nothing = yield* Effect.flip(moderation.hide(record.id, "dedication"))
+    assert.strictEqual(nothing.message, `No dedication is shown of ${record.id}.`)
+    yield* moderation.show(record.id, "inscription")
+    for (const text of yield* seen) assert.include(text, inscription)
+    const faults = yield* Effect.promise(newFaults)
+    assert.isTrue(faults.every((fault) => fault.startsWith(`GET /api/acts/${record.id} 200: body: /act/record must`)))
+  })
 
-  it.effect("has public words that an operator can hide and show again", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const moderation = yield* Moderation
-      const inscription = "Cast for a neighbour"
-      const { permalink, record } = yield* ring("slate-lynx", { tone: "high", inscription })
-      const seen = Effect.gen(function* () {
-        const page = yield* ask(permalink, { headers: { accept: "text/html" } })
-        const json = yield* ask(`${url}/api/acts/${record.id}`)
-        const stored = yield* sql`SELECT inscription FROM bells WHERE id = ${record.id}::uuid`
-        return [page.text, json.text, JSON.stringify(stored)]
-      })
-      for (const text of yield* seen) assert.include(text, inscription)
-      yield* moderation.hide(record.id, "inscription")
-      for (const text of yield* seen) {
-        assert.notInclude(text, inscription)
-        assert.include(text, hiddenByOperator)
-      }
-      const nothing = yield* Effect.flip(moderation.hide(record.id, "dedication"))
-      assert.strictEqual(nothing.message, `No dedication is shown of ${record.id}.`)
-      yield* moderation.show(record.id, "inscription")
-      for (const text of yield* seen) assert.include(text, inscription)
-      const faults = yield* Effect.promise(newFaults)
-      assert.isTrue(faults.every((fault) => fault.startsWith(`GET /api/acts/${record.id} 200: body: /act/record must`)))
-    }),
-  )
+  it("refuses what its contract does not know, in the words of every act", function* ({ url }) {
+    const wrong = yield* ask(`${url}/api/bells/rain-crow`, post({ tone: "loud" }, { "idempotency-key": newKey() }))
+    assert.deepStrictEqual([wrong.status, wrong.json["code"]], [400, "bad_request"])
+    const nobody = yield* ask(`${url}/api/bells/no-such-spirit`, { method: "POST" })
+    assert.deepStrictEqual([nobody.status, nobody.json["code"]], [404, "spirit_not_found"])
+    const read = yield* ask(`${url}/api/bells/rain-crow`)
+    assert.deepStrictEqual([read.status, read.headers.get("allow")], [405, "OPTIONS, POST"])
+  })
 
-  it.effect("refuses what its contract does not know, in the words of every act", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const wrong = yield* ask(`${url}/api/bells/rain-crow`, post({ tone: "loud" }, { "idempotency-key": newKey() }))
-      assert.deepStrictEqual([wrong.status, wrong.json["code"]], [400, "bad_request"])
-      const nobody = yield* ask(`${url}/api/bells/no-such-spirit`, { method: "POST" })
-      assert.deepStrictEqual([nobody.status, nobody.json["code"]], [404, "spirit_not_found"])
-      const read = yield* ask(`${url}/api/bells/rain-crow`)
-      assert.deepStrictEqual([read.status, read.headers.get("allow")], [405, "OPTIONS, POST"])
-    }),
-  )
+  it("is named wherever acts are named", function* ({ url }) {
+    const jsonOf = (path: string) => read(`${path}`)
+    const document = yield* jsonOf("/openapi.json")
+    const operation = document.paths["/api/bells/{familiarId}"].post
+    assert.strictEqual(operation.operationId, "ringBell")
+    const bell = { $ref: "#/components/schemas/Bell" }
+    assert.deepInclude(document.components.schemas.Act.properties.record.anyOf, bell)
+    assert.strictEqual(operation.summary, "Ring a bell (0.02 USD)")
+    assert.strictEqual(operation["x-payment-info"].price.amount, "0.02")
 
-  it.effect("is named wherever acts are named", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const jsonOf = (path: string) => Effect.map(ask(`${url}${path}`), ({ text }) => JSON.parse(text))
-      const document = yield* jsonOf("/openapi.json")
-      const operation = document.paths["/api/bells/{familiarId}"].post
-      assert.strictEqual(operation.operationId, "ringBell")
-      const bell = { $ref: "#/components/schemas/Bell" }
-      assert.deepInclude(document.components.schemas.Act.properties.record.anyOf, bell)
-      assert.strictEqual(operation.summary, "Ring a bell (0.02 USD)")
-      assert.strictEqual(operation["x-payment-info"].price.amount, "0.02")
+    const { actions, buyerSpendPolicy } = yield* jsonOf("/.well-known/agent.json")
+    assert.deepStrictEqual(actions.at(-1), {
+      name: "ringBell",
+      description: "One stroke of a spirit's bell",
+      route: "POST /api/bells/{spirit-id}",
+      example: `${url}/api/bells/moss-hare`,
+      priceUsd: "$0.02",
+      amountAtomic: "20000",
+    })
+    assert.deepInclude(buyerSpendPolicy.perAction.at(-1), { action: "ringBell", amountAtomic: "20000" })
+    const { resources } = yield* jsonOf("/.well-known/x402")
+    const sold = resources.filter(({ url: one }: { readonly url: string }) => one.includes("/api/bells/"))
+    assert.strictEqual(sold.length, 24)
+    assert.include(
+      (yield* ask(`${url}/llms.txt`)).text,
+      "| `ringBell` | `POST /api/bells/{spirit-id}` | tone, inscription? | $0.02 | `20000` | One stroke of a spirit's bell |",
+    )
+    assert.include((yield* ask(`${url}/docs`)).text, "ringBell")
+  })
 
-      const { actions, buyerSpendPolicy } = yield* jsonOf("/.well-known/agent.json")
-      assert.deepStrictEqual(actions.at(-1), {
-        name: "ringBell",
-        description: "One stroke of a spirit's bell",
-        route: "POST /api/bells/{spirit-id}",
-        example: `${url}/api/bells/moss-hare`,
-        priceUsd: "$0.02",
-        amountAtomic: "20000",
-      })
-      assert.deepInclude(buyerSpendPolicy.perAction.at(-1), { action: "ringBell", amountAtomic: "20000" })
-      const { resources } = yield* jsonOf("/.well-known/x402")
-      const sold = resources.filter(({ url: one }: { readonly url: string }) => one.includes("/api/bells/"))
-      assert.strictEqual(sold.length, 24)
-      assert.include(
-        (yield* ask(`${url}/llms.txt`)).text,
-        "| `ringBell` | `POST /api/bells/{spirit-id}` | tone, inscription? | $0.02 | `20000` | One stroke of a spirit's bell |",
-      )
-      assert.include((yield* ask(`${url}/docs`)).text, "ringBell")
-    }),
-  )
-
-  it.effect("has a kit that pays", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const mcp = yield* connect(`${url}/mcp`)
-      const kit = yield* call(mcp, "buy_kit", { action: "ringBell", spirit: "rain-crow", tone: "high" })
-      assert.isFalse(kit.isError, kit.text)
-      const { challenge, complete, price, request } = JSON.parse(kit.text)
-      assert.deepStrictEqual([complete, price], [true, { usd: "$0.02", amountAtomic: "20000" }])
-      assert.deepStrictEqual([request.url, request.body], [`${url}/api/bells/rain-crow`, { tone: "high" }])
-      const asked = yield* ask(request.url, post(request.body, { "idempotency-key": newKey() }))
-      assert.deepStrictEqual(JSON.parse(asked.text).challenge, challenge)
-    }),
-  )
+  it("has a kit that pays", function* ({ url }) {
+    const mcp = yield* connect(`${url}/mcp`)
+    const kit = yield* call(mcp, "buy_kit", { action: "ringBell", spirit: "rain-crow", tone: "high" })
+    assert.isFalse(kit.isError, kit.text)
+    const { challenge, complete, price, request } = JSON.parse(kit.text)
+    assert.deepStrictEqual([complete, price], [true, { usd: "$0.02", amountAtomic: "20000" }])
+    assert.deepStrictEqual([request.url, request.body], [`${url}/api/bells/rain-crow`, { tone: "high" }])
+    const asked = yield* ask(request.url, post(request.body, { "idempotency-key": newKey() }))
+    assert.deepStrictEqual(JSON.parse(asked.text).challenge, challenge)
+  })
 })

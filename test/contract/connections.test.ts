@@ -1,54 +1,48 @@
 /** However many ask at once, a server holds 16 connections to its database; who finds none free waits for one. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { database } from "../lab/Database.ts"
+import { suite } from "../lab/Suites.ts"
 
 const most = 16
 const pool = Layer.unwrap(Effect.map(LocalDatabase, ({ url }) => Sql.layer(url)))
 
-layer(pool.pipe(Layer.provide(database), Layer.orDie), { excludeTestServices: true })("a server's pool", (it) => {
-  it.effect("opens 16 connections for 64 transactions at once, and answers all", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const full = yield* Deferred.make<void>()
-      let [open, highest] = [0, 0]
-      const transaction = Effect.gen(function* () {
-        open += 1
-        highest = Math.max(highest, open)
-        if (open === most) yield* Deferred.succeed(full, undefined)
-        yield* Deferred.await(full)
-        // Were there more places, more would come in meanwhile.
-        for (let times = 0; times < 5; times += 1) yield* sql`SELECT 1`
-        const [row] = yield* sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`
-        open -= 1
-        return row?.pid
-      })
-      const pids = yield* Effect.forEach(Array.from({ length: 4 * most }), () => sql.withTransaction(transaction), {
-        concurrency: "unbounded",
-      })
-      assert.strictEqual(highest, most)
-      assert.strictEqual(new Set(pids).size, most)
-    }),
-  )
+suite("a server's pool", pool.pipe(Layer.provide(database), Layer.orDie), (it) => {
+  it("opens 16 connections for 64 transactions at once, and answers all", function* ({ sql }) {
+    const full = yield* Deferred.make<void>()
+    let [open, highest] = [0, 0]
+    const transaction = Effect.gen(function* () {
+      open += 1
+      highest = Math.max(highest, open)
+      if (open === most) yield* Deferred.succeed(full, undefined)
+      yield* Deferred.await(full)
+      // Were there more places, more would come in meanwhile.
+      for (let times = 0; times < 5; times += 1) yield* sql`SELECT 1`
+      const [row] = yield* sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`
+      open -= 1
+      return row?.pid
+    })
+    const pids = yield* Effect.forEach(Array.from({ length: 4 * most }), () => sql.withTransaction(transaction), {
+      concurrency: "unbounded",
+    })
+    assert.strictEqual(highest, most)
+    assert.strictEqual(new Set(pids).size, most)
+  })
 
-  it.effect("lets a thousand reads at once share them", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const numbers = Array.from({ length: 1_000 }, (_, index) => index)
-      const rows = yield* Effect.forEach(
-        numbers,
-        (index) => sql<{ pid: number; index: number }>`SELECT pg_backend_pid() AS pid, ${index}::int AS index`,
-        { concurrency: "unbounded" },
-      )
-      const answers = rows.flat()
-      assert.deepStrictEqual(
-        answers.map(({ index }) => index),
-        numbers,
-      )
-      assert.isAtMost(new Set(answers.map(({ pid }) => pid)).size, most)
-    }),
-  )
+  it("lets a thousand reads at once share them", function* ({ sql }) {
+    const numbers = Array.from({ length: 1_000 }, (_, index) => index)
+    const rows = yield* Effect.forEach(
+      numbers,
+      (index) => sql<{ pid: number; index: number }>`SELECT pg_backend_pid() AS pid, ${index}::int AS index`,
+      { concurrency: "unbounded" },
+    )
+    const answers = rows.flat()
+    assert.deepStrictEqual(
+      answers.map(({ index }) => index),
+      numbers,
+    )
+    assert.isAtMost(new Set(answers.map(({ pid }) => pid)).size, most)
+  })
 })

@@ -1,11 +1,12 @@
 /** Every route of the document meets hostile input: a clear 4xx with a code, never a 5xx, and nothing stored. */
 import { request as send } from "node:http"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { faultsOf } from "../lab/run/Contract.ts"
-import { layer as world, newCommitment, newKey, TestServer } from "../lab/Fixture.ts"
+import { layer as world, newCommitment, newKey } from "../lab/Fixture.ts"
 import { type Operation, operations } from "../lab/OpenApi.ts"
+import { suite } from "../lab/Suites.ts"
 
 /** What refuses in the room's shape, and what monitors ask, has tests of its own. */
 const elsewhere = ["/api/rooms", "/api/health", "/livez", "/readyz"]
@@ -118,11 +119,10 @@ const badIds = ["nobody", "%00", "%ff%fe", "..%2f..%2fetc", "x".repeat(400), "x"
   ["%F0%9F%98%80", "'--"],
 )
 
-layer(world(), { excludeTestServices: true })("hostile input", (it) => {
-  it.effect.each(altar)("$method $path", (operation) =>
-    Effect.gen(function* () {
+suite("hostile input", world(), (it) => {
+  for (const operation of altar) {
+    it(`${operation.method} ${operation.path}`, function* ({ url }) {
       const { method, parameters, path } = operation
-      const { url } = yield* TestServer
       const before = yield* stored
       const headers = { "idempotency-key": newKey(), "content-type": "application/json" }
       const good = path.replace(/\{(\w+)\}/gu, (_, name: string) => known[name] ?? "x")
@@ -149,40 +149,37 @@ layer(world(), { excludeTestServices: true })("hostile input", (it) => {
           refuses(`${method} ${good} with ${name}`, operation, answer)
         }
       assert.deepStrictEqual(yield* stored, before)
-    }),
-  )
+    })
+  }
 
-  it.effect("no page and no file fails, whatever stands where its name should", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const [path, status, host] of [
-        ["//", 404],
-        ["///", 404],
-        ["//a:99999/", 404],
-        ["//[/", 404],
-        ["/v2/witness?q=%00", 200],
-        ["/v2/witness?q=a%00b", 200],
-        ["/v2/witness?q=%E2%80%A8", 200],
-        ["/art/spirits/moss-hare.svg/x", 404],
-        ["/style/icon.svg/x", 404],
-        ["/style/icon.svg%2Fx", 404],
-        ["/style/icon%2Esvg/x", 404],
-        ["/art/spirits/moss-hare.svg%2Fx", 404],
-        ["/art/%ff", 404],
-        [`/art/${"x".repeat(256)}`, 404],
-        [`/${"x".repeat(256)}`, 404],
-        [`/art/spirits/${"%C3%A4".repeat(100)}`, 404],
-        ["/art/spirits/moss-hare.svg", 404, "["],
-        ["/art/spirits", 404, "["],
-        ["/art/%00", 404],
-      ] as const) {
-        for (const accept of ["text/html,*/*;q=0.8", "application/json"]) {
-          const headers = { accept, ...(host === undefined ? {} : { host }) }
-          const answer = yield* raw(url, "GET", path, headers)
-          assert.strictEqual(answer.status, status, `${path.slice(0, 60)} ${accept} ${answer.text.slice(0, 200)}`)
-          if (status === 404) assert.notStrictEqual(answer.text, "", path.slice(0, 60))
-        }
+  it("no page and no file fails, whatever stands where its name should", function* ({ url }) {
+    for (const [path, status, host] of [
+      ["//", 404],
+      ["///", 404],
+      ["//a:99999/", 404],
+      ["//[/", 404],
+      ["/v2/witness?q=%00", 200],
+      ["/v2/witness?q=a%00b", 200],
+      ["/v2/witness?q=%E2%80%A8", 200],
+      ["/art/spirits/moss-hare.svg/x", 404],
+      ["/style/icon.svg/x", 404],
+      ["/style/icon.svg%2Fx", 404],
+      ["/style/icon%2Esvg/x", 404],
+      ["/art/spirits/moss-hare.svg%2Fx", 404],
+      ["/art/%ff", 404],
+      [`/art/${"x".repeat(256)}`, 404],
+      [`/${"x".repeat(256)}`, 404],
+      [`/art/spirits/${"%C3%A4".repeat(100)}`, 404],
+      ["/art/spirits/moss-hare.svg", 404, "["],
+      ["/art/spirits", 404, "["],
+      ["/art/%00", 404],
+    ] as const) {
+      for (const accept of ["text/html,*/*;q=0.8", "application/json"]) {
+        const headers = { accept, ...(host === undefined ? {} : { host }) }
+        const answer = yield* raw(url, "GET", path, headers)
+        assert.strictEqual(answer.status, status, `${path.slice(0, 60)} ${accept} ${answer.text.slice(0, 200)}`)
+        if (status === 404) assert.notStrictEqual(answer.text, "", path.slice(0, 60))
       }
-    }),
-  )
+    }
+  })
 })

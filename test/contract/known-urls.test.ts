@@ -1,5 +1,5 @@
 /** Each endpoint of the document, asked twice in many ways: a URL that is known answers as the router does, to the byte. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Statement } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
@@ -9,17 +9,8 @@ import { openConnection } from "../lab/Connection.ts"
 import { type Operation, operations, resolved, type Schema } from "../lab/OpenApi.ts"
 import { freePort } from "../lab/Ports.ts"
 import { loopback } from "../lab/server/Rooms.ts"
-import {
-  type Answer,
-  ask,
-  layer as world,
-  newCommitment,
-  newKey,
-  newPayer,
-  pay,
-  post,
-  TestServer,
-} from "../lab/Fixture.ts"
+import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, pay, post } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 /** What differs from one answer to the next, whoever gives it. */
 const volatile = new Set(["date", "x-request-id", "ratelimit", "retry-after", "connection", "keep-alive"])
@@ -125,117 +116,110 @@ const counting = Layer.succeed(Statement.CurrentTransformer, (statement) => {
 
 const fixture = world({}, undefined, { trustedProxies: loopback }).pipe(Layer.provide(counting))
 
-layer(fixture, { excludeTestServices: true, timeout: 300_000 })("a URL that comes again", (it) => {
-  it.effect("is answered as the router answers it", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const config = yield* AppConfig
-      const port = yield* freePort
-      yield* Layer.build(
-        Layer.fresh(
-          Server.layer(Layer.empty).pipe(
-            Layer.provide(Layer.succeed(AppConfig, { ...config, port })),
-            Layer.provide(Layer.succeed(urlMaximum, 0)),
-          ),
+suite("a URL that comes again", fixture, (it) => {
+  it("is answered as the router answers it", function* ({ url }) {
+    const config = yield* AppConfig
+    const port = yield* freePort
+    yield* Layer.build(
+      Layer.fresh(
+        Server.layer(Layer.empty).pipe(
+          Layer.provide(Layer.succeed(AppConfig, { ...config, port })),
+          Layer.provide(Layer.succeed(urlMaximum, 0)),
         ),
-      )
-      const routed = `http://127.0.0.1:${port}`
-      const sold = stone()
-      const { answer: bought, key } = yield* pay(yield* newPayer(), `${url}/api/witness`, sold)
-      const { id } = bought.json["record"] as { id: string }
-      const newRoom = Effect.map(
-        ask(`${url}/api/rooms`, post({})),
-        ({ json }) => json as { room: { id: string }; token: string },
-      )
-      const { room, token } = yield* newRoom
-      const other = yield* newRoom
-      const ids = { witnessId: id, actId: id, roomId: room.id }
+      ),
+    )
+    const routed = `http://127.0.0.1:${port}`
+    const sold = stone()
+    const { answer: bought, key } = yield* pay(yield* newPayer(), `${url}/api/witness`, sold)
+    const { id } = bought.json["record"] as { id: string }
+    const newRoom = Effect.map(
+      ask(`${url}/api/rooms`, post({})),
+      ({ json }) => json as { room: { id: string }; token: string },
+    )
+    const { room, token } = yield* newRoom
+    const other = yield* newRoom
+    const ids = { witnessId: id, actId: id, roomId: room.id }
 
-      let turn = 0
-      const send = (at: string, path: string, method: string, headers: Record<string, string>, body?: string) => {
-        turn += 1
-        const from = { "x-forwarded-for": `10.${(turn >> 16) & 255}.${(turn >> 8) & 255}.${turn & 255}` }
-        return ask(`${at}${path}`, {
-          method,
-          headers: { ...from, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
-          ...(body === undefined ? {} : { body }),
-        })
-      }
-
-      let compared = 0
-      /** Twice here and once where nothing is known: three equal answers. */
-      const compare = Effect.fnUntraced(function* (asked: string, at: (url: string) => Effect.Effect<Answer>) {
-        const first = saidBy(yield* at(url))
-        const again = saidBy(yield* at(url))
-        assert.deepStrictEqual(again, saidBy(yield* at(routed)), asked)
-        assert.deepStrictEqual(again, first, asked)
-        compared += 1
-        return first
+    let turn = 0
+    const send = (at: string, path: string, method: string, headers: Record<string, string>, body?: string) => {
+      turn += 1
+      const from = { "x-forwarded-for": `10.${(turn >> 16) & 255}.${(turn >> 8) & 255}.${turn & 255}` }
+      return ask(`${at}${path}`, {
+        method,
+        headers: { ...from, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+        ...(body === undefined ? {} : { body }),
       })
-      for (const operation of operations) {
-        const isPoll = operation.method === "GET" && operation.path === "/api/rooms/{roomId}"
-        const mine = operation.path.startsWith("/api/rooms") ? [{ authorization: `Bearer ${token}` }] : []
-        const callers = isPoll ? callersOf(token, other.token) : []
-        const methods = operation.method === "GET" ? ["GET", "HEAD"] : [operation.method]
-        for (const path of urlsOf(operation, ids)) {
-          // What is deleted is gone for whoever asks second.
-          if (operation.method === "DELETE" && path.includes(room.id)) continue
-          for (const method of methods) {
-            for (const body of bodiesOf(operation)) {
-              for (const headers of [...variants, ...mine, ...callers, { "idempotency-key": newKey() }]) {
-                const asked = `${method} ${path} ${JSON.stringify(headers)} ${body ?? ""}`
-                yield* compare(asked, (at) => send(at, path, method, headers, body))
-              }
+    }
+
+    let compared = 0
+    /** Twice here and once where nothing is known: three equal answers. */
+    const compare = Effect.fnUntraced(function* (asked: string, at: (url: string) => Effect.Effect<Answer>) {
+      const first = saidBy(yield* at(url))
+      const again = saidBy(yield* at(url))
+      assert.deepStrictEqual(again, saidBy(yield* at(routed)), asked)
+      assert.deepStrictEqual(again, first, asked)
+      compared += 1
+      return first
+    })
+    for (const operation of operations) {
+      const isPoll = operation.method === "GET" && operation.path === "/api/rooms/{roomId}"
+      const mine = operation.path.startsWith("/api/rooms") ? [{ authorization: `Bearer ${token}` }] : []
+      const callers = isPoll ? callersOf(token, other.token) : []
+      const methods = operation.method === "GET" ? ["GET", "HEAD"] : [operation.method]
+      for (const path of urlsOf(operation, ids)) {
+        // What is deleted is gone for whoever asks second.
+        if (operation.method === "DELETE" && path.includes(room.id)) continue
+        for (const method of methods) {
+          for (const body of bodiesOf(operation)) {
+            for (const headers of [...variants, ...mine, ...callers, { "idempotency-key": newKey() }]) {
+              const asked = `${method} ${path} ${JSON.stringify(headers)} ${body ?? ""}`
+              yield* compare(asked, (at) => send(at, path, method, headers, body))
             }
           }
         }
       }
-      assert.isAbove(compared, 500)
+    }
+    assert.isAbove(compared, 500)
 
-      const refusals = new Set<string>()
-      for (const [why, request] of Object.entries(wrong)) {
-        const asked = request()
-        const { body } = yield* compare(why, (at) => ask(`${at}/api/witness`, asked))
-        refusals.add(JSON.stringify(body))
-      }
-      assert.isAtLeast(refusals.size, 8)
-      for (const { port: at } of [new URL(url), new URL(routed)]) {
-        const { ask: write } = yield* openConnection(Number(at))
-        // The head of this one promises a body, in chunks, and there is none.
-        const head = "POST /api/witness HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n"
-        assert.include(yield* write(`${head}connection: close\r\n\r\n0\r\n\r\n`), "HTTP/1.1 402")
-      }
+    const refusals = new Set<string>()
+    for (const [why, request] of Object.entries(wrong)) {
+      const asked = request()
+      const { body } = yield* compare(why, (at) => ask(`${at}/api/witness`, asked))
+      refusals.add(JSON.stringify(body))
+    }
+    assert.isAtLeast(refusals.size, 8)
+    for (const { port: at } of [new URL(url), new URL(routed)]) {
+      const { ask: write } = yield* openConnection(Number(at))
+      // The head of this one promises a body, in chunks, and there is none.
+      const head = "POST /api/witness HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n"
+      assert.include(yield* write(`${head}connection: close\r\n\r\n0\r\n\r\n`), "HTTP/1.1 402")
+    }
 
-      // Without its payment, so that it goes the short way.
-      const replay = { "idempotency-key": key, "accept-encoding": "br" }
-      const again = yield* compare("a replay", (at) => ask(`${at}/api/witness`, post(sold, replay)))
-      assert.deepInclude(again.headers, ["content-encoding", "br"])
-      assert.strictEqual(again.status, 200)
+    // Without its payment, so that it goes the short way.
+    const replay = { "idempotency-key": key, "accept-encoding": "br" }
+    const again = yield* compare("a replay", (at) => ask(`${at}/api/witness`, post(sold, replay)))
+    assert.deepInclude(again.headers, ["content-encoding", "br"])
+    assert.strictEqual(again.status, 200)
 
-      const poll = (at: string) =>
-        send(at, `/api/rooms/${room.id}?after=0`, "GET", { authorization: `Bearer ${token}` })
-      assert.strictEqual((yield* poll(url)).status, 200)
-      const removed = yield* send(routed, `/api/rooms/${room.id}`, "DELETE", { authorization: `Bearer ${token}` })
-      assert.strictEqual(removed.status, 200, removed.text)
-      assert.strictEqual((yield* compare("a deleted room", poll)).status, 404)
-    }),
-  )
+    const poll = (at: string) => send(at, `/api/rooms/${room.id}?after=0`, "GET", { authorization: `Bearer ${token}` })
+    assert.strictEqual((yield* poll(url)).status, 200)
+    const removed = yield* send(routed, `/api/rooms/${room.id}`, "DELETE", { authorization: `Bearer ${token}` })
+    assert.strictEqual(removed.status, 200, removed.text)
+    assert.strictEqual((yield* compare("a deleted room", poll)).status, 404)
+  })
 
-  it.effect("costs one look-up of its key, whatever becomes of the question", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { key } = yield* pay(yield* newPayer(), `${url}/api/witness`, stone())
-      yield* ask(`${url}/api/witness`, post(stone(), named()))
-      const asked = Effect.fnUntraced(function* (path: string, headers: Record<string, string>) {
-        const before = lookups
-        const { status } = yield* ask(`${url}${path}`, post(stone(), headers))
-        return [status, lookups - before]
-      })
-      // Spelled otherwise, it is not known yet.
-      for (const path of ["/api/%77itness", "/api/witness"]) {
-        assert.deepStrictEqual(yield* asked(path, { "idempotency-key": key }), [409, 1])
-        assert.deepStrictEqual(yield* asked(path, named()), [402, 1])
-      }
-    }),
-  )
+  it("costs one look-up of its key, whatever becomes of the question", function* ({ url }) {
+    const { key } = yield* pay(yield* newPayer(), `${url}/api/witness`, stone())
+    yield* ask(`${url}/api/witness`, post(stone(), named()))
+    const asked = Effect.fnUntraced(function* (path: string, headers: Record<string, string>) {
+      const before = lookups
+      const { status } = yield* ask(`${url}${path}`, post(stone(), headers))
+      return [status, lookups - before]
+    })
+    // Spelled otherwise, it is not known yet.
+    for (const path of ["/api/%77itness", "/api/witness"]) {
+      assert.deepStrictEqual(yield* asked(path, { "idempotency-key": key }), [409, 1])
+      assert.deepStrictEqual(yield* asked(path, named()), [402, 1])
+    }
+  })
 })

@@ -1,26 +1,21 @@
 /** Asking how a payment ended may ask the chain: 240 a minute from one address, and the refusal says how long to wait. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, layer as world, newKey, TestServer } from "../lab/Fixture.ts"
+import { ask, layer as world, newKey } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
-layer(world(), { excludeTestServices: true })("reconciles", (it) => {
-  it.effect("are answered 240 times a minute", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const answers = yield* Effect.forEach(
-        Array.from({ length: 260 }),
-        () => ask(`${url}/api/reconcile/${newKey()}`, { method: "POST" }),
-        { concurrency: 32 },
-      )
-      const statuses = Map.groupBy(answers, ({ status }) => status)
-      assert.deepStrictEqual([statuses.get(404)?.length, statuses.get(429)?.length], [240, 20])
-      for (const { headers, json } of statuses.get(429) ?? []) {
-        assert.match(
-          String(json["message"]),
-          /240 reconciles per minute .* this request charged and changed nothing\.$/u,
-        )
-        assert.strictEqual(headers.get("retry-after"), String(json["retryAfter"]))
-      }
-    }),
-  )
+suite("reconciles", world(), (it) => {
+  it("are answered 240 times a minute", function* ({ url }) {
+    const answers = yield* Effect.forEach(
+      Array.from({ length: 260 }),
+      () => ask(`${url}/api/reconcile/${newKey()}`, { method: "POST" }),
+      { concurrency: 32 },
+    )
+    const statuses = Map.groupBy(answers, ({ status }) => status)
+    assert.deepStrictEqual([statuses.get(404)?.length, statuses.get(429)?.length], [240, 20])
+    for (const { headers, json } of statuses.get(429) ?? []) {
+      assert.match(String(json["message"]), /240 reconciles per minute .* this request charged and changed nothing\.$/u)
+      assert.strictEqual(headers.get("retry-after"), String(json["retryAfter"]))
+    }
+  })
 })

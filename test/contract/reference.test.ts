@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { gzipSync } from "node:zlib"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { commands } from "../../src/pages/reference/Examples.ts"
 import { sales } from "../../schema/altar/Sales.ts"
@@ -14,6 +14,7 @@ import { patience } from "../lab/Patience.ts"
 import { ask, layer as world, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
 import { textOf } from "../lab/Sources.ts"
+import { suite } from "../lab/Suites.ts"
 
 const shell = promisify(execFile)
 
@@ -50,150 +51,133 @@ const docs = Effect.gen(function* () {
   return (yield* ask(`${url}/docs`)).text
 })
 
-layer(world(), { excludeTestServices: true })("the reference of the API", (it) => {
-  it.effect("is small, and runs nothing that does not come from here", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { headers, text } = yield* ask(`${url}/docs`)
-      assert.isBelow(gzipSync(text).length, 60_000)
-      assert.notInclude(headers.get("content-security-policy") ?? "", "unsafe")
-      assert.match(text, /<html lang="en">/u)
-      assert.notMatch(text, /<script(?![^>]*\ssrc=")|\sstyle="|\son\w+="/u)
-      assert.include(text, url, "the page asks the server it came from")
-      const elsewhere = /<(?:script|link)[^>]+(?:src|href)="https?:/u
-      assert.notMatch(text.replaceAll(url, ""), elsewhere, "nothing is loaded from another host")
-    }),
-  )
+suite("the reference of the API", world(), (it) => {
+  it("is small, and runs nothing that does not come from here", function* ({ url }) {
+    const { headers, text } = yield* ask(`${url}/docs`)
+    assert.isBelow(gzipSync(text).length, 60_000)
+    assert.notInclude(headers.get("content-security-policy") ?? "", "unsafe")
+    assert.match(text, /<html lang="en">/u)
+    assert.notMatch(text, /<script(?![^>]*\ssrc=")|\sstyle="|\son\w+="/u)
+    assert.include(text, url, "the page asks the server it came from")
+    const elsewhere = /<(?:script|link)[^>]+(?:src|href)="https?:/u
+    assert.notMatch(text.replaceAll(url, ""), elsewhere, "nothing is loaded from another host")
+  })
 
-  it.effect("is made of the document, which is served as it is written and names its own server", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { status, text } = yield* ask(`${url}/openapi.json`)
-      assert.strictEqual(status, 200)
-      const written = textOf("schema/openapi.json").replaceAll("https://altar.example", url)
-      assert.deepStrictEqual(JSON.parse(text), JSON.parse(written))
-      assert.strictEqual(JSON.parse(text).servers[0].url, url)
-    }),
-  )
+  it("is made of the document, which is served as it is written and names its own server", function* ({ url }) {
+    const { status, text } = yield* ask(`${url}/openapi.json`)
+    assert.strictEqual(status, 200)
+    const written = textOf("schema/openapi.json").replaceAll("https://altar.example", url)
+    assert.deepStrictEqual(JSON.parse(text), JSON.parse(written))
+    assert.strictEqual(JSON.parse(text).servers[0].url, url)
+  })
 
-  it.effect("has every operation, with an example of curl and one of TypeScript", () =>
-    Effect.gen(function* () {
-      const ids = operations.map(({ operationId }) => operationId).sort()
-      const text = yield* docs
-      for (const kind of ["curl", "typescript"]) {
-        assert.deepStrictEqual(
-          samplesIn(text, kind)
-            .map(([id]) => id)
-            .sort(),
-          ids,
-          kind,
-        )
-      }
-    }),
-  )
+  it("has every operation, with an example of curl and one of TypeScript", function* () {
+    const ids = operations.map(({ operationId }) => operationId).sort()
+    const text = yield* docs
+    for (const kind of ["curl", "typescript"]) {
+      assert.deepStrictEqual(
+        samplesIn(text, kind)
+          .map(([id]) => id)
+          .sort(),
+        ids,
+        kind,
+      )
+    }
+  })
 
-  it.effect(
+  it(
     "shows curl what is understood: reads are answered, and what is sold is offered",
-    () =>
-      Effect.gen(function* () {
-        const paid = new Set(sales.map(({ sale }) => sale.name))
-        for (const [id, sample] of samplesIn(yield* docs, "curl")) {
-          const status = yield* statusOf(sample)
-          if (paid.has(id)) assert.strictEqual(status, 402, `${id}: ${sample}`)
-          // What an example names need not exist here; a room's token is the reader's.
-          else assert.include([200, 201, 401, 404], status, `${id}: ${sample}`)
-        }
-      }),
+    function* () {
+      const paid = new Set(sales.map(({ sale }) => sale.name))
+      for (const [id, sample] of samplesIn(yield* docs, "curl")) {
+        const status = yield* statusOf(sample)
+        if (paid.has(id)) assert.strictEqual(status, 402, `${id}: ${sample}`)
+        // What an example names need not exist here; a room's token is the reader's.
+        else assert.include([200, 201, 401, 404], status, `${id}: ${sample}`)
+      }
+    },
     patience(60),
   )
 
-  it.effect(
+  it(
     "shows curl what can be bought again and again: each run has a key and a salt of its own",
-    () =>
-      Effect.gen(function* () {
-        const payer = yield* newPayer(20_000_000n)
-        const samples = samplesIn(yield* docs, "curl").filter(([, sample]) => sample.includes("Idempotency-Key"))
-        assert.sameMembers(
-          samples.map(([id]) => id),
-          sales.map(({ sale }) => sale.name),
-        )
-        for (const [id, sample] of samples) {
-          const told = yield* calledWith(sample)
-          const again = yield* calledWith(sample)
-          assert.match(told.key, /^[A-Za-z0-9_-]{12,128}$/u, id)
-          assert.notStrictEqual(told.key, again.key, id)
-          if (told.body.includes("ommitment")) assert.notStrictEqual(told.body, again.body, id)
-          // There is one prayer a day and one keeper for ever; all else is sold as often as one likes.
-          if (["offerPrayer", "takeIn"].includes(id)) continue
-          const { answer } = yield* pay(payer, told.url, JSON.parse(told.body), told.key)
-          assert.strictEqual(answer.status, 201, answer.text)
-          assert.strictEqual(yield* statusOf(sample), 402, id)
-        }
-      }),
+    function* () {
+      const payer = yield* newPayer(20_000_000n)
+      const samples = samplesIn(yield* docs, "curl").filter(([, sample]) => sample.includes("Idempotency-Key"))
+      assert.sameMembers(
+        samples.map(([id]) => id),
+        sales.map(({ sale }) => sale.name),
+      )
+      for (const [id, sample] of samples) {
+        const told = yield* calledWith(sample)
+        const again = yield* calledWith(sample)
+        assert.match(told.key, /^[A-Za-z0-9_-]{12,128}$/u, id)
+        assert.notStrictEqual(told.key, again.key, id)
+        if (told.body.includes("ommitment")) assert.notStrictEqual(told.body, again.body, id)
+        // There is one prayer a day and one keeper for ever; all else is sold as often as one likes.
+        if (["offerPrayer", "takeIn"].includes(id)) continue
+        const { answer } = yield* pay(payer, told.url, JSON.parse(told.body), told.key)
+        assert.strictEqual(answer.status, 201, answer.text)
+        assert.strictEqual(yield* statusOf(sample), 402, id)
+      }
+    },
     patience(60),
   )
 
-  it.effect(
+  it(
     "shows TypeScript that runs: a purchase with the library, and reads",
-    () =>
-      Effect.gen(function* () {
-        const { folder, secret } = yield* terminal
-        const samples = new Map(samplesIn(yield* docs, "typescript"))
-        const run = (id: string, print: string) => {
-          const program = `${samples.get(id)?.replaceAll(/from "([^"]+)"/gu, (_, name: string) => `from "${installed(name)}"`)}\n${print}`
-          const file = join(folder, `${id}.ts`)
-          writeFileSync(file, program)
-          const env = { ...process.env, PRIVATE_KEY: secret }
-          return Effect.promise(() => shell(process.execPath, [file], { cwd: folder, env }))
-        }
-        const read = yield* run("listSpirits", "console.log(body.spirits.length)")
-        assert.strictEqual(read.stdout.trim(), "24")
-        const bought = yield* run("setWitnessStone", "console.log(record.sequence, receipt.amountAtomic)")
-        assert.match(bought.stdout.trim(), /^\d+ 10000$/u)
-      }),
+    function* () {
+      const { folder, secret } = yield* terminal
+      const samples = new Map(samplesIn(yield* docs, "typescript"))
+      const run = (id: string, print: string) => {
+        const program = `${samples.get(id)?.replaceAll(/from "([^"]+)"/gu, (_, name: string) => `from "${installed(name)}"`)}\n${print}`
+        const file = join(folder, `${id}.ts`)
+        writeFileSync(file, program)
+        const env = { ...process.env, PRIVATE_KEY: secret }
+        return Effect.promise(() => shell(process.execPath, [file], { cwd: folder, env }))
+      }
+      const read = yield* run("listSpirits", "console.log(body.spirits.length)")
+      assert.strictEqual(read.stdout.trim(), "24")
+      const bought = yield* run("setWitnessStone", "console.log(record.sequence, receipt.amountAtomic)")
+      assert.match(bought.stdout.trim(), /^\d+ 10000$/u)
+    },
     patience(60),
   )
 
-  it.effect("is there as Markdown too, with every operation, body and code", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { headers, status, text } = yield* ask(`${url}/docs.md`)
-      assert.deepStrictEqual([status, headers.get("content-type")], [200, "text/markdown; charset=utf-8"])
-      for (const { method, path } of operations) assert.include(text, `\`${method} ${path}\``)
-      assert.include(text, "| 409 `witness_ceiling_today` |")
-      assert.include(text, "| `commitment` | text, 64 characters, matching `^[0-9a-f]{64}$` |")
-      assert.include(text, '-H "Idempotency-Key: $KEY"')
-    }),
-  )
+  it("is there as Markdown too, with every operation, body and code", function* ({ url }) {
+    const { headers, status, text } = yield* ask(`${url}/docs.md`)
+    assert.deepStrictEqual([status, headers.get("content-type")], [200, "text/markdown; charset=utf-8"])
+    for (const { method, path } of operations) assert.include(text, `\`${method} ${path}\``)
+    assert.include(text, "| 409 `witness_ceiling_today` |")
+    assert.include(text, "| `commitment` | text, 64 characters, matching `^[0-9a-f]{64}$` |")
+    assert.include(text, '-H "Idempotency-Key: $KEY"')
+  })
 
-  it.effect("says what a value may be to the last character", () =>
-    Effect.gen(function* () {
-      const text = unescaped(yield* docs)
-      assert.include(text, "text, 12 to 128 characters, matching <code>^[A-Za-z0-9_-]{12,128}$</code>")
-      assert.include(text, "text, 64 characters, matching <code>^[0-9a-f]{64}$</code>")
-      assert.notMatch(text, /my-first-purchase/u)
-    }),
-  )
+  it("says what a value may be to the last character", function* () {
+    const text = unescaped(yield* docs)
+    assert.include(text, "text, 12 to 128 characters, matching <code>^[A-Za-z0-9_-]{12,128}$</code>")
+    assert.include(text, "text, 64 characters, matching <code>^[0-9a-f]{64}$</code>")
+    assert.notMatch(text, /my-first-purchase/u)
+  })
 
-  it.effect(
+  it(
     "shows commands that the command line has, and that buy what they say",
-    () =>
-      Effect.gen(function* () {
-        const at = yield* terminal
-        const samples = samplesIn(yield* docs, "command")
-        assert.sameMembers(
-          samples.map(([id]) => id),
-          [...Object.keys(commands), ...sales.map(({ sale }) => sale.name)],
-        )
-        const [, prayer = ""] = samples.find(([id]) => id === "offerPrayer") ?? []
-        const words = prayer.replaceAll("\\\n", "").split(" --url ")[0] ?? ""
-        const args = [...words.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/gu)].map(
-          ([, one, two, three]) => one ?? two ?? three ?? "",
-        )
-        const bought = yield* at.run([...args.slice(1), "--json"])
-        assert.strictEqual(bought.code, 0, bought.stderr)
-        assert.isString(JSON.parse(bought.stdout).record.id)
-      }),
+    function* () {
+      const at = yield* terminal
+      const samples = samplesIn(yield* docs, "command")
+      assert.sameMembers(
+        samples.map(([id]) => id),
+        [...Object.keys(commands), ...sales.map(({ sale }) => sale.name)],
+      )
+      const [, prayer = ""] = samples.find(([id]) => id === "offerPrayer") ?? []
+      const words = prayer.replaceAll("\\\n", "").split(" --url ")[0] ?? ""
+      const args = [...words.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/gu)].map(
+        ([, one, two, three]) => one ?? two ?? three ?? "",
+      )
+      const bought = yield* at.run([...args.slice(1), "--json"])
+      assert.strictEqual(bought.code, 0, bought.stderr)
+      assert.isString(JSON.parse(bought.stdout).record.id)
+    },
     patience(120),
   )
 })

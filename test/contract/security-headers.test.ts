@@ -1,11 +1,12 @@
 /** What every answer tells a browser to refuse: pages, their parts, documents, refusals, redirects, pictures and JSON alike. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { createActs, sandbox } from "../lab/browser/Guide.ts"
 import { layer as rooms, loopback } from "../lab/server/Rooms.ts"
-import { type Answer, ask, post, TestServer } from "../lab/Fixture.ts"
+import { type Answer, ask, post } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
+import { suite } from "../lab/Suites.ts"
 
 /** Every method of every path of the contract, and two that it has not, with holes filled by what is nowhere. */
 const requests = Map.groupBy(operations, ({ path }) => path.replaceAll(/\{\w+\}/gu, "nowhere"))
@@ -101,94 +102,85 @@ const faultsOf = (answer: Answer): ReadonlyArray<string> => {
   ]
 }
 
-layer(sandbox({ trustedProxies: loopback }), { excludeTestServices: true })("every answer", (it) => {
-  it.effect("may load and run what is its own at most, is framed by nobody, and opens no door to another origin", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { stone } = yield* createActs
-      const faults: Array<string> = []
-      const types = new Set<string>()
-      const statuses = new Set<number>()
-      let turn = 0
-      const look = Effect.fnUntraced(function* (path: string, init: RequestInit = {}) {
-        // Each asks from an address of its own, so that no limit stands in the way.
-        const from = { "x-forwarded-for": `10.${(turn >> 8) & 255}.${turn++ & 255}.1` }
-        const answer = yield* ask(url + path, {
-          ...init,
-          headers: { ...from, ...Object.fromEntries(new Headers(init.headers)) },
-        })
-        types.add(typeOf(answer))
-        statuses.add(answer.status)
-        for (const fault of faultsOf(answer)) faults.push(`${init.method ?? "GET"} ${path} ${answer.status}: ${fault}`)
-        return answer
+suite("every answer", sandbox({ trustedProxies: loopback }), (it) => {
+  it("may load and run what is its own at most, is framed by nobody, and opens no door to another origin", function* ({
+    url,
+  }) {
+    const { stone } = yield* createActs
+    const faults: Array<string> = []
+    const types = new Set<string>()
+    const statuses = new Set<number>()
+    let turn = 0
+    const look = Effect.fnUntraced(function* (path: string, init: RequestInit = {}) {
+      // Each asks from an address of its own, so that no limit stands in the way.
+      const from = { "x-forwarded-for": `10.${(turn >> 8) & 255}.${turn++ & 255}.1` }
+      const answer = yield* ask(url + path, {
+        ...init,
+        headers: { ...from, ...Object.fromEntries(new Headers(init.headers)) },
       })
-      for (const [path, own] of requests)
-        for (const method of [...own.map((one) => one.method), "PUT", "OPTIONS"]) {
-          yield* look(path, method === "POST" ? post({}, { "idempotency-key": "key-of-an-operation" }) : { method })
-          yield* look(path, { method, headers: asBrowser })
-        }
-      for (const [path, init] of unlinked) yield* look(path, init)
-      const seen = new Set([
-        "/v2/",
-        "/v2/witness",
-        `/witness/${stone.id}/badge.svg`,
-        `/witness/${stone.id}/certificate`,
-        `/acts/${stone.id}/preview.png`,
-        ...Object.values((yield* ask(`${url}/assets.json`)).json).map(String),
-      ])
-      // A set goes on with what is added to it on the way: this walks the site.
-      for (const path of seen) {
-        const answer = yield* look(path, { headers: asBrowser })
-        const links = typeOf(answer) === "text/html" && answer.status === 200 ? linksOf(url, answer) : []
-        for (const link of links) if (seen.size < 600) seen.add(link)
+      types.add(typeOf(answer))
+      statuses.add(answer.status)
+      for (const fault of faultsOf(answer)) faults.push(`${init.method ?? "GET"} ${path} ${answer.status}: ${fault}`)
+      return answer
+    })
+    for (const [path, own] of requests)
+      for (const method of [...own.map((one) => one.method), "PUT", "OPTIONS"]) {
+        yield* look(path, method === "POST" ? post({}, { "idempotency-key": "key-of-an-operation" }) : { method })
+        yield* look(path, { method, headers: asBrowser })
       }
-      assert.deepStrictEqual(faults, [])
-      assert.containsAllKeys(Object.fromEntries([...types].map((type) => [type, true])), [
-        "application/atom+xml",
-        "application/json",
-        "application/xml",
-        "font/woff2",
-        "image/png",
-        "image/svg+xml",
-        "text/css",
-        "text/html",
-        "text/javascript",
-        "text/markdown",
-        "text/plain",
-      ])
-      for (const status of [200, 204, 307, 308, 400, 402, 403, 404, 405, 413, 415])
-        assert.isTrue(statuses.has(status), String(status))
-      assert.isAbove(seen.size, 150)
-    }),
-  )
+    for (const [path, init] of unlinked) yield* look(path, init)
+    const seen = new Set([
+      "/v2/",
+      "/v2/witness",
+      `/witness/${stone.id}/badge.svg`,
+      `/witness/${stone.id}/certificate`,
+      `/acts/${stone.id}/preview.png`,
+      ...Object.values((yield* ask(`${url}/assets.json`)).json).map(String),
+    ])
+    // A set goes on with what is added to it on the way: this walks the site.
+    for (const path of seen) {
+      const answer = yield* look(path, { headers: asBrowser })
+      const links = typeOf(answer) === "text/html" && answer.status === 200 ? linksOf(url, answer) : []
+      for (const link of links) if (seen.size < 600) seen.add(link)
+    }
+    assert.deepStrictEqual(faults, [])
+    assert.containsAllKeys(Object.fromEntries([...types].map((type) => [type, true])), [
+      "application/atom+xml",
+      "application/json",
+      "application/xml",
+      "font/woff2",
+      "image/png",
+      "image/svg+xml",
+      "text/css",
+      "text/html",
+      "text/javascript",
+      "text/markdown",
+      "text/plain",
+    ])
+    for (const status of [200, 204, 307, 308, 400, 402, 403, 404, 405, 413, 415])
+      assert.isTrue(statuses.has(status), String(status))
+    assert.isAbove(seen.size, 150)
+  })
 
-  it.effect("keeps the guard of what a cache has: a 304 brings no other", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const path of ["/v2/", "/art/spirits/moss-hare.svg", "/api/spirits", "/llms.txt"]) {
-        const first = yield* ask(url + path)
-        const again = yield* ask(url + path, { headers: { "if-none-match": first.headers.get("etag") ?? "" } })
-        assert.strictEqual(again.status, 304, path)
-        for (const name of ["content-security-policy", "cross-origin-resource-policy"]) {
-          const brought = again.headers.get(name)
-          if (brought !== null) assert.strictEqual(brought, first.headers.get(name), `${path} ${name}`)
-        }
+  it("keeps the guard of what a cache has: a 304 brings no other", function* ({ url }) {
+    for (const path of ["/v2/", "/art/spirits/moss-hare.svg", "/api/spirits", "/llms.txt"]) {
+      const first = yield* ask(url + path)
+      const again = yield* ask(url + path, { headers: { "if-none-match": first.headers.get("etag") ?? "" } })
+      assert.strictEqual(again.status, 304, path)
+      for (const name of ["content-security-policy", "cross-origin-resource-policy"]) {
+        const brought = again.headers.get(name)
+        if (brought !== null) assert.strictEqual(brought, first.headers.get(name), `${path} ${name}`)
       }
-    }),
-  )
+    }
+  })
 })
 
-layer(rooms({ publicUrl: "https://altar.example" }), { excludeTestServices: true })(
-  "a server that the world reaches by https",
-  (it) => {
-    it.effect("says so with every answer, and promises nothing for other names of its domain", () =>
-      Effect.gen(function* () {
-        const { host, port } = yield* AppConfig
-        for (const path of ["/v2/", "/api/spirits", "/nowhere", "/art/spirits/moss-hare.svg", "/api/rooms/nowhere"]) {
-          const { headers } = yield* ask(`http://${host}:${port}${path}`)
-          assert.strictEqual(headers.get("strict-transport-security"), "max-age=31536000", path)
-        }
-      }),
-    )
-  },
-)
+suite("a server that the world reaches by https", rooms({ publicUrl: "https://altar.example" }), (it) => {
+  it("says so with every answer, and promises nothing for other names of its domain", function* () {
+    const { host, port } = yield* AppConfig
+    for (const path of ["/v2/", "/api/spirits", "/nowhere", "/art/spirits/moss-hare.svg", "/api/rooms/nowhere"]) {
+      const { headers } = yield* ask(`http://${host}:${port}${path}`)
+      assert.strictEqual(headers.get("strict-transport-security"), "max-age=31536000", path)
+    }
+  })
+})

@@ -1,12 +1,12 @@
 /** Told to stop, a server ends what it has begun, begins nothing new and says so, and ends with 0. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { proxied } from "../lab/server/Environment.ts"
-import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { openConnection } from "../lab/Connection.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import { apart } from "../lab/Suites.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
 
@@ -41,86 +41,76 @@ const refusedFor = (answer: string, what: string) => {
   assert.match(answer, /This request did nothing\./u, what)
 }
 
-describe("a server that is told to stop", { timeout: patience(120) }, () => {
-  it.live("ends the purchase in flight, refuses what is new on old and new connections, and ends with 0", () =>
-    Effect.gen(function* () {
-      const { buying, purchase, rpc, server, trap } = yield* selling
-      const kept = yield* openConnection(server.port)
-      assert.match(yield* kept.ask(get), /^HTTP\/1\.1 200 /u)
-      const upgrading = yield* openConnection(server.port)
-      const refusal = yield* upgrading.ask(upgrade)
-      assert.match(refusal, /^HTTP\/1\.1 404 /u)
-      const id = /\r\nx-request-id: (\S+)/iu.exec(refusal)?.[1] ?? "no id"
-      yield* server.says(id)
-      yield* server.signal("SIGTERM")
-      // Whoever is served before the signal arrives is served; from the first refusal on, everybody is refused.
-      let refused = ""
-      while (!refused.startsWith("HTTP/1.1 503")) {
-        const fresh = yield* openConnection(server.port)
-        refused = yield* fresh.ask(get)
-      }
-      refusedFor(refused, "on a new connection")
-      refusedFor(yield* kept.ask(get), "on a kept one")
-      refusedFor(yield* upgrading.ask(upgrade), "where another protocol is asked for")
-      yield* rpc.calm
-      yield* trap.release
-      const answer = yield* Fiber.join(buying)
-      assert.strictEqual(answer.status, 201, answer.text)
-      assert.strictEqual(yield* server.ended, 0, server.output())
-      assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, stones: 1, state: "settled" })
-    }).pipe(Effect.scoped, Effect.provide(stage)),
-  )
+apart("a server that is told to stop", stage, (it) => {
+  it("ends the purchase in flight, refuses what is new on old and new connections, and ends with 0", function* () {
+    const { buying, purchase, rpc, server, trap } = yield* selling
+    const kept = yield* openConnection(server.port)
+    assert.match(yield* kept.ask(get), /^HTTP\/1\.1 200 /u)
+    const upgrading = yield* openConnection(server.port)
+    const refusal = yield* upgrading.ask(upgrade)
+    assert.match(refusal, /^HTTP\/1\.1 404 /u)
+    const id = /\r\nx-request-id: (\S+)/iu.exec(refusal)?.[1] ?? "no id"
+    yield* server.says(id)
+    yield* server.signal("SIGTERM")
+    // Whoever is served before the signal arrives is served; from the first refusal on, everybody is refused.
+    let refused = ""
+    while (!refused.startsWith("HTTP/1.1 503")) {
+      const fresh = yield* openConnection(server.port)
+      refused = yield* fresh.ask(get)
+    }
+    refusedFor(refused, "on a new connection")
+    refusedFor(yield* kept.ask(get), "on a kept one")
+    refusedFor(yield* upgrading.ask(upgrade), "where another protocol is asked for")
+    yield* rpc.calm
+    yield* trap.release
+    const answer = yield* Fiber.join(buying)
+    assert.strictEqual(answer.status, 201, answer.text)
+    assert.strictEqual(yield* server.ended, 0, server.output())
+    assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, stones: 1, state: "settled" })
+  })
 
-  it.live("ends the purchase whose client has gone before it ends itself", () =>
-    Effect.gen(function* () {
-      const { buying, purchase, rpc, server, trap } = yield* selling
-      yield* Fiber.interrupt(buying)
-      yield* server.signal("SIGTERM")
-      // Nobody listens and nobody is answered: only the settlement itself holds the server.
-      yield* Effect.sleep("1 second")
-      yield* rpc.calm
-      yield* trap.release
-      assert.strictEqual(yield* server.ended, 0, server.output())
-      assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, stones: 1, state: "settled" })
-    }).pipe(Effect.scoped, Effect.provide(stage)),
-  )
+  it("ends the purchase whose client has gone before it ends itself", function* () {
+    const { buying, purchase, rpc, server, trap } = yield* selling
+    yield* Fiber.interrupt(buying)
+    yield* server.signal("SIGTERM")
+    // Nobody listens and nobody is answered: only the settlement itself holds the server.
+    yield* Effect.sleep("1 second")
+    yield* rpc.calm
+    yield* trap.release
+    assert.strictEqual(yield* server.ended, 0, server.output())
+    assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, stones: 1, state: "settled" })
+  })
 
-  it.live("is not held by idle connections or by half a request", () =>
-    Effect.gen(function* () {
-      const server = yield* started
-      const idle = yield* openConnection(server.port)
-      assert.match(yield* idle.ask(get), /^HTTP\/1\.1 200 /u)
-      const half = yield* openConnection(server.port)
-      yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
-      yield* server.signal("SIGINT")
-      assert.strictEqual(yield* server.ended, 0, server.output())
-      yield* Effect.all([idle.closed, half.closed])
-    }).pipe(Effect.scoped, Effect.provide(stage)),
-  )
+  it("is not held by idle connections or by half a request", function* () {
+    const server = yield* started
+    const idle = yield* openConnection(server.port)
+    assert.match(yield* idle.ask(get), /^HTTP\/1\.1 200 /u)
+    const half = yield* openConnection(server.port)
+    yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
+    yield* server.signal("SIGINT")
+    assert.strictEqual(yield* server.ended, 0, server.output())
+    yield* Effect.all([idle.closed, half.closed])
+  })
 
-  it.live("gives up what does not end within the grace period; its attempt stays open", () =>
-    Effect.gen(function* () {
-      const { buying, purchase, server, trap } = yield* selling
-      yield* server.signal("SIGTERM")
-      assert.strictEqual(yield* server.ended, 0, server.output())
-      assert.strictEqual((yield* Fiber.await(buying))._tag, "Failure", "no answer was given")
-      yield* trap.discard
-      assert.deepInclude(yield* Purchase.books(purchase), { charged: 0, stones: 0, state: "pending" })
-    }).pipe(Effect.scoped, Effect.provide(stage)),
-  )
+  it("gives up what does not end within the grace period; its attempt stays open", function* () {
+    const { buying, purchase, server, trap } = yield* selling
+    yield* server.signal("SIGTERM")
+    assert.strictEqual(yield* server.ended, 0, server.output())
+    assert.strictEqual((yield* Fiber.await(buying))._tag, "Failure", "no answer was given")
+    yield* trap.discard
+    assert.deepInclude(yield* Purchase.books(purchase), { charged: 0, stones: 0, state: "pending" })
+  })
 })
 
-describe("a request that is never finished", { timeout: patience(60) }, () => {
-  it.live("ends when the configuration says: ten seconds for its head", () =>
-    Effect.gen(function* () {
-      const server = yield* started
-      const began = performance.now()
-      const half = yield* openConnection(server.port)
-      yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
-      assert.match(yield* half.closed, /^HTTP\/1\.1 408 /u)
-      const seconds = (performance.now() - began) / 1000
-      assert.isAtLeast(seconds, 10)
-      assert.isBelow(seconds, 20, "it is looked for every second, not every half minute")
-    }).pipe(Effect.scoped, Effect.provide(stage)),
-  )
+apart("a request that is never finished", stage, (it) => {
+  it("ends when the configuration says: ten seconds for its head", function* () {
+    const server = yield* started
+    const began = performance.now()
+    const half = yield* openConnection(server.port)
+    yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
+    assert.match(yield* half.closed, /^HTTP\/1\.1 408 /u)
+    const seconds = (performance.now() - began) / 1000
+    assert.isAtLeast(seconds, 10)
+    assert.isBelow(seconds, 20, "it is looked for every second, not every half minute")
+  })
 })

@@ -1,8 +1,8 @@
 /** A starting server answers too. A database that cannot be reached is said at once, without its password, and asked again until it answers. */
 import { request } from "node:http"
 import { connect, createServer } from "node:net"
-import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted } from "effect"
+import { assert } from "@effect/vitest"
+import { Effect, Fiber, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database } from "../lab/Database.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
@@ -10,6 +10,7 @@ import { openConnection } from "../lab/Connection.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
 
@@ -58,78 +59,70 @@ const knock = (url: string) =>
     sent.end()
   })
 
-layer(Layer.orDie(database), { excludeTestServices: true })("a starting server", (it) => {
-  it.effect("answers everyone who reaches it while it starts: not yet, then yes", () =>
-    Effect.gen(function* () {
-      const server = yield* ServerProcess.make({ DATABASE_URL: yield* real })
-      const starting = yield* Effect.forkChild(server.start)
-      const knocks: Array<Fiber.Fiber<number | null>> = []
-      while (starting.pollUnsafe() === undefined) {
-        knocks.push(yield* Effect.forkChild(knock(server.url)))
-        yield* Effect.sleep("2 millis")
-      }
-      yield* Fiber.join(starting)
-      const answered = (yield* Effect.forEach(knocks, Fiber.join)).filter((status) => status !== null)
-      assert.isNotEmpty(answered)
-      assert.deepStrictEqual(
-        answered.filter((status) => status !== 200 && status !== 503),
-        [],
-      )
-      assert.strictEqual(yield* knock(server.url), 200)
-    }),
-  )
+suite("a starting server", database, (it) => {
+  it("answers everyone who reaches it while it starts: not yet, then yes", function* () {
+    const server = yield* ServerProcess.make({ DATABASE_URL: yield* real })
+    const starting = yield* Effect.forkChild(server.start)
+    const knocks: Array<Fiber.Fiber<number | null>> = []
+    while (starting.pollUnsafe() === undefined) {
+      knocks.push(yield* Effect.forkChild(knock(server.url)))
+      yield* Effect.sleep("2 millis")
+    }
+    yield* Fiber.join(starting)
+    const answered = (yield* Effect.forEach(knocks, Fiber.join)).filter((status) => status !== null)
+    assert.isNotEmpty(answered)
+    assert.deepStrictEqual(
+      answered.filter((status) => status !== 200 && status !== 503),
+      [],
+    )
+    assert.strictEqual(yield* knock(server.url), 200)
+  })
 })
 
-layer(Layer.orDie(database), { excludeTestServices: true })("a database that cannot be reached at start", (it) => {
-  it.effect("is said once and without secrets, and the server starts when it answers", () =>
-    Effect.gen(function* () {
-      const behind = new URL(yield* real)
-      const port = yield* freePort
-      const url = new URL(behind)
-      url.hostname = "127.0.0.1"
-      url.port = String(port)
-      const server = yield* ServerProcess.serving({ DATABASE_URL: url.href })
-      yield* server.says(`The database at 127.0.0.1:${port}${behind.pathname} cannot be reached`)
-      const early = yield* openConnection(server.port)
-      const refused = yield* early.ask(get)
-      assert.match(refused, /^HTTP\/1\.1 503 /u)
-      assert.match(refused, /\r\nretry-after: 1\r\n/iu)
-      // Long enough to be asked again, and to be silent about it.
-      yield* Effect.sleep("2500 millis")
-      yield* forward(port, behind)
-      const output = yield* server.says("Listening on")
-      assert.strictEqual(linesOf(output, "cannot be reached").length, 1, output)
-      assert.strictEqual(linesOf(output, "ECONNREFUSED").length, 1, "it says why")
-      assert.strictEqual(linesOf(output, `${behind.pathname} answers`).length, 1, output)
-      assert.notInclude(output, `${behind.username}:${behind.password}`)
-      assert.notInclude(output, url.href)
-      yield* serves(server)
-    }).pipe(Effect.scoped),
-  )
+suite("a database that cannot be reached at start", database, (it) => {
+  it("is said once and without secrets, and the server starts when it answers", function* () {
+    const behind = new URL(yield* real)
+    const port = yield* freePort
+    const url = new URL(behind)
+    url.hostname = "127.0.0.1"
+    url.port = String(port)
+    const server = yield* ServerProcess.serving({ DATABASE_URL: url.href })
+    yield* server.says(`The database at 127.0.0.1:${port}${behind.pathname} cannot be reached`)
+    const early = yield* openConnection(server.port)
+    const refused = yield* early.ask(get)
+    assert.match(refused, /^HTTP\/1\.1 503 /u)
+    assert.match(refused, /\r\nretry-after: 1\r\n/iu)
+    // Long enough to be asked again, and to be silent about it.
+    yield* Effect.sleep("2500 millis")
+    yield* forward(port, behind)
+    const output = yield* server.says("Listening on")
+    assert.strictEqual(linesOf(output, "cannot be reached").length, 1, output)
+    assert.strictEqual(linesOf(output, "ECONNREFUSED").length, 1, "it says why")
+    assert.strictEqual(linesOf(output, `${behind.pathname} answers`).length, 1, output)
+    assert.notInclude(output, `${behind.username}:${behind.password}`)
+    assert.notInclude(output, url.href)
+    yield* serves(server)
+  })
 
-  it.effect("is waited for when it leaves in the middle of a start, too", () =>
-    Effect.gen(function* () {
-      const proxy = yield* PgProxy.make(yield* real)
-      const trap = proxy.arm(/FROM effect_sql_migrations/u, "cutBefore")
-      const server = yield* ServerProcess.serving({ DATABASE_URL: proxy.url })
-      yield* trap.arrived
-      yield* server.says("The database left while the server started")
-      yield* proxy.calm
-      yield* server.says("Listening on")
-      yield* serves(server)
-    }).pipe(Effect.scoped),
-  )
+  it("is waited for when it leaves in the middle of a start, too", function* () {
+    const proxy = yield* PgProxy.make(yield* real)
+    const trap = proxy.arm(/FROM effect_sql_migrations/u, "cutBefore")
+    const server = yield* ServerProcess.serving({ DATABASE_URL: proxy.url })
+    yield* trap.arrived
+    yield* server.says("The database left while the server started")
+    yield* proxy.calm
+    yield* server.says("Listening on")
+    yield* serves(server)
+  })
 
-  it.effect("does not keep a server from stopping, and neither does half a request", () =>
-    Effect.gen(function* () {
-      const server = yield* ServerProcess.serving({
-        DATABASE_URL: "postgres://altar:hush-hush@127.0.0.1:9/altar?password=hush-hush",
-      })
-      yield* server.says("The database at 127.0.0.1:9/altar cannot be reached")
-      const half = yield* openConnection(server.port)
-      yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
-      yield* stops(server)
-      assert.notInclude(server.output(), "hush-hush")
-    }).pipe(Effect.scoped),
-  )
+  it("does not keep a server from stopping, and neither does half a request", function* () {
+    const server = yield* ServerProcess.serving({
+      DATABASE_URL: "postgres://altar:hush-hush@127.0.0.1:9/altar?password=hush-hush",
+    })
+    yield* server.says("The database at 127.0.0.1:9/altar cannot be reached")
+    const half = yield* openConnection(server.port)
+    yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
+    yield* stops(server)
+    assert.notInclude(server.output(), "hush-hush")
+  })
 })

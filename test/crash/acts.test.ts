@@ -1,5 +1,5 @@
 /** One table over all acts: killed with every act in flight, each is charged and recorded once, or failed and free again. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -14,6 +14,7 @@ import { ask, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { until } from "../lab/Eventually.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { apart } from "../lab/Suites.ts"
 
 const environment = Effect.gen(function* () {
   return {
@@ -87,58 +88,53 @@ const killed = Effect.fnUntraced(function* (
 
 const prices = acts().reduce((sum, act) => sum + BigInt(act.price), 0n)
 
-describe("a server killed with every act in flight", () => {
-  it.live("and every act paid: each is recorded once and replays", () =>
-    Effect.gen(function* () {
-      const paid = earned.pipe(until("not every act was paid", (sum) => sum === prices))
-      const { purchases, server } = yield* killed(({ database }) => database.arm(/^COMMIT$/u, "holdBefore"), paid)
-      yield* server.start
-      for (const one of purchases) {
-        const ended = yield* reconcile(server.url, one)
-        assert.strictEqual(ended.status, 200, `${one.act.name} ${ended.text}`)
-        const again = yield* send(server.url, one)
-        assert.deepStrictEqual([again.status, again.text], [200, ended.text], one.act.name)
-        const { record } = JSON.parse(ended.text)
-        assert.deepStrictEqual(Object.keys(record), one.act.record)
-        assert.strictEqual((yield* ask(`${server.url}/api/acts/${record.id}`)).status, 200)
-      }
-      const field = JSON.parse((yield* ask(`${server.url}/api/field`)).text)
-      assert.deepStrictEqual([field.acts, BigInt(field.centsSettled) * 10_000n], [purchases.length, prices])
-      assert.strictEqual(yield* earned, prices)
-    }).pipe(Effect.provide(stage)),
-  )
+apart("a server killed with every act in flight", stage, (it) => {
+  it("and every act paid: each is recorded once and replays", function* () {
+    const paid = earned.pipe(until("not every act was paid", (sum) => sum === prices))
+    const { purchases, server } = yield* killed(({ database }) => database.arm(/^COMMIT$/u, "holdBefore"), paid)
+    yield* server.start
+    for (const one of purchases) {
+      const ended = yield* reconcile(server.url, one)
+      assert.strictEqual(ended.status, 200, `${one.act.name} ${ended.text}`)
+      const again = yield* send(server.url, one)
+      assert.deepStrictEqual([again.status, again.text], [200, ended.text], one.act.name)
+      const { record } = JSON.parse(ended.text)
+      assert.deepStrictEqual(Object.keys(record), one.act.record)
+      assert.strictEqual((yield* ask(`${server.url}/api/acts/${record.id}`)).status, 200)
+    }
+    const field = JSON.parse((yield* ask(`${server.url}/api/field`)).text)
+    assert.deepStrictEqual([field.acts, BigInt(field.centsSettled) * 10_000n], [purchases.length, prices])
+    assert.strictEqual(yield* earned, prices)
+  })
 
-  it.live("and none broadcast: each is open, then failed, and free for the next buyer", () =>
-    Effect.gen(function* () {
-      const { rpc } = yield* Proxies
-      const { purchases, server } = yield* killed(
-        ({ rpc: node }) => node.arm("eth_sendRawTransaction", "holdBefore"),
-        Effect.void,
-      )
-      yield* server.start
-      for (const one of purchases) {
-        const open = yield* send(server.url, one)
-        assertAnswer(open, 202, "settlement_pending", undefined, `${one.act.name} ${open.text}`)
-        if (one.act.held !== undefined) {
-          const other = yield* ask(`${server.url}${one.path}`, init(one.body, { "idempotency-key": newKey() }))
-          assert.strictEqual(other.json["code"], one.act.held)
-        }
+  it("and none broadcast: each is open, then failed, and free for the next buyer", function* ({ rpc }) {
+    const { purchases, server } = yield* killed(
+      ({ rpc: node }) => node.arm("eth_sendRawTransaction", "holdBefore"),
+      Effect.void,
+    )
+    yield* server.start
+    for (const one of purchases) {
+      const open = yield* send(server.url, one)
+      assertAnswer(open, 202, "settlement_pending", undefined, `${one.act.name} ${open.text}`)
+      if (one.act.held !== undefined) {
+        const other = yield* ask(`${server.url}${one.path}`, init(one.body, { "idempotency-key": newKey() }))
+        assert.strictEqual(other.json["code"], one.act.held)
       }
-      yield* rpc.calm
-      yield* passExpiry
-      for (const one of purchases) {
-        assert.strictEqual((yield* reconcile(server.url, one)).status, 202, "one look fails nothing")
-        yield* afterNextSweep(one)
-      }
-      for (const one of purchases) {
-        const ended = yield* storedAnswer(server.url, one)
-        assertAnswer(ended, 402, "payment_failed", "authorization_expired")
-        assert.strictEqual((yield* send(server.url, one)).json["code"], "payment_failed")
-        const next = yield* prepare(server.url, { ...one.act, request: () => one })
-        const bought = yield* send(server.url, next)
-        assert.strictEqual(bought.status, 201, `${one.act.name} ${bought.text}`)
-      }
-      assert.strictEqual(yield* earned, prices)
-    }).pipe(Effect.provide(stage)),
-  )
+    }
+    yield* rpc.calm
+    yield* passExpiry
+    for (const one of purchases) {
+      assert.strictEqual((yield* reconcile(server.url, one)).status, 202, "one look fails nothing")
+      yield* afterNextSweep(one)
+    }
+    for (const one of purchases) {
+      const ended = yield* storedAnswer(server.url, one)
+      assertAnswer(ended, 402, "payment_failed", "authorization_expired")
+      assert.strictEqual((yield* send(server.url, one)).json["code"], "payment_failed")
+      const next = yield* prepare(server.url, { ...one.act, request: () => one })
+      const bought = yield* send(server.url, next)
+      assert.strictEqual(bought.status, 201, `${one.act.name} ${bought.text}`)
+    }
+    assert.strictEqual(yield* earned, prices)
+  })
 })

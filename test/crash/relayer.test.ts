@@ -1,5 +1,5 @@
 /** A server killed in the middle of its broadcast finds out what became of it, and brings it to the chain once. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { parseGwei } from "viem"
 import { proxied } from "../lab/server/Environment.ts"
@@ -9,6 +9,7 @@ import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
+import { apart } from "../lab/Suites.ts"
 
 /** A broadcast counts as lost or stuck after three seconds, later on a slow machine. */
 const environment = Effect.gen(function* () {
@@ -39,23 +40,22 @@ const killed = Effect.fnUntraced(function* (fault: "holdBefore" | "holdAfter", i
   return { purchase, server }
 })
 
-describe("a server killed in the middle of its broadcast", { concurrent: true }, () => {
-  it.live(
+apart("a server killed in the middle of its broadcast", stage, (it) => {
+  it(
     "which no block takes replaces it at its next start",
-    () =>
-      Effect.gen(function* () {
-        const { purchase, server } = yield* killed("holdAfter", false)
-        yield* Purchase.onChain(async (client) => {
-          await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
-          await client.mine({ blocks: 1 })
-          await client.setAutomine(true)
-        })
-        assert.deepInclude(yield* Purchase.charges(purchase), { charged: 0, isUsed: false })
-        yield* server.start
-        yield* untilEnded(purchase)
-        assert.strictEqual(yield* QueuedPayments.relayed, 1)
-        yield* Purchase.assertSettled(server.url, purchase)
-      }).pipe(Effect.provide(stage)),
+    function* () {
+      const { purchase, server } = yield* killed("holdAfter", false)
+      yield* Purchase.onChain(async (client) => {
+        await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
+        await client.mine({ blocks: 1 })
+        await client.setAutomine(true)
+      })
+      assert.deepInclude(yield* Purchase.charges(purchase), { charged: 0, isUsed: false })
+      yield* server.start
+      yield* untilEnded(purchase)
+      assert.strictEqual(yield* QueuedPayments.relayed, 1)
+      yield* Purchase.assertSettled(server.url, purchase)
+    },
     patience(120),
   )
 })
@@ -63,7 +63,7 @@ describe("a server killed in the middle of its broadcast", { concurrent: true },
 /** A server that dies while the broadcast of a group is caught. */
 const killedInGroup = Effect.fnUntraced(function* (fault: "holdBefore" | "holdAfter") {
   const { rpc } = yield* Proxies
-  // It must outlive what is held here, and forget what it had sent soon after its next start.
+  // It must passExpiry what is held here, and forget what it had sent soon after its next start.
   const server = yield* ServerProcess.make({ ...(yield* environment), SETTLE_TIMEOUT_SECONDS: patientSeconds(3) })
   yield* server.start
   const [first, ...others] = yield* Effect.forEach(
@@ -89,41 +89,39 @@ const killedInGroup = Effect.fnUntraced(function* (fault: "holdBefore" | "holdAf
   return { group, others, server }
 })
 
-describe("a server killed in the middle of the broadcast of a group", { concurrent: true }, () => {
-  it.live(
+apart("a server killed in the middle of the broadcast of a group", stage, (it) => {
+  it(
     "that never arrived brings each of its payments to the chain once",
-    () =>
-      Effect.gen(function* () {
-        const { others, server } = yield* killedInGroup("holdBefore")
-        for (const one of others) assert.deepInclude(yield* Purchase.charges(one), { charged: 0, isUsed: false })
-        yield* server.start
-        for (const one of others) yield* untilEnded(one)
-        for (const one of others) yield* Purchase.assertSettled(server.url, one)
-        const payments = (yield* QueuedPayments.sentFor(others)).reduce((sum, sent) => sum + sent.payments, 0)
-        assert.strictEqual(payments, others.length)
-        yield* Purchase.assertNextStone(server.url)
-      }).pipe(Effect.provide(stage)),
+    function* () {
+      const { others, server } = yield* killedInGroup("holdBefore")
+      for (const one of others) assert.deepInclude(yield* Purchase.charges(one), { charged: 0, isUsed: false })
+      yield* server.start
+      for (const one of others) yield* untilEnded(one)
+      for (const one of others) yield* Purchase.assertSettled(server.url, one)
+      const payments = (yield* QueuedPayments.sentFor(others)).reduce((sum, sent) => sum + sent.payments, 0)
+      assert.strictEqual(payments, others.length)
+      yield* Purchase.assertNextStone(server.url)
+    },
     patience(180),
   )
 
-  it.live(
+  it(
     "that did arrive finds each of its payments in the one transaction",
-    () =>
-      Effect.gen(function* () {
-        const { group, others, server } = yield* killedInGroup("holdAfter")
-        for (const one of group) assert.deepInclude(yield* Purchase.charges(one), { charged: 1, isUsed: true })
-        yield* server.start
-        for (const one of others) yield* untilEnded(one)
-        for (const one of others) yield* Purchase.assertSettled(server.url, one)
-        const hashes = new Set<string | undefined>()
-        for (const one of group) hashes.add((yield* Purchase.assertSettled(server.url, one)).transaction)
-        assert.strictEqual(hashes.size, 1)
-        const sent = yield* QueuedPayments.sentFor(group)
-        assert.deepStrictEqual(
-          sent.filter(({ payments }) => payments > 0).map(({ payments }) => payments),
-          [group.length],
-        )
-      }).pipe(Effect.provide(stage)),
+    function* () {
+      const { group, others, server } = yield* killedInGroup("holdAfter")
+      for (const one of group) assert.deepInclude(yield* Purchase.charges(one), { charged: 1, isUsed: true })
+      yield* server.start
+      for (const one of others) yield* untilEnded(one)
+      for (const one of others) yield* Purchase.assertSettled(server.url, one)
+      const hashes = new Set<string | undefined>()
+      for (const one of group) hashes.add((yield* Purchase.assertSettled(server.url, one)).transaction)
+      assert.strictEqual(hashes.size, 1)
+      const sent = yield* QueuedPayments.sentFor(group)
+      assert.deepStrictEqual(
+        sent.filter(({ payments }) => payments > 0).map(({ payments }) => payments),
+        [group.length],
+      )
+    },
     patience(180),
   )
 })

@@ -105,7 +105,6 @@ const addresses = ClientAddress.layer({
   rateLimitSecret: Option.some(Redacted.make("a secret of this test alone")),
 }).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, undefined as never)))
 
-/** How often `of` looks at the head of a request: once to know it again, and more often to make its pseudonym. */
 const looks = (of: (request: HttpServerRequest.HttpServerRequest) => string, address: string) => {
   const request = proxied(address)
   const head = vi.spyOn(request, "headers", "get")

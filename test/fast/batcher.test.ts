@@ -5,6 +5,7 @@ import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Batcher from "../../src/platform/Batcher.ts"
 import { bounded, isAway, isRefused } from "../../src/platform/Sql.ts"
+import { effect } from "../lab/Effects.ts"
 
 const coded = (code: string) => ({ cause: Object.assign(new Error(code), { code }), operation: "query" })
 
@@ -35,13 +36,11 @@ const gathered = Effect.fnUntraced(function* (error: unknown) {
 }, Effect.scoped)
 
 describe("requests that share a statement", () => {
-  it.effect("are made again alone when the database refused them together", () =>
-    Effect.gen(function* () {
-      const { ends, runs } = yield* gathered(refused)
-      assert.deepStrictEqual(runs, [["one", "two"], ["one"], ["two"]])
-      assert.deepStrictEqual(ends, [Exit.succeed("one"), Exit.succeed("two")])
-    }),
-  )
+  effect("are made again alone when the database refused them together", function* () {
+    const { ends, runs } = yield* gathered(refused)
+    assert.deepStrictEqual(runs, [["one", "two"], ["one"], ["two"]])
+    assert.deepStrictEqual(ends, [Exit.succeed("one"), Exit.succeed("two")])
+  })
 
   it.effect.each([
     ["a connection is lost", new SqlError.SqlError({ reason: new SqlError.ConnectionError(coded("ECONNRESET")) })],
@@ -58,16 +57,14 @@ describe("requests that share a statement", () => {
 })
 
 describe("a read without an answer", () => {
-  it.effect("counts as a database that is away after ten seconds, and not before", () =>
-    Effect.gen(function* () {
-      const reading = yield* Effect.forkChild(Effect.exit(bounded(Effect.never)))
-      yield* TestClock.adjust("9 seconds")
-      assert.isUndefined(reading.pollUnsafe())
-      yield* TestClock.adjust("1 second")
-      const end = yield* Fiber.join(reading)
-      assert.isTrue(Exit.isFailure(end) && isAway(end.cause) && !Cause.hasInterrupts(end.cause))
-    }),
-  )
+  effect("counts as a database that is away after ten seconds, and not before", function* () {
+    const reading = yield* Effect.forkChild(Effect.exit(bounded(Effect.never)))
+    yield* TestClock.adjust("9 seconds")
+    assert.isUndefined(reading.pollUnsafe())
+    yield* TestClock.adjust("1 second")
+    const end = yield* Fiber.join(reading)
+    assert.isTrue(Exit.isFailure(end) && isAway(end.cause) && !Cause.hasInterrupts(end.cause))
+  })
 })
 
 describe("a database", () => {
@@ -85,27 +82,25 @@ describe("a database", () => {
   })
 })
 
-it.effect("three hundred requests at once share few statements, two at a time, and each has its own answer", () =>
-  Effect.gen(function* () {
-    const sizes: Array<number> = []
-    let [running, highest] = [0, 0]
-    const ask = yield* Batcher.make({
-      run: (numbers: ReadonlyArray<number>) =>
-        Effect.gen(function* () {
-          sizes.push(numbers.length)
-          running += 1
-          highest = Math.max(highest, running)
-          for (let times = 0; times < 10; times += 1) yield* Effect.yieldNow
-          running -= 1
-          return numbers
-        }),
-    })
-    const numbers = Array.from({ length: 300 }, (_, index) => index)
-    assert.deepStrictEqual(yield* Effect.forEach(numbers, ask, { concurrency: "unbounded" }), numbers)
-    assert.deepStrictEqual([highest, Math.max(...sizes)], [2, 64])
-    assert.isBelow(sizes.length, 10)
-  }).pipe(Effect.scoped),
-)
+effect("three hundred requests at once share few statements, two at a time, and each has its own answer", function* () {
+  const sizes: Array<number> = []
+  let [running, highest] = [0, 0]
+  const ask = yield* Batcher.make({
+    run: (numbers: ReadonlyArray<number>) =>
+      Effect.gen(function* () {
+        sizes.push(numbers.length)
+        running += 1
+        highest = Math.max(highest, running)
+        for (let times = 0; times < 10; times += 1) yield* Effect.yieldNow
+        running -= 1
+        return numbers
+      }),
+  })
+  const numbers = Array.from({ length: 300 }, (_, index) => index)
+  assert.deepStrictEqual(yield* Effect.forEach(numbers, ask, { concurrency: "unbounded" }), numbers)
+  assert.deepStrictEqual([highest, Math.max(...sizes)], [2, 64])
+  assert.isBelow(sizes.length, 10)
+})
 
 /** What one reader does: asks for a name at a millisecond, and perhaps leaves some milliseconds later. */
 const Reader = Schema.Struct({
@@ -184,51 +179,47 @@ describe("a run that is shared", () => {
     }).pipe(Effect.scoped),
   )
 
-  it.effect("serves all who ask while one runs by the next, and goes on when a reader leaves", () =>
-    Effect.gen(function* () {
-      let runs = 0
-      const gates = yield* Effect.forEach([0, 1, 2], () => Deferred.make<void>())
-      const ask = yield* Batcher.shared({
-        nameOf: (name: string) => name,
-        run: () => {
-          const number = (runs += 1)
-          return Effect.as(Deferred.await(gates[number - 1] ?? Deferred.makeUnsafe<void>()), number)
-        },
-      })
-      const first = yield* Effect.forkChild(ask("one"))
-      yield* TestClock.adjust(1)
-      const later = yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.forkChild(ask("one")))
-      yield* TestClock.adjust(1)
-      const [leaves, ...stay] = later
-      if (leaves !== undefined) yield* Fiber.interrupt(leaves)
-      yield* Fiber.interrupt(first)
-      for (const gate of gates) yield* Deferred.succeed(gate, undefined)
-      assert.deepStrictEqual(
-        yield* Effect.forEach(stay, Fiber.join),
-        Array.from({ length: 49 }, () => 2),
-      )
-      assert.strictEqual(runs, 2)
-      assert.strictEqual(yield* ask("one"), 3)
-    }).pipe(Effect.scoped),
-  )
+  effect("serves all who ask while one runs by the next, and goes on when a reader leaves", function* () {
+    let runs = 0
+    const gates = yield* Effect.forEach([0, 1, 2], () => Deferred.make<void>())
+    const ask = yield* Batcher.shared({
+      nameOf: (name: string) => name,
+      run: () => {
+        const number = (runs += 1)
+        return Effect.as(Deferred.await(gates[number - 1] ?? Deferred.makeUnsafe<void>()), number)
+      },
+    })
+    const first = yield* Effect.forkChild(ask("one"))
+    yield* TestClock.adjust(1)
+    const later = yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.forkChild(ask("one")))
+    yield* TestClock.adjust(1)
+    const [leaves, ...stay] = later
+    if (leaves !== undefined) yield* Fiber.interrupt(leaves)
+    yield* Fiber.interrupt(first)
+    for (const gate of gates) yield* Deferred.succeed(gate, undefined)
+    assert.deepStrictEqual(
+      yield* Effect.forEach(stay, Fiber.join),
+      Array.from({ length: 49 }, () => 2),
+    )
+    assert.strictEqual(runs, 2)
+    assert.strictEqual(yield* ask("one"), 3)
+  })
 
-  it.effect("fails those alone who waited for it", () =>
-    Effect.gen(function* () {
-      let runs = 0
-      const ask = yield* Batcher.shared({
-        nameOf: (name: string) => name,
-        run: () =>
-          Effect.suspend(() => {
-            const number = (runs += 1)
-            return Effect.delay(number === 1 ? Effect.fail("broken") : Effect.succeed(number), 5)
-          }),
-      })
-      const first = yield* Effect.forkChild(Effect.result(ask("one")))
-      yield* TestClock.adjust(1)
-      const second = yield* Effect.forkChild(Effect.result(ask("one")))
-      yield* TestClock.adjust(20)
-      assert.deepStrictEqual(yield* Fiber.join(first), Result.fail("broken"))
-      assert.deepStrictEqual(yield* Fiber.join(second), Result.succeed(2))
-    }).pipe(Effect.scoped),
-  )
+  effect("fails those alone who waited for it", function* () {
+    let runs = 0
+    const ask = yield* Batcher.shared({
+      nameOf: (name: string) => name,
+      run: () =>
+        Effect.suspend(() => {
+          const number = (runs += 1)
+          return Effect.delay(number === 1 ? Effect.fail("broken") : Effect.succeed(number), 5)
+        }),
+    })
+    const first = yield* Effect.forkChild(Effect.result(ask("one")))
+    yield* TestClock.adjust(1)
+    const second = yield* Effect.forkChild(Effect.result(ask("one")))
+    yield* TestClock.adjust(20)
+    assert.deepStrictEqual(yield* Fiber.join(first), Result.fail("broken"))
+    assert.deepStrictEqual(yield* Fiber.join(second), Result.succeed(2))
+  })
 })

@@ -56,7 +56,6 @@ describe("the benchmark", () => {
     assert.strictEqual(one("start")?.most, 1_500)
   })
 
-  /** One round of a contest that is bounded. */
   const bounded = (change: Partial<Figure>, ours: number, peer = ours): Figure => ({
     ...figure("ms", 0, 0),
     ...change,

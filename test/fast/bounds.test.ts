@@ -34,7 +34,6 @@ const terms: Terms = {
   explorer: "https://explorer.example/{tx}",
 }
 
-/** By the wallet and with the nonce of this number; no key signed it. */
 const authorizationOf = (index: number): SignedAuthorization => ({
   asset: terms.asset,
   from: address(index),
@@ -134,7 +133,6 @@ const pictures = 256
 
 const idOf = (index: number) => `3f0c2c1e-5b0a-4c1f-9d51-${index.toString(16).padStart(12, "0")}`
 
-/** A stone as the acts service hands it out. */
 const stoneOf = (id: string) => {
   const settledAt = "2026-11-22T04:00:00.000Z"
   return JSON.stringify({

@@ -9,7 +9,6 @@ import { campaigns } from "../campaign/Commands.ts"
 import { page, root, summarised } from "../campaign/Report.ts"
 import { soaked } from "../campaign/Soak.ts"
 
-/** What a call prints, and whether it was understood. */
 const called = (...args: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const printed: Array<string> = []

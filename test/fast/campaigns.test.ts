@@ -39,7 +39,6 @@ describe("the auditor", () => {
 
 describe("the claim of conformance", () => {
   const claim = textOf("docs/conformance.md")
-  /** The project's own versions, and those of the folders with locks of their own. */
   const installed = ["", "test/tools/", "test/integrators/"].flatMap((folder) =>
     Object.entries<string>(jsonOf(`${folder}package.json`).devDependencies).map((entry) =>
       entry.join(" ").replace(/^\S+ npm:(\S+)@/u, "$1 "),

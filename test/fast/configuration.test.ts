@@ -5,6 +5,7 @@ import { oneLine } from "../../src/cli/CommandFailure.ts"
 import { fromText, generate } from "../../src/log/Signer.ts"
 import { adviceFor } from "../../src/server/config/Advice.ts"
 import { production } from "../../src/server/config/Config.ts"
+import { effect } from "../lab/Effects.ts"
 
 const problems = (env: Record<string, string>) =>
   production.parse(ConfigProvider.fromEnv({ env })).pipe(
@@ -15,61 +16,55 @@ const problems = (env: Record<string, string>) =>
 const fine = { DATABASE_URL: "postgres://altar:password@db/altar" }
 
 describe("the configuration", () => {
-  it.effect("says everything that is wrong at once, a line for each variable, and quotes no value", () =>
-    Effect.gen(function* () {
-      const given = {
-        DATABASE_URL: "postgres://altar:a-password@db/altar?sslmode=bogus-mode",
-        PORT: "seventy",
-        PUBLIC_URL: "altar.example.com",
-        TRUSTED_PROXIES: "10.0.0.0/8, nowhere",
-        RATE_LIMIT_SECRET: "too-short",
-        PAY_TO: "0xnobody",
-        RPC_URL: "wss-rpc-with-a-token",
-        RELAYER_KEY: "0xsecret-key",
-        FACILITATOR_URL: "not-a-url",
-        WALLET_FACTORIES: "0xfactory",
-        SWEEP_SECONDS: "never-ever",
-        X402_NETWORK: "eip155:424242",
-        CHAIN_FINALITY: "pending-block",
-        CARD_PROFILE_ID: "profile-of-mine",
-        CARD_CHALLENGE_SECRET: "a-short-one",
-        LOG_KEY: "no-such-key",
-        LOG_LEVEL: "Loudest",
-      }
-      const said = yield* problems(given)
-      for (const [name, value] of Object.entries(given)) {
-        if (name === "CARD_PROFILE_ID") continue
-        assert.lengthOf(
-          said.filter((line) => line.startsWith(`${name} is wrong: `)),
-          1,
-          `${name}: ${said.join("\n")}`,
-        )
-        assert.notInclude(said.join("\n"), value)
-      }
-      assert.lengthOf(said, Object.keys(given).length - 1)
-    }),
-  )
+  effect("says everything that is wrong at once, a line for each variable, and quotes no value", function* () {
+    const given = {
+      DATABASE_URL: "postgres://altar:a-password@db/altar?sslmode=bogus-mode",
+      PORT: "seventy",
+      PUBLIC_URL: "altar.example.com",
+      TRUSTED_PROXIES: "10.0.0.0/8, nowhere",
+      RATE_LIMIT_SECRET: "too-short",
+      PAY_TO: "0xnobody",
+      RPC_URL: "wss-rpc-with-a-token",
+      RELAYER_KEY: "0xsecret-key",
+      FACILITATOR_URL: "not-a-url",
+      WALLET_FACTORIES: "0xfactory",
+      SWEEP_SECONDS: "never-ever",
+      X402_NETWORK: "eip155:424242",
+      CHAIN_FINALITY: "pending-block",
+      CARD_PROFILE_ID: "profile-of-mine",
+      CARD_CHALLENGE_SECRET: "a-short-one",
+      LOG_KEY: "no-such-key",
+      LOG_LEVEL: "Loudest",
+    }
+    const said = yield* problems(given)
+    for (const [name, value] of Object.entries(given)) {
+      if (name === "CARD_PROFILE_ID") continue
+      assert.lengthOf(
+        said.filter((line) => line.startsWith(`${name} is wrong: `)),
+        1,
+        `${name}: ${said.join("\n")}`,
+      )
+      assert.notInclude(said.join("\n"), value)
+    }
+    assert.lengthOf(said, Object.keys(given).length - 1)
+  })
 
-  it.effect("asks for a database, and for the other half of the cards", () =>
-    Effect.gen(function* () {
-      const [missing, ...others] = yield* problems({})
-      assert.match(missing ?? "", /^DATABASE_URL is not set: /u)
-      assert.deepStrictEqual(others, [])
-      assert.deepStrictEqual(yield* problems(fine), [])
-      assert.deepStrictEqual(yield* problems({ ...fine, CARD_PROFILE_ID: "profile" }), [
-        "Cards are configured by half: set CARD_SECRET_KEY and CARD_CHALLENGE_SECRET as well, or none of them.",
-      ])
-    }),
-  )
+  effect("asks for a database, and for the other half of the cards", function* () {
+    const [missing, ...others] = yield* problems({})
+    assert.match(missing ?? "", /^DATABASE_URL is not set: /u)
+    assert.deepStrictEqual(others, [])
+    assert.deepStrictEqual(yield* problems(fine), [])
+    assert.deepStrictEqual(yield* problems({ ...fine, CARD_PROFILE_ID: "profile" }), [
+      "Cards are configured by half: set CARD_SECRET_KEY and CARD_CHALLENGE_SECRET as well, or none of them.",
+    ])
+  })
 
-  it.effect("takes every sslmode that PostgreSQL has, and refuses others at once", () =>
-    Effect.gen(function* () {
-      for (const mode of ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"])
-        assert.deepStrictEqual(yield* problems({ DATABASE_URL: `postgres://db/altar?sslmode=${mode}` }), [], mode)
-      assert.lengthOf(yield* problems({ DATABASE_URL: "postgres://db/altar?sslmode=bogus" }), 1)
-      assert.lengthOf(yield* problems({ DATABASE_URL: "mysql://db/altar" }), 1)
-    }),
-  )
+  effect("takes every sslmode that PostgreSQL has, and refuses others at once", function* () {
+    for (const mode of ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"])
+      assert.deepStrictEqual(yield* problems({ DATABASE_URL: `postgres://db/altar?sslmode=${mode}` }), [], mode)
+    assert.lengthOf(yield* problems({ DATABASE_URL: "postgres://db/altar?sslmode=bogus" }), 1)
+    assert.lengthOf(yield* problems({ DATABASE_URL: "mysql://db/altar" }), 1)
+  })
 })
 
 describe("advice", () => {
@@ -117,35 +112,29 @@ const refusal = (env: Record<string, string>) =>
   Effect.map(Effect.exit(read(env)), (exit) => (Exit.isFailure(exit) ? oneLine(exit.cause) : ""))
 
 describe("the log's configuration", () => {
-  it.effect("is nothing without a key", () =>
-    Effect.gen(function* () {
-      assert.isUndefined((yield* read({})).log)
-      assert.isUndefined((yield* read({ LOG_ORIGIN: "altar.example/log" })).log)
-    }),
-  )
+  effect("is nothing without a key", function* () {
+    assert.isUndefined((yield* read({})).log)
+    assert.isUndefined((yield* read({ LOG_ORIGIN: "altar.example/log" })).log)
+  })
 
-  it.effect("is named after the public URL, or as it is told", () =>
-    Effect.gen(function* () {
-      const { log } = yield* read({ LOG_KEY: key })
-      assert.deepStrictEqual([log?.origin, log?.signer.name], ["altar.example/log", "altar.example/log"])
-      const moved = yield* read({ LOG_KEY: key, PUBLIC_URL: "https://new.example", LOG_ORIGIN: "altar.example/log" })
-      assert.strictEqual(moved.log?.origin, "altar.example/log")
-    }),
-  )
+  effect("is named after the public URL, or as it is told", function* () {
+    const { log } = yield* read({ LOG_KEY: key })
+    assert.deepStrictEqual([log?.origin, log?.signer.name], ["altar.example/log", "altar.example/log"])
+    const moved = yield* read({ LOG_KEY: key, PUBLIC_URL: "https://new.example", LOG_ORIGIN: "altar.example/log" })
+    assert.strictEqual(moved.log?.origin, "altar.example/log")
+  })
 
-  it.effect("refuses a key of another name or form, and quotes none", () =>
-    Effect.gen(function* () {
-      const other = yield* refusal({ LOG_KEY: key, PUBLIC_URL: "https://new.example" })
-      assert.match(other, /^LOG_KEY is the key of altar\.example\/log, but this log is new\.example\/log: /u)
-      const wrong = yield* refusal({ LOG_KEY: "PRIVATE+KEY+altar.example/log+00000000+secret" })
-      assert.match(wrong, /^LOG_KEY is wrong: /u)
-      for (const said of [other, wrong]) {
-        assert.notInclude(said, "secret")
-        assert.notInclude(said, key.slice(-30))
-        assert.notInclude(said, "\n")
-      }
-    }),
-  )
+  effect("refuses a key of another name or form, and quotes none", function* () {
+    const other = yield* refusal({ LOG_KEY: key, PUBLIC_URL: "https://new.example" })
+    assert.match(other, /^LOG_KEY is the key of altar\.example\/log, but this log is new\.example\/log: /u)
+    const wrong = yield* refusal({ LOG_KEY: "PRIVATE+KEY+altar.example/log+00000000+secret" })
+    assert.match(wrong, /^LOG_KEY is wrong: /u)
+    for (const said of [other, wrong]) {
+      assert.notInclude(said, "secret")
+      assert.notInclude(said, key.slice(-30))
+      assert.notInclude(said, "\n")
+    }
+  })
 })
 
 describe("the keys of receipts", () => {
@@ -153,18 +142,13 @@ describe("the keys of receipts", () => {
   const vkey = (privateText: string) => Result.getOrThrow(fromText(Redacted.make(privateText))).vkey
   const [current, old] = [text("receipts-2"), text("receipts-1")]
 
-  it.effect("are absent, signing, or retired alone", () =>
-    Effect.gen(function* () {
-      assert.isUndefined((yield* read({})).receipts)
-      const both = (yield* read({ RECEIPT_KEY: current, RECEIPT_KEYS_RETIRED: vkey(old) })).receipts
-      assert.deepStrictEqual(
-        [both?.current?.name, both?.retired.map(({ name }) => name)],
-        ["receipts-2", ["receipts-1"]],
-      )
-      const stopped = (yield* read({ RECEIPT_KEYS_RETIRED: vkey(old) })).receipts
-      assert.deepStrictEqual([stopped?.current, stopped?.retired.length], [undefined, 1])
-    }),
-  )
+  effect("are absent, signing, or retired alone", function* () {
+    assert.isUndefined((yield* read({})).receipts)
+    const both = (yield* read({ RECEIPT_KEY: current, RECEIPT_KEYS_RETIRED: vkey(old) })).receipts
+    assert.deepStrictEqual([both?.current?.name, both?.retired.map(({ name }) => name)], ["receipts-2", ["receipts-1"]])
+    const stopped = (yield* read({ RECEIPT_KEYS_RETIRED: vkey(old) })).receipts
+    assert.deepStrictEqual([stopped?.current, stopped?.retired.length], [undefined, 1])
+  })
 
   it.effect.each<readonly [what: string, env: Record<string, string>]>([
     ["the key of the log", { RECEIPT_KEY: text("altar.example"), LOG_KEY: "same", LOG_ORIGIN: "altar.example" }],

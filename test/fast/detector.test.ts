@@ -2,7 +2,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { pointsElsewhere } from "../../src/altar/Detector.ts"
 
-/** By what the text has. */
 const pointing: Readonly<Record<string, ReadonlyArray<string>>> = {
   "an address of the web": ["https://a.example/x", "HTTP://EXAMPLE.COM", "hxxps://example.com", "t.me/joinhere"],
   "a host": ["go to example.com now", "example.com/path?x=1", "münchen.de", "пример.рф", "xn--e1afmkfd.xn--p1ai"],

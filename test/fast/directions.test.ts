@@ -115,7 +115,6 @@ describe("the pages' modules", () => {
           .filter((target) => target !== file),
       ]),
     )
-    /** Whether `to` is reached from `from`. */
     const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
       (next.get(from) ?? []).some(
         (one) => one === to || (!seen.has(one) && seen.add(one).size > 0 && reaches(one, to, seen)),
@@ -171,7 +170,6 @@ describe("tests", () => {
   })
 })
 
-/** Rooms whose files can be read one after the other. */
 const straight = /^(?:schema|src\/(?:admin|agents|altar|log|pages|telemetry))\//u
 
 describe("imports", () => {
@@ -254,7 +252,6 @@ const tables = sources
     [...textOf(file).matchAll(/CREATE (?:UNLOGGED )?TABLE ([a-z_]+)/gu)].map((match) => match[1] ?? ""),
   )
 
-/** The tables a file names after `FROM`, `JOIN`, `INTO` or `UPDATE`. */
 const tablesIn = (file: string) => {
   const text = textOf(file)
   const named = [...text.matchAll(/\b(?:FROM|JOIN|INTO|UPDATE)\s+([a-z_]+)\b/gu)].map((match) => match[1] ?? "")

@@ -2,16 +2,15 @@
 import { existsSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
 import { printed } from "../lab/Commands.ts"
 import { documents, examplesOf } from "../lab/Documents.ts"
 import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
+import { effect } from "../lab/Effects.ts"
 
 const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = jsonOf("package.json")
 
 const linksOf = (text: string) => [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/gu)].map(([, target = ""]) => target)
 
-/** Of `src/payments/ledger/Attempt.ts` and the like; what has a blank or a hole in it is no path. */
 const pathsOf = (text: string) =>
   [...text.matchAll(/`((?:src|schema|test|migrations|docs|nix|\.ci)\/[\w./-]*)`/gu)].map(([, path = ""]) => path)
 
@@ -62,7 +61,6 @@ const policy = not("a policy with shortened keys; test/fast/log-policy.test.ts r
 
 const packed = not("installs into /opt; test/pack/pack.test.ts packs, installs elsewhere and serves")
 
-/** By document and the beginning of the example. */
 const examples: Readonly<
   Record<string, ReadonlyArray<readonly [begins: string, how: ReturnType<typeof run | typeof not>]>>
 > = {
@@ -150,7 +148,6 @@ const examples: Readonly<
   ],
 }
 
-/** The text of a file and of the support it reads documents with. */
 const readerOf = (file: string) => {
   const text = textOf(file)
   return text.includes('from "./Guide.ts"') ? text + textOf("test/operations/Guide.ts") : text
@@ -174,7 +171,6 @@ describe("the examples of", () => {
   })
 })
 
-/** The commands of a shell's example: without comments, quotes and what stands before the program's name. */
 const commandsOf = (text: string) =>
   text
     .replaceAll(/\\\n/gu, " ")
@@ -187,7 +183,6 @@ const commandsOf = (text: string) =>
         .split(/\s+/u),
     )
 
-/** What of it is a script of the package, and what a command of ours. */
 const ours = ([first = "", ...rest]: ReadonlyArray<string>): {
   readonly script?: string
   readonly args?: ReadonlyArray<string>
@@ -209,7 +204,6 @@ const ours = ([first = "", ...rest]: ReadonlyArray<string>): {
 
 const groups = new Set(["buy", "room", "log", "act", "admin"])
 
-/** The words that choose a command. */
 const pathOf = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [first = "", ...rest] = args
   return groups.has(first) ? [first, ...pathOf(rest)] : [first]
@@ -230,17 +224,15 @@ describe("a command in an example", () => {
     )
   })
 
-  it.effect("that is ours has the options that it is shown with", () =>
-    Effect.gen(function* () {
-      const typed = shown.flatMap(({ args, file, line }) =>
-        args === undefined || args.length === 0 ? [] : [{ args, file, line }],
-      )
-      assert.isAbove(typed.length, 15)
-      for (const { args, file, line } of typed) {
-        const help = yield* printed(...pathOf(args), "--help")
-        for (const option of args.filter((word) => /^--\w/u.test(word)))
-          assert.include(help, option.replace(/=.*$/u, ""), `${file}: ${line}`)
-      }
-    }),
-  )
+  effect("that is ours has the options that it is shown with", function* () {
+    const typed = shown.flatMap(({ args, file, line }) =>
+      args === undefined || args.length === 0 ? [] : [{ args, file, line }],
+    )
+    assert.isAbove(typed.length, 15)
+    for (const { args, file, line } of typed) {
+      const help = yield* printed(...pathOf(args), "--help")
+      for (const option of args.filter((word) => /^--\w/u.test(word)))
+        assert.include(help, option.replace(/=.*$/u, ""), `${file}: ${line}`)
+    }
+  })
 })

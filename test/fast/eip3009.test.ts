@@ -100,7 +100,6 @@ const { asset } = authorization
 const { canceled, moved, used } = logsOf()
 const other: Log = { address: asset, topics: [word("7")], data: "0x" }
 
-/** As a node writes it; of a stranger's logs not even the form is right. */
 const answer = (strangers: number, data = "0x") => ({
   transactionHash: word("2"),
   logs: [

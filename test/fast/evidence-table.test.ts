@@ -19,8 +19,8 @@ import {
   usedAnd,
 } from "../lab/ScriptedEvidence.ts"
 import { address, logsOf, word } from "../lab/TransferLogs.ts"
+import { effect } from "../lab/Effects.ts"
 
-/** By a block that may still be taken back. */
 const spentForNow: Evidence.Evidence = {
   _tag: "Open",
   unused: false,
@@ -32,7 +32,6 @@ const spent: Evidence.Evidence = { _tag: "Void", reason: "authorization_spent_el
 const canceled: Evidence.Evidence = { _tag: "Void", reason: "authorization_canceled", transaction: found }
 
 const expired = "invalid_exact_evm_payload_authorization_valid_before"
-/** Both heads are past the signed end. */
 const over = { newest: blockAt(10n, 2_010n), final: blockAt(8n, 2_000n), revert: expired }
 const poor = { revert: tooPoor }
 const log = { transaction: found, blockHash: blockAt(7n).hash }
@@ -191,12 +190,10 @@ describe("when of an authorization", () => {
       }),
   )
 
-  it.effect("it is unused, by a node below the block that has held its transfer, nothing follows", () =>
-    Effect.gen(function* () {
-      const { evidence } = Evidence.make(scripted({ newest: blockAt(10n) }))
-      const paidBefore = (block: bigint) => evidence({ ...look, foundIn: Option.some(block) })
-      assert.deepStrictEqual(yield* paidBefore(11n), nothing)
-      assert.deepStrictEqual(yield* paidBefore(10n), open(true))
-    }),
-  )
+  effect("it is unused, by a node below the block that has held its transfer, nothing follows", function* () {
+    const { evidence } = Evidence.make(scripted({ newest: blockAt(10n) }))
+    const paidBefore = (block: bigint) => evidence({ ...look, foundIn: Option.some(block) })
+    assert.deepStrictEqual(yield* paidBefore(11n), nothing)
+    assert.deepStrictEqual(yield* paidBefore(10n), open(true))
+  })
 })

@@ -20,7 +20,6 @@ import { openCheckpoint, verifyProof, verifySegment, verifyStone } from "../../s
 
 interface Place {
   readonly where: string
-  /** The schema beside the example. */
   readonly pointer: string
   readonly example: unknown
 }
@@ -33,7 +32,6 @@ ajv.addSchema(Object(document), "document")
 
 const escaped = (name: string) => encodeURIComponent(name.replaceAll("~", "~0").replaceAll("/", "~1"))
 
-/** Each example of the document: `examples` of a schema, `example` of a media type beside its `schema`. */
 const placesIn = (value: unknown, pointer = ""): ReadonlyArray<Place> =>
   typeof value !== "object" || value === null
     ? []
@@ -49,13 +47,11 @@ const placesIn = (value: unknown, pointer = ""): ReadonlyArray<Place> =>
 
 const places = placesIn(document)
 
-/** Every object within an example, itself included. */
 const objectsIn = (value: unknown): ReadonlyArray<object> =>
   typeof value !== "object" || value === null ? [] : [value, ...Object.values(value).flatMap(objectsIn)]
 
 const objects = places.flatMap(({ example, where }) => objectsIn(example).map((value) => ({ value, where })))
 
-/** The objects that are of a schema. */
 const allOf = <A>(schema: Schema.Codec<A, unknown>) => {
   const is = Schema.is(schema)
   return objects.flatMap(({ value, where }) => (is(value) ? [{ value, where }] : []))
@@ -69,7 +65,6 @@ const textsAt = (name: string) =>
     return typeof text === "string" ? [{ text, where, value }] : []
   })
 
-/** JSON that a header carries, by the header's name. */
 const headersNamed = (name: string) =>
   places
     .filter(({ where }) => where.includes(`/${name}/schema/`) || where.includes(`/schemas/${name}/`))

@@ -1,5 +1,5 @@
 /** Payments that wait for the relayer: whoever stops waiting takes nobody else's place, and nothing else, with it. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Deferred, Duration, Effect, Exit, Fiber, Option, Ref, Semaphore } from "effect"
 import { MaxOpsBeforeYield } from "effect/Scheduler"
 import { type Hex, zeroAddress, zeroHash } from "viem"
@@ -8,6 +8,7 @@ import * as Groups from "../../src/payments/x402/relayer/Groups.ts"
 import * as RelayerNode from "../../src/payments/x402/relayer/RelayerNode.ts"
 import * as RelayerNonces from "../../src/payments/x402/relayer/RelayerNonces.ts"
 import { patience } from "../lab/Patience.ts"
+import { live } from "../lab/Effects.ts"
 
 const submitted: Submission = { _tag: "Submitted", transaction: zeroHash }
 
@@ -30,7 +31,6 @@ const memberOf = Effect.fnUntraced(function* (attempt: string) {
 
 const estimated = Option.some({ gas: 1n, expected: { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n } })
 
-/** Groups whose node says nothing, so that each travels by what is given for one alone. */
 const groupsOf = Effect.fnUntraced(function* (
   ways: Pick<Groups.GroupsOptions, "alone" | "inTurn"> & { readonly turn?: Semaphore.Semaphore },
 ) {
@@ -51,62 +51,56 @@ const soon = <A, E, R>(effect: Effect.Effect<A, E, R>, why: string) =>
   Effect.timeoutOrElse(effect, { duration: patience(5), orElse: () => Effect.die(why) })
 
 describe("payments that wait for the relayer", () => {
-  it.live("go on after one that stopped waiting, wherever it was just then", () =>
-    Effect.gen(function* () {
-      // It can be stopped at every so many of its steps, and is after so many stops.
-      for (const [stride, stops] of [4, 5, 6, 7, 8, 9].flatMap((each) => [0, 1, 2, 3, 4, 5, 6].map((n) => [each, n]))) {
-        const sent: Array<string> = []
-        const inTurn: Groups.GroupsOptions["inTurn"] = ({ transfer }) =>
-          Effect.sync(() => {
-            sent.push(transfer.attempt)
-            return submitted
-          })
-        const groups = yield* groupsOf({ alone: () => Effect.never, inTurn })
-        const first = yield* memberOf("first")
-        const one = yield* Effect.forkChild(
-          Effect.provideService(groups.join(first, estimated), MaxOpsBeforeYield, stride ?? 4),
-        )
-        for (let step = 0; step < (stops ?? 0); step += 1) yield* Effect.yieldNow
-        yield* Fiber.interrupt(one)
-        const second = yield* memberOf("second")
-        const answer = yield* soon(groups.join(second, estimated), `stopped after ${stops} times ${stride} steps`)
-        assert.deepStrictEqual(answer, submitted)
-        assert.lengthOf(
-          sent.filter((attempt) => attempt === "second"),
-          1,
-        )
-      }
-    }),
-  )
+  live("go on after one that stopped waiting, wherever it was just then", function* () {
+    // It can be stopped at every so many of its steps, and is after so many stops.
+    for (const [stride, stops] of [4, 5, 6, 7, 8, 9].flatMap((each) => [0, 1, 2, 3, 4, 5, 6].map((n) => [each, n]))) {
+      const sent: Array<string> = []
+      const inTurn: Groups.GroupsOptions["inTurn"] = ({ transfer }) =>
+        Effect.sync(() => {
+          sent.push(transfer.attempt)
+          return submitted
+        })
+      const groups = yield* groupsOf({ alone: () => Effect.never, inTurn })
+      const first = yield* memberOf("first")
+      const one = yield* Effect.forkChild(
+        Effect.provideService(groups.join(first, estimated), MaxOpsBeforeYield, stride ?? 4),
+      )
+      for (let step = 0; step < (stops ?? 0); step += 1) yield* Effect.yieldNow
+      yield* Fiber.interrupt(one)
+      const second = yield* memberOf("second")
+      const answer = yield* soon(groups.join(second, estimated), `stopped after ${stops} times ${stride} steps`)
+      assert.deepStrictEqual(answer, submitted)
+      assert.lengthOf(
+        sent.filter((attempt) => attempt === "second"),
+        1,
+      )
+    }
+  })
 
-  it.live("are not put into a group twice where the first to ask has left", () =>
-    Effect.gen(function* () {
-      const turn = yield* Semaphore.make(1)
-      const released = yield* Deferred.make<void>()
-      let times = 0
-      const inTurn = () => Effect.sync(() => ((times += 1), submitted))
-      const groups = yield* groupsOf({ turn, alone: () => Effect.never, inTurn })
-      yield* Effect.forkChild(turn.withPermits(1)(Deferred.await(released)))
-      yield* Effect.yieldNow
-      const member = yield* memberOf("one")
-      const ask = groups.join(member, estimated)
-      const first = yield* Effect.forkChild(ask, { startImmediately: true })
-      yield* Fiber.interrupt(first)
-      const others = yield* Effect.forkChild(Effect.all([ask, ask], { concurrency: "unbounded" }), {
-        startImmediately: true,
-      })
-      yield* Deferred.succeed(released, undefined)
-      assert.deepStrictEqual(yield* soon(Fiber.join(others), "nobody was answered"), [submitted, submitted])
-      assert.strictEqual(times, 1)
-    }),
-  )
+  live("are not put into a group twice where the first to ask has left", function* () {
+    const turn = yield* Semaphore.make(1)
+    const released = yield* Deferred.make<void>()
+    let times = 0
+    const inTurn = () => Effect.sync(() => ((times += 1), submitted))
+    const groups = yield* groupsOf({ turn, alone: () => Effect.never, inTurn })
+    yield* Effect.forkChild(turn.withPermits(1)(Deferred.await(released)))
+    yield* Effect.yieldNow
+    const member = yield* memberOf("one")
+    const ask = groups.join(member, estimated)
+    const first = yield* Effect.forkChild(ask, { startImmediately: true })
+    yield* Fiber.interrupt(first)
+    const others = yield* Effect.forkChild(Effect.all([ask, ask], { concurrency: "unbounded" }), {
+      startImmediately: true,
+    })
+    yield* Deferred.succeed(released, undefined)
+    assert.deepStrictEqual(yield* soon(Fiber.join(others), "nobody was answered"), [submitted, submitted])
+    assert.strictEqual(times, 1)
+  })
 
-  it.live("hear of a fault of ours where one travels alone", () =>
-    Effect.gen(function* () {
-      const alone = () => Effect.die("a fault")
-      const groups = yield* groupsOf({ alone, inTurn: () => Effect.never })
-      const exit = yield* soon(Effect.exit(groups.join(yield* memberOf("one"), Option.none())), "it waits for ever")
-      assert.isTrue(Exit.hasDies(exit))
-    }),
-  )
+  live("hear of a fault of ours where one travels alone", function* () {
+    const alone = () => Effect.die("a fault")
+    const groups = yield* groupsOf({ alone, inTurn: () => Effect.never })
+    const exit = yield* soon(Effect.exit(groups.join(yield* memberOf("one"), Option.none())), "it waits for ever")
+    assert.isTrue(Exit.hasDies(exit))
+  })
 })

@@ -6,6 +6,7 @@ import { priceUsd } from "../../schema/payments/Payment.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { spelledOut, switches } from "../../src/cli/Arguments.ts"
 import { printed as ask } from "../lab/Commands.ts"
+import { effect } from "../lab/Effects.ts"
 
 const buying = ["witness", "pray", "keep", "collect", "light", "reveal", "unseal", "reconcile", "purchases"]
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
@@ -40,19 +41,17 @@ describe("a word that begins with a dash", () => {
 })
 
 describe("help", () => {
-  it.effect("names every command and what the exit codes mean", () =>
-    Effect.gen(function* () {
-      const help =
-        (yield* ask("--help")) +
-        (yield* ask("room", "--help")) +
-        (yield* ask("act", "--help")) +
-        (yield* ask("log", "--help")) +
-        (yield* ask("admin", "--help"))
-      for (const command of commands) assert.match(help, new RegExp(`^ {2}${command.at(-1) ?? ""} +\\S`, "mu"))
-      assert.match(help, /Exit code 0 is success; 1 is trouble/u)
-      assert.match(yield* ask("buy", "--help"), /^ {2}witness .*^ {2}room /msu)
-    }),
-  )
+  effect("names every command and what the exit codes mean", function* () {
+    const help =
+      (yield* ask("--help")) +
+      (yield* ask("room", "--help")) +
+      (yield* ask("act", "--help")) +
+      (yield* ask("log", "--help")) +
+      (yield* ask("admin", "--help"))
+    for (const command of commands) assert.match(help, new RegExp(`^ {2}${command.at(-1) ?? ""} +\\S`, "mu"))
+    assert.match(help, /Exit code 0 is success; 1 is trouble/u)
+    assert.match(yield* ask("buy", "--help"), /^ {2}witness .*^ {2}room /msu)
+  })
 
   it.effect("shows every command with its flags and examples", () =>
     Effect.forEach(commands, (command) =>
@@ -83,31 +82,24 @@ describe("help", () => {
     ),
   )
 
-  it.effect("takes prices, arguments and flags of every act from the contract", () =>
-    Effect.gen(function* () {
-      for (const { sale } of sales) assert.include(yield* ask("act", sale.name, "--help"), priceUsd(sale.priceAtomic))
-      const prayer = yield* ask("act", "offerPrayer", "--help")
-      for (const part of ["familiar-id", "--day", "--agent-name", "--intention-commitment", "--words", "--max-per-day"])
-        assert.include(prayer, part)
-    }),
-  )
+  effect("takes prices, arguments and flags of every act from the contract", function* () {
+    for (const { sale } of sales) assert.include(yield* ask("act", sale.name, "--help"), priceUsd(sale.priceAtomic))
+    const prayer = yield* ask("act", "offerPrayer", "--help")
+    for (const part of ["familiar-id", "--day", "--agent-name", "--intention-commitment", "--words", "--max-per-day"])
+      assert.include(prayer, part)
+  })
 
-  it.effect("says which variables the server and the buyer read", () =>
-    Effect.gen(function* () {
-      assert.include(yield* ask("serve", "--help"), "RELAYER_KEY")
-      const witness = yield* ask("witness", "--help")
-      for (const name of ["URL", "DATA", "PRIVATE_KEY"]) assert.include(witness, `SPIRIT_ALTAR_${name}`)
-    }),
-  )
+  effect("says which variables the server and the buyer read", function* () {
+    assert.include(yield* ask("serve", "--help"), "RELAYER_KEY")
+    const witness = yield* ask("witness", "--help")
+    for (const name of ["URL", "DATA", "PRIVATE_KEY"]) assert.include(witness, `SPIRIT_ALTAR_${name}`)
+  })
 
-  it.effect("completes in bash: the script is well formed and knows commands, flags and choices", () =>
-    Effect.gen(function* () {
-      const script = yield* ask("--completions", "bash")
-      execFileSync("bash", ["-n"], { input: script })
-      for (const word of ["witness", "reconcile", "--max-per-day", "moss-hare", "celebrate"])
-        assert.include(script, word)
-      assert.include(yield* ask("--completions", "zsh"), "#compdef spirit-altar")
-      assert.include(yield* ask("--completions", "fish"), "complete -c spirit-altar")
-    }),
-  )
+  effect("completes in bash: the script is well formed and knows commands, flags and choices", function* () {
+    const script = yield* ask("--completions", "bash")
+    execFileSync("bash", ["-n"], { input: script })
+    for (const word of ["witness", "reconcile", "--max-per-day", "moss-hare", "celebrate"]) assert.include(script, word)
+    assert.include(yield* ask("--completions", "zsh"), "#compdef spirit-altar")
+    assert.include(yield* ask("--completions", "fish"), "complete -c spirit-altar")
+  })
 })

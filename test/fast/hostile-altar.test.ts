@@ -14,7 +14,6 @@ import {
   stoneUrl as resource,
 } from "../lab/buyer/Offers.ts"
 
-/** Terms that may name what the contract has not. */
 const challengeOf = (change: object) => {
   const challenge = asking(change)
   return { ...challenge, resource: { ...challenge.resource, secret: "of the altar" } }
@@ -33,7 +32,6 @@ const link = {
   transaction: `0x${"18".repeat(32)}`,
 }
 
-/** What an honest altar answers to this payment, for a stone with this commitment. */
 const settled = (sealed: string, payment: string | null) => {
   const payer: string = payment === null ? payTo : JSON.parse(atob(payment)).payload.authorization.from
   return {
@@ -71,7 +69,6 @@ interface Signed {
   readonly message: object
 }
 
-/** A buyer of an altar that answers by script: what it was asked, and what was signed. */
 const facing = (answer: (path: string, payment: string | null, asked: number) => Response) => {
   const own = privateKeyToAccount(generatePrivateKey())
   const signed: Array<Signed> = []

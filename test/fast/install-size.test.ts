@@ -7,7 +7,6 @@ import { jsonOf, root, textOf as text } from "../lab/Sources.ts"
 
 const modules = join(root, "node_modules")
 
-/** Rows of the table in CONTRIBUTING.md; `@x402/*` stands for each package of that name. */
 const rows = [...text("CONTRIBUTING.md").matchAll(/^\| (?<names>`.*?`) \| (?<megabytes>\d+) \| \S/gmu)].map(
   ({ groups }) => ({
     names: [...(groups?.["names"] ?? "").matchAll(/`([^`]+)`/gu)].map(([, name = ""]) => name),

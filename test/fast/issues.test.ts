@@ -4,6 +4,7 @@ import { Effect, Schema } from "effect"
 import { RoomBody } from "../../schema/room/Room.ts"
 import { issuesOf } from "../../src/platform/Issues.ts"
 import { malformed } from "../../src/room/Requests.ts"
+import { effect } from "../lab/Effects.ts"
 
 const strict = { onExcessProperty: "error", errors: "all" } as const
 
@@ -22,22 +23,18 @@ describe("what is wrong with a body", () => {
   )
 })
 
-it.effect("a place that is cut keeps no half of a character", () =>
-  Effect.gen(function* () {
-    const name = `${"a".repeat(199)}🪨`
-    const [issue] = issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)({ [name]: 1 })))
-    assert.strictEqual(issue?.path, `${"a".repeat(199)}\ufffd`)
-  }),
-)
+effect("a place that is cut keeps no half of a character", function* () {
+  const name = `${"a".repeat(199)}🪨`
+  const [issue] = issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)({ [name]: 1 })))
+  assert.strictEqual(issue?.path, `${"a".repeat(199)}\ufffd`)
+})
 
-it.effect("twenty issues are told of a thousand, each with a short place and sentence", () =>
-  Effect.gen(function* () {
-    const body = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`${index}${"x".repeat(1_000)}`, 1]))
-    const issues = issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)(body)))
-    assert.lengthOf(issues, 20)
-    for (const { message, path } of issues) {
-      assert.isAtMost(message.length, 300)
-      assert.isAtMost(path.length, 200)
-    }
-  }),
-)
+effect("twenty issues are told of a thousand, each with a short place and sentence", function* () {
+  const body = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`${index}${"x".repeat(1_000)}`, 1]))
+  const issues = issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)(body)))
+  assert.lengthOf(issues, 20)
+  for (const { message, path } of issues) {
+    assert.isAtMost(message.length, 300)
+    assert.isAtMost(path.length, 200)
+  }
+})

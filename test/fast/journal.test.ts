@@ -94,7 +94,6 @@ const drafted = (altar: string, key: string, words: string) => ({
   sealed: { salt: "0123456789abcdef", words },
 })
 
-/** A purchase that this altar answered with the id. */
 const bought = (journal: Journal, altar: string, key: string, words: string) => {
   const purchases = Purchases.make(journal)
   return Effect.runPromise(
@@ -104,7 +103,6 @@ const bought = (journal: Journal, altar: string, key: string, words: string) => 
   )
 }
 
-/** Whom a buyer at `url` tells the words of the id, and what it is refused with. */
 const revealed = async (journal: Journal, url: string) => {
   const told: Array<string> = []
   const send: typeof fetch = async (input, init) => {

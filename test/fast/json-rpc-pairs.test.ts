@@ -5,6 +5,7 @@ import { Effect, Result } from "effect"
 import { numberToHex } from "viem"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { type Call, echo, fine, isBatch, nodeThat, patient, served } from "../lab/JsonRpcNode.ts"
+import { effects } from "../lab/Effects.ts"
 
 const undici = layer(NodeHttpClient.layerUndici, { excludeTestServices: true })
 
@@ -18,6 +19,7 @@ const blockOn = (branch: "a" | "b", number: number) => ({
 const newest = 1_000
 
 undici("two nodes behind one address, of which one is on a dead branch up to the block before the final one", (it) => {
+  const effect = effects(it)
   const missing = { result: null }
   const failing = { error: { code: -32_603, message: "no such block" } }
   for (const [how, there] of [
@@ -26,8 +28,9 @@ undici("two nodes behind one address, of which one is on a dead branch up to the
   ] as const) {
     // Odd and even numbers of them, so that requests are full in the middle of a pair and between two.
     for (const acts of [1, 25, 49, 50, 99]) {
-      it.effect(`never make a block of the dead branch final: ${acts} asked at once, and the second node ${how}`, () =>
-        Effect.gen(function* () {
+      effect(
+        `never make a block of the dead branch final: ${acts} asked at once, and the second node ${how}`,
+        function* () {
           let requests = 0
           const { heard, url } = yield* served((calls, response) => {
             requests += 1
@@ -63,15 +66,17 @@ undici("two nodes behind one address, of which one is on a dead branch up to the
             [],
           )
           assert.isTrue(alive.every((one) => Result.isSuccess(one) && one.success))
-        }),
+        },
       )
     }
   }
 })
 
 undici("two questions that are asked together", (it) => {
-  it.effect("are answered by one request, whatever is asked beside them and however they have to be repeated", () =>
-    Effect.gen(function* () {
+  const effect = effects(it)
+  effect(
+    "are answered by one request, whatever is asked beside them and however they have to be repeated",
+    function* () {
       let failures = 3
       const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
         const request = heard.length
@@ -92,27 +97,25 @@ undici("two questions that are asked together", (it) => {
       const answers = yield* Effect.all([...lone, ...pairs], { concurrency: "unbounded" })
       for (const [one, other] of answers.slice(lone.length)) assert.strictEqual(one, other)
       assert.isBelow(failures, 1)
-    }),
+    },
   )
 
-  it.effect("say each what it was refused with, and are repeated together where one takes all the bytes", () =>
-    Effect.gen(function* () {
-      const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
-        if ([calls].flat().some(({ params }) => params[0] === "endless"))
-          return void response.write("[".padEnd(2_000_000))
-        const one = (call: Call) =>
-          call.params[0] === "reverts" ? { id: call.id, error: { code: 3, message: "reverted" } } : echo(call)
-        return void response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
-      }, patient)
-      const [both] = yield* Effect.all(
-        [askPair(["eth_call", ["first"]], ["eth_call", ["reverts"]]), Effect.flip(ask("eth_call", ["endless"]))],
-        { concurrency: "unbounded" },
-      )
-      assert.deepStrictEqual(both.map(Result.match({ onSuccess: String, onFailure: ({ code }) => String(code) })), [
-        fine[0],
-        "3",
-      ])
-      assert.deepStrictEqual(heard.map((calls) => [calls].flat().length).sort(), [1, 2, 3])
-    }),
-  )
+  effect("say each what it was refused with, and are repeated together where one takes all the bytes", function* () {
+    const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
+      if ([calls].flat().some(({ params }) => params[0] === "endless"))
+        return void response.write("[".padEnd(2_000_000))
+      const one = (call: Call) =>
+        call.params[0] === "reverts" ? { id: call.id, error: { code: 3, message: "reverted" } } : echo(call)
+      return void response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
+    }, patient)
+    const [both] = yield* Effect.all(
+      [askPair(["eth_call", ["first"]], ["eth_call", ["reverts"]]), Effect.flip(ask("eth_call", ["endless"]))],
+      { concurrency: "unbounded" },
+    )
+    assert.deepStrictEqual(both.map(Result.match({ onSuccess: String, onFailure: ({ code }) => String(code) })), [
+      fine[0],
+      "3",
+    ])
+    assert.deepStrictEqual(heard.map((calls) => [calls].flat().length).sort(), [1, 2, 3])
+  })
 })

@@ -19,62 +19,58 @@ import {
 } from "../lab/JsonRpcNode.ts"
 import { patience } from "../lab/Patience.ts"
 import { listening } from "../lab/Socket.ts"
+import { effects } from "../lab/Effects.ts"
 
 const undici = layer(NodeHttpClient.layerUndici, { excludeTestServices: true })
 
 undici("questions to the node", (it) => {
-  it.effect("of one moment are one request, the same question once, and fifty at most", () =>
-    Effect.gen(function* () {
-      const { ask, heard } = yield* nodeThat((calls, response) => response.end(answerAll(calls)), patient)
-      assert.deepStrictEqual(yield* askAll(ask, [...names, "first", "first"]), [...fine, fine[0], fine[0]])
-      assert.deepStrictEqual(
-        heard.map((calls) => [calls].flat().length),
-        [3],
-      )
-      const many = Array.from({ length: 120 }, (_, index) => String(index))
-      assert.deepStrictEqual(
-        yield* askAll(ask, many),
-        many.map((name) => `eth_call ${name}`),
-      )
-      // They travel side by side, over connections of their own: which one arrives first nobody promises.
-      const sizes = heard.slice(1).map((calls) => [calls].flat().length)
-      assert.deepStrictEqual(
-        sizes.sort((one, other) => other - one),
-        [50, 50, 20],
-      )
-    }),
-  )
+  const effect = effects(it)
+  effect("of one moment are one request, the same question once, and fifty at most", function* () {
+    const { ask, heard } = yield* nodeThat((calls, response) => response.end(answerAll(calls)), patient)
+    assert.deepStrictEqual(yield* askAll(ask, [...names, "first", "first"]), [...fine, fine[0], fine[0]])
+    assert.deepStrictEqual(
+      heard.map((calls) => [calls].flat().length),
+      [3],
+    )
+    const many = Array.from({ length: 120 }, (_, index) => String(index))
+    assert.deepStrictEqual(
+      yield* askAll(ask, many),
+      many.map((name) => `eth_call ${name}`),
+    )
+    // They travel side by side, over connections of their own: which one arrives first nobody promises.
+    const sizes = heard.slice(1).map((calls) => [calls].flat().length)
+    assert.deepStrictEqual(
+      sizes.sort((one, other) => other - one),
+      [50, 50, 20],
+    )
+  })
 
-  it.effect("never take the answer to a request that was on its way before them", () =>
-    Effect.gen(function* () {
-      let block = 0
-      const held = Promise.withResolvers<() => void>()
-      const { ask } = yield* nodeThat((calls, response) => {
-        block += 1
-        const text = JSON.stringify({ id: [calls].flat()[0]?.id, result: block })
-        if (block === 1) held.resolve(() => response.end(text))
-        else response.end(text)
-      }, patient)
-      const early = yield* Effect.forkChild(ask("eth_blockNumber", []))
-      const release = yield* Effect.promise(() => held.promise)
-      assert.strictEqual(yield* ask("eth_blockNumber", []), 2)
-      release()
-      assert.strictEqual(yield* Fiber.join(early), 1)
-    }),
-  )
+  effect("never take the answer to a request that was on its way before them", function* () {
+    let block = 0
+    const held = Promise.withResolvers<() => void>()
+    const { ask } = yield* nodeThat((calls, response) => {
+      block += 1
+      const text = JSON.stringify({ id: [calls].flat()[0]?.id, result: block })
+      if (block === 1) held.resolve(() => response.end(text))
+      else response.end(text)
+    }, patient)
+    const early = yield* Effect.forkChild(ask("eth_blockNumber", []))
+    const release = yield* Effect.promise(() => held.promise)
+    assert.strictEqual(yield* ask("eth_blockNumber", []), 2)
+    release()
+    assert.strictEqual(yield* Fiber.join(early), 1)
+  })
 
-  it.effect("go on when whoever asked first leaves", () =>
-    Effect.gen(function* () {
-      const held = Promise.withResolvers<() => void>()
-      const { ask } = yield* nodeThat((calls, response) => held.resolve(() => response.end(answerAll(calls))), patient)
-      const first = yield* Effect.forkChild(ask("eth_call", ["first"]))
-      const second = yield* Effect.forkChild(ask("eth_call", ["first"]))
-      const release = yield* Effect.promise(() => held.promise)
-      yield* Fiber.interrupt(first)
-      release()
-      assert.strictEqual(yield* Fiber.join(second), fine[0])
-    }),
-  )
+  effect("go on when whoever asked first leaves", function* () {
+    const held = Promise.withResolvers<() => void>()
+    const { ask } = yield* nodeThat((calls, response) => held.resolve(() => response.end(answerAll(calls))), patient)
+    const first = yield* Effect.forkChild(ask("eth_call", ["first"]))
+    const second = yield* Effect.forkChild(ask("eth_call", ["first"]))
+    const release = yield* Effect.promise(() => held.promise)
+    yield* Fiber.interrupt(first)
+    release()
+    assert.strictEqual(yield* Fiber.join(second), fine[0])
+  })
 
   const partial: ReadonlyArray<
     readonly [what: string, answers: (calls: ReadonlyArray<Call>) => ReadonlyArray<unknown>]
@@ -85,15 +81,13 @@ undici("questions to the node", (it) => {
     ["answers one without a result", ([first, ...calls]) => [{ id: first?.id }, ...calls.map(echo)]],
   ]
   for (const [what, answers] of partial) {
-    it.effect(`get each its own answer of a node that ${what}`, () =>
-      Effect.gen(function* () {
-        const { ask } = yield* nodeThat(
-          (calls, response) => response.end(isBatch(calls) ? JSON.stringify(answers(calls)) : answerAll(calls)),
-          patient,
-        )
-        assert.deepStrictEqual(yield* askAll(ask, names), fine)
-      }),
-    )
+    effect(`get each its own answer of a node that ${what}`, function* () {
+      const { ask } = yield* nodeThat(
+        (calls, response) => response.end(isBatch(calls) ? JSON.stringify(answers(calls)) : answerAll(calls)),
+        patient,
+      )
+      assert.deepStrictEqual(yield* askAll(ask, names), fine)
+    })
   }
 
   for (const [what, status, text] of [
@@ -101,123 +95,113 @@ undici("questions to the node", (it) => {
     ["with an error", 200, '{"id":null,"error":{"code":-32600,"message":"no batches"}}'],
     ["with nonsense", 200, "<html>"],
   ] as const) {
-    it.effect(`are asked one by one where batches are refused ${what}`, () =>
-      Effect.gen(function* () {
-        const { ask, heard } = yield* nodeThat(
-          (calls, response) => (isBatch(calls) ? response.writeHead(status).end(text) : response.end(answerAll(calls))),
-          patient,
-        )
-        assert.deepStrictEqual(yield* askAll(ask, names), fine)
-        assert.deepStrictEqual(yield* askAll(ask, names), fine)
-        if (text !== "<html>") assert.strictEqual(heard.filter(isBatch).length, 1, "and that is remembered")
-      }),
-    )
+    effect(`are asked one by one where batches are refused ${what}`, function* () {
+      const { ask, heard } = yield* nodeThat(
+        (calls, response) => (isBatch(calls) ? response.writeHead(status).end(text) : response.end(answerAll(calls))),
+        patient,
+      )
+      assert.deepStrictEqual(yield* askAll(ask, names), fine)
+      assert.deepStrictEqual(yield* askAll(ask, names), fine)
+      if (text !== "<html>") assert.strictEqual(heard.filter(isBatch).length, 1, "and that is remembered")
+    })
   }
 
-  it.effect("fail alone: by an error of their own, by their length, or by their time", () =>
-    Effect.gen(function* () {
-      const behave: Behaviour = (calls, response) => {
-        const named = (name: string) => [calls].flat().some(({ params }) => params[0] === name)
-        if (named("endless")) return void response.write("[".padEnd(2_000_000))
-        if (named("never")) return undefined
-        const one = (call: Call) =>
-          call.params[0] === "reverts" ? { id: call.id, error: { code: 3, message: "reverted" } } : echo(call)
-        return void response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
-      }
-      const { ask } = yield* nodeThat(behave, patient)
-      assert.deepStrictEqual(yield* askAll(ask, ["first", "reverts"]), [fine[0], "3"])
-      assert.deepStrictEqual(yield* askAll(ask, ["first", "endless"]), [fine[0], "AnswerTooLarge"])
-      // Long enough for what does answer, also where others have their turn first.
-      const hurried = yield* nodeThat(behave, Duration.millis(patience(1.5)))
-      assert.deepStrictEqual(yield* askAll(hurried.ask, ["first", "never"]), [fine[0], "TimeoutError"])
-    }),
-  )
+  effect("fail alone: by an error of their own, by their length, or by their time", function* () {
+    const behave: Behaviour = (calls, response) => {
+      const named = (name: string) => [calls].flat().some(({ params }) => params[0] === name)
+      if (named("endless")) return void response.write("[".padEnd(2_000_000))
+      if (named("never")) return undefined
+      const one = (call: Call) =>
+        call.params[0] === "reverts" ? { id: call.id, error: { code: 3, message: "reverted" } } : echo(call)
+      return void response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
+    }
+    const { ask } = yield* nodeThat(behave, patient)
+    assert.deepStrictEqual(yield* askAll(ask, ["first", "reverts"]), [fine[0], "3"])
+    assert.deepStrictEqual(yield* askAll(ask, ["first", "endless"]), [fine[0], "AnswerTooLarge"])
+    // Long enough for what does answer, also where others have their turn first.
+    const hurried = yield* nodeThat(behave, Duration.millis(patience(1.5)))
+    assert.deepStrictEqual(yield* askAll(hurried.ask, ["first", "never"]), [fine[0], "TimeoutError"])
+  })
 
-  it.effect("end in time although the node sends a byte now and then for ever", () =>
-    Effect.gen(function* () {
-      const { ask } = yield* nodeThat((_, response) => {
-        const drip = setInterval(() => response.write(" "), 20)
-        response.on("close", () => clearInterval(drip))
-      }, Duration.millis(200))
-      assert.deepStrictEqual(yield* askAll(ask, ["first"]), ["TimeoutError"])
-    }),
-  )
+  effect("end in time although the node sends a byte now and then for ever", function* () {
+    const { ask } = yield* nodeThat((_, response) => {
+      const drip = setInterval(() => response.write(" "), 20)
+      response.on("close", () => clearInterval(drip))
+    }, Duration.millis(200))
+    assert.deepStrictEqual(yield* askAll(ask, ["first"]), ["TimeoutError"])
+  })
 
-  it.effect("are repeated once after what passes, and what must not be repeated is asked a single time", () =>
-    Effect.gen(function* () {
-      const { ask, heard, once } = yield* nodeThat((_, response) => response.writeHead(503).end(), patient)
-      assert.deepStrictEqual(yield* askAll(ask, ["first"]), ["503"])
-      assert.strictEqual(heard.length, 2)
-      yield* Effect.flip(once("eth_sendRawTransaction", ["0x"]))
-      assert.strictEqual(heard.length, 3)
-    }),
-  )
+  effect("are repeated once after what passes, and what must not be repeated is asked a single time", function* () {
+    const { ask, heard, once } = yield* nodeThat((_, response) => response.writeHead(503).end(), patient)
+    assert.deepStrictEqual(yield* askAll(ask, ["first"]), ["503"])
+    assert.strictEqual(heard.length, 2)
+    yield* Effect.flip(once("eth_sendRawTransaction", ["0x"]))
+    assert.strictEqual(heard.length, 3)
+  })
 })
 
 undici("a long answer", (it) => {
+  const effect = effects(it)
   const long = "x".repeat(1_500_000)
 
-  it.effect("is read a few at a time, once for all who ask the same, and holds up nobody else", () =>
-    Effect.gen(function* () {
-      const held: Array<() => void> = []
-      const asked = new Map<string, number>()
-      const { ask } = yield* nodeThat(
-        (calls, response) => {
-          const result = ({ params: [name] }: Call) => (String(name).startsWith("long") ? long : "short")
-          const text = JSON.stringify(
-            isBatch(calls)
-              ? calls.map((call) => ({ id: call.id, result: result(call) }))
-              : { id: calls.id, result: result(calls) },
-          )
-          if (isBatch(calls)) return void response.end(text)
-          const name = String(calls.params[0])
-          asked.set(name, (asked.get(name) ?? 0) + 1)
-          // The first time it is found too long; from then on whoever reads it waits.
-          if (name.startsWith("long") && asked.get(name) === 2) return void held.push(() => response.end(text))
-          return void response.end(text)
-        },
-        patient,
-        4_000_000,
-      )
-      const longNames = ["long 1", "long 2", "long 3", "long 4", "long 5"]
-      const longOnes = yield* Effect.forkChild(
-        Effect.forEach(
-          [...longNames, ...longNames],
-          (name) => Effect.map(ask("eth_getTransactionReceipt", [name]), (answer) => String(answer).length),
-          { concurrency: "unbounded" },
+  effect("is read a few at a time, once for all who ask the same, and holds up nobody else", function* () {
+    const held: Array<() => void> = []
+    const asked = new Map<string, number>()
+    const { ask } = yield* nodeThat(
+      (calls, response) => {
+        const result = ({ params: [name] }: Call) => (String(name).startsWith("long") ? long : "short")
+        const text = JSON.stringify(
+          isBatch(calls)
+            ? calls.map((call) => ({ id: call.id, result: result(call) }))
+            : { id: calls.id, result: result(calls) },
+        )
+        if (isBatch(calls)) return void response.end(text)
+        const name = String(calls.params[0])
+        asked.set(name, (asked.get(name) ?? 0) + 1)
+        // The first time it is found too long; from then on whoever reads it waits.
+        if (name.startsWith("long") && asked.get(name) === 2) return void held.push(() => response.end(text))
+        return void response.end(text)
+      },
+      patient,
+      4_000_000,
+    )
+    const longNames = ["long 1", "long 2", "long 3", "long 4", "long 5"]
+    const longOnes = yield* Effect.forkChild(
+      Effect.forEach(
+        [...longNames, ...longNames],
+        (name) => Effect.map(ask("eth_getTransactionReceipt", [name]), (answer) => String(answer).length),
+        { concurrency: "unbounded" },
+      ),
+    )
+    yield* Effect.repeat(Effect.sleep(5), { until: () => Effect.succeed(held.length === 3) })
+    const short = yield* Effect.forEach(["short 1", "short 2"], (name) => ask("eth_getTransactionReceipt", [name]), {
+      concurrency: "unbounded",
+    })
+    assert.deepStrictEqual(short, ["short", "short"])
+    assert.strictEqual(held.length, 3, "no more than three are read at once")
+    const releasing = yield* Effect.forkChild(
+      Effect.forever(
+        Effect.andThen(
+          Effect.sleep(5),
+          Effect.sync(() => held.shift()?.()),
         ),
-      )
-      yield* Effect.repeat(Effect.sleep(5), { until: () => Effect.succeed(held.length === 3) })
-      const short = yield* Effect.forEach(["short 1", "short 2"], (name) => ask("eth_getTransactionReceipt", [name]), {
-        concurrency: "unbounded",
-      })
-      assert.deepStrictEqual(short, ["short", "short"])
-      assert.strictEqual(held.length, 3, "no more than three are read at once")
-      const releasing = yield* Effect.forkChild(
-        Effect.forever(
-          Effect.andThen(
-            Effect.sleep(5),
-            Effect.sync(() => held.shift()?.()),
-          ),
-        ),
-      )
-      assert.deepStrictEqual(
-        yield* Fiber.join(longOnes),
-        Array.from({ length: 10 }, () => long.length),
-      )
-      yield* Fiber.interrupt(releasing)
-      assert.deepStrictEqual(
-        [...asked.entries()].filter(([name]) => name.startsWith("long")).sort(),
-        longNames.map((name) => [name, 2]),
-      )
-    }),
-  )
+      ),
+    )
+    assert.deepStrictEqual(
+      yield* Fiber.join(longOnes),
+      Array.from({ length: 10 }, () => long.length),
+    )
+    yield* Fiber.interrupt(releasing)
+    assert.deepStrictEqual(
+      [...asked.entries()].filter(([name]) => name.startsWith("long")).sort(),
+      longNames.map((name) => [name, 2]),
+    )
+  })
 })
 
 const secret = "SECRETKEY"
 const question = ["eth_call", [{ data: "SIGNATURE" }]] as const
 
-/** A node that answers every request alike; none at all listens at the address of the last one. */
 const nodes: ReadonlyArray<readonly [what: string, status: number, body: string]> = [
   ["a refusal", 404, "slow down"],
   ["an error of the node", 200, '{"id":1,"error":{"code":3,"message":"execution reverted","data":"0x"}}'],
@@ -231,7 +215,6 @@ const addressOf = Effect.fnUntraced(function* (status: number, body: string) {
   return `${base}/v2/${secret}`
 })
 
-/** As the server logs it: beside a sentence, and as the cause of what failed. */
 const logged = (error: unknown) =>
   Effect.gen(function* () {
     const lines: Array<string> = []

@@ -3,10 +3,8 @@ import { describe, expectTypeOf, it } from "@effect/vitest"
 import type { Endpoint } from "../../src/buyer/Acts.ts"
 import * as library from "../../src/buyer/index.ts"
 
-/** What a call of the buyer resolves to. */
 type Result<Name extends keyof library.Buyer> = Awaited<ReturnType<library.Buyer[Name]>>
 
-/** The answer of every act, whatever else stands in it. */
 interface Bought {
   readonly key: string
   readonly replayed: boolean

@@ -11,7 +11,6 @@ import { golden, rfcConsistency, rfcInclusion, rfcLeaves, rfcRoots, stones } fro
 const rfcLog = (size: number) =>
   new MemoryLog().append(rfcLeaves.slice(0, size).map((leaf) => leafOf(Buffer.from(leaf, "hex"))))
 
-/** Every tile by the hash of its bytes. */
 const contentOf = ({ tiles }: MemoryLog) =>
   Object.fromEntries([...tiles].map(([place, bytes]) => [place, hex(sha256(bytes))]))
 

@@ -22,6 +22,7 @@ import {
   usedAnd,
 } from "../lab/ScriptedEvidence.ts"
 import { authorization, logsOf, word } from "../lab/TransferLogs.ts"
+import { effect } from "../lab/Effects.ts"
 
 describe("a node that does not answer", () => {
   const silent = Effect.fail("no answer" as const)
@@ -40,7 +41,6 @@ describe("a node that does not answer", () => {
 })
 
 describe("a transaction that was just handed in", () => {
-  /** Its receipt is there from this second on; until then the node fails and is empty by turns. */
   const minedAfter = (seconds: number): Evidence.Node<"no answer"> => {
     let asked = 0
     return {
@@ -55,24 +55,20 @@ describe("a transaction that was just handed in", () => {
   }
   const waiting = { ...look, patience: Duration.seconds(20) }
 
-  it.effect("is waited for through missing answers, and is found at most a second after it is there", () =>
-    Effect.gen(function* () {
-      const search = yield* Effect.forkChild(Evidence.make(minedAfter(6)).evidence(waiting))
-      yield* TestClock.adjust("6 seconds")
-      yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(yield* Fiber.join(search), paid(named))
-    }),
-  )
+  effect("is waited for through missing answers, and is found at most a second after it is there", function* () {
+    const search = yield* Effect.forkChild(Evidence.make(minedAfter(6)).evidence(waiting))
+    yield* TestClock.adjust("6 seconds")
+    yield* TestClock.adjust("1 second")
+    assert.deepStrictEqual(yield* Fiber.join(search), paid(named))
+  })
 
-  it.effect("is given up on at the end of patience, and the authorization is asked for", () =>
-    Effect.gen(function* () {
-      const search = yield* Effect.forkChild(Evidence.make(minedAfter(21)).evidence(waiting))
-      yield* TestClock.adjust("19999 millis")
-      assert.isUndefined(search.pollUnsafe())
-      yield* TestClock.adjust("1 millis")
-      assert.deepStrictEqual(yield* Fiber.join(search), open(true))
-    }),
-  )
+  effect("is given up on at the end of patience, and the authorization is asked for", function* () {
+    const search = yield* Effect.forkChild(Evidence.make(minedAfter(21)).evidence(waiting))
+    yield* TestClock.adjust("19999 millis")
+    assert.isUndefined(search.pollUnsafe())
+    yield* TestClock.adjust("1 millis")
+    assert.deepStrictEqual(yield* Fiber.join(search), open(true))
+  })
 })
 
 describe("the search for the log that ended an authorization", () => {
@@ -94,14 +90,13 @@ describe("the search for the log that ended an authorization", () => {
     return questions
   })
 
-  it.effect("begins where it was told to and ends at the newest block", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* asked(blockAt(10n), ({ evidence }) => evidence(look)), [[3n, 10n, false]])
-    }),
-  )
+  effect("begins where it was told to and ends at the newest block", function* () {
+    assert.deepStrictEqual(yield* asked(blockAt(10n), ({ evidence }) => evidence(look)), [[3n, 10n, false]])
+  })
 
-  it.effect("goes back from the newest block to the earliest one it may be in, where nothing is known of it", () =>
-    Effect.gen(function* () {
+  effect(
+    "goes back from the newest block to the earliest one it may be in, where nothing is known of it",
+    function* () {
       const late = { ...authorization, validBefore: 100_000n, validAfter: 0n }
       // Signed for a day at most: from second 13 600 on, one block a second.
       assert.deepStrictEqual(yield* asked(blockAt(90_000n, 99_000n), ({ usedBy }) => usedBy(late)), [
@@ -112,37 +107,32 @@ describe("the search for the log that ended an authorization", () => {
         [89_000n, 90_000n, true],
       ])
       assert.deepStrictEqual(yield* asked(blockAt(50n, 99_000n), ({ usedBy }) => usedBy(late)), [[0n, 50n, true]])
-    }),
+    },
   )
 })
 
 describe("a block", () => {
   const finalOf = (answers: Answers) => Evidence.make(scripted(answers)).isFinal(blockAt(7n))
 
-  it.effect("is final when its number is not above the final one and its hash is the one there", () =>
-    Effect.gen(function* () {
-      assert.isTrue(yield* finalOf({}))
-      assert.isTrue(yield* finalOf({ final: blockAt(7n) }))
-      assert.isFalse(yield* finalOf({ final: blockAt(6n) }))
-      assert.isFalse(yield* finalOf({ there: word("9") }))
-      assert.isFalse(yield* finalOf({ again: word("9") }), "said by a node on another branch")
-    }),
-  )
+  effect("is final when its number is not above the final one and its hash is the one there", function* () {
+    assert.isTrue(yield* finalOf({}))
+    assert.isTrue(yield* finalOf({ final: blockAt(7n) }))
+    assert.isFalse(yield* finalOf({ final: blockAt(6n) }))
+    assert.isFalse(yield* finalOf({ there: word("9") }))
+    assert.isFalse(yield* finalOf({ again: word("9") }), "said by a node on another branch")
+  })
 })
 
 describe("a transaction", () => {
-  it.effect("stands in evidence in small letters, however settlement spelled it", () =>
-    Effect.gen(function* () {
-      const capitals: Hex = `0x${"A".repeat(64)}`
-      const { evidence } = Evidence.make(scripted({ receipts: { [capitals]: receipt(transfer) } }))
-      assert.deepStrictEqual(yield* evidence({ ...look, transaction: Option.some(capitals) }), paid(word("a")))
-    }),
-  )
+  effect("stands in evidence in small letters, however settlement spelled it", function* () {
+    const capitals: Hex = `0x${"A".repeat(64)}`
+    const { evidence } = Evidence.make(scripted({ receipts: { [capitals]: receipt(transfer) } }))
+    assert.deepStrictEqual(yield* evidence({ ...look, transaction: Option.some(capitals) }), paid(word("a")))
+  })
 })
 
 const { canceled } = logsOf()
 
-/** A used authorization in a block, of which the receipt is counted. */
 const scene = (isLong: boolean) => {
   const now = { block: blockAt(12n), final: blockAt(9n), read: 0 }
   const { evidence } = Evidence.make<never>({
@@ -165,36 +155,30 @@ const undecided = { ...nothing, ended: "authorization_canceled" } as const
 const over = { _tag: "Void", reason: "authorization_canceled", transaction: word("2") } as const
 
 describe("a long receipt", () => {
-  it.effect("is read once before its block is final, and once after that, however many looks there are", () =>
-    Effect.gen(function* () {
-      const { look: lookAt, now } = scene(true)
-      for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), undecided)
-      assert.strictEqual(now.read, 1)
-      now.final = blockAt(15n)
-      for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), over)
-      assert.strictEqual(now.read, 2)
-    }),
-  )
+  effect("is read once before its block is final, and once after that, however many looks there are", function* () {
+    const { look: lookAt, now } = scene(true)
+    for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), undecided)
+    assert.strictEqual(now.read, 1)
+    now.final = blockAt(15n)
+    for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), over)
+    assert.strictEqual(now.read, 2)
+  })
 
-  it.effect("is read once for all the authorizations that its transaction ended", () =>
-    Effect.gen(function* () {
-      const { look: lookAt, now } = scene(true)
-      const others = ["1", "2", "3"].map((digit) => ({ ...authorization, nonce: word(digit) }))
-      assert.deepStrictEqual(yield* lookAt(), undecided)
-      for (const one of others) assert.deepStrictEqual(yield* lookAt(one), nothing)
-      assert.strictEqual(now.read, 1)
-    }),
-  )
+  effect("is read once for all the authorizations that its transaction ended", function* () {
+    const { look: lookAt, now } = scene(true)
+    const others = ["1", "2", "3"].map((digit) => ({ ...authorization, nonce: word(digit) }))
+    assert.deepStrictEqual(yield* lookAt(), undecided)
+    for (const one of others) assert.deepStrictEqual(yield* lookAt(one), nothing)
+    assert.strictEqual(now.read, 1)
+  })
 
-  it.effect("is read anew in another block", () =>
-    Effect.gen(function* () {
-      const { look: lookAt, now } = scene(true)
-      yield* lookAt()
-      now.block = blockAt(13n)
-      yield* lookAt()
-      assert.strictEqual(now.read, 2)
-    }),
-  )
+  effect("is read anew in another block", function* () {
+    const { look: lookAt, now } = scene(true)
+    yield* lookAt()
+    now.block = blockAt(13n)
+    yield* lookAt()
+    assert.strictEqual(now.read, 2)
+  })
 
   it.effect("makes way for others when too much is kept of them", () =>
     Effect.sync(() => {
@@ -219,11 +203,9 @@ describe("a long receipt", () => {
 })
 
 describe("any other receipt", () => {
-  it.effect("is read at every look: each may be answered by another node", () =>
-    Effect.gen(function* () {
-      const { look: lookAt, now } = scene(false)
-      for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), undecided)
-      assert.strictEqual(now.read, 3)
-    }),
-  )
+  effect("is read at every look: each may be answered by another node", function* () {
+    const { look: lookAt, now } = scene(false)
+    for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), undecided)
+    assert.strictEqual(now.read, 3)
+  })
 })

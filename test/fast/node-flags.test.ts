@@ -3,13 +3,11 @@ import { execFileSync } from "node:child_process"
 import { assert, it } from "@effect/vitest"
 import { jsonOf, textOf as read } from "../lab/Sources.ts"
 
-/** Flags of Node, before the program that it runs. */
 const flagsOf = (command: string) =>
   /node["']?,? (?<flags>(?:["']?--[\w=-]+["']?,? )+)/u.exec(command)?.groups?.["flags"]
 
 const told = (command: string) => flagsOf(command)?.match(/--[\w-]+=\d+/gu)
 
-/** The most that young objects took, in MB, of a program that makes and drops many. */
 const youngest = (flags: ReadonlyArray<string>) =>
   Number(
     execFileSync(process.execPath, [...flags, "-p", churn], {

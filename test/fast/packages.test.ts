@@ -27,7 +27,6 @@ const entriesOf = (lock: string) => Object.entries(packagesOf(lock)).filter(([pa
 const nameOf = (path: string) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)
 const manifest = jsonOf("package.json")
 
-/** Node's own search: beside the dependent, then upwards. */
 const isLocked = (packages: Packages, from: string, name: string) => {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
     if (packages[`${at === "" ? "" : `${at}/`}node_modules/${name}`] !== undefined) return true
@@ -35,7 +34,6 @@ const isLocked = (packages: Packages, from: string, name: string) => {
   }
 }
 
-/** A part for another platform, which a registry may not hold; npm takes it only there. */
 const isForeign = ({ cpu, optional, os }: Entry) => optional === true && (os ?? cpu) !== undefined
 
 /** Each lets us use it, and lets a package of ours hold it, as long as its notice comes along (MPL: its own files stay open). */
@@ -197,7 +195,6 @@ describe("the pins of Nix", () => {
 })
 
 describe("the version", () => {
-  /** Newest first. */
   const sections = textOf("CHANGELOG.md")
     .split(/^## /mu)
     .slice(1)

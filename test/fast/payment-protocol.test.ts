@@ -51,7 +51,6 @@ const doubt = (reason: string) => ({ is: "doubt", reason }) as const
 const unsent = (reason: string) => ({ is: "fail unsent", reason }) as const
 const ruled = { is: "fail", reason: "declined" } as const
 
-/** What follows when nothing was doubted before, in the order of the standings above. */
 const decisions: Readonly<Record<Finding, ReadonlyArray<object>>> = {
   paid: [settle, settle, settle, settle, settle, settle, settle, settle],
   ruled: [ruled, ruled, ruled, ruled, ruled, ruled, wait, ruled],
@@ -192,7 +191,6 @@ describe("evidence of the chain", () => {
 
 const page = textOf("docs/payment-protocol.md")
 
-/** The cells of the rows whose first cell has this form. */
 const rowsOf = (first: RegExp) =>
   page
     .split("\n")
@@ -209,13 +207,11 @@ const codes = (text: string | undefined) => [...(text ?? "").matchAll(/`([^`]+)`
 
 const tests = filesIn(["test"], /\.test\.ts$/u)
 
-/** Without comments of several lines, in which a tag would be a mere mention. */
 const codeOf = (file: string) => textOf(file).replaceAll(/^\s*\/\*[\s\S]*?\*\//gmu, "")
 
 /** Every line such as `// I3, I5`, wherever it stands. */
 const linesOf = (file: string) => [...codeOf(file).matchAll(/^\s*\/\/ (I\d+.*)$/gmu)].map(([, tags = ""]) => tags)
 
-/** The same lines, right above a test that is run. */
 const tagged = /^\s*\/\/ (I\d+(?:, I\d+)*)\n\s*it(?:\.(?!skip|todo|fails|runIf)\w+)*[(]/gmu
 const tagsOf = (file: string) => [...codeOf(file).matchAll(tagged)].map(([, tags = ""]) => tags)
 const carries = (file: string, number: string) => tagsOf(file).some((tags) => tags.split(", ").includes(number))

@@ -166,7 +166,6 @@ describe("the loop of a purchase", () => {
   const pending = heard(202, { ok: true }, { "retry-after": "30" })
   const full = refusal(503, "facilitator_unavailable", { retryAfter: 7 })
 
-  /** Moves until the follower gives up or nothing more than this many are made. */
   const movesUntilEnd = (habits: typeof watched, outcome: typeof silence | typeof pending, most: number) => {
     let [standing, made] = [begun, 0]
     while (made < most) {

@@ -20,7 +20,6 @@ const candle = (rung: string) => {
   return [`/api/candles/${rung}/kelp-seal`, body, { rung, spirit: "kelp-seal", ...body }] as const
 }
 
-/** Requests that say everything, and the members of their records. */
 const all: Readonly<Record<string, readonly [path: string, body: object, record: object]>> = {
   offerPrayer: [
     "/api/prayers/moss-hare?day=2026-11-21",
@@ -58,7 +57,6 @@ const answering = (record: object & { readonly permalink: string }, receipt: obj
   header: undefined,
 })
 
-/** An act as it was bought, and what an honest altar answers. */
 const purchase = (name: string) => {
   const [path, body, members] = all[name] ?? assert.fail(name)
   const amount = String(catalog.get(name)?.price.priceAtomic)

@@ -1,5 +1,5 @@
 /** What an endpoint refuses before anything of ours runs: no database, no limiter, only the contract and its refusals. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
@@ -14,10 +14,10 @@ import * as Requests from "../../src/altar/Requests.ts"
 import { UrlCache } from "../../src/http/UrlCache.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
+import { effect } from "../lab/Effects.ts"
 
 const api = HttpApi.make("spirit-altar").add(ActsGroup, CandlesGroup)
 
-/** Services that nothing may reach: whoever asks them for anything dies, which is answered 500. */
 const unreached = Layer.mergeAll(
   Layer.mock(Acts, {}),
   // What is sold belongs to the paid routes, which are not here.
@@ -68,7 +68,6 @@ interface Refusal {
 interface Answer {
   readonly status: number
   readonly code: string
-  /** Where the issues are. */
   readonly at: Array<string>
 }
 
@@ -78,7 +77,6 @@ const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 const unseal = `/api/candles/${id}/unseal`
 const salt = "0123456789abcdef"
 
-/** A body as it is on the wire, where its length is told. */
 const body = (text: string, type = "application/json"): RequestInit => ({
   method: "POST",
   body: text,
@@ -117,24 +115,20 @@ const rows: ReadonlyArray<readonly [what: string, path: string, init: RequestIni
 
 describe("a request with", () => {
   for (const [what, path, init, answer] of rows) {
-    it.effect(`${what} is refused before any service is asked`, () =>
-      Effect.gen(function* () {
-        assert.deepStrictEqual(yield* ask(path, init), { ok: false, ...answer })
-      }),
-    )
+    effect(`${what} is refused before any service is asked`, function* () {
+      assert.deepStrictEqual(yield* ask(path, init), { ok: false, ...answer })
+    })
   }
 })
 
 describe("a refusal", () => {
-  it.effect("never repeats what was sent as sealed words", () =>
-    Effect.gen(function* () {
-      const secret = "the words nobody may see".repeat(300)
-      const answers = [json({ salt, words: secret }), json({ salt: secret, words: 1 }), body(`{"words":"${secret}`)]
-      for (const init of answers) {
-        const { status, text } = yield* send(unseal, init)
-        assert.strictEqual(status, 400)
-        assert.notInclude(text, "nobody may see")
-      }
-    }),
-  )
+  effect("never repeats what was sent as sealed words", function* () {
+    const secret = "the words nobody may see".repeat(300)
+    const answers = [json({ salt, words: secret }), json({ salt: secret, words: 1 }), body(`{"words":"${secret}`)]
+    for (const init of answers) {
+      const { status, text } = yield* send(unseal, init)
+      assert.strictEqual(status, 400)
+      assert.notInclude(text, "nobody may see")
+    }
+  })
 })

@@ -34,7 +34,6 @@ const due: Event = { _tag: "Due" }
 const wanted: Event = { _tag: "Wanted" }
 const seen = (visible: boolean): Event => ({ _tag: "Seen", visible })
 
-/** The orders that follow one another, the first included. */
 const orders = (events: ReadonlyArray<Event>, first: Step = begin(true)) =>
   events.reduce(
     ({ last, all }, event) => {

@@ -6,6 +6,7 @@ import { HttpClient } from "effect/http"
 import * as JsonClient from "../../src/http/JsonClient.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { filesIn, textOf } from "../lab/Sources.ts"
+import { live } from "../lab/Effects.ts"
 
 /** What opens a connection; in a page the policy of its content holds whom it may ask. */
 const opens =
@@ -55,18 +56,16 @@ describe("a connection to another machine", () => {
     assert.isAbove(calls.length, 4)
   })
 
-  it.live("follows none: the answer that names another address is the answer", () =>
-    Effect.gen(function* () {
-      const asked: Array<string> = []
-      const url = yield* serve(async (path) => {
-        asked.push(path)
-        return { status: 307, body: "", headers: { location: "/elsewhere" } }
-      })
-      const got = yield* HttpClient.get(`${url}/client`).pipe(Effect.provide(NodeHttpClient.layerUndici))
-      const post = yield* JsonClient.make(new URL(`${url}/posting`))
-      const posted = yield* Effect.result(post({ text: "{}" }))
-      assert.deepStrictEqual([got.status, Result.isSuccess(posted) && posted.success.status], [307, 307])
-      assert.deepStrictEqual(asked, ["/client", "/posting"])
-    }).pipe(Effect.scoped),
-  )
+  live("follows none: the answer that names another address is the answer", function* () {
+    const asked: Array<string> = []
+    const url = yield* serve(async (path) => {
+      asked.push(path)
+      return { status: 307, body: "", headers: { location: "/elsewhere" } }
+    })
+    const got = yield* HttpClient.get(`${url}/client`).pipe(Effect.provide(NodeHttpClient.layerUndici))
+    const post = yield* JsonClient.make(new URL(`${url}/posting`))
+    const posted = yield* Effect.result(post({ text: "{}" }))
+    assert.deepStrictEqual([got.status, Result.isSuccess(posted) && posted.success.status], [307, 307])
+    assert.deepStrictEqual(asked, ["/client", "/posting"])
+  })
 })

@@ -24,7 +24,6 @@ const tracked = () => {
   }
 }
 
-/** What a secret looks like that somebody could use; the first group, where there is one, is the secret itself. */
 const shapes: Readonly<Record<string, RegExp>> = {
   "a private key, or what is as long": /\b(0x[0-9a-fA-F]{64})\b/gu,
   "a bare key": /(?:key|secret|private)\w*["']?\s*[:=(]{1,2}\s*["'`]([0-9a-fA-F]{64})\b/giu,

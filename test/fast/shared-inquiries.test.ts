@@ -1,10 +1,11 @@
 /** Clients who ask how an attempt ended: they share one look at it, and nobody has another one made too soon. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Attempt } from "../../src/payments/ledger/Attempt.ts"
 import { retryAfterSeconds } from "../../src/payments/protocol/Decision.ts"
 import * as SharedInquiries from "../../src/payments/SharedInquiries.ts"
+import { effect } from "../lab/Effects.ts"
 
 const row = (checks: number): Attempt => ({
   id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
@@ -56,24 +57,23 @@ const scene = Effect.fnUntraced(function* (...ends: ReadonlyArray<Effect.Effect<
 })
 
 describe("a look that clients ask for", () => {
-  it.effect("is one for all who ask while it lasts, and another attempt has its own", () =>
-    Effect.gen(function* () {
-      const { ask, begun } = yield* scene()
-      const askers = yield* Effect.forEach([1, 2, 3], (checks) => Effect.forkChild(ask(row(checks))))
-      const other = yield* Effect.forkChild(ask({ ...row(9), id: "another" }))
-      yield* TestClock.adjust("1 second")
-      const answers = yield* Effect.forEach(askers, Fiber.join)
-      assert.deepStrictEqual(
-        answers.map(({ checks }) => checks),
-        [1, 2, 3],
-      )
-      yield* Fiber.join(other)
-      assert.deepStrictEqual(begun, [1, 9])
-    }),
-  )
+  effect("is one for all who ask while it lasts, and another attempt has its own", function* () {
+    const { ask, begun } = yield* scene()
+    const askers = yield* Effect.forEach([1, 2, 3], (checks) => Effect.forkChild(ask(row(checks))))
+    const other = yield* Effect.forkChild(ask({ ...row(9), id: "another" }))
+    yield* TestClock.adjust("1 second")
+    const answers = yield* Effect.forEach(askers, Fiber.join)
+    assert.deepStrictEqual(
+      answers.map(({ checks }) => checks),
+      [1, 2, 3],
+    )
+    yield* Fiber.join(other)
+    assert.deepStrictEqual(begun, [1, 9])
+  })
 
-  it.effect("rests for two seconds, in which the stored state is the answer, and no client is told to wait less", () =>
-    Effect.gen(function* () {
+  effect(
+    "rests for two seconds, in which the stored state is the answer, and no client is told to wait less",
+    function* () {
       assert.isAtLeast(retryAfterSeconds(0) * 1000, Duration.toMillis(SharedInquiries.inquiryInterval))
       const { ask, begun } = yield* scene()
       const first = yield* Effect.forkChild(ask(row(0)))
@@ -91,41 +91,35 @@ describe("a look that clients ask for", () => {
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(next)
       assert.deepStrictEqual(begun, [0, 2])
-    }),
+    },
   )
 
-  it.effect("tells everybody how it ended, also whoever has read the row before", () =>
-    Effect.gen(function* () {
-      const { ask } = yield* scene(Effect.succeed(settled))
-      const askers = yield* Effect.forEach([1, 2], (checks) => Effect.forkChild(ask(row(checks))))
-      yield* TestClock.adjust("1 second")
-      for (const asker of askers) assert.strictEqual((yield* Fiber.join(asker)).state, "settled")
-    }),
-  )
+  effect("tells everybody how it ended, also whoever has read the row before", function* () {
+    const { ask } = yield* scene(Effect.succeed(settled))
+    const askers = yield* Effect.forEach([1, 2], (checks) => Effect.forkChild(ask(row(checks))))
+    yield* TestClock.adjust("1 second")
+    for (const asker of askers) assert.strictEqual((yield* Fiber.join(asker)).state, "settled")
+  })
 
-  it.effect("goes on for the others when the one who began it leaves", () =>
-    Effect.gen(function* () {
-      const { ask, begun } = yield* scene(Effect.succeed(settled))
-      const first = yield* Effect.forkChild(ask(row(0)))
-      yield* TestClock.adjust("500 millis")
-      const second = yield* Effect.forkChild(ask(row(0)))
-      yield* Fiber.interrupt(first)
-      yield* TestClock.adjust("500 millis")
-      assert.strictEqual((yield* Fiber.join(second)).state, "settled")
-      assert.deepStrictEqual(begun, [0])
-    }),
-  )
+  effect("goes on for the others when the one who began it leaves", function* () {
+    const { ask, begun } = yield* scene(Effect.succeed(settled))
+    const first = yield* Effect.forkChild(ask(row(0)))
+    yield* TestClock.adjust("500 millis")
+    const second = yield* Effect.forkChild(ask(row(0)))
+    yield* Fiber.interrupt(first)
+    yield* TestClock.adjust("500 millis")
+    assert.strictEqual((yield* Fiber.join(second)).state, "settled")
+    assert.deepStrictEqual(begun, [0])
+  })
 
-  it.effect("that broke is told to those who waited, and the next who asks has a new one at once", () =>
-    Effect.gen(function* () {
-      const { ask, begun } = yield* scene(Effect.die("the database is away"))
-      const askers = yield* Effect.forEach([0, 0], (checks) => Effect.forkChild(Effect.exit(ask(row(checks)))))
-      yield* TestClock.adjust("1 second")
-      for (const asker of askers) assert.isTrue(Exit.isFailure(yield* Fiber.join(asker)))
-      const next = yield* Effect.forkChild(ask(row(1)))
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* Fiber.join(next)).state, "pending")
-      assert.deepStrictEqual(begun, [0, 1])
-    }),
-  )
+  effect("that broke is told to those who waited, and the next who asks has a new one at once", function* () {
+    const { ask, begun } = yield* scene(Effect.die("the database is away"))
+    const askers = yield* Effect.forEach([0, 0], (checks) => Effect.forkChild(Effect.exit(ask(row(checks)))))
+    yield* TestClock.adjust("1 second")
+    for (const asker of askers) assert.isTrue(Exit.isFailure(yield* Fiber.join(asker)))
+    const next = yield* Effect.forkChild(ask(row(1)))
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual((yield* Fiber.join(next)).state, "pending")
+    assert.deepStrictEqual(begun, [0, 1])
+  })
 })

@@ -152,7 +152,6 @@ describe("what a page says by machine", () => {
 const fieldsOf = (schema: Schema.Top | undefined) =>
   schema !== undefined && "fields" in schema ? Object.entries<Schema.Top>(Object(schema.fields)) : []
 
-/** Members of a request that take any words. */
 const wordsIn = (schema: Schema.Top | undefined) =>
   fieldsOf(schema).flatMap(([name, field]) => (Schema.is(field)("Two words") ? [name] : []))
 

@@ -17,6 +17,7 @@ import * as KeyChecks from "../../src/payments/x402/verification/KeyChecks.ts"
 import { signings } from "../../src/payments/x402/verification/Signing.ts"
 import { digestOf, makeIsSigned, makeRecover, signingLength } from "../../src/payments/x402/verification/SigningKey.ts"
 import * as Thread from "../../src/platform/Thread.ts"
+import { effect, live } from "../lab/Effects.ts"
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const domain = { ...usdc[baseSepolia], network: baseSepolia } as const
@@ -52,7 +53,6 @@ const viemDigestOf = ({ asset, signature: _, ...message }: SignedAuthorization) 
     message,
   })
 
-/** Each of these replaces r, s or v of a good signature. */
 const forms = (signature: Hex): ReadonlyArray<Hex> => {
   const [r, s, v] = [signature.slice(2, 66), signature.slice(66, 130), signature.slice(130)]
   const highS = word(order - BigInt(`0x${s}`))
@@ -97,51 +97,46 @@ describe("the key behind a signature", () => {
     assert.notDeepEqual(signingOf(one, domain), signingOf({ ...one, asset: newHex(20) }, domain))
   })
 
-  it.effect("is the one that viem recovers, or none where viem finds none", () =>
-    Effect.gen(function* () {
-      const recover = yield* Effect.promise(makeRecover)
-      for (let round = 0; round < 8; round++) {
-        const signer = privateKeyToAccount(newHex(32))
-        const authorization = authorizationOf({ from: inLowerCase(signer.address) })
-        const hash = viemDigestOf(authorization)
-        const signature = yield* Effect.promise(() => signer.sign({ hash }))
-        const recovered = (form: Hex) => {
-          const signing = signingOf({ ...authorization, signature: form }, domain)
-          return signing && hexOf(recover(signing))
-        }
-        assert.strictEqual(recovered(signature), inLowerCase(signer.address))
-        for (const form of forms(signature)) {
-          const theirs = yield* Effect.option(Effect.tryPromise(() => recoverAddress({ hash, signature: form })))
-          assert.strictEqual(recovered(form), theirs._tag === "Some" ? inLowerCase(theirs.value) : undefined, form)
-        }
-      }
-    }),
-  )
-
-  it.effect("is judged: the payer's own, and nobody else's", () =>
-    Effect.gen(function* () {
-      const isSigned = yield* Effect.promise(makeIsSigned)
+  effect("is the one that viem recovers, or none where viem finds none", function* () {
+    const recover = yield* Effect.promise(makeRecover)
+    for (let round = 0; round < 8; round++) {
       const signer = privateKeyToAccount(newHex(32))
-      const own = authorizationOf({ from: inLowerCase(signer.address) })
-      const signature = yield* Effect.promise(() => signer.sign({ hash: viemDigestOf(own) }))
-      const signed = { ...own, signature }
-      const unrecoverable: Hex = `0x${"00".repeat(64)}1b`
-      const many = [
-        signed,
-        { ...signed, from: newHex(20) },
-        { ...signed, nonce: newHex(32) },
-        { ...signed, from: `0x${"00".repeat(20)}`, signature: unrecoverable } as const,
-        signed,
-      ].map(signingIn)
-      assert.isTrue(many.every(({ byteLength }) => byteLength === signingLength))
-      assert.deepStrictEqual(many.map(isSigned), [true, false, false, false, true])
-    }),
-  )
+      const authorization = authorizationOf({ from: inLowerCase(signer.address) })
+      const hash = viemDigestOf(authorization)
+      const signature = yield* Effect.promise(() => signer.sign({ hash }))
+      const recovered = (form: Hex) => {
+        const signing = signingOf({ ...authorization, signature: form }, domain)
+        return signing && hexOf(recover(signing))
+      }
+      assert.strictEqual(recovered(signature), inLowerCase(signer.address))
+      for (const form of forms(signature)) {
+        const theirs = yield* Effect.option(Effect.tryPromise(() => recoverAddress({ hash, signature: form })))
+        assert.strictEqual(recovered(form), theirs._tag === "Some" ? inLowerCase(theirs.value) : undefined, form)
+      }
+    }
+  })
+
+  effect("is judged: the payer's own, and nobody else's", function* () {
+    const isSigned = yield* Effect.promise(makeIsSigned)
+    const signer = privateKeyToAccount(newHex(32))
+    const own = authorizationOf({ from: inLowerCase(signer.address) })
+    const signature = yield* Effect.promise(() => signer.sign({ hash: viemDigestOf(own) }))
+    const signed = { ...own, signature }
+    const unrecoverable: Hex = `0x${"00".repeat(64)}1b`
+    const many = [
+      signed,
+      { ...signed, from: newHex(20) },
+      { ...signed, nonce: newHex(32) },
+      { ...signed, from: `0x${"00".repeat(20)}`, signature: unrecoverable } as const,
+      signed,
+    ].map(signingIn)
+    assert.isTrue(many.every(({ byteLength }) => byteLength === signingLength))
+    assert.deepStrictEqual(many.map(isSigned), [true, false, false, false, true])
+  })
 })
 
 const signer = privateKeyToAccount(newHex(32))
 
-/** One that its payer signed, or one whose payer is somebody else. */
 const newSigning = (isOwn: boolean) => {
   const own = authorizationOf({ from: inLowerCase(signer.address) })
   const signature = Effect.promise(() => signer.sign({ hash: viemDigestOf(own) }))
@@ -151,7 +146,6 @@ const newSigning = (isOwn: boolean) => {
 
 const own = Array.from({ length: 12 }, (_, index) => index % 3 !== 0)
 
-/** What is asked at the same moment, and the verdicts. */
 const askAll = (isSigned: (signing: Uint8Array) => Effect.Effect<boolean>, asked = own) =>
   Effect.gen(function* () {
     const made = yield* Effect.forEach(asked, newSigning)
@@ -161,7 +155,6 @@ const askAll = (isSigned: (signing: Uint8Array) => Effect.Effect<boolean>, asked
 const program = (text: string) =>
   new URL(`data:text/javascript,${encodeURIComponent(`import { parentPort } from "node:worker_threads"\n${text}`)}`)
 
-/** Says the same of every signature. */
 const answering = (verdict: number) =>
   program(
     `parentPort.on("message", (all) => parentPort.postMessage(new Uint8Array(all.length / ${signingLength}).fill(${verdict})))`,
@@ -175,97 +168,83 @@ const folder = Effect.acquireRelease(
 const real = new URL("../../src/payments/x402/verification/SigningKeyWorker.ts", import.meta.url)
 
 describe("checks of keys", () => {
-  it.live("gives each of many its own verdict, by the thread's own program", () =>
-    Effect.gen(function* () {
-      const ask = yield* Thread.make<Uint8Array, Uint8Array>(real)
-      const made = yield* Effect.forEach(own, newSigning)
-      assert.deepStrictEqual([...(yield* ask(Buffer.concat(made)))], own.map(Number))
-      const isSigned = yield* KeyChecks.make(real)
-      assert.deepStrictEqual(yield* askAll(isSigned), own)
-    }).pipe(Effect.scoped),
-  )
+  live("gives each of many its own verdict, by the thread's own program", function* () {
+    const ask = yield* Thread.make<Uint8Array, Uint8Array>(real)
+    const made = yield* Effect.forEach(own, newSigning)
+    assert.deepStrictEqual([...(yield* ask(Buffer.concat(made)))], own.map(Number))
+    const isSigned = yield* KeyChecks.make(real)
+    assert.deepStrictEqual(yield* askAll(isSigned), own)
+  })
 
   // By a clock that stands, so that no thread is too slow to be asked.
-  it.effect("leaves what waits together to the thread, and starts none for one alone", () =>
-    Effect.gen(function* () {
-      // It affirms what is not so, which shows who was asked.
-      const isSigned = yield* KeyChecks.make(answering(1))
-      assert.deepStrictEqual(yield* askAll(isSigned, [false]), [false])
-      assert.deepStrictEqual(yield* askAll(isSigned, [false, false, false]), [true, true, true])
-    }).pipe(Effect.scoped),
-  )
+  effect("leaves what waits together to the thread, and starts none for one alone", function* () {
+    // It affirms what is not so, which shows who was asked.
+    const isSigned = yield* KeyChecks.make(answering(1))
+    assert.deepStrictEqual(yield* askAll(isSigned, [false]), [false])
+    assert.deepStrictEqual(yield* askAll(isSigned, [false, false, false]), [true, true, true])
+  })
 
-  it.live("turns nobody away because the thread says so, or says too little", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* askAll(yield* KeyChecks.make(answering(0))), own)
-      const silent = program(`parentPort.on("message", () => parentPort.postMessage(new Uint8Array(0)))`)
-      assert.deepStrictEqual(yield* askAll(yield* KeyChecks.make(silent)), own)
-    }).pipe(Effect.scoped),
-  )
+  live("turns nobody away because the thread says so, or says too little", function* () {
+    assert.deepStrictEqual(yield* askAll(yield* KeyChecks.make(answering(0))), own)
+    const silent = program(`parentPort.on("message", () => parentPort.postMessage(new Uint8Array(0)))`)
+    assert.deepStrictEqual(yield* askAll(yield* KeyChecks.make(silent)), own)
+  })
 
-  it.effect("goes on here when the thread ends, and tries another a minute later", () =>
-    Effect.gen(function* () {
-      const starts = join(yield* folder, "starts")
-      const mortal = program(
-        `import { appendFileSync } from "node:fs"; appendFileSync(${JSON.stringify(starts)}, "x"); parentPort.once("message", () => process.exit(1))`,
-      )
-      const isSigned = yield* KeyChecks.make(mortal)
+  effect("goes on here when the thread ends, and tries another a minute later", function* () {
+    const starts = join(yield* folder, "starts")
+    const mortal = program(
+      `import { appendFileSync } from "node:fs"; appendFileSync(${JSON.stringify(starts)}, "x"); parentPort.once("message", () => process.exit(1))`,
+    )
+    const isSigned = yield* KeyChecks.make(mortal)
+    assert.deepStrictEqual(yield* askAll(isSigned), own)
+    assert.deepStrictEqual(yield* askAll(isSigned), own)
+    assert.strictEqual(readFileSync(starts, "utf8"), "x")
+    yield* TestClock.adjust("61 seconds")
+    assert.deepStrictEqual(yield* askAll(isSigned), own)
+    assert.strictEqual(readFileSync(starts, "utf8"), "xx")
+  })
+
+  live("needs no thread to be right", function* () {
+    // The second is refused by the constructor itself.
+    for (const nowhere of ["file:///nowhere/to/be/found.js", "http://localhost/signing-keys.js"]) {
+      const isSigned = yield* KeyChecks.make(new URL(nowhere))
       assert.deepStrictEqual(yield* askAll(isSigned), own)
-      assert.deepStrictEqual(yield* askAll(isSigned), own)
-      assert.strictEqual(readFileSync(starts, "utf8"), "x")
-      yield* TestClock.adjust("61 seconds")
-      assert.deepStrictEqual(yield* askAll(isSigned), own)
-      assert.strictEqual(readFileSync(starts, "utf8"), "xx")
-    }).pipe(Effect.scoped),
-  )
+    }
+  })
 
-  it.live("needs no thread to be right", () =>
-    Effect.gen(function* () {
-      // The second is refused by the constructor itself.
-      for (const nowhere of ["file:///nowhere/to/be/found.js", "http://localhost/signing-keys.js"]) {
-        const isSigned = yield* KeyChecks.make(new URL(nowhere))
-        assert.deepStrictEqual(yield* askAll(isSigned), own)
-      }
-    }).pipe(Effect.scoped),
-  )
+  effect("waits two seconds for a thread that hangs", function* () {
+    const asked = join(yield* folder, "asked")
+    const hanging = program(
+      `import { writeFileSync } from "node:fs"; parentPort.on("message", () => { writeFileSync(${JSON.stringify(asked)}, "x"); for (;;); })`,
+    )
+    const isSigned = yield* KeyChecks.make(hanging)
+    const verdicts = yield* Effect.forkChild(askAll(isSigned))
+    yield* Effect.sync(() => existsSync(asked)).pipe(
+      Effect.repeat({ until: (isThere) => isThere, schedule: Schedule.spaced("20 millis") }),
+      TestClock.withLive,
+    )
+    yield* TestClock.adjust("2 seconds")
+    assert.deepStrictEqual(yield* Fiber.join(verdicts), own)
+  })
 
-  it.effect("waits two seconds for a thread that hangs", () =>
-    Effect.gen(function* () {
-      const asked = join(yield* folder, "asked")
-      const hanging = program(
-        `import { writeFileSync } from "node:fs"; parentPort.on("message", () => { writeFileSync(${JSON.stringify(asked)}, "x"); for (;;); })`,
-      )
-      const isSigned = yield* KeyChecks.make(hanging)
-      const verdicts = yield* Effect.forkChild(askAll(isSigned))
-      yield* Effect.sync(() => existsSync(asked)).pipe(
-        Effect.repeat({ until: (isThere) => isThere, schedule: Schedule.spaced("20 millis") }),
-        TestClock.withLive,
-      )
-      yield* TestClock.adjust("2 seconds")
-      assert.deepStrictEqual(yield* Fiber.join(verdicts), own)
-    }).pipe(Effect.scoped),
-  )
-
-  it.live("lets others have their turn between those that it checks here", () =>
-    Effect.gen(function* () {
-      const isSigned = yield* KeyChecks.make(new URL("file:///nowhere/to/be/found.js"))
-      const one = yield* newSigning(true)
-      const many = Effect.forEach(Array.from({ length: 256 }), () => isSigned(one), {
-        concurrency: "unbounded",
-        discard: true,
-      })
-      // From here on there is no thread to wait for.
-      yield* many
-      let turns = 0
-      const take = () => {
-        turns += 1
-        turn = setImmediate(take)
-      }
-      let turn = setImmediate(take)
-      yield* many
-      clearImmediate(turn)
-      // Two batches are under way at once, and each takes eight of its 64 in a turn.
-      assert.isAtLeast(turns, 8)
-    }).pipe(Effect.scoped),
-  )
+  live("lets others have their turn between those that it checks here", function* () {
+    const isSigned = yield* KeyChecks.make(new URL("file:///nowhere/to/be/found.js"))
+    const one = yield* newSigning(true)
+    const many = Effect.forEach(Array.from({ length: 256 }), () => isSigned(one), {
+      concurrency: "unbounded",
+      discard: true,
+    })
+    // From here on there is no thread to wait for.
+    yield* many
+    let turns = 0
+    const take = () => {
+      turns += 1
+      turn = setImmediate(take)
+    }
+    let turn = setImmediate(take)
+    yield* many
+    clearImmediate(turn)
+    // Two batches are under way at once, and each takes eight of its 64 in a turn.
+    assert.isAtLeast(turns, 8)
+  })
 })

@@ -3,7 +3,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { violationsOf, wordsIn } from "../campaign/scale/Portability.ts"
 import { filesIn, textOf } from "../lab/Sources.ts"
 
-/** Each of these an engine lacks, and the check has to say so. */
 const wrong: ReadonlyArray<readonly [statement: string, what: string]> = [
   ["LOCK TABLE acts IN ACCESS EXCLUSIVE MODE", "LOCK TABLE"],
   ["SELECT pg_advisory_xact_lock(1)", "an advisory lock"],

@@ -1,6 +1,6 @@
 /** Statements: retried as whole transactions where the database asks for it, and rows that have their form or are a defect. */
 import { PgClient } from "@effect/sql-pg"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Logger, Schema, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
@@ -8,15 +8,14 @@ import { TestClock } from "effect/testing"
 import { readAttempt } from "../../src/payments/ledger/Attempt.ts"
 import { readable, rowsOf, Whole } from "../../src/platform/Rows.ts"
 import { inBatches, retryConflicts, transaction } from "../../src/platform/Sql.ts"
+import { effect } from "../lab/Effects.ts"
 
 const serialization = new SqlError.SqlError({ reason: new SqlError.SerializationError({ cause: "40001" }) })
 const deadlock = new SqlError.SqlError({ reason: new SqlError.DeadlockError({ cause: "40P01" }) })
 const unique = new SqlError.SqlError({ reason: new SqlError.UniqueViolation({ cause: "23505", constraint: "keys" }) })
 
-/** A database that only listens, and whose answer to a statement may be a script of refusals. */
 const listening = (refusals?: Script) => Effect.provide(listen(refusals), Reactivity.layer)
 
-/** The refusals of each statement, in their order. */
 type Script = Readonly<Record<string, ReadonlyArray<SqlError.SqlError>>>
 
 const listen = Effect.fnUntraced(function* (refusals: Script = {}) {
@@ -52,7 +51,6 @@ const times = <A>(count: number, one: A): ReadonlyArray<A> => Array.from({ lengt
 const transactionOf = (sql: SqlClient.SqlClient) =>
   Effect.runSync(Effect.provideService(transaction, SqlClient.SqlClient, sql))
 
-/** Runs it with as much time as it asks for. */
 const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(effect)
@@ -65,73 +63,61 @@ describe("a transaction", () => {
     ["40001", serialization],
     ["40P01", deadlock],
   ] as const) {
-    it.effect(`that meets ${name} is rolled back and run again as a whole`, () =>
-      Effect.gen(function* () {
-        const { heard, sql } = yield* listening({ second: [conflict] })
-        const exit = yield* inTime(transactionOf(sql)(Effect.andThen(sql`first`, sql`second`)))
-        assert.isTrue(Exit.isSuccess(exit))
-        assert.deepStrictEqual(heard, ["BEGIN", "first", "second", "ROLLBACK", "BEGIN", "first", "second", "COMMIT"])
-      }),
-    )
+    effect(`that meets ${name} is rolled back and run again as a whole`, function* () {
+      const { heard, sql } = yield* listening({ second: [conflict] })
+      const exit = yield* inTime(transactionOf(sql)(Effect.andThen(sql`first`, sql`second`)))
+      assert.isTrue(Exit.isSuccess(exit))
+      assert.deepStrictEqual(heard, ["BEGIN", "first", "second", "ROLLBACK", "BEGIN", "first", "second", "COMMIT"])
+    })
   }
 
-  it.effect("whose COMMIT is refused for a conflict is run again as a whole", () =>
-    Effect.gen(function* () {
-      const { heard, sql } = yield* listening({ COMMIT: [serialization] })
-      assert.isTrue(Exit.isSuccess(yield* inTime(transactionOf(sql)(sql`first`))))
-      assert.deepStrictEqual(
-        heard.filter((statement) => statement !== "ROLLBACK"),
-        ["BEGIN", "first", "COMMIT", "BEGIN", "first", "COMMIT"],
-      )
-    }),
-  )
+  effect("whose COMMIT is refused for a conflict is run again as a whole", function* () {
+    const { heard, sql } = yield* listening({ COMMIT: [serialization] })
+    assert.isTrue(Exit.isSuccess(yield* inTime(transactionOf(sql)(sql`first`))))
+    assert.deepStrictEqual(
+      heard.filter((statement) => statement !== "ROLLBACK"),
+      ["BEGIN", "first", "COMMIT", "BEGIN", "first", "COMMIT"],
+    )
+  })
 
-  it.effect("that meets anything else is rolled back once and fails with it", () =>
-    Effect.gen(function* () {
-      const { heard, sql } = yield* listening({ first: [unique] })
-      assert.deepStrictEqual(yield* Effect.flip(transactionOf(sql)(sql`first`)), unique)
-      assert.deepStrictEqual(heard, ["BEGIN", "first", "ROLLBACK"])
-    }),
-  )
+  effect("that meets anything else is rolled back once and fails with it", function* () {
+    const { heard, sql } = yield* listening({ first: [unique] })
+    assert.deepStrictEqual(yield* Effect.flip(transactionOf(sql)(sql`first`)), unique)
+    assert.deepStrictEqual(heard, ["BEGIN", "first", "ROLLBACK"])
+  })
 })
 
 describe("a statement that meets one conflict after the other", () => {
-  it.effect("is run nine times in all, and fails with the last of them", () =>
-    Effect.gen(function* () {
-      const { heard, sql } = yield* listening({ first: times(20, serialization) })
-      const fiber = yield* Effect.forkChild(Effect.flip(retryConflicts(sql`first`)))
-      yield* TestClock.adjust("1 hour")
-      assert.deepStrictEqual(yield* Fiber.join(fiber), serialization)
-      assert.lengthOf(heard, 9)
-    }),
-  )
+  effect("is run nine times in all, and fails with the last of them", function* () {
+    const { heard, sql } = yield* listening({ first: times(20, serialization) })
+    const fiber = yield* Effect.forkChild(Effect.flip(retryConflicts(sql`first`)))
+    yield* TestClock.adjust("1 hour")
+    assert.deepStrictEqual(yield* Fiber.join(fiber), serialization)
+    assert.lengthOf(heard, 9)
+  })
 
-  it.effect("waits 5 ms and then twice as long each time, a fifth more or less", () =>
-    Effect.gen(function* () {
-      const { heardAt, sql } = yield* listening({ first: times(8, deadlock) })
-      const fiber = yield* Effect.forkChild(retryConflicts(sql`first`))
-      yield* TestClock.adjust("1 hour")
-      yield* Fiber.join(fiber)
-      const pauses = heardAt.slice(1).map((at, index) => at - (heardAt[index] ?? 0))
-      assert.lengthOf(pauses, 8)
-      for (const [index, pause] of pauses.entries()) {
-        const meant = 5 * 2 ** index
-        assert.isAtLeast(pause, Math.floor(meant * 0.8))
-        assert.isAtMost(pause, Math.ceil(meant * 1.2))
-      }
-    }),
-  )
+  effect("waits 5 ms and then twice as long each time, a fifth more or less", function* () {
+    const { heardAt, sql } = yield* listening({ first: times(8, deadlock) })
+    const fiber = yield* Effect.forkChild(retryConflicts(sql`first`))
+    yield* TestClock.adjust("1 hour")
+    yield* Fiber.join(fiber)
+    const pauses = heardAt.slice(1).map((at, index) => at - (heardAt[index] ?? 0))
+    assert.lengthOf(pauses, 8)
+    for (const [index, pause] of pauses.entries()) {
+      const meant = 5 * 2 ** index
+      assert.isAtLeast(pause, Math.floor(meant * 0.8))
+      assert.isAtMost(pause, Math.ceil(meant * 1.2))
+    }
+  })
 })
 
 describe("work in batches", () => {
-  it.effect("goes on until a batch is not full, and says how many rows it changed", () =>
-    Effect.gen(function* () {
-      const found = [3, 3, 2, 3]
-      const statement = Effect.sync(() => times(found.shift() ?? 0, {}))
-      assert.strictEqual(yield* inBatches(3, statement), 8)
-      assert.deepStrictEqual(found, [3])
-    }),
-  )
+  effect("goes on until a batch is not full, and says how many rows it changed", function* () {
+    const found = [3, 3, 2, 3]
+    const statement = Effect.sync(() => times(found.shift() ?? 0, {}))
+    assert.strictEqual(yield* inBatches(3, statement), 8)
+    assert.deepStrictEqual(found, [3])
+  })
 })
 
 const row = {
@@ -179,62 +165,52 @@ const wrong: ReadonlyArray<readonly [what: string, row: object, column: string]>
 ]
 
 describe("a row of payment_attempts", () => {
-  it.effect("is read with its payment, its input and its amounts", () =>
-    Effect.gen(function* () {
-      const attempt = yield* readAttempt(row)
-      assert.deepStrictEqual(attempt.input, { commitment: "00" })
-      assert.deepStrictEqual([attempt.amountAtomic, attempt.acceptedAt], [10_000n, "1970-01-01T00:00:00.000Z"])
-      assert.deepInclude(attempt.payment, { rail: "x402", fromBlock: 1n })
-      assert.strictEqual((yield* readAttempt(card)).payment.rail, "card")
-    }),
-  )
+  effect("is read with its payment, its input and its amounts", function* () {
+    const attempt = yield* readAttempt(row)
+    assert.deepStrictEqual(attempt.input, { commitment: "00" })
+    assert.deepStrictEqual([attempt.amountAtomic, attempt.acceptedAt], [10_000n, "1970-01-01T00:00:00.000Z"])
+    assert.deepInclude(attempt.payment, { rail: "x402", fromBlock: 1n })
+    assert.strictEqual((yield* readAttempt(card)).payment.rail, "card")
+  })
 
   for (const [what, bad, column] of wrong) {
-    it.effect(`with ${what} is a defect that names the column and not its value`, () =>
-      Effect.gen(function* () {
-        const exit = yield* Effect.exit(readAttempt(bad))
-        const said = Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "it was read"
-        assert.include(said, `a row of payment_attempts does not have its form: ${column}`)
-        assert.notInclude(said, "spt_secret")
-      }),
-    )
+    effect(`with ${what} is a defect that names the column and not its value`, function* () {
+      const exit = yield* Effect.exit(readAttempt(bad))
+      const said = Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "it was read"
+      assert.include(said, `a row of payment_attempts does not have its form: ${column}`)
+      assert.notInclude(said, "spt_secret")
+    })
   }
 
-  it.effect("that cannot be read is left out of a sweep and logged, and its neighbours are read", () =>
-    Effect.gen(function* () {
-      const lines: Array<string> = []
-      const logger = Logger.make((options) => void lines.push(Logger.formatJson.log(options)))
-      const attempts = yield* readable([row, { ...row, nonce: "spt_secret" }, card], readAttempt).pipe(
-        Effect.provide(Logger.layer([logger])),
-      )
-      assert.strictEqual(attempts.length, 2)
-      assert.strictEqual(lines.length, 1)
-      assert.include(lines.join(), "does not have its form: nonce")
-      assert.notInclude(lines.join(), "spt_secret")
-    }),
-  )
+  effect("that cannot be read is left out of a sweep and logged, and its neighbours are read", function* () {
+    const lines: Array<string> = []
+    const logger = Logger.make((options) => void lines.push(Logger.formatJson.log(options)))
+    const attempts = yield* readable([row, { ...row, nonce: "spt_secret" }, card], readAttempt).pipe(
+      Effect.provide(Logger.layer([logger])),
+    )
+    assert.strictEqual(attempts.length, 2)
+    assert.strictEqual(lines.length, 1)
+    assert.include(lines.join(), "does not have its form: nonce")
+    assert.notInclude(lines.join(), "spt_secret")
+  })
 })
 
 describe("the rows of a statement", () => {
   const counted = rowsOf("rooms", Schema.Struct({ name: Schema.String, messages: Whole }))
 
-  it.effect("are read with their numbers as numbers", () =>
-    Effect.gen(function* () {
-      const rows = yield* counted(Effect.succeed([{ name: "one", messages: 3n }]))
-      assert.deepStrictEqual(rows, [{ name: "one", messages: 3 }])
-    }),
-  )
+  effect("are read with their numbers as numbers", function* () {
+    const rows = yield* counted(Effect.succeed([{ name: "one", messages: 3n }]))
+    assert.deepStrictEqual(rows, [{ name: "one", messages: 3 }])
+  })
 
-  it.effect("are a defect when one of them does not have its form, which names its place and not its value", () =>
-    Effect.gen(function* () {
-      const rows = [
-        { name: "one", messages: 3n },
-        { name: "two", messages: "spt_secret" },
-      ]
-      const exit = yield* Effect.exit(counted(Effect.succeed(rows)))
-      const said = Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "they were read"
-      assert.match(said, /a row of rooms does not have its form: .*messages/u)
-      assert.notInclude(said, "spt_secret")
-    }),
-  )
+  effect("are a defect when one of them does not have its form, which names its place and not its value", function* () {
+    const rows = [
+      { name: "one", messages: 3n },
+      { name: "two", messages: "spt_secret" },
+    ]
+    const exit = yield* Effect.exit(counted(Effect.succeed(rows)))
+    const said = Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "they were read"
+    assert.match(said, /a row of rooms does not have its form: .*messages/u)
+    assert.notInclude(said, "spt_secret")
+  })
 })

@@ -18,7 +18,6 @@ import * as RoomRequests from "../../src/room/Requests.ts"
 import * as HealthHttp from "../../src/server/HealthHttp.ts"
 import { isIn } from "../../src/telemetry/Tracing.ts"
 
-/** How often the database is asked by 50 probes that arrive while it looks for the first. */
 const looks = Effect.fnUntraced(function* (path: string) {
   let asked = 0
   const begun = yield* Deferred.make<void>()

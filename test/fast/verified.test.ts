@@ -9,128 +9,117 @@ import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
 import { address, altar, node, paid, type Receipt, sha256, transactionOf, verify, word } from "../lab/VerifiedAltar.ts"
+import { effects } from "../lab/Effects.ts"
 
 layer(NodeServices.layer, { excludeTestServices: true })("the payments of a chain that is verified", (it) => {
+  const effect = effects(it)
   const fault = Effect.fnUntraced(function* (receipts: ReadonlyArray<Receipt>, rpc: string, ...payTo: Array<string>) {
     return (yield* verify(yield* altar({ receipts }), { rpc, payTo })).fault
   })
 
-  it.effect("are made in USDC of the network whose node was named, to one address or those that were", () =>
-    Effect.gen(function* () {
-      const { url: rpc } = yield* node()
-      const whole = [paid("a"), paid("a")]
-      for (const payTo of [[], [address("a").toUpperCase().replace("X", "x")]]) {
-        const { said } = yield* verify(yield* altar({ receipts: whole }), { rpc, payTo, json: true })
-        assert.deepInclude(JSON.parse(said), { ok: true, stones: 2, payTo: [address("a")], payments: "checked" })
-      }
-      assert.match(
-        yield* fault(whole, rpc, address("b")),
-        /^CheckFailed: BROKEN at stone 1: it was paid to 0xa+, not to 0xb+\. /u,
-      )
-      const moved = [paid("a"), paid("b")]
-      assert.match(yield* fault(moved, rpc), /^CheckFailed: BROKEN at stone 2: it was paid to 0xb+/u)
-      assert.strictEqual(yield* fault(moved, rpc, address("a"), address("b")), "none")
-      const worthless = [paid("a"), paid("a", address("9"))]
-      assert.match(yield* fault(worthless, rpc), /^CheckFailed: BROKEN at stone 2: .*names the token 0x9+/u)
-      const strange = yield* node({ chainId: "0x7a69" })
-      assert.match(yield* fault(whole, strange.url), /is a node of eip155:31337, where no altar is paid/u)
-    }),
-  )
+  effect("are made in USDC of the network whose node was named, to one address or those that were", function* () {
+    const { url: rpc } = yield* node()
+    const whole = [paid("a"), paid("a")]
+    for (const payTo of [[], [address("a").toUpperCase().replace("X", "x")]]) {
+      const { said } = yield* verify(yield* altar({ receipts: whole }), { rpc, payTo, json: true })
+      assert.deepInclude(JSON.parse(said), { ok: true, stones: 2, payTo: [address("a")], payments: "checked" })
+    }
+    assert.match(
+      yield* fault(whole, rpc, address("b")),
+      /^CheckFailed: BROKEN at stone 1: it was paid to 0xa+, not to 0xb+\. /u,
+    )
+    const moved = [paid("a"), paid("b")]
+    assert.match(yield* fault(moved, rpc), /^CheckFailed: BROKEN at stone 2: it was paid to 0xb+/u)
+    assert.strictEqual(yield* fault(moved, rpc, address("a"), address("b")), "none")
+    const worthless = [paid("a"), paid("a", address("9"))]
+    assert.match(yield* fault(worthless, rpc), /^CheckFailed: BROKEN at stone 2: .*names the token 0x9+/u)
+    const strange = yield* node({ chainId: "0x7a69" })
+    assert.match(yield* fault(whole, strange.url), /is a node of eip155:31337, where no altar is paid/u)
+  })
 
-  it.effect("are not looked up where the altar says, unless it is a sandbox on this machine", () =>
-    Effect.gen(function* () {
-      const { asked, url } = yield* node()
-      /** The same server by an address that is not known to be this machine. */
-      const elsewhere = (here: string) => here.replace("127.0.0.1", "[::ffff:127.0.0.1]")
-      const here = yield* altar({ sandbox: url })
-      assert.strictEqual((yield* verify(here)).fault, "none")
-      assert.strictEqual(asked.times, 2)
-      assert.strictEqual((yield* verify(elsewhere(here))).fault, "none")
-      assert.strictEqual((yield* verify(yield* altar({ sandbox: elsewhere(url) }))).fault, "none")
-      assert.strictEqual(asked.times, 2)
-      const pinned = yield* verify(yield* altar({}), { payTo: [address("a")] })
-      assert.match(pinned.fault, /name the network's RPC with --rpc/u)
-    }),
-  )
+  effect("are not looked up where the altar says, unless it is a sandbox on this machine", function* () {
+    const { asked, url } = yield* node()
+    /** The same server by an address that is not known to be this machine. */
+    const elsewhere = (here: string) => here.replace("127.0.0.1", "[::ffff:127.0.0.1]")
+    const here = yield* altar({ sandbox: url })
+    assert.strictEqual((yield* verify(here)).fault, "none")
+    assert.strictEqual(asked.times, 2)
+    assert.strictEqual((yield* verify(elsewhere(here))).fault, "none")
+    assert.strictEqual((yield* verify(yield* altar({ sandbox: elsewhere(url) }))).fault, "none")
+    assert.strictEqual(asked.times, 2)
+    const pinned = yield* verify(yield* altar({}), { payTo: [address("a")] })
+    assert.match(pinned.fault, /name the network's RPC with --rpc/u)
+  })
 
-  it.effect("are of the listed price, whatever a receipt and a log call one", () =>
-    Effect.gen(function* () {
-      const priced = Effect.fnUntraced(function* (amountAtomic: string, data: string) {
-        return yield* fault([{ ...paid("a"), amountAtomic }], (yield* node({ data })).url)
-      })
-      // A transfer of nothing needs no leave of the wallet that it names.
-      for (const amount of [0n, 1n, 20_000n]) {
-        assert.strictEqual(
-          yield* priced(String(amount), word(amount)),
-          `CheckFailed: BROKEN at stone 1: its receipt names ${amount} atomic USDC, and a stone costs 10000`,
-        )
-        assert.match(
-          yield* priced("10000", word(amount)),
-          /^CheckFailed: BROKEN at stone 1: .* does not hold the payment$/u,
-        )
-      }
-      assert.match(
-        yield* priced("x", word(10_000n)),
-        /^CheckFailed: BROKEN at stone 1: its receipt names x atomic USDC/u,
-      )
-      assert.match(yield* priced("10000", "0x"), /^CheckFailed: BROKEN at stone 1: .* does not hold the payment$/u)
-    }),
-  )
-
-  it.effect("are looked for where a reorganisation put them, and not judged while one may still move them", () =>
-    Effect.gen(function* () {
-      const { url: rpc } = yield* node({ gone: [transactionOf(2)] })
-      const ending = (finality: string, sequence?: number) => ({
-        ...paid("a"),
-        finality,
-        ...(sequence === undefined ? {} : { currentTransaction: transactionOf(sequence) }),
-      })
-      assert.strictEqual(yield* fault([paid("a"), ending("final", 22), paid("a")], rpc), "none")
-      for (const [moved, says] of [
-        [ending("final"), /^CheckFailed: BROKEN at stone 2: .* is not on the chain$/u],
-        [ending("pending"), /^CommandFailure: Stone 2 cannot be judged yet: .*Check again in/u],
-        // Where the altar says that a payment is now, it is once.
-        [
-          ending("final", 1),
-          /^CheckFailed: BROKEN at stone 2: its transaction 0x[0-9a-f]{64} does not hold the payment$/u,
-        ],
-      ] as const)
-        assert.match(yield* fault([paid("a"), moved], rpc), says)
-    }),
-  )
-
-  it.effect("that an altar declares lost are named, and what is lost is not whole", () =>
-    Effect.gen(function* () {
-      const { url: rpc } = yield* node({ gone: [transactionOf(1), transactionOf(3)] })
-      const lost = { ...paid("a"), finality: "lost" }
-      const url = yield* altar({ receipts: [lost, paid("b"), lost, paid("b")] })
-      const sentence =
-        "NOT PAID: the altar itself declares the payments of 2 stones lost in a reorganisation of the chain: 1, 3. Everything else holds."
-      const told = yield* verify(url, { rpc, json: true })
-      assert.strictEqual(told.fault, `Lost: ${sentence}`)
-      const { chainHash, ...document } = JSON.parse(told.said)
-      assert.match(chainHash, /^[0-9a-f]{64}$/u)
-      assert.deepStrictEqual(document, {
-        ok: false,
-        code: "lost",
-        message: sentence,
-        stones: 4,
-        payTo: [address("b")],
-        lost: [1, 3],
-        reveals: { checked: 0, hidden: 0 },
-        payments: "checked",
-        log: null,
-      })
+  effect("are of the listed price, whatever a receipt and a log call one", function* () {
+    const priced = Effect.fnUntraced(function* (amountAtomic: string, data: string) {
+      return yield* fault([{ ...paid("a"), amountAtomic }], (yield* node({ data })).url)
+    })
+    // A transfer of nothing needs no leave of the wallet that it names.
+    for (const amount of [0n, 1n, 20_000n]) {
       assert.strictEqual(
-        (yield* verify(url, { rpc })).lines[0],
-        "4 stones: every link hashes, 2 payments are on the chain.",
+        yield* priced(String(amount), word(amount)),
+        `CheckFailed: BROKEN at stone 1: its receipt names ${amount} atomic USDC, and a stone costs 10000`,
       )
       assert.match(
-        yield* fault([{ ...lost, asset: address("9") }], rpc),
-        /^CheckFailed: BROKEN at stone 1: .*names the token/u,
+        yield* priced("10000", word(amount)),
+        /^CheckFailed: BROKEN at stone 1: .* does not hold the payment$/u,
       )
-    }),
-  )
+    }
+    assert.match(yield* priced("x", word(10_000n)), /^CheckFailed: BROKEN at stone 1: its receipt names x atomic USDC/u)
+    assert.match(yield* priced("10000", "0x"), /^CheckFailed: BROKEN at stone 1: .* does not hold the payment$/u)
+  })
+
+  effect("are looked for where a reorganisation put them, and not judged while one may still move them", function* () {
+    const { url: rpc } = yield* node({ gone: [transactionOf(2)] })
+    const ending = (finality: string, sequence?: number) => ({
+      ...paid("a"),
+      finality,
+      ...(sequence === undefined ? {} : { currentTransaction: transactionOf(sequence) }),
+    })
+    assert.strictEqual(yield* fault([paid("a"), ending("final", 22), paid("a")], rpc), "none")
+    for (const [moved, says] of [
+      [ending("final"), /^CheckFailed: BROKEN at stone 2: .* is not on the chain$/u],
+      [ending("pending"), /^CommandFailure: Stone 2 cannot be judged yet: .*Check again in/u],
+      // Where the altar says that a payment is now, it is once.
+      [
+        ending("final", 1),
+        /^CheckFailed: BROKEN at stone 2: its transaction 0x[0-9a-f]{64} does not hold the payment$/u,
+      ],
+    ] as const)
+      assert.match(yield* fault([paid("a"), moved], rpc), says)
+  })
+
+  effect("that an altar declares lost are named, and what is lost is not whole", function* () {
+    const { url: rpc } = yield* node({ gone: [transactionOf(1), transactionOf(3)] })
+    const lost = { ...paid("a"), finality: "lost" }
+    const url = yield* altar({ receipts: [lost, paid("b"), lost, paid("b")] })
+    const sentence =
+      "NOT PAID: the altar itself declares the payments of 2 stones lost in a reorganisation of the chain: 1, 3. Everything else holds."
+    const told = yield* verify(url, { rpc, json: true })
+    assert.strictEqual(told.fault, `Lost: ${sentence}`)
+    const { chainHash, ...document } = JSON.parse(told.said)
+    assert.match(chainHash, /^[0-9a-f]{64}$/u)
+    assert.deepStrictEqual(document, {
+      ok: false,
+      code: "lost",
+      message: sentence,
+      stones: 4,
+      payTo: [address("b")],
+      lost: [1, 3],
+      reveals: { checked: 0, hidden: 0 },
+      payments: "checked",
+      log: null,
+    })
+    assert.strictEqual(
+      (yield* verify(url, { rpc })).lines[0],
+      "4 stones: every link hashes, 2 payments are on the chain.",
+    )
+    assert.match(
+      yield* fault([{ ...lost, asset: address("9") }], rpc),
+      /^CheckFailed: BROKEN at stone 1: .*names the token/u,
+    )
+  })
 })
 
 const [salt, text] = ["5c1fd1e6a0bb4e7f9c2d", "The heron will return by May."]
@@ -182,17 +171,16 @@ const lies: ReadonlyArray<readonly [what: string, act: object, says: RegExp]> = 
 ]
 
 layer(NodeServices.layer, { excludeTestServices: true })("the revealed words of an altar that is verified", (it) => {
-  it.effect("hold when they hash to what was sealed, and are counted", () =>
-    Effect.gen(function* () {
-      const hidden = { ...reveal, text: null, salt: null, hidden: true }
-      const acts = [stone, light, { ...light, id: "hidden", reveal: hidden }, { ...light, reveal: null }]
-      const url = yield* altar({ commitment, acts })
-      const sentence = "2 reveals: all words that are shown hash to what was sealed. 1 more are hidden"
-      assert.include((yield* verify(url)).said, sentence)
-      const { ok, reveals } = JSON.parse((yield* verify(url, { json: true })).said)
-      assert.deepStrictEqual([ok, reveals], [true, { checked: 2, hidden: 1 }])
-    }),
-  )
+  const effect = effects(it)
+  effect("hold when they hash to what was sealed, and are counted", function* () {
+    const hidden = { ...reveal, text: null, salt: null, hidden: true }
+    const acts = [stone, light, { ...light, id: "hidden", reveal: hidden }, { ...light, reveal: null }]
+    const url = yield* altar({ commitment, acts })
+    const sentence = "2 reveals: all words that are shown hash to what was sealed. 1 more are hidden"
+    assert.include((yield* verify(url)).said, sentence)
+    const { ok, reveals } = JSON.parse((yield* verify(url, { json: true })).said)
+    assert.deepStrictEqual([ok, reveals], [true, { checked: 2, hidden: 1 }])
+  })
 
   it.effect.each(lies)("are refused, and named, with %s", ([, act, says]) =>
     Effect.gen(function* () {
@@ -200,27 +188,26 @@ layer(NodeServices.layer, { excludeTestServices: true })("the revealed words of 
     }),
   )
 
-  it.effect("are not looked for without an end", () =>
-    Effect.gen(function* () {
-      const url = yield* altar({ commitment, acts: [stone], next: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1" })
-      assert.match((yield* verify(url)).fault, /leads back to where it was, so it would never end/u)
-    }),
-  )
+  effect("are not looked for without an end", function* () {
+    const url = yield* altar({ commitment, acts: [stone], next: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1" })
+    assert.match((yield* verify(url)).fault, /leads back to where it was, so it would never end/u)
+  })
 
-  it.effect("that the altar itself refuses to show are told in its own words", () =>
-    Effect.gen(function* () {
-      const message = "The words revealed under stone do not hash to the commitment that was sealed."
-      const url = yield* serve(async () => json({ ok: false, code: "reveal_broken", message }, 500))
-      const { fault } = yield* verify(url)
-      assert.match(fault, /^CheckFailed: /u)
-      assert.include(fault, message)
-    }),
-  )
+  effect("that the altar itself refuses to show are told in its own words", function* () {
+    const message = "The words revealed under stone do not hash to the commitment that was sealed."
+    const url = yield* serve(async () => json({ ok: false, code: "reveal_broken", message }, 500))
+    const { fault } = yield* verify(url)
+    assert.match(fault, /^CheckFailed: /u)
+    assert.include(fault, message)
+    assert.strictEqual(JSON.parse((yield* verify(url, { json: true })).said).code, "broken")
+  })
 })
 
 layer(NodeServices.layer, { excludeTestServices: true })("a log that is verified", (it) => {
-  it.effect("is the chain's: compared with the chain that was walked, and says what of it the log does not cover", () =>
-    Effect.gen(function* () {
+  const effect = effects(it)
+  effect(
+    "is the chain's: compared with the chain that was walked, and says what of it the log does not cover",
+    function* () {
       const entries = StaticLog.entriesOf(320)
       const log = yield* StaticLog.serve(entries)
       log.size = 300
@@ -245,6 +232,6 @@ layer(NodeServices.layer, { excludeTestServices: true })("a log that is verified
       log.chain = () => entries
       log.size = 0
       assert.match((yield* checked).said, /^The log does not cover the last 320 stones of the chain: /mu)
-    }),
+    },
   )
 })

@@ -7,6 +7,7 @@ import { encoderOf, MalformedAnswer, textOf } from "../../src/altar/Answers.ts"
 import { encodingFor } from "../../src/http/Accept.ts"
 import { compressedResponse } from "../../src/http/CompressedResponse.ts"
 import { isCached, cachedResponse } from "../../src/http/CachedResponse.ts"
+import { effect } from "../lab/Effects.ts"
 
 const text = JSON.stringify({ ok: true, words: Array.from({ length: 200 }, (_, index) => `stone ${index}`) })
 
@@ -45,103 +46,91 @@ describe("an accepted encoding", () => {
 })
 
 describe("a written answer", () => {
-  it.effect("has one strong tag for each sequence of bytes, and 304 for that tag alone", () =>
-    Effect.gen(function* () {
-      const one = cachedResponse(text)
-      const tags = new Map<string, string>()
-      for (const accepted of ["identity", "gzip", "br"]) {
-        const response = yield* one.respond(from({ "accept-encoding": accepted }))
-        const { etag = "", "content-encoding": encoding, vary } = response.headers
-        assert.match(etag, /^"[\w-]{22}"$/u)
-        assert.strictEqual(vary, "accept-encoding")
-        assert.strictEqual(encoding ?? "identity", accepted)
-        assert.strictEqual(plain(bytesOf(response), encoding), text)
-        tags.set(accepted, etag)
-      }
-      assert.strictEqual(new Set(tags.values()).size, 3)
-      for (const accepted of tags.keys()) {
-        for (const [encoding, etag] of tags) {
-          for (const named of [etag, `W/${etag}`, `"x", ${etag}`]) {
-            const request = from({ "accept-encoding": accepted, "if-none-match": named })
-            const { body, headers, status } = yield* one.respond(request)
-            assert.strictEqual(status, encoding === accepted ? 304 : 200, `${accepted} of ${encoding}`)
-            assert.strictEqual(headers["etag"], tags.get(accepted))
-            if (status === 304) assert.strictEqual(body._tag, "Empty")
-          }
+  effect("has one strong tag for each sequence of bytes, and 304 for that tag alone", function* () {
+    const one = cachedResponse(text)
+    const tags = new Map<string, string>()
+    for (const accepted of ["identity", "gzip", "br"]) {
+      const response = yield* one.respond(from({ "accept-encoding": accepted }))
+      const { etag = "", "content-encoding": encoding, vary } = response.headers
+      assert.match(etag, /^"[\w-]{22}"$/u)
+      assert.strictEqual(vary, "accept-encoding")
+      assert.strictEqual(encoding ?? "identity", accepted)
+      assert.strictEqual(plain(bytesOf(response), encoding), text)
+      tags.set(accepted, etag)
+    }
+    assert.strictEqual(new Set(tags.values()).size, 3)
+    for (const accepted of tags.keys()) {
+      for (const [encoding, etag] of tags) {
+        for (const named of [etag, `W/${etag}`, `"x", ${etag}`]) {
+          const request = from({ "accept-encoding": accepted, "if-none-match": named })
+          const { body, headers, status } = yield* one.respond(request)
+          assert.strictEqual(status, encoding === accepted ? 304 : 200, `${accepted} of ${encoding}`)
+          assert.strictEqual(headers["etag"], tags.get(accepted))
+          if (status === 304) assert.strictEqual(body._tag, "Empty")
         }
       }
-    }),
-  )
+    }
+  })
 
-  it.effect("is compressed once for all who wait for it", () =>
-    Effect.gen(function* () {
-      const one = cachedResponse(text)
-      const ask = one.respond(from({ "accept-encoding": "gzip" }))
-      const [first, second] = yield* Effect.all([ask, one.respond(from({ "accept-encoding": "gzip" }))], {
-        concurrency: "unbounded",
-      })
-      assert.deepStrictEqual(bytesOf(first), bytesOf(second))
-      const third = yield* one.respond(from({ "accept-encoding": "gzip" }))
-      assert.strictEqual(third, yield* one.respond(from({ "accept-encoding": "gzip" })))
-    }),
-  )
+  effect("is compressed once for all who wait for it", function* () {
+    const one = cachedResponse(text)
+    const ask = one.respond(from({ "accept-encoding": "gzip" }))
+    const [first, second] = yield* Effect.all([ask, one.respond(from({ "accept-encoding": "gzip" }))], {
+      concurrency: "unbounded",
+    })
+    assert.deepStrictEqual(bytesOf(first), bytesOf(second))
+    const third = yield* one.respond(from({ "accept-encoding": "gzip" }))
+    assert.strictEqual(third, yield* one.respond(from({ "accept-encoding": "gzip" })))
+  })
 
-  it.effect("stays as it is when it is short", () =>
-    Effect.gen(function* () {
-      const { headers } = yield* cachedResponse('{"ok":true}').respond(from({ "accept-encoding": "gzip" }))
-      assert.isUndefined(headers["content-encoding"])
-      assert.isUndefined(headers["vary"])
-    }),
-  )
+  effect("stays as it is when it is short", function* () {
+    const { headers } = yield* cachedResponse('{"ok":true}').respond(from({ "accept-encoding": "gzip" }))
+    assert.isUndefined(headers["content-encoding"])
+    assert.isUndefined(headers["vary"])
+  })
 
-  it.effect("says that its kind varies, too", () =>
-    Effect.gen(function* () {
-      const { headers } = yield* cachedResponse(text, { headers: { vary: "accept" } }).respond(from())
-      assert.strictEqual(headers["vary"], "accept, accept-encoding")
-    }),
-  )
+  effect("says that its kind varies, too", function* () {
+    const { headers } = yield* cachedResponse(text, { headers: { vary: "accept" } }).respond(from())
+    assert.strictEqual(headers["vary"], "accept, accept-encoding")
+  })
 })
 
 describe("an offer", () => {
-  it.effect("has its status and no tag, and is compressed once", () =>
-    Effect.gen(function* () {
-      const offer = cachedResponse(text, { status: 402, headers: { "cache-control": "no-store" } })
-      const request = from({ "accept-encoding": "br", "if-none-match": "*" })
-      const response = yield* offer.respond(request)
-      assert.strictEqual(response.status, 402)
-      assert.isUndefined(response.headers["etag"])
-      assert.strictEqual(response.headers["cache-control"], "no-store")
-      assert.strictEqual(plain(bytesOf(response), "br"), text)
-      assert.strictEqual(yield* offer.respond(request), response)
-      assert.isTrue(isCached(response))
-      const plainly = yield* offer.respond(from())
-      assert.strictEqual(yield* compressedResponse(request, plainly), plainly)
-    }),
-  )
+  effect("has its status and no tag, and is compressed once", function* () {
+    const offer = cachedResponse(text, { status: 402, headers: { "cache-control": "no-store" } })
+    const request = from({ "accept-encoding": "br", "if-none-match": "*" })
+    const response = yield* offer.respond(request)
+    assert.strictEqual(response.status, 402)
+    assert.isUndefined(response.headers["etag"])
+    assert.strictEqual(response.headers["cache-control"], "no-store")
+    assert.strictEqual(plain(bytesOf(response), "br"), text)
+    assert.strictEqual(yield* offer.respond(request), response)
+    assert.isTrue(isCached(response))
+    const plainly = yield* offer.respond(from())
+    assert.strictEqual(yield* compressedResponse(request, plainly), plainly)
+  })
 })
 
 describe("an answer that is given once", () => {
-  it.effect("is compressed with its status and headers, unless it is short, tagged or encoded", () =>
-    Effect.gen(function* () {
-      const request = from({ "accept-encoding": "gzip" })
-      const paid = HttpServerResponse.text(text, {
-        status: 201,
-        contentType: "application/json",
-        headers: { "payment-response": "proof" },
-      })
-      const { headers, status } = yield* compressedResponse(request, paid)
-      assert.deepInclude(headers, { "payment-response": "proof", "content-encoding": "gzip", vary: "accept-encoding" })
-      assert.strictEqual(status, 201)
-      const response = yield* compressedResponse(request, paid)
-      assert.strictEqual(plain(bytesOf(response), "gzip"), text)
-      assert.strictEqual(response.headers["content-length"], String(bytesOf(response).byteLength))
-      assert.isUndefined((yield* compressedResponse(from(), paid)).headers["content-encoding"])
-      const tagged = HttpServerResponse.setHeader(paid, "etag", '"x"')
-      assert.strictEqual(yield* compressedResponse(request, tagged), tagged)
-      const short = HttpServerResponse.text("{}", { contentType: "application/json" })
-      assert.strictEqual(yield* compressedResponse(request, short), short)
-    }),
-  )
+  effect("is compressed with its status and headers, unless it is short, tagged or encoded", function* () {
+    const request = from({ "accept-encoding": "gzip" })
+    const paid = HttpServerResponse.text(text, {
+      status: 201,
+      contentType: "application/json",
+      headers: { "payment-response": "proof" },
+    })
+    const { headers, status } = yield* compressedResponse(request, paid)
+    assert.deepInclude(headers, { "payment-response": "proof", "content-encoding": "gzip", vary: "accept-encoding" })
+    assert.strictEqual(status, 201)
+    const response = yield* compressedResponse(request, paid)
+    assert.strictEqual(plain(bytesOf(response), "gzip"), text)
+    assert.strictEqual(response.headers["content-length"], String(bytesOf(response).byteLength))
+    assert.isUndefined((yield* compressedResponse(from(), paid)).headers["content-encoding"])
+    const tagged = HttpServerResponse.setHeader(paid, "etag", '"x"')
+    assert.strictEqual(yield* compressedResponse(request, tagged), tagged)
+    const short = HttpServerResponse.text("{}", { contentType: "application/json" })
+    assert.strictEqual(yield* compressedResponse(request, short), short)
+  })
 })
 
 const Pebble = Schema.Struct({
@@ -152,20 +141,16 @@ const Pebble = Schema.Struct({
 
 const encode = encoderOf(Pebble)
 
-it.effect("writes the members of the contract, in its order, and no other", () =>
-  Effect.gen(function* () {
-    const pebble = { secret: "salt", finder: { wallet: "0x1", name: "Wren" }, weight: 3, ok: true as const }
-    assert.strictEqual(JSON.stringify(yield* encode(pebble)), '{"ok":true,"weight":3,"finder":{"name":"Wren"}}')
-  }),
-)
+effect("writes the members of the contract, in its order, and no other", function* () {
+  const pebble = { secret: "salt", finder: { wallet: "0x1", name: "Wren" }, weight: 3, ok: true as const }
+  assert.strictEqual(JSON.stringify(yield* encode(pebble)), '{"ok":true,"weight":3,"finder":{"name":"Wren"}}')
+})
 
-it.effect("dies of what does not fit, with the members and without their values", () =>
-  Effect.gen(function* () {
-    const write = textOf(Pebble, (pebble: typeof Pebble.Type) => pebble)
-    const exit = yield* Effect.exit(write({ ok: true, weight: 0.5, finder: { name: "" } }))
-    assert.isTrue(exit._tag === "Failure" && Cause.hasDies(exit.cause))
-    const defect = exit._tag === "Failure" ? Cause.squash(exit.cause) : undefined
-    assert.instanceOf(defect, MalformedAnswer)
-    assert.strictEqual(defect.message, "Pebble does not have its form: weight, finder/name")
-  }),
-)
+effect("dies of what does not fit, with the members and without their values", function* () {
+  const write = textOf(Pebble, (pebble: typeof Pebble.Type) => pebble)
+  const exit = yield* Effect.exit(write({ ok: true, weight: 0.5, finder: { name: "" } }))
+  assert.isTrue(exit._tag === "Failure" && Cause.hasDies(exit.cause))
+  const defect = exit._tag === "Failure" ? Cause.squash(exit.cause) : undefined
+  assert.instanceOf(defect, MalformedAnswer)
+  assert.strictEqual(defect.message, "Pebble does not have its form: weight, finder/name")
+})

@@ -1,5 +1,6 @@
 /** A running altar on a real database and a real chain, and the hands of a paying agent. */
 import { randomBytes } from "node:crypto"
+import { assert } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
@@ -144,3 +145,16 @@ export const pay = Effect.fnUntraced(function* (
   const headers = { "idempotency-key": key, "payment-signature": encode(payment) }
   return { answer: yield* ask(url, post(body, headers)), payment, headers, key }
 })
+
+/** Buys an act, with a new wallet unless one is given; what was answered, and what it was bought with. */
+export const bought = Effect.fnUntraced(function* (path: string, body: object, payer?: PrivateKeyAccount) {
+  const { url } = yield* TestServer
+  const paid = yield* pay(payer ?? (yield* newPayer()), `${url}${path}`, body)
+  assert.strictEqual(paid.answer.status, 201, paid.answer.text)
+  const { permalink, receipt, record } = JSON.parse(paid.answer.text)
+  return { ...paid, permalink, receipt, record }
+})
+
+/** What the server answers at this path, as JSON. */
+export const read = (path: string) =>
+  Effect.flatMap(TestServer, ({ url }) => Effect.map(ask(`${url}${path}`), ({ text }) => JSON.parse(text)))

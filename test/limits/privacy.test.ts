@@ -1,11 +1,11 @@
 /** No address is stored or logged, and all servers make the same pseudonym of it. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Logger, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { SqlClient } from "effect/sql"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import { from, layer as rooms, newRoom, poll, send } from "../lab/server/Rooms.ts"
-import { ask, TestServer } from "../lab/Fixture.ts"
+import { ask } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const address = "203.0.113.77"
 const lines: Array<string> = []
@@ -21,60 +21,51 @@ const pseudonym = (remote: string, secret: Option.Option<Redacted.Redacted<strin
     return addresses.of(request)
   }).pipe(Effect.provide(ClientAddress.layer({ trustedProxies: [], rateLimitSecret: secret })))
 
-layer(rooms().pipe(Layer.provideMerge(captured)), { excludeTestServices: true })("an address", (it) => {
-  it.effect("is in no table and in no log, not even of a failure", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const guest = yield* newRoom(url)
-      yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(address) })
-      yield* send(guest, {}, address)
-      yield* poll(guest, "", address)
-      yield* sql`ALTER TABLE rooms RENAME TO elsewhere`
-      assert.strictEqual((yield* poll(guest, "", address)).status, 500)
-      yield* sql`ALTER TABLE elsewhere RENAME TO rooms`
-      assert.isAbove(lines.filter((line) => line.includes("A request failed")).length, 0)
-      assert.deepStrictEqual(
-        lines.filter((line) => line.includes(address)),
-        [],
-      )
-      const tables = yield* sql<{ name: string }>`
+suite("an address", rooms().pipe(Layer.provideMerge(captured)), (it) => {
+  it("is in no table and in no log, not even of a failure", function* ({ sql, url }) {
+    const guest = yield* newRoom(url)
+    yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(address) })
+    yield* send(guest, {}, address)
+    yield* poll(guest, "", address)
+    yield* sql`ALTER TABLE rooms RENAME TO elsewhere`
+    assert.strictEqual((yield* poll(guest, "", address)).status, 500)
+    yield* sql`ALTER TABLE elsewhere RENAME TO rooms`
+    assert.isAbove(lines.filter((line) => line.includes("A request failed")).length, 0)
+    assert.deepStrictEqual(
+      lines.filter((line) => line.includes(address)),
+      [],
+    )
+    const tables = yield* sql<{ name: string }>`
         SELECT relname::text AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`
-      assert.isAbove(tables.length, 5)
-      for (const { name } of tables) {
-        const found = yield* sql<{ n: number }>`
+    assert.isAbove(tables.length, 5)
+    for (const { name } of tables) {
+      const found = yield* sql<{ n: number }>`
           SELECT count(*)::int AS n FROM ${sql(name)} AS t WHERE t::text LIKE ${`%${address}%`}`
-        assert.strictEqual(found[0]?.n, 0, name)
-      }
-      const [limits] = yield* sql<{ n: number }>`SELECT count(*)::int AS n FROM rate_limits`
-      assert.isAbove(limits?.n ?? 0, 2)
-    }),
-  )
+      assert.strictEqual(found[0]?.n, 0, name)
+    }
+    const [limits] = yield* sql<{ n: number }>`SELECT count(*)::int AS n FROM rate_limits`
+    assert.isAbove(limits?.n ?? 0, 2)
+  })
 
-  it.effect("has one pseudonym on every server of a database, another under another secret", () =>
-    Effect.gen(function* () {
-      const one = yield* pseudonym(address)
-      assert.match(one, /^[A-Za-z0-9_-]{43}$/u)
-      assert.strictEqual(yield* pseudonym(address), one)
-      assert.notStrictEqual(yield* pseudonym("203.0.113.78"), one)
-      const secret = Option.some(Redacted.make("a secret of the operator"))
-      assert.notStrictEqual(yield* pseudonym(address, secret), one)
-      assert.strictEqual(yield* pseudonym(address, secret), yield* pseudonym(address, secret))
-      assert.strictEqual(yield* pseudonym("2001:db8:1:2::1"), yield* pseudonym("2001:db8:1:2:3::4"))
-    }),
-  )
+  it("has one pseudonym on every server of a database, another under another secret", function* () {
+    const one = yield* pseudonym(address)
+    assert.match(one, /^[A-Za-z0-9_-]{43}$/u)
+    assert.strictEqual(yield* pseudonym(address), one)
+    assert.notStrictEqual(yield* pseudonym("203.0.113.78"), one)
+    const secret = Option.some(Redacted.make("a secret of the operator"))
+    assert.notStrictEqual(yield* pseudonym(address, secret), one)
+    assert.strictEqual(yield* pseudonym(address, secret), yield* pseudonym(address, secret))
+    assert.strictEqual(yield* pseudonym("2001:db8:1:2::1"), yield* pseudonym("2001:db8:1:2:3::4"))
+  })
 })
 
-layer(rooms({ trustedProxies: [] }), { excludeTestServices: true })("without trusted proxies", (it) => {
-  it.effect("a forged header buys nothing", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const create = (forged: string) =>
-        ask(`${url}/api/rooms`, { method: "POST", headers: { "x-forwarded-for": forged, forwarded: `for=${forged}` } })
-      const statuses = yield* Effect.forEach(Array.from({ length: 7 }), (_, index) =>
-        Effect.map(create(`198.51.100.${index}`), ({ status }) => status),
-      )
-      assert.deepStrictEqual(statuses, [201, 201, 201, 201, 201, 429, 429])
-    }),
-  )
+suite("without trusted proxies", rooms({ trustedProxies: [] }), (it) => {
+  it("a forged header buys nothing", function* ({ url }) {
+    const create = (forged: string) =>
+      ask(`${url}/api/rooms`, { method: "POST", headers: { "x-forwarded-for": forged, forwarded: `for=${forged}` } })
+    const statuses = yield* Effect.forEach(Array.from({ length: 7 }), (_, index) =>
+      Effect.map(create(`198.51.100.${index}`), ({ status }) => status),
+    )
+    assert.deepStrictEqual(statuses, [201, 201, 201, 201, 201, 429, 429])
+  })
 })

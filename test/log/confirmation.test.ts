@@ -9,10 +9,10 @@ import { Confirmation } from "../../src/log/Confirmation.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { cosignerOf, newFolder, ownWitness, policyOf, witnessesOf } from "../lab/log/Witnesses.ts"
 import { forget, grow, layer as world, newest, publish, server, stopReason, stored } from "../lab/log/LogFixture.ts"
+import { effects } from "../lab/Effects.ts"
 
 type Named = Parameters<typeof policyOf>[0][number]
 
-/** A server that keeps nothing outside the database, or a file, and asks these witnesses. */
 const start = (witnesses: ReadonlyArray<Named>, file?: string) =>
   server(
     256,
@@ -23,7 +23,6 @@ const start = (witnesses: ReadonlyArray<Named>, file?: string) =>
 
 const waitsFor = Effect.flatMap(Confirmation, (confirmation) => confirmation.waitsFor)
 
-/** A log of its own for one test, whose first `count` stones are published. */
 const begin = (count: number, witnesses: ReadonlyArray<Named>, file?: string) =>
   Effect.provide(Effect.all([forget, grow(count), publish, newest]), start(witnesses, file)).pipe(
     Effect.map(([, , , published]) => published),
@@ -47,7 +46,6 @@ const restore = Effect.gen(function* () {
   }
 })
 
-/** A witness that can be stopped and started again where it stood. */
 const lasting = Effect.fnUntraced(function* (name: string) {
   const first = yield* ownWitness(name)
   const port = Number(new URL(first.url).port)
@@ -55,142 +53,130 @@ const lasting = Effect.fnUntraced(function* (name: string) {
 })
 
 layer(world, { excludeTestServices: true })("a log after a start", (it) => {
-  it.effect(
+  const effect = effects(it)
+  effect(
     "signs no second history of a restored backup while its only witness is away, and stops once it is back",
-    () =>
-      Effect.gen(function* () {
-        const witness = yield* lasting("witness.example/w")
-        const first = yield* begin(2, [witness])
-        yield* backup
-        const second = yield* Effect.provide(Effect.andThen(grow(3), Effect.andThen(publish, newest)), start([witness]))
-        assert.strictEqual(second.size, first.size + 3)
-        yield* restore
-        yield* witness.stop
-        yield* Effect.gen(function* () {
-          assert.strictEqual(yield* grow(3), 3, "stones are sold and integrated")
-          assert.isFalse(yield* publish)
-          assert.isFalse(yield* publish)
-          assert.strictEqual((yield* newest).note, first.note, "nothing of the same size was signed with another root")
-          assert.deepStrictEqual(
-            yield* waitsFor,
-            Option.some(`a log witness to confirm the checkpoint of size ${first.size}`),
-          )
-          yield* witness.again
-          yield* Effect.sleep("1100 millis")
-          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
-          assert.match(
-            yield* stopReason,
-            /are not those that the checkpoint that the log witness witness\.example\/w holds/u,
-          )
-          assert.strictEqual((yield* newest).note, first.note)
-        }).pipe(Effect.provide(start([witness])), Effect.scoped)
-      }),
-  )
-
-  it.effect("goes on when the witness that was away is back and holds what the database holds", () =>
-    Effect.gen(function* () {
-      const witness = yield* lasting("back.example/w")
-      yield* begin(2, [witness])
+    function* () {
+      const witness = yield* lasting("witness.example/w")
+      const first = yield* begin(2, [witness])
+      yield* backup
+      const second = yield* Effect.provide(Effect.andThen(grow(3), Effect.andThen(publish, newest)), start([witness]))
+      assert.strictEqual(second.size, first.size + 3)
+      yield* restore
       yield* witness.stop
       yield* Effect.gen(function* () {
-        yield* grow(3)
+        assert.strictEqual(yield* grow(3), 3, "stones are sold and integrated")
         assert.isFalse(yield* publish)
-        yield* witness.again
-        yield* Effect.sleep("1100 millis")
-        assert.isTrue(yield* publish)
-        assert.deepStrictEqual(yield* waitsFor, Option.none())
-        assert.strictEqual((yield* newest).size, (yield* stored).size)
-      }).pipe(Effect.provide(start([witness])), Effect.scoped)
-    }),
-  )
-
-  it.effect("is confirmed by a witness that lags behind, which signs what is published first", () =>
-    Effect.gen(function* () {
-      const witness = yield* lasting("lagging.example/w")
-      yield* begin(2, [witness])
-      yield* witness.stop
-      // A server with a checkpoint file signs on without it.
-      const file = join(newFolder(), "checkpoint")
-      writeFileSync(file, (yield* Effect.provide(newest, start([]))).note)
-      yield* Effect.provide(Effect.andThen(grow(2), publish), start([], file))
-      yield* Effect.gen(function* () {
-        yield* witness.again
-        yield* grow(1)
-        assert.isTrue(yield* publish)
-      }).pipe(Effect.provide(start([witness])), Effect.scoped)
-    }),
-  )
-
-  it.effect("is not confirmed by a witness that never signed it, and does not make it sign", () =>
-    Effect.gen(function* () {
-      const { note } = yield* begin(2, [])
-      const stranger = yield* ownWitness("stranger.example/w")
-      yield* Effect.gen(function* () {
-        yield* grow(1)
         assert.isFalse(yield* publish)
-        yield* Effect.sleep("1100 millis")
-        assert.isFalse(yield* publish)
-        assert.strictEqual((yield* newest).note, note)
-      }).pipe(Effect.provide(start([stranger])))
-      assert.isFalse(yield* Effect.provide(publish, start([stranger])), "nor after another start")
-    }),
-  )
-
-  it.effect("is confirmed by a checkpoint file that covers what is published, and by no older one", () =>
-    Effect.gen(function* () {
-      const file = join(newFolder(), "checkpoint")
-      const old = yield* begin(2, [], file)
-      yield* Effect.provide(Effect.andThen(grow(2), publish), start([], file))
-      const { note, size } = yield* Effect.provide(newest, start([]))
-      yield* Effect.gen(function* () {
-        yield* grow(1)
-        writeFileSync(file, old.note)
-        assert.isFalse(yield* publish)
+        assert.strictEqual((yield* newest).note, first.note, "nothing of the same size was signed with another root")
         assert.deepStrictEqual(
           yield* waitsFor,
-          Option.some(`LOG_CHECKPOINT_FILE, which covers ${old.size}, to confirm the checkpoint of size ${size}`),
+          Option.some(`a log witness to confirm the checkpoint of size ${first.size}`),
         )
-        writeFileSync(file, note)
-        assert.isTrue(yield* publish)
-      }).pipe(Effect.provide(start([], file)))
-    }),
-  )
-
-  it.effect("is confirmed by another server that signs in the same database meanwhile", () =>
-    Effect.gen(function* () {
-      const file = join(newFolder(), "checkpoint")
-      yield* begin(2, [], file)
-      yield* Effect.gen(function* () {
-        yield* grow(1)
-        assert.isFalse(yield* publish)
+        yield* witness.again
+        yield* Effect.sleep("1100 millis")
+        assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
         assert.match(
-          Option.getOrElse(yield* waitsFor, () => ""),
-          /none of them configured/u,
+          yield* stopReason,
+          /are not those that the checkpoint that the log witness witness\.example\/w holds/u,
         )
-        yield* Effect.provide(publish, start([], file))
-        assert.isFalse(yield* publish, "it is covered already")
-        assert.deepStrictEqual(yield* waitsFor, Option.none())
-        yield* grow(1)
-        assert.isTrue(yield* publish)
-      }).pipe(Effect.provide(start([])))
-    }),
+        assert.strictEqual((yield* newest).note, first.note)
+      }).pipe(Effect.provide(start([witness])), Effect.scoped)
+    },
   )
 
-  it.effect("that has published nothing waits only for a log witness to say so", () =>
-    Effect.gen(function* () {
-      yield* forget
-      const absent = { name: "absent.example/w", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
-      yield* Effect.provide(
-        Effect.gen(function* () {
-          assert.isFalse(yield* publish)
-          assert.deepStrictEqual(yield* waitsFor, Option.some("a log witness to say what it holds"))
-        }),
-        start([absent]),
+  effect("goes on when the witness that was away is back and holds what the database holds", function* () {
+    const witness = yield* lasting("back.example/w")
+    yield* begin(2, [witness])
+    yield* witness.stop
+    yield* Effect.gen(function* () {
+      yield* grow(3)
+      assert.isFalse(yield* publish)
+      yield* witness.again
+      yield* Effect.sleep("1100 millis")
+      assert.isTrue(yield* publish)
+      assert.deepStrictEqual(yield* waitsFor, Option.none())
+      assert.strictEqual((yield* newest).size, (yield* stored).size)
+    }).pipe(Effect.provide(start([witness])), Effect.scoped)
+  })
+
+  effect("is confirmed by a witness that lags behind, which signs what is published first", function* () {
+    const witness = yield* lasting("lagging.example/w")
+    yield* begin(2, [witness])
+    yield* witness.stop
+    // A server with a checkpoint file signs on without it.
+    const file = join(newFolder(), "checkpoint")
+    writeFileSync(file, (yield* Effect.provide(newest, start([]))).note)
+    yield* Effect.provide(Effect.andThen(grow(2), publish), start([], file))
+    yield* Effect.gen(function* () {
+      yield* witness.again
+      yield* grow(1)
+      assert.isTrue(yield* publish)
+    }).pipe(Effect.provide(start([witness])), Effect.scoped)
+  })
+
+  effect("is not confirmed by a witness that never signed it, and does not make it sign", function* () {
+    const { note } = yield* begin(2, [])
+    const stranger = yield* ownWitness("stranger.example/w")
+    yield* Effect.gen(function* () {
+      yield* grow(1)
+      assert.isFalse(yield* publish)
+      yield* Effect.sleep("1100 millis")
+      assert.isFalse(yield* publish)
+      assert.strictEqual((yield* newest).note, note)
+    }).pipe(Effect.provide(start([stranger])))
+    assert.isFalse(yield* Effect.provide(publish, start([stranger])), "nor after another start")
+  })
+
+  effect("is confirmed by a checkpoint file that covers what is published, and by no older one", function* () {
+    const file = join(newFolder(), "checkpoint")
+    const old = yield* begin(2, [], file)
+    yield* Effect.provide(Effect.andThen(grow(2), publish), start([], file))
+    const { note, size } = yield* Effect.provide(newest, start([]))
+    yield* Effect.gen(function* () {
+      yield* grow(1)
+      writeFileSync(file, old.note)
+      assert.isFalse(yield* publish)
+      assert.deepStrictEqual(
+        yield* waitsFor,
+        Option.some(`LOG_CHECKPOINT_FILE, which covers ${old.size}, to confirm the checkpoint of size ${size}`),
       )
-      const present = yield* ownWitness("present.example/w")
-      assert.isTrue(yield* Effect.provide(Effect.andThen(grow(1), publish), start([absent, present])))
-      yield* forget
-      assert.isTrue(yield* Effect.provide(Effect.andThen(grow(1), publish), start([])))
-    }),
-  )
+      writeFileSync(file, note)
+      assert.isTrue(yield* publish)
+    }).pipe(Effect.provide(start([], file)))
+  })
+
+  effect("is confirmed by another server that signs in the same database meanwhile", function* () {
+    const file = join(newFolder(), "checkpoint")
+    yield* begin(2, [], file)
+    yield* Effect.gen(function* () {
+      yield* grow(1)
+      assert.isFalse(yield* publish)
+      assert.match(
+        Option.getOrElse(yield* waitsFor, () => ""),
+        /none of them configured/u,
+      )
+      yield* Effect.provide(publish, start([], file))
+      assert.isFalse(yield* publish, "it is covered already")
+      assert.deepStrictEqual(yield* waitsFor, Option.none())
+      yield* grow(1)
+      assert.isTrue(yield* publish)
+    }).pipe(Effect.provide(start([])))
+  })
+
+  effect("that has published nothing waits only for a log witness to say so", function* () {
+    yield* forget
+    const absent = { name: "absent.example/w", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
+    yield* Effect.provide(
+      Effect.gen(function* () {
+        assert.isFalse(yield* publish)
+        assert.deepStrictEqual(yield* waitsFor, Option.some("a log witness to say what it holds"))
+      }),
+      start([absent]),
+    )
+    const present = yield* ownWitness("present.example/w")
+    assert.isTrue(yield* Effect.provide(Effect.andThen(grow(1), publish), start([absent, present])))
+    yield* forget
+    assert.isTrue(yield* Effect.provide(Effect.andThen(grow(1), publish), start([])))
+  })
 })

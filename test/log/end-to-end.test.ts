@@ -1,9 +1,8 @@
-/** The log through the whole server: what is paid for is proved, also by a server that was killed, to programs and people. */
+/** The log through the whole server: what is paid for is proved, to programs and people. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, Result, Schedule } from "effect"
-import { SqlClient } from "effect/sql"
+import { Effect, Layer, Redacted, Result, Schedule } from "effect"
 import { type Link, verifyProof } from "../../src/buyer/index.ts"
 import { cosignerFrom } from "../../src/log/Signer.ts"
 import { direct } from "../lab/server/Environment.ts"
@@ -16,6 +15,7 @@ import { freePort } from "../lab/Ports.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { type Answer, ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
+import { effects } from "../lab/Effects.ts"
 
 const { vkey } = signer
 
@@ -25,8 +25,6 @@ const environment = Effect.gen(function* () {
     LOG_KEY: golden.signerKey,
     LOG_ORIGIN: golden.name,
     LOG_LEVEL: "Info",
-    // What a killed server had begun has ended soon after the next start.
-    SWEEP_SECONDS: "1",
   }
 })
 
@@ -37,53 +35,30 @@ interface Listed extends Link {
 const stonesOf = (url: string) =>
   Effect.map(ask(`${url}/api/witness?limit=50`), ({ text }): ReadonlyArray<Listed> => JSON.parse(text).stones)
 
-/** Asks again and again until it is so. */
 const until = <A, E, R>(asked: Effect.Effect<A, E, R>, isSo: (answer: A) => boolean, otherwise: string, most = 20) =>
   asked.pipe(
     Effect.repeat({ until: isSo, schedule: Schedule.spaced("100 millis") }),
     Effect.timeoutOrElse({ duration: patience(most), orElse: () => Effect.die(otherwise) }),
   )
 
-/** The proof of a stone, as soon as it is covered. */
 const proofOf = (url: string, id: string) =>
   until(ask(`${url}/api/witness/${id}/proof`), ({ status }) => status !== 409, "it is never covered")
 
-/** Asks until the log's watcher has signed: it may be slow today, and is asked a second time. */
 const cosigned = (asking: Effect.Effect<Answer>) =>
   until(asking, ({ text }) => text.includes("— watcher "), "the watcher never signs")
 
-/** Waits until nothing that was paid for is on its way: no stone comes behind the newest by itself. */
-const allEnded = Effect.flatMap(SqlClient.SqlClient, (client) =>
-  until(
-    client`SELECT id FROM payment_attempts WHERE state = 'pending'`,
-    (rows) => rows.length === 0,
-    "something stays open",
-    60,
-  ),
-)
-
-/** The witness of another operator, as its own command runs it; it may be killed and started again. */
 const watching = Effect.fnUntraced(function* (at: Terminal) {
   const port = yield* freePort
   const url = `http://127.0.0.1:${port}`
   const args = ["witness-serve", "--name", "watcher", "--log", vkey, "--data", "watcher", "--port", String(port)]
-  let running = at.start(args)
-  const start = Effect.promise(() => {
-    running = at.start(args)
-    return running.says(url)
-  })
+  const running = at.start(args)
   yield* Effect.promise(() => running.says(url))
   const { vkey: own } = Result.getOrThrow(
     cosignerFrom(Redacted.make(readFileSync(join(at.folder, "watcher", "key"), "utf8").trim())),
   )
-  const kill = Effect.promise(() => {
-    running.child.kill("SIGKILL")
-    return running.ended
-  })
-  return { line: `witness watcher ${own} ${url}`, vkey: own, start, kill }
+  return { line: `witness watcher ${own} ${url}`, vkey: own }
 })
 
-/** Everything of the log that a terminal does. */
 const commands = Effect.fnUntraced(function* (at: Terminal, url: string) {
   const set = yield* at.run(["witness", "--text", "heron", "--proof", "stone.tlog-proof", "--json"])
   assert.strictEqual(set.code, 0, set.stderr)
@@ -155,119 +130,107 @@ const commands = Effect.fnUntraced(function* (at: Terminal, url: string) {
 const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
 
 layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", (it) => {
-  it.effect(
-    "proves every stone, also when it was killed, and goes on selling when the log stops",
-    () =>
-      Effect.gen(function* () {
-        const env = yield* environment
-        const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
-        const checkpointFile = join(at.folder, "checkpoint")
-        const policyFile = join(at.folder, "policy")
-        const server = yield* ServerProcess.make({
-          ...env,
-          LOG_CHECKPOINT_FILE: checkpointFile,
-          LOG_WITNESSES: policyFile,
-        })
-        const { url } = server
-        const buyer = yield* newPayer()
-        const attempt = Effect.suspend(() => {
-          const body = { commitment: newCommitment() }
-          return Effect.map(pay(buyer, `${url}/api/witness`, body), (paid) => ({ ...paid, body }))
-        })
-        const isSold = ({ status }: Answer) => status === 201 || status === 200
-        /** A slow answer is asked about again with the same payment, as every client is told to. */
-        const buy = Effect.flatMap(attempt, ({ answer, body, headers }) =>
-          isSold(answer)
-            ? Effect.succeed(answer)
-            : until(ask(`${url}/api/witness`, post(body, headers)), isSold, `never sold after ${answer.text}`),
-        )
-        const twelve = Effect.replicateEffect(buy, 12, { concurrency: 4 })
-        const watcher = yield* watching(at)
-        writeFileSync(policyFile, `log ${vkey}\n${watcher.line}\nquorum watcher`)
-        yield* server.start
-        const before = yield* twelve
-        const dying = yield* Effect.forkChild(Effect.replicateEffect(Effect.exit(attempt), 6, { concurrency: 6 }))
-        yield* Effect.sleep("300 millis")
-        yield* server.kill
-        yield* watcher.kill
-        yield* Fiber.join(dying)
-        yield* watcher.start
-        yield* server.start
-        const sold = [...before, ...(yield* twelve)]
-        yield* allEnded
+  const effect = effects(it)
+  effect(
+    "proves every stone, and goes on selling when the log stops",
+    function* () {
+      const env = yield* environment
+      const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
+      const checkpointFile = join(at.folder, "checkpoint")
+      const policyFile = join(at.folder, "policy")
+      const server = yield* ServerProcess.make({
+        ...env,
+        LOG_CHECKPOINT_FILE: checkpointFile,
+        LOG_WITNESSES: policyFile,
+      })
+      const { url } = server
+      const buyer = yield* newPayer()
+      const attempt = Effect.suspend(() => {
+        const body = { commitment: newCommitment() }
+        return Effect.map(pay(buyer, `${url}/api/witness`, body), (paid) => ({ ...paid, body }))
+      })
+      const isSold = ({ status }: Answer) => status === 201 || status === 200
+      const buy = Effect.flatMap(attempt, ({ answer, body, headers }) =>
+        isSold(answer)
+          ? Effect.succeed(answer)
+          : until(ask(`${url}/api/witness`, post(body, headers)), isSold, `never sold after ${answer.text}`),
+      )
+      const watcher = yield* watching(at)
+      writeFileSync(policyFile, `log ${vkey}\n${watcher.line}\nquorum watcher`)
+      yield* server.start
+      const sold = yield* Effect.replicateEffect(buy, 3, { concurrency: 3 })
 
-        const stones = yield* stonesOf(url)
-        const ids = new Set(stones.map(({ id }) => id))
-        for (const { text } of sold) assert.isTrue(ids.has(JSON.parse(text).record.id), "what was sold is there")
-        assert.deepStrictEqual(
-          stones.map(({ sequence }) => sequence),
-          stones.map((_, at) => stones.length - at),
-        )
-        for (const stone of stones) {
-          const proof = yield* proofOf(url, stone.id)
-          assert.strictEqual(proof.status, 200)
-          assert.strictEqual(proof.headers.get("content-type"), "text/plain; charset=utf-8")
-          assert.include(proof.headers.get("content-disposition"), `stone-${stone.sequence}.tlog-proof`)
-          const verdict = yield* Effect.promise(() => verifyProof(proof.text, stone, { vkey }))
-          assert.isTrue(verdict.ok, JSON.stringify(verdict))
-        }
-        const status = yield* cosigned(ask(`${url}/api/witness/log`))
-        assert.deepInclude(status.json, { ok: true, origin: golden.name, vkey, url: `${url}/log/`, state: "running" })
-        const checkpoint = yield* ask(`${url}/log/checkpoint`)
-        assert.strictEqual(status.json["checkpoint"], checkpoint.text)
-        // What it keeps is what it signed; who signed beside it is the world's to know.
-        assert.isTrue(checkpoint.text.startsWith(readFileSync(checkpointFile, "utf8")))
-        assert.match(checkpoint.text, /\n— watcher \S+\n$/u)
-        const shown = yield* ask(`${url}/v2/log`)
-        assert.match(shown.text, /1 log witness of 1 signed this checkpoint/u)
-        assert.include(shown.text, watcher.vkey)
-        assert.include((yield* ask(`${url}/v2/`)).text, 'href="/v2/log"')
-        for (const path of ["/llms.txt", "/for-agents", "/.well-known/agent.json", "/.well-known/mcp/server-card.json"])
-          assert.include((yield* ask(`${url}${path}`)).text, vkey, path)
-        assert.strictEqual(
-          (yield* ask(`${url}/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/proof`)).json["code"],
-          "witness_not_found",
-        )
+      const stones = yield* stonesOf(url)
+      const ids = new Set(stones.map(({ id }) => id))
+      for (const { text } of sold) assert.isTrue(ids.has(JSON.parse(text).record.id), "what was sold is there")
+      assert.deepStrictEqual(
+        stones.map(({ sequence }) => sequence),
+        stones.map((_, at) => stones.length - at),
+      )
+      for (const stone of stones) {
+        const proof = yield* proofOf(url, stone.id)
+        assert.strictEqual(proof.status, 200)
+        assert.strictEqual(proof.headers.get("content-type"), "text/plain; charset=utf-8")
+        assert.include(proof.headers.get("content-disposition"), `stone-${stone.sequence}.tlog-proof`)
+        const verdict = yield* Effect.promise(() => verifyProof(proof.text, stone, { vkey }))
+        assert.isTrue(verdict.ok, JSON.stringify(verdict))
+      }
+      const status = yield* cosigned(ask(`${url}/api/witness/log`))
+      assert.deepInclude(status.json, { ok: true, origin: golden.name, vkey, url: `${url}/log/`, state: "running" })
+      const checkpoint = yield* ask(`${url}/log/checkpoint`)
+      assert.strictEqual(status.json["checkpoint"], checkpoint.text)
+      // What it keeps is what it signed; who signed beside it is the world's to know.
+      assert.isTrue(checkpoint.text.startsWith(readFileSync(checkpointFile, "utf8")))
+      assert.match(checkpoint.text, /\n— watcher \S+\n$/u)
+      const shown = yield* ask(`${url}/v2/log`)
+      assert.match(shown.text, /1 log witness of 1 signed this checkpoint/u)
+      assert.include(shown.text, watcher.vkey)
+      assert.include((yield* ask(`${url}/v2/`)).text, 'href="/v2/log"')
+      for (const path of ["/llms.txt", "/for-agents", "/.well-known/agent.json", "/.well-known/mcp/server-card.json"])
+        assert.include((yield* ask(`${url}${path}`)).text, vkey, path)
+      assert.strictEqual(
+        (yield* ask(`${url}/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/proof`)).json["code"],
+        "witness_not_found",
+      )
 
-        const here = { ...at, run: (args: ReadonlyArray<string>) => at.run(args, { ...env, SPIRIT_ALTAR_URL: url }) }
-        yield* commands(here, url)
-        const running = yield* here.run(["log", "status"])
-        assert.strictEqual(running.code, 0, running.stderr)
-        assert.match(running.stdout, /^state {7}running$/mu)
+      const here = { ...at, run: (args: ReadonlyArray<string>) => at.run(args, { ...env, SPIRIT_ALTAR_URL: url }) }
+      yield* commands(here, url)
+      const running = yield* here.run(["log", "status"])
+      assert.strictEqual(running.code, 0, running.stderr)
+      assert.match(running.stdout, /^state {7}running$/mu)
 
-        yield* flipTile(0, 0)
-        const last = yield* buy
-        assert.isTrue(isSold(last), "stones sell while the log is stopped")
-        const { id } = JSON.parse(last.text).record
-        yield* until(ask(`${url}/api/witness/log`), ({ json }) => json["state"] === "stopped", "it never stopped")
-        assert.strictEqual((yield* proofOf(url, id)).json["code"], "log_stopped")
-        assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
-        const told = yield* here.run(["log", "status"])
-        assert.strictEqual(told.code, 1)
-        assert.match(told.stderr, /^The log is stopped: the tiles of [^]*Another program wrote to log_tiles/u)
-        yield* flipTile(0, 0)
-        assert.strictEqual((yield* here.run(["log", "resume"])).code, 0)
-        const late = yield* until(proofOf(url, id), ({ status: code }) => code === 200, "it never went on")
-        const verdict = yield* Effect.promise(() => verifyProof(late.text, JSON.parse(last.text).record, { vkey }))
-        assert.isTrue(verdict.ok)
-      }),
+      yield* flipTile(0, 0)
+      const last = yield* buy
+      assert.isTrue(isSold(last), "stones sell while the log is stopped")
+      const { id } = JSON.parse(last.text).record
+      yield* until(ask(`${url}/api/witness/log`), ({ json }) => json["state"] === "stopped", "it never stopped")
+      assert.strictEqual((yield* proofOf(url, id)).json["code"], "log_stopped")
+      assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+      const told = yield* here.run(["log", "status"])
+      assert.strictEqual(told.code, 1)
+      assert.match(told.stderr, /^The log is stopped: the tiles of [^]*Another program wrote to log_tiles/u)
+      yield* flipTile(0, 0)
+      assert.strictEqual((yield* here.run(["log", "resume"])).code, 0)
+      const late = yield* until(proofOf(url, id), ({ status: code }) => code === 200, "it never went on")
+      const verdict = yield* Effect.promise(() => verifyProof(late.text, JSON.parse(last.text).record, { vkey }))
+      assert.isTrue(verdict.ok)
+    },
     patience(180),
   )
 })
 
 layer(world(), { excludeTestServices: true })("a server without a key", (it) => {
-  it.effect("has no log, and is well", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
-      const { id } = JSON.parse(answer.text).record
-      for (const path of ["/log/checkpoint", "/log/tile/0/000", "/api/witness/log", `/api/witness/${id}/proof`]) {
-        const { json, status } = yield* ask(`${url}${path}`)
-        assert.deepStrictEqual([status, json["code"]], [404, "not_found"], path)
-      }
-      assert.strictEqual((yield* ask(`${url}/v2/log`)).status, 404)
-      const health = yield* ask(`${url}/api/health`)
-      assert.deepStrictEqual([health.status, "log" in health.json], [200, false])
-    }),
-  )
+  const effect = effects(it)
+  effect("has no log, and is well", function* () {
+    const { url } = yield* TestServer
+    const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
+    const { id } = JSON.parse(answer.text).record
+    for (const path of ["/log/checkpoint", "/log/tile/0/000", "/api/witness/log", `/api/witness/${id}/proof`]) {
+      const { json, status } = yield* ask(`${url}${path}`)
+      assert.deepStrictEqual([status, json["code"]], [404, "not_found"], path)
+    }
+    assert.strictEqual((yield* ask(`${url}/v2/log`)).status, 404)
+    const health = yield* ask(`${url}/api/health`)
+    assert.deepStrictEqual([health.status, "log" in health.json], [200, false])
+  })
 })

@@ -15,80 +15,74 @@ import {
   stored,
 } from "../lab/log/LogFixture.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
+import { effects } from "../lab/Effects.ts"
 
 layer(world, { excludeTestServices: true })("the integrator", (it) => {
-  it.effect("builds the same tiles one by one and in batches", () =>
-    Effect.gen(function* () {
-      yield* settle(600)
-      const whole = yield* expected
-      for (const batch of [1, 37, 256, 4096]) {
-        yield* forget
-        assert.strictEqual(yield* Effect.provide(integrateAll, server(batch)), 600)
-        assert.deepStrictEqual(yield* stored, whole, `batches of ${batch}`)
-      }
-    }),
-  )
-
-  it.effect("goes on after a restart at each tile boundary", () =>
-    Effect.gen(function* () {
+  const effect = effects(it)
+  effect("builds the same tiles one by one and in batches", function* () {
+    yield* settle(600)
+    const whole = yield* expected
+    for (const batch of [1, 37, 256, 4096]) {
       yield* forget
-      const integrate = Effect.flatMap(Integrator, (integrator) => integrator.integrate)
-      for (const batch of [255, 1, 1, 254, 1, 1]) yield* Effect.provide(integrate, server(batch))
-      assert.strictEqual((yield* stored).size, 513)
-      yield* settle(300)
-      yield* Effect.provide(integrateAll, server(4096))
-      assert.deepStrictEqual(yield* stored, yield* expected)
-    }),
-  )
+      assert.strictEqual(yield* Effect.provide(integrateAll, server(batch)), 600)
+      assert.deepStrictEqual(yield* stored, whole, `batches of ${batch}`)
+    }
+  })
 
-  it.effect("has any number of servers, of which one is at work", () =>
-    Effect.gen(function* () {
-      yield* forget
-      const atWork = integrateAll.pipe(
-        // Whoever finds the head taken looks again, as its loop does.
-        Effect.tap(Effect.sleep("5 millis")),
-        Effect.repeat({ times: 40 }),
-        Effect.provide(server(7)),
-      )
-      yield* Effect.all([settle(50), atWork, atWork, atWork, atWork], { concurrency: "unbounded", discard: true })
-      yield* Effect.provide(integrateAll, server(7))
-      assert.deepStrictEqual(yield* stored, yield* expected)
-    }),
-  )
+  effect("goes on after a restart at each tile boundary", function* () {
+    yield* forget
+    const integrate = Effect.flatMap(Integrator, (integrator) => integrator.integrate)
+    for (const batch of [255, 1, 1, 254, 1, 1]) yield* Effect.provide(integrate, server(batch))
+    assert.strictEqual((yield* stored).size, 513)
+    yield* settle(300)
+    yield* Effect.provide(integrateAll, server(4096))
+    assert.deepStrictEqual(yield* stored, yield* expected)
+  })
+
+  effect("has any number of servers, of which one is at work", function* () {
+    yield* forget
+    const atWork = integrateAll.pipe(
+      // Whoever finds the head taken looks again, as its loop does.
+      Effect.tap(Effect.sleep("5 millis")),
+      Effect.repeat({ times: 40 }),
+      Effect.provide(server(7)),
+    )
+    yield* Effect.all([settle(50), atWork, atWork, atWork, atWork], { concurrency: "unbounded", discard: true })
+    yield* Effect.provide(integrateAll, server(7))
+    assert.deepStrictEqual(yield* stored, yield* expected)
+  })
 
   const steps = [/FROM log_head WHERE/u, /witness_head h/u, /^BEGIN/iu, /SKIP LOCKED/u, /FROM json_to_recordset.*p\(/su]
     .concat([/WITH growths/u, /^COMMIT/iu, /FROM log_checkpoints/u, /INSERT INTO log_checkpoints/u])
     .flatMap((step) => (["cutBefore", "cutAfter"] as const).map((fault) => ({ step, fault })))
 
-  it.effect("goes on after a death between any two statements", () =>
-    Effect.gen(function* () {
-      const { url } = yield* LocalDatabase
-      for (const { fault, step } of steps) {
-        yield* forget
-        yield* Effect.provide(integrateAll, server(300))
-        yield* Effect.provide(publish, server(300))
-        yield* settle(3)
-        const proxy = yield* PgProxy.make(Redacted.value(url))
-        const trap = proxy.arm(step, fault)
-        const died = yield* Effect.andThen(integrateAll, publish).pipe(
-          Effect.provide(server(300, undefined, proxy.url)),
-          Effect.exit,
-        )
-        yield* trap.arrived
-        assert.isTrue(Exit.isFailure(died), `${fault} ${step.source}`)
-        const whole = yield* expected
-        const newest = yield* Effect.andThen(integrateAll, publish).pipe(
-          Effect.andThen(Effect.flatMap(LogStore, (store) => store.newest)),
-          // The database may not have noticed the death yet and hold the dead server's head: it is looked for again.
-          Effect.repeat({
-            until: (found) => Option.exists(found, ({ size }) => size === whole.size),
-            schedule: Schedule.spaced("5 millis"),
-          }),
-          Effect.provide(server(300)),
-        )
-        assert.deepStrictEqual(yield* stored, whole, `${fault} ${step.source}`)
-        assert.strictEqual(Option.getOrUndefined(newest)?.size, whole.size)
-      }
-    }).pipe(Effect.scoped),
-  )
+  effect("goes on after a death between any two statements", function* () {
+    const { url } = yield* LocalDatabase
+    for (const { fault, step } of steps) {
+      yield* forget
+      yield* Effect.provide(integrateAll, server(300))
+      yield* Effect.provide(publish, server(300))
+      yield* settle(3)
+      const proxy = yield* PgProxy.make(Redacted.value(url))
+      const trap = proxy.arm(step, fault)
+      const died = yield* Effect.andThen(integrateAll, publish).pipe(
+        Effect.provide(server(300, undefined, proxy.url)),
+        Effect.exit,
+      )
+      yield* trap.arrived
+      assert.isTrue(Exit.isFailure(died), `${fault} ${step.source}`)
+      const whole = yield* expected
+      const newest = yield* Effect.andThen(integrateAll, publish).pipe(
+        Effect.andThen(Effect.flatMap(LogStore, (store) => store.newest)),
+        // The database may not have noticed the death yet and hold the dead server's head: it is looked for again.
+        Effect.repeat({
+          until: (found) => Option.exists(found, ({ size }) => size === whole.size),
+          schedule: Schedule.spaced("5 millis"),
+        }),
+        Effect.provide(server(300)),
+      )
+      assert.deepStrictEqual(yield* stored, whole, `${fault} ${step.source}`)
+      assert.strictEqual(Option.getOrUndefined(newest)?.size, whole.size)
+    }
+  })
 })

@@ -60,7 +60,6 @@ layer(Layer.orDie(place), { excludeTestServices: true })("a server that is kille
         const tryToBuy = Effect.suspend(() =>
           Effect.map(pay(buyer, `${url}/api/witness`, bodyOf()), ({ answer }) => keep(answer)),
         )
-        /** A slow answer of 202 or 503 is asked about again with the same payment, as every client is told to. */
         const buy = Effect.gen(function* () {
           const body = bodyOf()
           const { answer, headers } = yield* pay(buyer, `${url}/api/witness`, body)

@@ -40,203 +40,186 @@ import {
   takeAway,
   layer as world,
 } from "../lab/log/LogFixture.ts"
+import { effects } from "../lab/Effects.ts"
 
 const { vkey } = signer
 
-/** A server of its own for each step. */
 const once = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, server(256))
 
 const rebuilt = Effect.andThen(forget, once(Effect.andThen(integrateAll, publish)))
 
 layer(world, { excludeTestServices: true })("the publisher", (it) => {
-  it.effect("signs what is integrated, once for each size", () =>
-    Effect.gen(function* () {
-      assert.isTrue(yield* once(publish))
-      assert.strictEqual((yield* once(newest)).size, 0)
-      yield* settle(300)
-      assert.isFalse(yield* once(publish))
-      yield* once(integrateAll)
-      assert.isTrue(yield* once(publish))
-      assert.isFalse(yield* once(publish))
-      const { note, size } = yield* once(newest)
-      assert.strictEqual(size, 300)
-      const opened = yield* Effect.promise(() => openCheckpoint(note, { vkey, origin }))
-      const log = yield* memoryLog
-      assert.strictEqual(opened.ok && base64(opened.checkpoint.root), base64(log.root))
-    }),
-  )
+  const effect = effects(it)
+  effect("signs what is integrated, once for each size", function* () {
+    assert.isTrue(yield* once(publish))
+    assert.strictEqual((yield* once(newest)).size, 0)
+    yield* settle(300)
+    assert.isFalse(yield* once(publish))
+    yield* once(integrateAll)
+    assert.isTrue(yield* once(publish))
+    assert.isFalse(yield* once(publish))
+    const { note, size } = yield* once(newest)
+    assert.strictEqual(size, 300)
+    const opened = yield* Effect.promise(() => openCheckpoint(note, { vkey, origin }))
+    const log = yield* memoryLog
+    assert.strictEqual(opened.ok && base64(opened.checkpoint.root), base64(log.root))
+  })
 
-  it.effect("dates an unchanged checkpoint anew after ten minutes, and none that does not hold", () =>
-    Effect.gen(function* () {
-      const client = yield* SqlClient.SqlClient
-      const before = yield* once(newest)
-      const age = (minutes: number) =>
-        client`UPDATE log_checkpoints SET published_at = now() - ${minutes}::int * interval '1 minute' WHERE size = ${before.size}::bigint`
-      const isOld = Effect.map(once(newest), ({ at }) => Date.now() - at.getTime() > 300_000)
-      yield* age(9)
-      assert.isFalse(yield* once(publish))
-      assert.isTrue(yield* isOld)
-      yield* age(11)
-      assert.isFalse(yield* once(publish))
-      assert.isFalse(yield* isOld)
-      assert.strictEqual((yield* once(newest)).note, before.note)
-      yield* age(11)
-      yield* flipTile(0, 1)
-      yield* Effect.flip(once(publish))
-      assert.isTrue(yield* isOld)
-      yield* flipTile(0, 1)
-      yield* once(resume)
-    }),
-  )
+  effect("dates an unchanged checkpoint anew after ten minutes, and none that does not hold", function* () {
+    const client = yield* SqlClient.SqlClient
+    const before = yield* once(newest)
+    const age = (minutes: number) =>
+      client`UPDATE log_checkpoints SET published_at = now() - ${minutes}::int * interval '1 minute' WHERE size = ${before.size}::bigint`
+    const isOld = Effect.map(once(newest), ({ at }) => Date.now() - at.getTime() > 300_000)
+    yield* age(9)
+    assert.isFalse(yield* once(publish))
+    assert.isTrue(yield* isOld)
+    yield* age(11)
+    assert.isFalse(yield* once(publish))
+    assert.isFalse(yield* isOld)
+    assert.strictEqual((yield* once(newest)).note, before.note)
+    yield* age(11)
+    yield* flipTile(0, 1)
+    yield* Effect.flip(once(publish))
+    assert.isTrue(yield* isOld)
+    yield* flipTile(0, 1)
+    yield* once(resume)
+  })
 
-  it.effect("signs the same bytes on any number of servers", () =>
-    Effect.gen(function* () {
-      yield* settle(5)
-      yield* once(integrateAll)
-      yield* Effect.all([once(publish), once(publish), once(publish)], { concurrency: "unbounded" })
-      const client = yield* SqlClient.SqlClient
-      const rows = yield* client`SELECT size FROM log_checkpoints WHERE size = 305`
-      assert.lengthOf(rows, 1)
-    }),
-  )
+  effect("signs the same bytes on any number of servers", function* () {
+    yield* settle(5)
+    yield* once(integrateAll)
+    yield* Effect.all([once(publish), once(publish), once(publish)], { concurrency: "unbounded" })
+    const client = yield* SqlClient.SqlClient
+    const rows = yield* client`SELECT size FROM log_checkpoints WHERE size = 305`
+    assert.lengthOf(rows, 1)
+  })
 
-  it.effect("stops where a tile was changed, keeps the reason, and goes on when it is mended", () =>
-    Effect.gen(function* () {
-      const before = yield* stored
-      yield* flipTile(0, 1)
-      yield* settle(2)
-      const heard: Array<unknown> = []
-      const listening = Logger.layer([Logger.make(({ logLevel, message }) => void heard.push([logLevel, message]))])
-      const attempts = Effect.forEach([1, 2, 3], () => Effect.flip(once(integrateAll)))
-      const refused = yield* Effect.provide(attempts, listening)
-      assert.deepStrictEqual(
-        refused.map(({ _tag }) => _tag),
-        ["LogStopped", "LogStopped", "LogStopped"],
-      )
-      assert.lengthOf(heard, 1, "the alarm rings once")
-      assert.match(yield* stopReason, /do not have the root/u)
-      assert.strictEqual((yield* Effect.flip(once(publish)))._tag, "LogStopped")
-      yield* flipTile(0, 1)
-      assert.strictEqual((yield* Effect.flip(once(integrateAll)))._tag, "LogStopped")
-      assert.deepStrictEqual({ ...(yield* stored), stopped: before.stopped }, before)
-      yield* once(resume)
-      assert.strictEqual(yield* once(integrateAll), 2)
-      assert.isTrue(yield* once(publish))
-      assert.deepStrictEqual(yield* stored, yield* expected)
-    }),
-  )
+  effect("stops where a tile was changed, keeps the reason, and goes on when it is mended", function* () {
+    const before = yield* stored
+    yield* flipTile(0, 1)
+    yield* settle(2)
+    const heard: Array<unknown> = []
+    const listening = Logger.layer([Logger.make(({ logLevel, message }) => void heard.push([logLevel, message]))])
+    const attempts = Effect.forEach([1, 2, 3], () => Effect.flip(once(integrateAll)))
+    const refused = yield* Effect.provide(attempts, listening)
+    assert.deepStrictEqual(
+      refused.map(({ _tag }) => _tag),
+      ["LogStopped", "LogStopped", "LogStopped"],
+    )
+    assert.lengthOf(heard, 1, "the alarm rings once")
+    assert.match(yield* stopReason, /do not have the root/u)
+    assert.strictEqual((yield* Effect.flip(once(publish)))._tag, "LogStopped")
+    yield* flipTile(0, 1)
+    assert.strictEqual((yield* Effect.flip(once(integrateAll)))._tag, "LogStopped")
+    assert.deepStrictEqual({ ...(yield* stored), stopped: before.stopped }, before)
+    yield* once(resume)
+    assert.strictEqual(yield* once(integrateAll), 2)
+    assert.isTrue(yield* once(publish))
+    assert.deepStrictEqual(yield* stored, yield* expected)
+  })
 
-  it.effect("stops where a published checkpoint was changed", () =>
-    Effect.gen(function* () {
-      const client = yield* SqlClient.SqlClient
-      yield* client`UPDATE log_checkpoints SET root = decode(repeat('ab', 32), 'hex')
+  effect("stops where a published checkpoint was changed", function* () {
+    const client = yield* SqlClient.SqlClient
+    yield* client`UPDATE log_checkpoints SET root = decode(repeat('ab', 32), 'hex')
         WHERE size = (SELECT max(size) FROM log_checkpoints)`
-      yield* settle(1)
-      yield* once(integrateAll)
-      yield* Effect.flip(once(publish))
-      assert.match(yield* stopReason, /are not those that the published checkpoint covers/u)
-      yield* rebuilt
-    }),
-  )
+    yield* settle(1)
+    yield* once(integrateAll)
+    yield* Effect.flip(once(publish))
+    assert.match(yield* stopReason, /are not those that the published checkpoint covers/u)
+    yield* rebuilt
+  })
 
-  it.effect("adds nothing behind a stone that is not the one it holds, though the chain was hashed anew", () =>
-    Effect.gen(function* () {
-      const client = yield* SqlClient.SqlClient
-      const chain = yield* WitnessChain
-      const { links } = yield* chain.segment(1, 1000)
-      let previousHash = genesisHash
-      for (const link of links) {
-        const commitment = link.sequence === 5 ? "ab".repeat(32) : link.commitment
-        const changed = { ...link, commitment, previousHash }
-        const hash = chainHash(changed)
-        yield* client`UPDATE witness_stones SET commitment = ${commitment}, previous_hash = ${previousHash},
+  effect("adds nothing behind a stone that is not the one it holds, though the chain was hashed anew", function* () {
+    const client = yield* SqlClient.SqlClient
+    const chain = yield* WitnessChain
+    const { links } = yield* chain.segment(1, 1000)
+    let previousHash = genesisHash
+    for (const link of links) {
+      const commitment = link.sequence === 5 ? "ab".repeat(32) : link.commitment
+      const changed = { ...link, commitment, previousHash }
+      const hash = chainHash(changed)
+      yield* client`UPDATE witness_stones SET commitment = ${commitment}, previous_hash = ${previousHash},
           chain_hash = ${hash} WHERE sequence = ${link.sequence}::bigint`
-        previousHash = hash
-      }
-      yield* client`UPDATE witness_head SET chain_hash = ${previousHash}`
-      yield* settle(1)
-      yield* Effect.flip(once(integrateAll))
-      assert.match(yield* stopReason, /stone \d+ is not the one that the log holds/u)
-      yield* rebuilt
-    }),
-  )
+      previousHash = hash
+    }
+    yield* client`UPDATE witness_head SET chain_hash = ${previousHash}`
+    yield* settle(1)
+    yield* Effect.flip(once(integrateAll))
+    assert.match(yield* stopReason, /stone \d+ is not the one that the log holds/u)
+    yield* rebuilt
+  })
 
-  it.effect("says where stones are gone", () =>
-    Effect.gen(function* () {
-      yield* once(grow(1))
-      const { size } = yield* stored
-      yield* takeAway(1)
-      yield* Effect.flip(once(integrateAll))
-      assert.match(yield* stopReason, new RegExp(`holds ${size} stones, but there are only ${size - 1}`, "u"))
-      yield* rebuilt
-    }),
-  )
+  effect("says where stones are gone", function* () {
+    yield* once(grow(1))
+    const { size } = yield* stored
+    yield* takeAway(1)
+    yield* Effect.flip(once(integrateAll))
+    assert.match(yield* stopReason, new RegExp(`holds ${size} stones, but there are only ${size - 1}`, "u"))
+    yield* rebuilt
+  })
 
-  it.effect("stays stopped after a backup was restored, which only its own file remembers", () =>
-    Effect.gen(function* () {
-      const file = join(newFolder(), "checkpoint")
-      const lastSigned = LastSigned.file(file).pipe(Layer.provide(NodeFileSystem.layer))
-      const withFile = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, server(256, lastSigned))
-      writeFileSync(file, (yield* once(newest)).note)
-      yield* withFile(Effect.andThen(grow(10), publish))
-      const { note, size } = yield* once(newest)
-      assert.strictEqual(readFileSync(file, "utf8"), note)
+  effect("stays stopped after a backup was restored, which only its own file remembers", function* () {
+    const file = join(newFolder(), "checkpoint")
+    const lastSigned = LastSigned.file(file).pipe(Layer.provide(NodeFileSystem.layer))
+    const withFile = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, server(256, lastSigned))
+    writeFileSync(file, (yield* once(newest)).note)
+    yield* withFile(Effect.andThen(grow(10), publish))
+    const { note, size } = yield* once(newest)
+    assert.strictEqual(readFileSync(file, "utf8"), note)
 
-      // A server that is behind, with the same file by mistake, does not take the memory of the other away.
-      const behind = signer.note({ origin, size: size - 1, root: new Uint8Array(32), extensions: [] })
-      const memory = Effect.provide(LastSigned, Layer.fresh(lastSigned))
-      assert.match(
-        (yield* Effect.flip(Effect.flatMap(memory, ({ remember }) => remember(behind)))).message,
-        /each server needs a file of its own/u,
+    // A server that is behind, with the same file by mistake, does not take the memory of the other away.
+    const behind = signer.note({ origin, size: size - 1, root: new Uint8Array(32), extensions: [] })
+    const memory = Effect.provide(LastSigned, Layer.fresh(lastSigned))
+    assert.match(
+      (yield* Effect.flip(Effect.flatMap(memory, ({ remember }) => remember(behind)))).message,
+      /each server needs a file of its own/u,
+    )
+    assert.strictEqual(readFileSync(file, "utf8"), note)
+    assert.deepStrictEqual(readdirSync(dirname(file)), ["checkpoint"])
+
+    // The last ten stones and all that was made of them never were.
+    yield* takeAway(10)
+    yield* forget
+    yield* withFile(integrateAll)
+    yield* Effect.flip(withFile(publish))
+    assert.match(yield* stopReason, /a backup was restored/u)
+    yield* settle(20)
+    assert.strictEqual((yield* Effect.flip(withFile(integrateAll)))._tag, "LogStopped")
+    assert.strictEqual((yield* Effect.flip(withFile(publish)))._tag, "LogStopped")
+
+    // Nor does it sign once other stones have taken their places.
+    yield* once(resume)
+    yield* withFile(integrateAll)
+    yield* Effect.flip(withFile(publish))
+    assert.match(yield* stopReason, /are not those that the checkpoint this server signed last covers/u)
+
+    writeFileSync(file, "nonsense")
+    yield* once(resume)
+    assert.strictEqual((yield* Effect.flip(withFile(publish)))._tag, "LastSignedLost")
+    yield* rebuilt
+  })
+
+  effect("covers a stone within two seconds, by itself", function* () {
+    const { url } = yield* LocalDatabase
+    const log = Publisher.layer({ signer, origin }).pipe(
+      Layer.provide(Integrator.layer()),
+      Layer.provide([LogStore.layer, WitnessChain.layer]),
+      Layer.provide([sharedMemory, Witnesses.none, Confirmation.layer]),
+      Layer.provide(Sql.layer(Redacted.make(Redacted.value(url)), 2)),
+    )
+    yield* Effect.gen(function* () {
+      yield* Effect.sleep("1 second")
+      const [stone] = yield* settle(1)
+      // Counted in steps of this process, in which the log is at work: while it has to stand still, both do.
+      let steps = 0
+      const step = Effect.sync(() => void (steps += 1))
+      yield* Effect.forkScoped(Effect.repeat(step, Schedule.spaced("20 millis")))
+      yield* once(newest).pipe(
+        Effect.repeat({ until: ({ size }) => size === stone?.sequence, schedule: Schedule.spaced("20 millis") }),
+        Effect.timeout(patience(10)),
       )
-      assert.strictEqual(readFileSync(file, "utf8"), note)
-      assert.deepStrictEqual(readdirSync(dirname(file)), ["checkpoint"])
-
-      // The last ten stones and all that was made of them never were.
-      yield* takeAway(10)
-      yield* forget
-      yield* withFile(integrateAll)
-      yield* Effect.flip(withFile(publish))
-      assert.match(yield* stopReason, /a backup was restored/u)
-      yield* settle(20)
-      assert.strictEqual((yield* Effect.flip(withFile(integrateAll)))._tag, "LogStopped")
-      assert.strictEqual((yield* Effect.flip(withFile(publish)))._tag, "LogStopped")
-
-      // Nor does it sign once other stones have taken their places.
-      yield* once(resume)
-      yield* withFile(integrateAll)
-      yield* Effect.flip(withFile(publish))
-      assert.match(yield* stopReason, /are not those that the checkpoint this server signed last covers/u)
-
-      writeFileSync(file, "nonsense")
-      yield* once(resume)
-      assert.strictEqual((yield* Effect.flip(withFile(publish)))._tag, "LastSignedLost")
-      yield* rebuilt
-    }),
-  )
-
-  it.effect("covers a stone within two seconds, by itself", () =>
-    Effect.gen(function* () {
-      const { url } = yield* LocalDatabase
-      const log = Publisher.layer({ signer, origin }).pipe(
-        Layer.provide(Integrator.layer()),
-        Layer.provide([LogStore.layer, WitnessChain.layer]),
-        Layer.provide([sharedMemory, Witnesses.none, Confirmation.layer]),
-        Layer.provide(Sql.layer(Redacted.make(Redacted.value(url)), 2)),
-      )
-      yield* Effect.gen(function* () {
-        yield* Effect.sleep("1 second")
-        const [stone] = yield* settle(1)
-        // Counted in steps of this process, in which the log is at work: while it has to stand still, both do.
-        let steps = 0
-        const step = Effect.sync(() => void (steps += 1))
-        yield* Effect.forkScoped(Effect.repeat(step, Schedule.spaced("20 millis")))
-        yield* once(newest).pipe(
-          Effect.repeat({ until: ({ size }) => size === stone?.sequence, schedule: Schedule.spaced("20 millis") }),
-          Effect.timeout(patience(10)),
-        )
-        assert.isBelow(20 * steps, patience(2))
-      }).pipe(Effect.scoped, Effect.provide(log))
-    }),
-  )
+      assert.isBelow(20 * steps, patience(2))
+    }).pipe(Effect.scoped, Effect.provide(log))
+  })
 })

@@ -15,7 +15,6 @@ import * as StaticLog from "../lab/log/StaticLog.ts"
 const entries = StaticLog.entriesOf(7)
 const log = new MemoryLog().append(entries.map(leafOf))
 
-/** What the lines say of a stone, by the proof of another when one is named. */
 const check = (index: number, size: number, { proofOf = index, extra = "" } = {}) => {
   const folder = mkdtempSync(join(tmpdir(), "shell-check-"))
   const link = parseEntry(entries[index] ?? new Uint8Array())

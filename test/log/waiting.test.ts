@@ -13,6 +13,7 @@ import { origin, signer } from "../lab/log/LogFixture.ts"
 import { patience } from "../lab/Patience.ts"
 import { ask, configOf, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
+import { effects } from "../lab/Effects.ts"
 
 const lines: Array<unknown> = []
 const heard = Logger.layer([Logger.make(({ logLevel, message }) => void lines.push([logLevel, String(message)]))])
@@ -47,52 +48,51 @@ const until = (url: string, isSo: (json: Readonly<Record<string, unknown>>) => b
 layer(Layer.orDie(Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)), { excludeTestServices: true })(
   "a server without the checkpoint file of its log",
   (it) => {
-    it.effect("sells, and says everywhere what its log waits for, until an operator confirms its head", () =>
-      Effect.gen(function* () {
-        const folder = newFolder()
-        const { url: databaseUrl } = yield* LocalDatabase
-        const root = yield* withServer(join(folder, "first"), (url) =>
-          Effect.gen(function* () {
-            yield* sell(url)
-            const covered = yield* until(`${url}/api/witness/log`, ({ size }) => size === 1)
-            assert.strictEqual(covered.json["state"], "running")
-            assert.deepStrictEqual((yield* ask(`${url}/api/health`)).json["log"], { state: "running", waitsFor: null })
-            return String(covered.json["root"])
-          }),
-        )
-        const file = join(folder, "second")
-        yield* withServer(file, (url) =>
-          Effect.gen(function* () {
-            const waitsFor = "LOG_CHECKPOINT_FILE, which holds no checkpoint, to confirm the checkpoint of size 1"
-            yield* until(`${url}/api/witness/log`, ({ state }) => state === "waiting")
-            yield* sell(url)
-            yield* sell(url)
-            const health = yield* ask(`${url}/api/health`)
-            const ready = yield* ask(`${url}/readyz`)
-            for (const { json, status } of [health, ready]) {
-              assert.deepStrictEqual([status, json["log"]], [200, { state: "waiting", waitsFor }])
-            }
-            assert.deepInclude(lines, ["Warn", `The transparency log signs nothing yet. It waits for ${waitsFor}.`])
-            assert.strictEqual((yield* ask(`${url}/api/witness/log`)).json["size"], 1)
+    const effect = effects(it)
+    effect("sells, and says everywhere what its log waits for, until an operator confirms its head", function* () {
+      const folder = newFolder()
+      const { url: databaseUrl } = yield* LocalDatabase
+      const root = yield* withServer(join(folder, "first"), (url) =>
+        Effect.gen(function* () {
+          yield* sell(url)
+          const covered = yield* until(`${url}/api/witness/log`, ({ size }) => size === 1)
+          assert.strictEqual(covered.json["state"], "running")
+          assert.deepStrictEqual((yield* ask(`${url}/api/health`)).json["log"], { state: "running", waitsFor: null })
+          return String(covered.json["root"])
+        }),
+      )
+      const file = join(folder, "second")
+      yield* withServer(file, (url) =>
+        Effect.gen(function* () {
+          const waitsFor = "LOG_CHECKPOINT_FILE, which holds no checkpoint, to confirm the checkpoint of size 1"
+          yield* until(`${url}/api/witness/log`, ({ state }) => state === "waiting")
+          yield* sell(url)
+          yield* sell(url)
+          const health = yield* ask(`${url}/api/health`)
+          const ready = yield* ask(`${url}/readyz`)
+          for (const { json, status } of [health, ready]) {
+            assert.deepStrictEqual([status, json["log"]], [200, { state: "waiting", waitsFor }])
+          }
+          assert.deepInclude(lines, ["Warn", `The transparency log signs nothing yet. It waits for ${waitsFor}.`])
+          assert.strictEqual((yield* ask(`${url}/api/witness/log`)).json["size"], 1)
 
-            const at = yield* Effect.provideService(terminal, TestServer, { url })
-            const env = { DATABASE_URL: Redacted.value(databaseUrl), LOG_CHECKPOINT_FILE: file }
-            const asked = yield* at.run(["log", "confirm"], env)
-            assert.strictEqual(asked.code, 1)
-            assert.include(asked.stderr, `covers 1 stones and has the root ${root}`)
-            const mistaken = yield* at.run(
-              ["log", "confirm", "--root", `${root.startsWith("A") ? "B" : "A"}${root.slice(1)}`],
-              env,
-            )
-            assert.strictEqual(mistaken.code, 1)
-            assert.isFalse(existsSync(file))
-            const confirmed = yield* at.run(["log", "confirm", "--root", root], env)
-            assert.strictEqual(confirmed.code, 0, confirmed.stderr)
-            yield* until(`${url}/api/witness/log`, ({ size }) => size === 3)
-            yield* until(`${url}/api/health`, ({ log }) => JSON.stringify(log).includes("running"))
-          }),
-        )
-      }),
-    )
+          const at = yield* Effect.provideService(terminal, TestServer, { url })
+          const env = { DATABASE_URL: Redacted.value(databaseUrl), LOG_CHECKPOINT_FILE: file }
+          const asked = yield* at.run(["log", "confirm"], env)
+          assert.strictEqual(asked.code, 1)
+          assert.include(asked.stderr, `covers 1 stones and has the root ${root}`)
+          const mistaken = yield* at.run(
+            ["log", "confirm", "--root", `${root.startsWith("A") ? "B" : "A"}${root.slice(1)}`],
+            env,
+          )
+          assert.strictEqual(mistaken.code, 1)
+          assert.isFalse(existsSync(file))
+          const confirmed = yield* at.run(["log", "confirm", "--root", root], env)
+          assert.strictEqual(confirmed.code, 0, confirmed.stderr)
+          yield* until(`${url}/api/witness/log`, ({ size }) => size === 3)
+          yield* until(`${url}/api/health`, ({ log }) => JSON.stringify(log).includes("running"))
+        }),
+      )
+    })
   },
 )

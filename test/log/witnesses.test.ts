@@ -32,12 +32,12 @@ import {
 } from "../lab/log/LogFixture.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { patience } from "../lab/Patience.ts"
+import { effects } from "../lab/Effects.ts"
 
 const { vkey } = signer
 
 type Named = Parameters<typeof policyOf>[0][number]
 
-/** A server of the log that asks these, and what it published. */
 const withWitnesses = <A, E, R>(
   witnesses: ReadonlyArray<Named>,
   use: Effect.Effect<A, E, R>,
@@ -48,7 +48,6 @@ const withWitnesses = <A, E, R>(
 
 const published = Effect.andThen(publish, newest)
 
-/** What a cosigner adds to the checkpoint that it is shown. */
 const lineOf = (cosigner: ReturnType<typeof cosignerOf>, body: string) =>
   cosigner.line(`${body.slice(body.indexOf("\n\n") + 2).split("\n\n")[0]}\n`, 1_700_000_000)
 
@@ -56,69 +55,67 @@ const open = (note: string, witnesses: ReadonlyArray<Named>, quorum = "all") =>
   Effect.promise(() => openCheckpoint(note, { vkey, witnesses: policyOf(witnesses, quorum) }))
 
 layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
-  it.effect("sign what is published, each time it has grown and after each was started anew", () =>
-    Effect.gen(function* () {
-      const one = yield* ownWitness("one.example/w")
-      const two = yield* ownWitness("two.example/w")
-      const both = [one, two]
-      yield* withWitnesses(
-        both,
-        Effect.gen(function* () {
-          for (const count of [3, 300, 1]) {
-            yield* grow(count)
-            const { note } = yield* published
-            const opened = yield* open(note, both)
-            assert.isTrue(opened.ok, JSON.stringify(opened))
-            assert.deepStrictEqual(opened.ok && opened.cosignatures.map(({ name }) => name), [
-              "one.example/w",
-              "two.example/w",
-            ])
-          }
-        }),
-      )
-      // A log that does not know any more what they signed is told by a 409, and a witness reads it from its folder.
-      yield* one.stop
-      const again = yield* ownWitness("one.example/w", { cosigner: one.cosigner, folder: one.folder })
-      const { note } = yield* withWitnesses([again, two], Effect.andThen(grow(5), published))
-      assert.isTrue((yield* open(note, [again, two])).ok)
-      const shown = yield* Effect.promise(() =>
-        fetch(`${again.url}/${hex(sha256(utf8(origin)))}/checkpoint`).then((answer) => answer.text()),
-      )
-      assert.isTrue((yield* open(shown, [again], "any")).ok)
-      assert.isTrue(shown.startsWith(note.split("\n\n")[0] ?? "no"))
-    }),
-  )
+  const effect = effects(it)
+  effect("sign what is published, each time it has grown and after each was started anew", function* () {
+    const one = yield* ownWitness("one.example/w")
+    const two = yield* ownWitness("two.example/w")
+    const both = [one, two]
+    yield* withWitnesses(
+      both,
+      Effect.gen(function* () {
+        for (const count of [3, 300, 1]) {
+          yield* grow(count)
+          const { note } = yield* published
+          const opened = yield* open(note, both)
+          assert.isTrue(opened.ok, JSON.stringify(opened))
+          assert.deepStrictEqual(opened.ok && opened.cosignatures.map(({ name }) => name), [
+            "one.example/w",
+            "two.example/w",
+          ])
+        }
+      }),
+    )
+    // A log that does not know any more what they signed is told by a 409, and a witness reads it from its folder.
+    yield* one.stop
+    const again = yield* ownWitness("one.example/w", { cosigner: one.cosigner, folder: one.folder })
+    const { note } = yield* withWitnesses([again, two], Effect.andThen(grow(5), published))
+    assert.isTrue((yield* open(note, [again, two])).ok)
+    const shown = yield* Effect.promise(() =>
+      fetch(`${again.url}/${hex(sha256(utf8(origin)))}/checkpoint`).then((answer) => answer.text()),
+    )
+    assert.isTrue((yield* open(shown, [again], "any")).ok)
+    assert.isTrue(shown.startsWith(note.split("\n\n")[0] ?? "no"))
+  })
 
-  it.effect("are in the proofs, and a reader's quorum of them is kept to", () =>
-    Effect.gen(function* () {
-      const good = yield* ownWitness("good.example/w")
-      const absent = { name: "absent", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
-      const log = PublishedLog.layer({ origin, signer }).pipe(
-        Layer.provide(LogStore.layer),
-        Layer.provide(witnessesOf(policyOf([good, absent], "any"))),
-      )
-      yield* withWitnesses([good, absent], Effect.andThen(grow(2), published))
-      const { links } = yield* Effect.flatMap(WitnessChain, (chain) => chain.segment(1, 10_000))
-      const stone = links.at(-1)
-      if (stone === undefined) return assert.fail("no stone")
-      const file = yield* Effect.provide(
-        Effect.flatMap(PublishedLog, ({ proof }) => proof(stone.id)),
-        log,
-      )
-      const check = (witnesses: ReadonlyArray<Named>, quorum: string) =>
-        Effect.promise(() => verifyProof(file.text, stone, { vkey, witnesses: policyOf(witnesses, quorum) }))
-      assert.isTrue((yield* check([good, absent], "any")).ok)
-      const refused = yield* check([good, absent], "all")
-      assert.deepStrictEqual([refused.ok, !refused.ok && refused.fault], [false, "cosignatures"])
-      // The same name under another key is nobody.
-      const impostor = { ...good, vkey: cosignerOf("good.example/w").vkey }
-      assert.isFalse((yield* check([impostor], "any")).ok)
-      assert.isFalse(parseProofFile(file.text) instanceof Error)
-    }),
-  )
+  effect("are in the proofs, and a reader's quorum of them is kept to", function* () {
+    const good = yield* ownWitness("good.example/w")
+    const absent = { name: "absent", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
+    const log = PublishedLog.layer({ origin, signer }).pipe(
+      Layer.provide(LogStore.layer),
+      Layer.provide(witnessesOf(policyOf([good, absent], "any"))),
+    )
+    yield* withWitnesses([good, absent], Effect.andThen(grow(2), published))
+    const { links } = yield* Effect.flatMap(WitnessChain, (chain) => chain.segment(1, 10_000))
+    const stone = links.at(-1)
+    if (stone === undefined) return assert.fail("no stone")
+    const file = yield* Effect.provide(
+      Effect.flatMap(PublishedLog, ({ proof }) => proof(stone.id)),
+      log,
+    )
+    const check = (witnesses: ReadonlyArray<Named>, quorum: string) =>
+      Effect.promise(() => verifyProof(file.text, stone, { vkey, witnesses: policyOf(witnesses, quorum) }))
+    assert.isTrue((yield* check([good, absent], "any")).ok)
+    const refused = yield* check([good, absent], "all")
+    assert.deepStrictEqual([refused.ok, !refused.ok && refused.fault], [false, "cosignatures"])
+    // The same name under another key is nobody.
+    const impostor = { ...good, vkey: cosignerOf("good.example/w").vkey }
+    assert.isFalse((yield* check([impostor], "any")).ok)
+    assert.isFalse(parseProofFile(file.text) instanceof Error)
+  })
 
-  it.effect("that are slow, lie, answer 409 for ever or sign with another key hold nothing up, and are left out", () =>
-    Effect.gen(function* () {
+  effect(
+    "that are slow, lie, answer 409 for ever or sign with another key hold nothing up, and are left out",
+    function* () {
       const good = yield* ownWitness("good.example/w")
       const wrongKey = cosignerOf("wrong.example/w")
       const elsewhere = yield* ownWitness("elsewhere.example/w")
@@ -191,41 +188,40 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
         "all",
         waitsMs,
       )
-    }),
+    },
   )
 
-  it.effect("that was away signs the checkpoint that is already published", () =>
-    Effect.gen(function* () {
-      let isAway = true
-      const cosigner = cosignerOf("late.example/w")
-      const late = yield* strangeWitness(
-        "late.example/w",
-        (body, response) => {
-          if (isAway) return void response.writeHead(503).end()
-          response.end(lineOf(cosigner, body))
-        },
-        cosigner,
-      )
-      yield* withWitnesses(
-        [late],
-        Effect.gen(function* () {
-          yield* grow(1)
-          const bare = yield* published
-          assert.isFalse((yield* open(bare.note, [late])).ok)
-          isAway = false
-          yield* Effect.sleep("1100 millis")
-          assert.isFalse(yield* publish)
-          const { note, size } = yield* newest
-          assert.strictEqual(size, bare.size)
-          assert.isTrue((yield* open(note, [late])).ok)
-          assert.isTrue(note.startsWith(bare.note))
-        }),
-      )
-    }),
-  )
+  effect("that was away signs the checkpoint that is already published", function* () {
+    let isAway = true
+    const cosigner = cosignerOf("late.example/w")
+    const late = yield* strangeWitness(
+      "late.example/w",
+      (body, response) => {
+        if (isAway) return void response.writeHead(503).end()
+        response.end(lineOf(cosigner, body))
+      },
+      cosigner,
+    )
+    yield* withWitnesses(
+      [late],
+      Effect.gen(function* () {
+        yield* grow(1)
+        const bare = yield* published
+        assert.isFalse((yield* open(bare.note, [late])).ok)
+        isAway = false
+        yield* Effect.sleep("1100 millis")
+        assert.isFalse(yield* publish)
+        const { note, size } = yield* newest
+        assert.strictEqual(size, bare.size)
+        assert.isTrue((yield* open(note, [late])).ok)
+        assert.isTrue(note.startsWith(bare.note))
+      }),
+    )
+  })
 
-  it.effect("are asked what they hold before a server that remembers nothing signs, and stop a restored backup", () =>
-    Effect.gen(function* () {
+  effect(
+    "are asked what they hold before a server that remembers nothing signs, and stop a restored backup",
+    function* () {
       const { note: held, size } = yield* withWitnesses([], Effect.andThen(grow(5), published), "none")
       const left = yield* takeAway(3)
       yield* forget
@@ -262,32 +258,30 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
       const signed = yield* client`SELECT size FROM log_checkpoints`
       assert.deepStrictEqual([witness.asked.times, signed], [0, []], "no fork was signed and shown to anybody")
       yield* forget
-    }),
+    },
   )
 
-  it.effect("whose signature was changed in the database are not served", () =>
-    Effect.gen(function* () {
-      const client = yield* SqlClient.SqlClient
-      const witness = yield* ownWitness("signing.example/w")
-      const lines = witnessesOf(policyOf([witness], "all"))
-      const { note, size } = yield* Effect.provide(
-        Effect.andThen(Effect.andThen(forget, grow(1)), published),
-        server(256, LastSigned.none, undefined, lines),
-      )
-      const log = PublishedLog.layer({ origin, signer }).pipe(Layer.provide(LogStore.layer), Layer.provide(lines))
-      const checkpoint = Effect.provide(
-        Effect.flatMap(PublishedLog, (one) => one.checkpoint),
-        Layer.fresh(log),
-      )
-      assert.strictEqual((yield* checkpoint).note, note)
-      const [own = "", line = ""] = note.split(/(?<=\n)(?=— signing)/u)
-      const blob = Buffer.from(line.trim().split(" ")[2] ?? "", "base64")
-      blob[40] = 255 - (blob[40] ?? 0)
-      const lie = `${own}— signing.example/w ${base64(blob)}\n`
-      yield* client`UPDATE log_checkpoints SET note = ${lie} WHERE size = ${size}::bigint`
-      assert.strictEqual((yield* Effect.flip(checkpoint))._tag, "LogStopped")
-      assert.isTrue(Option.isNone((yield* Effect.provide(Witnesses, lines)).cosigned(lie)))
-      yield* forget
-    }),
-  )
+  effect("whose signature was changed in the database are not served", function* () {
+    const client = yield* SqlClient.SqlClient
+    const witness = yield* ownWitness("signing.example/w")
+    const lines = witnessesOf(policyOf([witness], "all"))
+    const { note, size } = yield* Effect.provide(
+      Effect.andThen(Effect.andThen(forget, grow(1)), published),
+      server(256, LastSigned.none, undefined, lines),
+    )
+    const log = PublishedLog.layer({ origin, signer }).pipe(Layer.provide(LogStore.layer), Layer.provide(lines))
+    const checkpoint = Effect.provide(
+      Effect.flatMap(PublishedLog, (one) => one.checkpoint),
+      Layer.fresh(log),
+    )
+    assert.strictEqual((yield* checkpoint).note, note)
+    const [own = "", line = ""] = note.split(/(?<=\n)(?=— signing)/u)
+    const blob = Buffer.from(line.trim().split(" ")[2] ?? "", "base64")
+    blob[40] = 255 - (blob[40] ?? 0)
+    const lie = `${own}— signing.example/w ${base64(blob)}\n`
+    yield* client`UPDATE log_checkpoints SET note = ${lie} WHERE size = ${size}::bigint`
+    assert.strictEqual((yield* Effect.flip(checkpoint))._tag, "LogStopped")
+    assert.isTrue(Option.isNone((yield* Effect.provide(Witnesses, lines)).cosigned(lie)))
+    yield* forget
+  })
 })

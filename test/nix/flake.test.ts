@@ -31,7 +31,6 @@ type Packages = Readonly<Record<string, Entry>>
 
 const lockedIn = (folder: string): Packages => JSON.parse(text(`${folder}package-lock.json`)).packages
 
-/** Node's own search: beside the dependent, then upwards. */
 const find = (packages: Packages, from: string, name: string) => {
   for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
     const path = `${at === "" ? "" : `${at}/`}node_modules/${name}`

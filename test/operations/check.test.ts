@@ -1,14 +1,14 @@
 /** `serve --check` says of the token what would refuse every payment. */
 import { spawn } from "node:child_process"
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { parseAbi } from "viem"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { main } from "../lab/Process.ts"
-import { patience } from "../lab/Patience.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
+import { apart } from "../lab/Suites.ts"
 
 const issuer = parseAbi(["function pause()", "function unpause()", "function blacklist(address account)"])
 
@@ -43,20 +43,18 @@ const checked = Effect.gen(function* () {
   return checks.find(({ check }) => check === "token") ?? assert.fail(stdout)
 })
 
-describe("serve --check", { timeout: patience(120) }, () => {
-  it.live("fails for a paused token and for a blocked PAY_TO, and says which", () =>
-    Effect.gen(function* () {
-      const { payTo } = yield* LocalChain
-      assert.strictEqual((yield* checked)["state"], "ok")
-      yield* order("pause")
-      const paused = yield* checked
-      assert.strictEqual(paused["state"], "failed")
-      assert.match(paused["says"] ?? "", /paused all transfers/u)
-      yield* order("unpause")
-      yield* order("blacklist", payTo)
-      const blocked = yield* checked
-      assert.strictEqual(blocked["state"], "failed")
-      assert.match(blocked["says"] ?? "", /blocked PAY_TO/u)
-    }).pipe(Effect.provide(stage)),
-  )
+apart("serve --check", stage, (it) => {
+  it("fails for a paused token and for a blocked PAY_TO, and says which", function* () {
+    const { payTo } = yield* LocalChain
+    assert.strictEqual((yield* checked)["state"], "ok")
+    yield* order("pause")
+    const paused = yield* checked
+    assert.strictEqual(paused["state"], "failed")
+    assert.match(paused["says"] ?? "", /paused all transfers/u)
+    yield* order("unpause")
+    yield* order("blacklist", payTo)
+    const blocked = yield* checked
+    assert.strictEqual(blocked["state"], "failed")
+    assert.match(blocked["says"] ?? "", /blocked PAY_TO/u)
+  })
 })

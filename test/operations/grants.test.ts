@@ -1,7 +1,7 @@
 /** A role that lacks a privilege is told which one, by whoever meets it: a server that starts, one that serves, a command. */
 import { randomBytes } from "node:crypto"
 import { spawnSync } from "node:child_process"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
@@ -11,6 +11,7 @@ import { database } from "../lab/Database.ts"
 import { freePort } from "../lab/Ports.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { ask } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const role = `poor_${randomBytes(4).toString("hex")}`
 
@@ -38,33 +39,28 @@ const run = (args: ReadonlyArray<string>, env: Record<string, string>) =>
     env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env },
   })
 
-layer(database, { excludeTestServices: true })("a database role without a grant", (it) => {
-  it.effect("is named with its grant by a start, by the log of a request and by admin", () =>
-    Effect.gen(function* () {
-      const { theirs, url } = yield* poor
-      const port = yield* freePort
-      const start = run(["serve"], { DATABASE_URL: theirs, PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` })
-      assert.strictEqual(start.status, 1)
-      assert.include(start.stderr, `The database role ${role} lacks a privilege: permission denied for table`)
-      assert.match(
-        start.stderr,
-        new RegExp(`GRANT SELECT, INSERT, UPDATE, DELETE ON effect_sql_migrations TO ${role}\\.`, "u"),
-      )
+suite("a database role without a grant", database, (it) => {
+  it("is named with its grant by a start, by the log of a request and by admin", function* () {
+    const { theirs, url } = yield* poor
+    const port = yield* freePort
+    const start = run(["serve"], { DATABASE_URL: theirs, PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` })
+    assert.strictEqual(start.status, 1)
+    assert.include(start.stderr, `The database role ${role} lacks a privilege: permission denied for table`)
+    assert.match(
+      start.stderr,
+      new RegExp(`GRANT SELECT, INSERT, UPDATE, DELETE ON effect_sql_migrations TO ${role}\\.`, "u"),
+    )
 
-      const admin = run(["admin", "pause", "--why", "test", "--json"], { DATABASE_URL: theirs })
-      assert.strictEqual(admin.status, 1)
-      assert.include(
-        JSON.parse(admin.stdout).message,
-        `GRANT SELECT, INSERT, UPDATE, DELETE ON payment_pause TO ${role}`,
-      )
+    const admin = run(["admin", "pause", "--why", "test", "--json"], { DATABASE_URL: theirs })
+    assert.strictEqual(admin.status, 1)
+    assert.include(JSON.parse(admin.stdout).message, `GRANT SELECT, INSERT, UPDATE, DELETE ON payment_pause TO ${role}`)
 
-      yield* asOwner(url, `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`)
-      yield* asOwner(url, `REVOKE SELECT ON acts FROM ${role}`)
-      const server = yield* serving({ DATABASE_URL: theirs })
-      yield* server.says("Listening on")
-      assert.strictEqual((yield* ask(`${server.url}/api/acts`)).status, 500)
-      yield* server.says(`GRANT SELECT, INSERT, UPDATE, DELETE ON acts TO ${role}`)
-      for (const said of [start.stderr, admin.stdout, server.output()]) assert.notInclude(said, "hush")
-    }).pipe(Effect.scoped),
-  )
+    yield* asOwner(url, `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`)
+    yield* asOwner(url, `REVOKE SELECT ON acts FROM ${role}`)
+    const server = yield* serving({ DATABASE_URL: theirs })
+    yield* server.says("Listening on")
+    assert.strictEqual((yield* ask(`${server.url}/api/acts`)).status, 500)
+    yield* server.says(`GRANT SELECT, INSERT, UPDATE, DELETE ON acts TO ${role}`)
+    for (const said of [start.stderr, admin.stdout, server.output()]) assert.notInclude(said, "hush")
+  })
 })

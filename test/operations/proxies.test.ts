@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process"
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -21,6 +21,7 @@ import { freePort } from "../lab/Ports.ts"
 import { ask, configOf, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { blocksOf } from "./Guide.ts"
+import { suite } from "../lab/Suites.ts"
 
 const programs = ["nginx", "caddy", "pgbouncer"] as const
 type Program = (typeof programs)[number]
@@ -150,55 +151,51 @@ for (const [program, proxy] of [
   ["caddy", caddy],
 ] as const) {
   describe.skipIf(missing.includes(program))(`behind ${program} as the guide has it`, () => {
-    layer(world, { excludeTestServices: true })("two servers", (it) => {
-      it.effect("sell, and know who asks", () =>
-        Effect.gen(function* () {
-          const port = yield* freePort
-          const url = `http://127.0.0.1:${port}`
-          const first = yield* serve({ publicUrl: url, trustedProxies: loopback })
-          const second = yield* serve({ publicUrl: url, trustedProxies: loopback })
-          yield* Effect.provide(proxy(port, [first, second]), NodeServices.layer)
-          yield* everything(url)
-          // Whoever says to be somebody else is counted as who they are.
-          const left = yield* Effect.forEach(["203.0.113.1", "203.0.113.2"], (address) =>
-            Effect.map(
-              ask(`${url}/api/rooms`, {
-                method: "POST",
-                headers: { "x-forwarded-for": address, forwarded: `for=${address}` },
-              }),
-              ({ headers }) => Number(/"creations-hour";r=(\d+)/u.exec(headers.get("ratelimit") ?? "")?.[1]),
-            ),
-          )
-          assert.deepStrictEqual(left, [3, 2])
-        }),
-      )
+    suite("two servers", world, (it) => {
+      it("sell, and know who asks", function* () {
+        const port = yield* freePort
+        const url = `http://127.0.0.1:${port}`
+        const first = yield* serve({ publicUrl: url, trustedProxies: loopback })
+        const second = yield* serve({ publicUrl: url, trustedProxies: loopback })
+        yield* Effect.provide(proxy(port, [first, second]), NodeServices.layer)
+        yield* everything(url)
+        // Whoever says to be somebody else is counted as who they are.
+        const left = yield* Effect.forEach(["203.0.113.1", "203.0.113.2"], (address) =>
+          Effect.map(
+            ask(`${url}/api/rooms`, {
+              method: "POST",
+              headers: { "x-forwarded-for": address, forwarded: `for=${address}` },
+            }),
+            ({ headers }) => Number(/"creations-hour";r=(\d+)/u.exec(headers.get("ratelimit") ?? "")?.[1]),
+          ),
+        )
+        assert.deepStrictEqual(left, [3, 2])
+      })
     })
   })
 }
 
 describe.skipIf(missing.includes("pgbouncer"))("with PgBouncer as the guide has it", () => {
-  layer(world, { excludeTestServices: true })("a server", (it) => {
-    it.effect("sells", () =>
-      Effect.gen(function* () {
-        const { url } = yield* LocalDatabase
-        const databaseUrl = yield* Effect.provide(pgbouncer(url), NodeServices.layer)
-        const server = `http://127.0.0.1:${yield* serve({ databaseUrl })}`
-        yield* everything(server)
-        const paid = yield* Effect.forEach(
-          Array.from({ length: 16 }),
-          () =>
-            Effect.flatMap(newPayer(), (payer) => pay(payer, `${server}/api/witness`, { commitment: newCommitment() })),
-          { concurrency: 12 },
-        )
-        assert.deepStrictEqual([...new Set(paid.map(({ answer }) => answer.status))], [201])
-        // Many at once, so that transactions of one client meet several connections of the database.
-        const answers = yield* Effect.forEach(
-          Array.from({ length: 200 }, (_, index) => `${server}${crowd[index % crowd.length]}`),
-          (address) => ask(address),
-          { concurrency: 40 },
-        )
-        assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [200])
-      }),
-    )
+  suite("a server", world, (it) => {
+    it("sells", function* () {
+      const { url } = yield* LocalDatabase
+      const databaseUrl = yield* Effect.provide(pgbouncer(url), NodeServices.layer)
+      const server = `http://127.0.0.1:${yield* serve({ databaseUrl })}`
+      yield* everything(server)
+      const paid = yield* Effect.forEach(
+        Array.from({ length: 16 }),
+        () =>
+          Effect.flatMap(newPayer(), (payer) => pay(payer, `${server}/api/witness`, { commitment: newCommitment() })),
+        { concurrency: 12 },
+      )
+      assert.deepStrictEqual([...new Set(paid.map(({ answer }) => answer.status))], [201])
+      // Many at once, so that transactions of one client meet several connections of the database.
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 200 }, (_, index) => `${server}${crowd[index % crowd.length]}`),
+        (address) => ask(address),
+        { concurrency: 40 },
+      )
+      assert.deepStrictEqual([...new Set(answers.map(({ status }) => status))], [200])
+    })
   })
 })

@@ -1,7 +1,7 @@
 /** Whoever answers about money is read up to a megabyte: more is no answer, proves nothing, and fills no memory. */
 import { createServer, type ServerResponse } from "node:http"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { Attempt } from "../../src/payments/ledger/Attempt.ts"
 import { answerLimit } from "../../src/platform/Answers.ts"
@@ -14,6 +14,7 @@ import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
 import { authorization, hash, terms } from "./Samples.ts"
+import { apart } from "../lab/Suites.ts"
 
 /** What a server may have sent before it learns that nobody reads on: buffers of both sides, generously. */
 const buffered = 64 * answerLimit
@@ -123,63 +124,55 @@ const intent = {
   metadata: { attempt: attempt.id },
 }
 
-describe("an answer that does not end", { concurrent: true }, () => {
-  it.live("of a facilitator is unclear", () =>
-    Effect.gen(function* () {
-      const { taken, url } = yield* endless(JSON.stringify({ success: true, transaction: hash }))
-      const submission = yield* facilitator(url)
-      assert.deepStrictEqual(submission, {
-        _tag: "Unclear",
-        reason: "facilitator_AnswerTooLarge",
-        transaction: Option.none(),
-      })
-      yield* taken
-    }),
-  )
+apart("an answer that does not end", Layer.empty, (it) => {
+  it("of a facilitator is unclear", function* () {
+    const { taken, url } = yield* endless(JSON.stringify({ success: true, transaction: hash }))
+    const submission = yield* facilitator(url)
+    assert.deepStrictEqual(submission, {
+      _tag: "Unclear",
+      reason: "facilitator_AnswerTooLarge",
+      transaction: Option.none(),
+    })
+    yield* taken
+  })
 
-  it.live("of a card processor leaves the charge open", () =>
-    Effect.gen(function* () {
-      const { taken, url } = yield* endless(JSON.stringify(intent))
-      assert.deepStrictEqual(yield* processor(url), { _tag: "Open", intent: Option.none() })
-      yield* taken
-    }),
-  )
+  it("of a card processor leaves the charge open", function* () {
+    const { taken, url } = yield* endless(JSON.stringify(intent))
+    assert.deepStrictEqual(yield* processor(url), { _tag: "Open", intent: Option.none() })
+    yield* taken
+  })
 })
 
-describe("an answer that is whole but too long", { concurrent: true }, () => {
+apart("an answer that is whole but too long", Layer.empty, (it) => {
   const padding = (text: string, size: number) => text + " ".repeat(size - text.length)
   const settled = JSON.stringify({ success: true, transaction: hash })
 
-  it.live("counts up to the limit, and not a byte beyond", () =>
-    Effect.gen(function* () {
-      for (const [size, tag] of [
-        [answerLimit, "Submitted"],
-        [answerLimit + 1, "Unclear"],
-      ] as const) {
-        const url = yield* serve(async () => ({ status: 200, body: padding(settled, size) }))
-        assert.strictEqual((yield* facilitator(url))._tag, tag, String(size))
-        const bank = yield* serve(async () => ({ status: 200, body: padding(JSON.stringify(intent), size) }))
-        assert.strictEqual((yield* processor(bank))._tag, tag === "Submitted" ? "Paid" : "Open", String(size))
-      }
-    }),
-  )
+  it("counts up to the limit, and not a byte beyond", function* () {
+    for (const [size, tag] of [
+      [answerLimit, "Submitted"],
+      [answerLimit + 1, "Unclear"],
+    ] as const) {
+      const url = yield* serve(async () => ({ status: 200, body: padding(settled, size) }))
+      assert.strictEqual((yield* facilitator(url))._tag, tag, String(size))
+      const bank = yield* serve(async () => ({ status: 200, body: padding(JSON.stringify(intent), size) }))
+      assert.strictEqual((yield* processor(bank))._tag, tag === "Submitted" ? "Paid" : "Open", String(size))
+    }
+  })
 
-  it.live("of a node is refused, and one within the limit is read", () =>
-    Effect.gen(function* () {
-      const answering = (size: number) =>
-        serve(async (_, body) => {
-          const calls: ReadonlyArray<{ readonly id: number; readonly method: string }> = [JSON.parse(body)].flat()
-          const block = { number: "0x1", hash: `0x${"1".repeat(64)}`, timestamp: "0x1" }
-          const answers = calls.map(({ id, method }) => ({
-            jsonrpc: "2.0",
-            id,
-            result: method === "eth_getBlockByNumber" ? block : "0x1",
-          }))
-          const { body: text = "" } = Object(json(Array.isArray(JSON.parse(body)) ? answers : answers[0]))
-          return { status: 200, body: padding(text, size) }
-        })
-      assert.strictEqual((yield* node(yield* answering(answerLimit)))._tag, "Success")
-      assert.strictEqual((yield* node(yield* answering(answerLimit + 1)))._tag, "Failure")
-    }),
-  )
+  it("of a node is refused, and one within the limit is read", function* () {
+    const answering = (size: number) =>
+      serve(async (_, body) => {
+        const calls: ReadonlyArray<{ readonly id: number; readonly method: string }> = [JSON.parse(body)].flat()
+        const block = { number: "0x1", hash: `0x${"1".repeat(64)}`, timestamp: "0x1" }
+        const answers = calls.map(({ id, method }) => ({
+          jsonrpc: "2.0",
+          id,
+          result: method === "eth_getBlockByNumber" ? block : "0x1",
+        }))
+        const { body: text = "" } = Object(json(Array.isArray(JSON.parse(body)) ? answers : answers[0]))
+        return { status: 200, body: padding(text, size) }
+      })
+    assert.strictEqual((yield* node(yield* answering(answerLimit)))._tag, "Success")
+    assert.strictEqual((yield* node(yield* answering(answerLimit + 1)))._tag, "Failure")
+  })
 })

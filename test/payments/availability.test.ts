@@ -1,12 +1,11 @@
 /** While no payment could be taken nobody is offered anything or blamed, and whoever watches is told why. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseAbi, parseEther } from "viem"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { ChainUnavailable } from "../../src/payments/x402/node/Rpc.ts"
 import { TokenWatch } from "../../src/payments/x402/node/TokenWatch.ts"
-import { patience } from "../lab/Patience.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { type Answer, ask, newCommitment, newKey, post, TestServer } from "../lab/Fixture.ts"
@@ -19,6 +18,7 @@ import type { SettledBy, Stage } from "../lab/server/ProxiedServer.ts"
 import type { SqlError } from "effect/sql/SqlError"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { apart } from "../lab/Suites.ts"
 
 const issuer = parseAbi([
   "function pause()",
@@ -168,11 +168,11 @@ const troubles: ReadonlyArray<Trouble> = [
   },
 ]
 
-describe("while every payment would be refused", { timeout: patience(90) }, () => {
+apart("while every payment would be refused", proxiedServer("relayer", "20 seconds"), (it) => {
   for (const { begin, end, message, paid, refusal, settledBy, told, what } of troubles) {
-    it.live(`because ${what}, nothing is claimed, probes say why, and the same payment settles afterwards`, () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
+    it.on(proxiedServer(settledBy, "5 seconds"))(
+      `because ${what}, nothing is claimed, probes say why, and the same payment settles afterwards`,
+      function* ({ url }) {
         const earlier = yield* Purchase.prepare(url)
         assert.strictEqual((yield* Purchase.send(url, earlier)).status, 201)
         const { purchase } = yield* primed
@@ -188,22 +188,20 @@ describe("while every payment would be refused", { timeout: patience(90) }, () =
         assert.strictEqual(yield* attempts, 1, "nothing is claimed")
         yield* end
         yield* sellsAgain(purchase)
-      }).pipe(Effect.provide(proxiedServer(settledBy, "5 seconds"))),
+      },
     )
   }
 
-  it.live("a blocked payer alone is refused, and everybody else is sold to", () =>
-    Effect.gen(function* () {
-      const { purchase, url } = yield* primed
-      yield* order(["blacklist", purchase.payer.address])
-      const refused = yield* Purchase.send(url, purchase)
-      assertAnswer(refused, 402, "payment_invalid")
-      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url))).status, 201)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  it("a blocked payer alone is refused, and everybody else is sold to", function* () {
+    const { purchase, url } = yield* primed
+    yield* order(["blacklist", purchase.payer.address])
+    const refused = yield* Purchase.send(url, purchase)
+    assertAnswer(refused, 402, "payment_invalid")
+    assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url))).status, 201)
+  })
 })
 
-describe("a token without paused() and isBlacklisted()", () => {
+apart("a token without paused() and isBlacklisted()", Layer.empty, (it) => {
   const watching = (answer: Effect.Effect<unknown, ChainUnavailable>) =>
     Effect.flatMap(TokenWatch, ({ obstacleNow }) => obstacleNow).pipe(
       Effect.provide(
@@ -215,13 +213,11 @@ describe("a token without paused() and isBlacklisted()", () => {
   const refusal = (facts: object) =>
     Effect.fail(new ChainUnavailable({ method: "eth_call", reason: "refused the question", ...facts }))
 
-  it.live("neither pauses nor blocks, whether it reverts or answers nothing", () =>
-    Effect.gen(function* () {
-      assert.isUndefined(yield* watching(refusal({ code: 3, detail: "execution reverted" })))
-      assert.isUndefined(yield* watching(Effect.succeed("0x")))
-      assert.isUndefined(yield* watching(Effect.succeed(`0x${"0".repeat(64)}`)))
-      assert.match(String(yield* watching(Effect.succeed(`0x${"1".padStart(64, "0")}`))), /paused/u)
-      assert.match(String(yield* watching(refusal({ status: 502 }))), /node/u)
-    }),
-  )
+  it("neither pauses nor blocks, whether it reverts or answers nothing", function* () {
+    assert.isUndefined(yield* watching(refusal({ code: 3, detail: "execution reverted" })))
+    assert.isUndefined(yield* watching(Effect.succeed("0x")))
+    assert.isUndefined(yield* watching(Effect.succeed(`0x${"0".repeat(64)}`)))
+    assert.match(String(yield* watching(Effect.succeed(`0x${"1".padStart(64, "0")}`))), /paused/u)
+    assert.match(String(yield* watching(refusal({ status: 502 }))), /node/u)
+  })
 })

@@ -1,5 +1,5 @@
 /** Whatever the card processor says or keeps to itself, a request is answered 202 until there is evidence, and charged once. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CardFault } from "../lab/proxy/CardProcessor.ts"
@@ -9,6 +9,7 @@ import { type Answer, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { apart } from "../lab/Suites.ts"
 
 const assertPending = ({ key, url }: CardPurchase, answer: Answer) => {
   assertAnswer(answer, 202, "settlement_pending")
@@ -60,7 +61,7 @@ const suffer = Effect.fnUntraced(function* (fault: CardFault, paymentMethod?: st
   return { bank, purchase, trap, first: yield* send(purchase) }
 })
 
-describe("a charge that was made, whose answer", { concurrent: true }, () => {
+apart("a charge that was made, whose answer", carded(), (it) => {
   const faults: ReadonlyArray<readonly [what: string, fault: CardFault]> = [
     ["never comes", "holdAfter"],
     ["is cut off", "dropAfter"],
@@ -68,103 +69,87 @@ describe("a charge that was made, whose answer", { concurrent: true }, () => {
     ["is about another charge", "foreignAfter"],
   ]
   for (const [what, fault] of faults) {
-    it.live(`${what}, is found under its key`, () =>
-      Effect.gen(function* () {
-        const { bank, first, purchase } = yield* suffer(fault)
-        assertPending(purchase, first)
-        assert.strictEqual(bank.taken().length, 1)
-        yield* bank.calm
-        const answer = yield* ended(purchase)
-        assert.strictEqual(answer.status, 200, answer.text)
-        yield* assertSettled(purchase)
-      }).pipe(Effect.provide(carded())),
-    )
+    it(`${what}, is found under its key`, function* () {
+      const { bank, first, purchase } = yield* suffer(fault)
+      assertPending(purchase, first)
+      assert.strictEqual(bank.taken().length, 1)
+      yield* bank.calm
+      const answer = yield* ended(purchase)
+      assert.strictEqual(answer.status, 200, answer.text)
+      yield* assertSettled(purchase)
+    })
   }
 
-  it.live("is the processor's own server error, is found by the id of the attempt", () =>
-    Effect.gen(function* () {
-      const { bank, first, purchase } = yield* suffer("mistakeAfter")
-      assert.strictEqual(first.status, 201, first.text)
-      assert.strictEqual(bank.asked().searches, 1)
-      yield* assertSettled(purchase)
-    }).pipe(Effect.provide(carded())),
-  )
+  it("is the processor's own server error, is found by the id of the attempt", function* () {
+    const { bank, first, purchase } = yield* suffer("mistakeAfter")
+    assert.strictEqual(first.status, 201, first.text)
+    assert.strictEqual(bank.asked().searches, 1)
+    yield* assertSettled(purchase)
+  })
 
-  it.live("never comes, is found by the id of the attempt once its key is forgotten, and not asked for again", () =>
-    Effect.gen(function* () {
-      const { bank, purchase } = yield* suffer("dropAfter")
-      yield* bank.calm
-      yield* bank.forget
-      yield* hoursPass(purchase, 25)
-      const { charges } = bank.asked()
-      const answer = yield* reconcile(purchase)
-      assert.strictEqual(answer.status, 200, answer.text)
-      assert.strictEqual(bank.asked().charges, charges)
-      yield* assertSettled(purchase)
-    }).pipe(Effect.provide(carded())),
-  )
+  it("never comes, is found by the id of the attempt once its key is forgotten, and not asked for again", function* () {
+    const { bank, purchase } = yield* suffer("dropAfter")
+    yield* bank.calm
+    yield* bank.forget
+    yield* hoursPass(purchase, 25)
+    const { charges } = bank.asked()
+    const answer = yield* reconcile(purchase)
+    assert.strictEqual(answer.status, 200, answer.text)
+    assert.strictEqual(bank.asked().charges, charges)
+    yield* assertSettled(purchase)
+  })
 
-  it.live("is still being worked on, is waited for", () =>
-    Effect.gen(function* () {
-      const { bank, first, purchase, trap } = yield* suffer("holdDuring")
-      assertPending(purchase, first)
-      assertPending(purchase, yield* reconcile(purchase))
-      assert.deepStrictEqual([bank.asked().charges, bank.taken().length], [2, 0], "the key is in use")
-      yield* trap.release
-      yield* taking
-      assert.strictEqual((yield* reconcile(purchase)).status, 200)
-      yield* assertSettled(purchase)
-    }).pipe(Effect.provide(carded())),
-  )
+  it("is still being worked on, is waited for", function* () {
+    const { bank, first, purchase, trap } = yield* suffer("holdDuring")
+    assertPending(purchase, first)
+    assertPending(purchase, yield* reconcile(purchase))
+    assert.deepStrictEqual([bank.asked().charges, bank.taken().length], [2, 0], "the key is in use")
+    yield* trap.release
+    yield* taking
+    assert.strictEqual((yield* reconcile(purchase)).status, 200)
+    yield* assertSettled(purchase)
+  })
 
   // I13
-  it.live("is still being worked on, is swept when it was to be, however often its client asks", () =>
-    Effect.gen(function* () {
-      const { first, purchase, trap } = yield* suffer("holdDuring")
-      const sql = yield* SqlClient.SqlClient
-      const due = Effect.map(
-        sql<{ readonly at: Date; readonly checks: number }>`
+  it("is still being worked on, is swept when it was to be, however often its client asks", function* ({ sql }) {
+    const { first, purchase, trap } = yield* suffer("holdDuring")
+    const due = Effect.map(
+      sql<{ readonly at: Date; readonly checks: number }>`
           SELECT next_check_at AS at, checks FROM payment_attempts WHERE idempotency_key = ${purchase.key}`,
-        ([row]) => row ?? assert.fail("there is no attempt"),
-      )
-      assertPending(purchase, first)
-      const before = yield* due
-      for (const _ of [1, 2, 3]) assertPending(purchase, yield* reconcile(purchase))
-      const after = yield* due
-      assert.strictEqual(after.checks, before.checks + 3)
-      assert.deepStrictEqual(after.at, before.at)
-      yield* trap.release
-      yield* taking
-      assert.strictEqual((yield* ended(purchase)).status, 200)
-    }).pipe(Effect.provide(carded())),
-  )
+      ([row]) => row ?? assert.fail("there is no attempt"),
+    )
+    assertPending(purchase, first)
+    const before = yield* due
+    for (const _ of [1, 2, 3]) assertPending(purchase, yield* reconcile(purchase))
+    const after = yield* due
+    assert.strictEqual(after.checks, before.checks + 3)
+    assert.deepStrictEqual(after.at, before.at)
+    yield* trap.release
+    yield* taking
+    assert.strictEqual((yield* ended(purchase)).status, 200)
+  })
 
-  it.live("was a refusal and was cut off, is the same refusal later", () =>
-    Effect.gen(function* () {
-      const { bank, first, purchase } = yield* suffer("dropAfter", "pm_card_visa_chargeDeclined")
-      assertPending(purchase, first)
-      yield* bank.calm
-      assert.strictEqual((yield* reconcile(purchase)).json["reason"], "generic_decline")
-      yield* assertFailed(purchase, "generic_decline")
-    }).pipe(Effect.provide(carded())),
-  )
+  it("was a refusal and was cut off, is the same refusal later", function* () {
+    const { bank, first, purchase } = yield* suffer("dropAfter", "pm_card_visa_chargeDeclined")
+    assertPending(purchase, first)
+    yield* bank.calm
+    assert.strictEqual((yield* reconcile(purchase)).json["reason"], "generic_decline")
+    yield* assertFailed(purchase, "generic_decline")
+  })
 
-  it.live("says that the bank is still working is asked for by its own name until the bank is done", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const bank = yield* Processor
-      const purchase = yield* prepare(url, "pm_bank_slow")
-      assertPending(purchase, yield* send(purchase))
-      assertPending(purchase, yield* reconcile(purchase))
-      assert.strictEqual(bank.asked().charges, 1)
-      yield* bank.finish
-      assert.strictEqual((yield* reconcile(purchase)).status, 200)
-      yield* assertSettled(purchase)
-    }).pipe(Effect.provide(carded())),
-  )
+  it("says that the bank is still working is asked for by its own name until the bank is done", function* ({ url }) {
+    const bank = yield* Processor
+    const purchase = yield* prepare(url, "pm_bank_slow")
+    assertPending(purchase, yield* send(purchase))
+    assertPending(purchase, yield* reconcile(purchase))
+    assert.strictEqual(bank.asked().charges, 1)
+    yield* bank.finish
+    assert.strictEqual((yield* reconcile(purchase)).status, 200)
+    yield* assertSettled(purchase)
+  })
 })
 
-describe("a charge that was not made, because the processor", { concurrent: true }, () => {
+apart("a charge that was not made, because the processor", carded(), (it) => {
   const faults: ReadonlyArray<readonly [what: string, fault: CardFault]> = [
     ["hung up", "dropBefore"],
     ["was behind a broken gateway", "status503Before"],
@@ -174,69 +159,58 @@ describe("a charge that was not made, because the processor", { concurrent: true
     ["had too much to do", "rateLimitBefore"],
   ]
   for (const [what, fault] of faults) {
-    it.live(`${what}, is made later under the same key`, () =>
-      Effect.gen(function* () {
-        const { bank, first, purchase } = yield* suffer(fault)
-        assertPending(purchase, first)
-        assertPending(purchase, yield* send(purchase))
-        assert.deepStrictEqual([bank.taken().length, bank.elsewhere()], [0, 0])
-        yield* bank.calm
-        assert.strictEqual((yield* ended(purchase)).status, 200)
-        yield* assertSettled(purchase)
-      }).pipe(Effect.provide(carded())),
-    )
+    it(`${what}, is made later under the same key`, function* () {
+      const { bank, first, purchase } = yield* suffer(fault)
+      assertPending(purchase, first)
+      assertPending(purchase, yield* send(purchase))
+      assert.deepStrictEqual([bank.taken().length, bank.elsewhere()], [0, 0])
+      yield* bank.calm
+      assert.strictEqual((yield* ended(purchase)).status, 200)
+      yield* assertSettled(purchase)
+    })
   }
 
-  it.live("held the request back, happens once when it is released", () =>
-    Effect.gen(function* () {
-      const { bank, first, purchase, trap } = yield* suffer("holdBefore")
-      assertPending(purchase, first)
-      const asked = yield* Effect.forkScoped(reconcile(purchase))
-      yield* trap.release
-      yield* taking
-      yield* Fiber.join(asked)
-      yield* bank.calm
-      assert.strictEqual((yield* reconcile(purchase)).status, 200)
-      yield* assertSettled(purchase)
-    }).pipe(Effect.provide(carded())),
-  )
+  it("held the request back, happens once when it is released", function* () {
+    const { bank, first, purchase, trap } = yield* suffer("holdBefore")
+    assertPending(purchase, first)
+    const asked = yield* Effect.forkScoped(reconcile(purchase))
+    yield* trap.release
+    yield* taking
+    yield* Fiber.join(asked)
+    yield* bank.calm
+    assert.strictEqual((yield* reconcile(purchase)).status, 200)
+    yield* assertSettled(purchase)
+  })
 
-  it.live(
-    "keeps its own server error under the key, stays open until no charge is certain, and then frees everything",
-    () =>
-      Effect.gen(function* () {
-        const { bank, first, purchase } = yield* suffer("mistakeBefore")
-        assertPending(purchase, first)
-        yield* bank.calm
-        assertPending(purchase, yield* reconcile(purchase))
-        yield* hoursPass(purchase, 20)
-        const { charges } = bank.asked()
-        assertPending(purchase, yield* reconcile(purchase))
-        yield* hoursPass(purchase, 4)
-        assertPending(purchase, yield* reconcile(purchase))
-        yield* afterNextSweep(purchase)
-        assert.strictEqual((yield* reconcile(purchase)).json["reason"], "card_never_charged")
-        assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
-        yield* assertFailed(purchase, "card_never_charged")
-      }).pipe(Effect.provide(carded())),
-  )
+  it("keeps its own server error under the key, stays open until no charge is certain, and then frees everything", function* () {
+    const { bank, first, purchase } = yield* suffer("mistakeBefore")
+    assertPending(purchase, first)
+    yield* bank.calm
+    assertPending(purchase, yield* reconcile(purchase))
+    yield* hoursPass(purchase, 20)
+    const { charges } = bank.asked()
+    assertPending(purchase, yield* reconcile(purchase))
+    yield* hoursPass(purchase, 4)
+    assertPending(purchase, yield* reconcile(purchase))
+    yield* afterNextSweep(purchase)
+    assert.strictEqual((yield* reconcile(purchase)).json["reason"], "card_never_charged")
+    assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
+    yield* assertFailed(purchase, "card_never_charged")
+  })
 
-  it.live("refuses the token, ends when it still does a sweep later", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const bank = yield* Processor
-      const purchase = yield* prepare(url)
-      yield* bank.revoke
-      assertPending(purchase, yield* send(purchase))
-      assertPending(purchase, yield* reconcile(purchase))
-      yield* afterNextSweep(purchase)
-      assert.strictEqual((yield* reconcile(purchase)).json["reason"], "resource_missing")
-      yield* assertFailed(purchase, "resource_missing")
-    }).pipe(Effect.provide(carded())),
-  )
+  it("refuses the token, ends when it still does a sweep later", function* ({ url }) {
+    const bank = yield* Processor
+    const purchase = yield* prepare(url)
+    yield* bank.revoke
+    assertPending(purchase, yield* send(purchase))
+    assertPending(purchase, yield* reconcile(purchase))
+    yield* afterNextSweep(purchase)
+    assert.strictEqual((yield* reconcile(purchase)).json["reason"], "resource_missing")
+    yield* assertFailed(purchase, "resource_missing")
+  })
 })
 
-describe("a request that fails validation, whose key the processor does not keep", { concurrent: true }, () => {
+apart("a request that fails validation, whose key the processor does not keep", carded(), (it) => {
   /** Sent, and refused for now. */
   const refused = Effect.gen(function* () {
     const { url } = yield* TestServer
@@ -247,18 +221,17 @@ describe("a request that fails validation, whose key the processor does not keep
     return { bank, purchase, url }
   })
 
-  it.live("is charged once when the same request passes a moment later", () =>
-    Effect.gen(function* () {
-      const { bank, purchase } = yield* refused
-      yield* bank.calm
-      assert.strictEqual((yield* reconcile(purchase)).status, 200)
-      yield* assertSettled(purchase)
-    }).pipe(Effect.provide(carded())),
-  )
+  it("is charged once when the same request passes a moment later", function* () {
+    const { bank, purchase } = yield* refused
+    yield* bank.calm
+    assert.strictEqual((yield* reconcile(purchase)).status, 200)
+    yield* assertSettled(purchase)
+  })
 
   // I6
-  it.live("and passes for one server while another one gives up, is charged, and the operator is told of it once", () =>
-    Effect.gen(function* () {
+  it.on(carded("20 seconds"))(
+    "and passes for one server while another one gives up, is charged, and the operator is told of it once",
+    function* ({ sql }) {
       const { bank, purchase, url } = yield* refused
       const cards = { cards: cardsOf(bank), patience: Duration.seconds(20), sweepEvery: Duration.hours(1) }
       const there = { ...purchase, url: purchase.url.replace(url, yield* anotherServer(cards)) }
@@ -280,11 +253,9 @@ describe("a request that fails validation, whose key the processor does not keep
         /^This card was charged after .* payment intent pi_\S+ .* Do not pay again/u,
       )
       assert.deepInclude(yield* books(purchase), { state: "failed", taken: 1, acts: 0, claims: 0 })
-
-      const sql = yield* SqlClient.SqlClient
       const strays = sql`SELECT network, amount_atomic::text AS amount, transaction LIKE 'pi\_%' AS "isIntent"
         FROM payment_strays`
       assert.deepStrictEqual(yield* strays, [{ network: "card", amount: "3000000", isIntent: true }])
-    }).pipe(Effect.provide(carded("20 seconds"))),
+    },
   )
 })

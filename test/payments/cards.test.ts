@@ -1,9 +1,8 @@
 /** The card rail: off unless configured; a credential pays for the very request it was made for, once, as x402 does beside it. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch"
 import { Effect, Schema } from "effect"
-import { SqlClient } from "effect/sql"
 import { Challenge, Credential, Receipt } from "mppx"
 import { ActAnswer } from "../../schema/altar/ActApi.ts"
 import { CandleList, CandleSettled } from "../../schema/altar/Candle.ts"
@@ -21,8 +20,9 @@ import {
   send,
   written,
 } from "../lab/buyer/Cards.ts"
-import { ask, layer as world, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
+import { ask, layer as world, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { suite } from "../lab/Suites.ts"
 
 const week = "/api/candles/week/moss-hare"
 
@@ -32,206 +32,180 @@ const settledActOf = Schema.decodeUnknownSync(ActAnswer, strict)
 const wallOf = Schema.decodeUnknownSync(CandleList, strict)
 const fieldOf = Schema.decodeUnknownSync(Field, strict)
 
-layer(world(), { excludeTestServices: true })("a server without cards", (it) => {
-  it.effect("says nothing of them, and refuses one without charging anything", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const before = yield* written
-      const offer = yield* ask(`${url}${week}`, post(dedication, { "idempotency-key": newKey() }))
-      assert.strictEqual(offer.status, 402)
-      assert.isNull(offer.headers.get("www-authenticate"))
-      assert.deepStrictEqual((yield* ask(`${url}/api/candles`)).json["rails"], ["x402"])
-      assert.notInclude((yield* ask(`${url}/llms.txt`)).text, "A card may pay")
-      const elsewhere = Challenge.from({
-        secretKey: challengeSecret,
-        realm: new URL(url).host,
-        method: "stripe",
-        intent: "charge",
-        request: { amount: "300", currency: "usd" },
-      })
-      for (const path of [week, "/api/witness"]) {
-        const authorization = Credential.serialize({ challenge: elsewhere, payload: { spt: "spt_1" } })
-        const body = path === week ? dedication : { commitment: "ab".repeat(32) }
-        const answer = yield* ask(`${url}${path}`, post(body, { "idempotency-key": newKey(), authorization }))
-        assertAnswer(answer, 402, "payment_invalid", "card_not_accepted")
-        assert.match(String(answer.json["message"]), /^Cards are not taken.*This request charged nothing\.$/u)
-        assert.isNull(answer.headers.get("www-authenticate"))
-      }
-      assert.strictEqual(yield* written, before)
-    }),
-  )
+suite("a server without cards", world(), (it) => {
+  it("says nothing of them, and refuses one without charging anything", function* ({ url }) {
+    const before = yield* written
+    const offer = yield* ask(`${url}${week}`, post(dedication, { "idempotency-key": newKey() }))
+    assert.strictEqual(offer.status, 402)
+    assert.isNull(offer.headers.get("www-authenticate"))
+    assert.deepStrictEqual((yield* ask(`${url}/api/candles`)).json["rails"], ["x402"])
+    assert.notInclude((yield* ask(`${url}/llms.txt`)).text, "A card may pay")
+    const elsewhere = Challenge.from({
+      secretKey: challengeSecret,
+      realm: new URL(url).host,
+      method: "stripe",
+      intent: "charge",
+      request: { amount: "300", currency: "usd" },
+    })
+    for (const path of [week, "/api/witness"]) {
+      const authorization = Credential.serialize({ challenge: elsewhere, payload: { spt: "spt_1" } })
+      const body = path === week ? dedication : { commitment: "ab".repeat(32) }
+      const answer = yield* ask(`${url}${path}`, post(body, { "idempotency-key": newKey(), authorization }))
+      assertAnswer(answer, 402, "payment_invalid", "card_not_accepted")
+      assert.match(String(answer.json["message"]), /^Cards are not taken.*This request charged nothing\.$/u)
+      assert.isNull(answer.headers.get("www-authenticate"))
+    }
+    assert.strictEqual(yield* written, before)
+  })
 
-  it.effect("lets any other Authorization pass", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const headers = { "idempotency-key": newKey(), authorization: "Bearer something" }
-      assert.strictEqual((yield* ask(`${url}${week}`, post(dedication, headers))).json["code"], "payment_required")
-    }),
-  )
+  it("lets any other Authorization pass", function* ({ url }) {
+    const headers = { "idempotency-key": newKey(), authorization: "Bearer something" }
+    assert.strictEqual((yield* ask(`${url}${week}`, post(dedication, headers))).json["code"], "payment_required")
+  })
 })
 
-layer(carded("20 seconds"), { excludeTestServices: true })("a server that takes cards", (it) => {
-  it.effect("offers them on the week and month routes alone, for exactly the request and the price", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      assert.deepStrictEqual((yield* ask(`${url}/api/candles`)).json["rails"], ["x402", "card"])
-      assert.include((yield* ask(`${url}/llms.txt`)).text, "A card may pay for `lightWeek` and `lightMonth` instead")
-      for (const [rung, cents] of [
-        ["week", "300"],
-        ["month", "900"],
-      ] as const) {
-        const body = JSON.stringify(dedication)
-        const key = newKey()
-        const answer = yield* ask(`${url}/api/candles/${rung}/moss-hare`, post(body, { "idempotency-key": key }))
-        const challenge = Challenge.fromResponse(new Response(null, { status: 402, headers: answer.headers }))
-        assert.isTrue(Challenge.verify(challenge, { secretKey: challengeSecret }))
-        assert.deepInclude(challenge, { realm: new URL(url).host, method: "stripe", intent: "charge" })
-        assert.deepStrictEqual(challenge.request, {
-          amount: cents,
-          currency: "usd",
-          methodDetails: { networkId: CardProcessor.profile, paymentMethodTypes: ["card", "link"] },
-        })
-        const digest = Buffer.from(yield* Effect.promise(() => crypto.subtle.digest("SHA-256", Buffer.from(body))))
-        assert.strictEqual(challenge.digest, `sha-256=:${digest.toString("base64")}:`)
-        const life = Date.parse(challenge.expires ?? "") - Date.now()
-        assert.isTrue(life > 0 && life <= 300_000)
-        assert.isNotNull(answer.headers.get("payment-required"))
-        const head = [...answer.headers].reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
-        assert.isBelow(head, 4_096, "a proxy keeps 4 KiB for it")
-      }
-      assert.isNotNull(
-        (yield* ask(`${url}${week}`, { method: "POST" })).headers.get("www-authenticate"),
-        "a bare probe",
-      )
-      for (const path of ["/api/candles/day/moss-hare", "/api/witness", "/api/acquire/moss-hare"]) {
-        const probe = yield* ask(`${url}${path}`, { method: "POST" })
-        assert.deepStrictEqual([probe.status, probe.headers.get("www-authenticate")], [402, null])
-      }
-    }),
-  )
-
-  it.effect("is paid by the unchanged mppx client: one charge, one candle, one receipt, the same bytes again", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const bank = yield* Processor
-      const { counted, fetch: pay } = agent(bank)
+suite("a server that takes cards", carded("20 seconds"), (it) => {
+  it("offers them on the week and month routes alone, for exactly the request and the price", function* ({ url }) {
+    assert.deepStrictEqual((yield* ask(`${url}/api/candles`)).json["rails"], ["x402", "card"])
+    assert.include((yield* ask(`${url}/llms.txt`)).text, "A card may pay for `lightWeek` and `lightMonth` instead")
+    for (const [rung, cents] of [
+      ["week", "300"],
+      ["month", "900"],
+    ] as const) {
+      const body = JSON.stringify(dedication)
       const key = newKey()
-      const request = post({ ...dedication, agentName: "Wren" }, { "idempotency-key": key })
-      const response = yield* Effect.promise(() => pay(`${url}${week}`, request))
-      const text = yield* Effect.promise(() => response.text())
-      assert.strictEqual(response.status, 201, text)
-      const { permalink, receipt, record } = settled(JSON.parse(text))
-      assert.deepStrictEqual([record.payer, record.transaction, record.days], [null, null, 7])
-      assert.deepInclude(receipt, { transaction: null, payer: null, amountAtomic: "3000000", priceUsd: "$3.00" })
-      const paid = Receipt.fromResponse(response)
-      assert.deepInclude(paid, { method: "stripe", status: "success", timestamp: receipt.settledAt })
-      assert.deepStrictEqual("card" in receipt ? receipt.card : undefined, {
-        method: "stripe",
-        reference: paid.reference,
+      const answer = yield* ask(`${url}/api/candles/${rung}/moss-hare`, post(body, { "idempotency-key": key }))
+      const challenge = Challenge.fromResponse(new Response(null, { status: 402, headers: answer.headers }))
+      assert.isTrue(Challenge.verify(challenge, { secretKey: challengeSecret }))
+      assert.deepInclude(challenge, { realm: new URL(url).host, method: "stripe", intent: "charge" })
+      assert.deepStrictEqual(challenge.request, {
+        amount: cents,
         currency: "usd",
-        amountCents: "300",
+        methodDetails: { networkId: CardProcessor.profile, paymentMethodTypes: ["card", "link"] },
       })
-      assert.isNull(response.headers.get("payment-response"))
-      assert.deepStrictEqual(yield* books({ key }), {
-        state: "settled",
-        reason: null,
-        acts: 1,
-        candles: 1,
-        claims: 1,
-        taken: 1,
-      })
+      const digest = Buffer.from(yield* Effect.promise(() => crypto.subtle.digest("SHA-256", Buffer.from(body))))
+      assert.strictEqual(challenge.digest, `sha-256=:${digest.toString("base64")}:`)
+      const life = Date.parse(challenge.expires ?? "") - Date.now()
+      assert.isTrue(life > 0 && life <= 300_000)
+      assert.isNotNull(answer.headers.get("payment-required"))
+      const head = [...answer.headers].reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
+      assert.isBelow(head, 4_096, "a proxy keeps 4 KiB for it")
+    }
+    assert.isNotNull((yield* ask(`${url}${week}`, { method: "POST" })).headers.get("www-authenticate"), "a bare probe")
+    for (const path of ["/api/candles/day/moss-hare", "/api/witness", "/api/acquire/moss-hare"]) {
+      const probe = yield* ask(`${url}${path}`, { method: "POST" })
+      assert.deepStrictEqual([probe.status, probe.headers.get("www-authenticate")], [402, null])
+    }
+  })
 
-      const sql = yield* SqlClient.SqlClient
-      const kept = yield* sql`SELECT id FROM payment_attempts a WHERE a::text LIKE '%spt\\_%'`
-      assert.deepStrictEqual(kept, [], "the token is forgotten")
+  it("is paid by the unchanged mppx client: one charge, one candle, one receipt, the same bytes again", function* ({
+    sql,
+    url,
+  }) {
+    const bank = yield* Processor
+    const { counted, fetch: pay } = agent(bank)
+    const key = newKey()
+    const request = post({ ...dedication, agentName: "Wren" }, { "idempotency-key": key })
+    const response = yield* Effect.promise(() => pay(`${url}${week}`, request))
+    const text = yield* Effect.promise(() => response.text())
+    assert.strictEqual(response.status, 201, text)
+    const { permalink, receipt, record } = settled(JSON.parse(text))
+    assert.deepStrictEqual([record.payer, record.transaction, record.days], [null, null, 7])
+    assert.deepInclude(receipt, { transaction: null, payer: null, amountAtomic: "3000000", priceUsd: "$3.00" })
+    const paid = Receipt.fromResponse(response)
+    assert.deepInclude(paid, { method: "stripe", status: "success", timestamp: receipt.settledAt })
+    assert.deepStrictEqual("card" in receipt ? receipt.card : undefined, {
+      method: "stripe",
+      reference: paid.reference,
+      currency: "usd",
+      amountCents: "300",
+    })
+    assert.isNull(response.headers.get("payment-response"))
+    assert.deepStrictEqual(yield* books({ key }), {
+      state: "settled",
+      reason: null,
+      acts: 1,
+      candles: 1,
+      claims: 1,
+      taken: 1,
+    })
+    const kept = yield* sql`SELECT id FROM payment_attempts a WHERE a::text LIKE '%spt\\_%'`
+    assert.deepStrictEqual(kept, [], "the token is forgotten")
 
-      const again = yield* Effect.promise(() => pay(`${url}${week}`, request))
-      assert.strictEqual(again.status, 200)
-      assert.strictEqual(yield* Effect.promise(() => again.text()), text.replace(/false\}$/u, "true}"))
-      assert.strictEqual(again.headers.get("payment-receipt"), response.headers.get("payment-receipt"))
-      assert.strictEqual(counted.tokens, 1)
+    const again = yield* Effect.promise(() => pay(`${url}${week}`, request))
+    assert.strictEqual(again.status, 200)
+    assert.strictEqual(yield* Effect.promise(() => again.text()), text.replace(/false\}$/u, "true}"))
+    assert.strictEqual(again.headers.get("payment-receipt"), response.headers.get("payment-receipt"))
+    assert.strictEqual(counted.tokens, 1)
 
-      const { id } = record
-      const act = yield* ask(`${url}/api/acts/${id}`)
-      assert.deepStrictEqual(settledActOf(act.json).act.receipt, receipt)
-      const wall = wallOf((yield* ask(`${url}/api/candles`)).json)
-      assert.isDefined(wall.candles.find((candle) => candle.id === id && candle.payer === null))
-      const field = fieldOf((yield* ask(`${url}/api/field`)).json)
-      assert.deepStrictEqual([field.lastSettlement?.id, field.lastSettlement?.transaction], [id, null])
-      const page = yield* ask(permalink, { headers: { accept: "text/html" } })
-      assert.strictEqual(page.status, 200)
-      assert.include(page.text, "$3.00 by card")
-      assert.include(page.text, paid.reference)
-      for (const path of ["/v2/", "/v2/candles"]) assert.strictEqual((yield* ask(`${url}${path}`)).status, 200, path)
-    }),
-  )
+    const { id } = record
+    const act = yield* ask(`${url}/api/acts/${id}`)
+    assert.deepStrictEqual(settledActOf(act.json).act.receipt, receipt)
+    const wall = wallOf((yield* ask(`${url}/api/candles`)).json)
+    assert.isDefined(wall.candles.find((candle) => candle.id === id && candle.payer === null))
+    const field = fieldOf((yield* ask(`${url}/api/field`)).json)
+    assert.deepStrictEqual([field.lastSettlement?.id, field.lastSettlement?.transaction], [id, null])
+    const page = yield* ask(permalink, { headers: { accept: "text/html" } })
+    assert.strictEqual(page.status, 200)
+    assert.include(page.text, "$3.00 by card")
+    assert.include(page.text, paid.reference)
+    for (const path of ["/v2/", "/v2/candles"]) assert.strictEqual((yield* ask(`${url}${path}`)).status, 200, path)
+  })
 
-  it.effect("lights an anonymous light on a candle by card, and every page can show it", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const candle = yield* send(yield* prepare(url))
-      const { record } = settled(candle.json)
-      const light = yield* send(
-        yield* prepare(url, "pm_card_visa", "/api/candles/month/moss-hare", { parentId: record.id }),
-      )
-      assert.strictEqual(light.status, 201, light.text)
-      assert.deepInclude(settled(light.json).record, { kind: "light", parentId: record.id, days: 30 })
-      for (const path of ["/v2/", "/v2/candles", "/v2/spirits/moss-hare", `/acts/${record.id}`]) {
-        const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
-        assert.isBelow(page.status, 400, path)
-        assert.notInclude(page.text, "null", path)
-      }
-    }),
-  )
+  it("lights an anonymous light on a candle by card, and every page can show it", function* ({ url }) {
+    const candle = yield* send(yield* prepare(url))
+    const { record } = settled(candle.json)
+    const light = yield* send(
+      yield* prepare(url, "pm_card_visa", "/api/candles/month/moss-hare", { parentId: record.id }),
+    )
+    assert.strictEqual(light.status, 201, light.text)
+    assert.deepInclude(settled(light.json).record, { kind: "light", parentId: record.id, days: 30 })
+    for (const path of ["/v2/", "/v2/candles", "/v2/spirits/moss-hare", `/acts/${record.id}`]) {
+      const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+      assert.isBelow(page.status, 400, path)
+      assert.notInclude(page.text, "null", path)
+    }
+  })
 
-  it.effect("is paid by the unchanged x402 client against the same 402", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const before = (yield* Processor).taken().length
-      const pay = wrapFetchWithPaymentFromConfig(fetch, {
-        schemes: [{ network: "eip155:*", client: new ExactEvmScheme(yield* newPayer()) }],
-        spendControls: false,
-      })
-      const request = post(dedication, { "idempotency-key": newKey() })
-      const response = yield* Effect.promise(() => pay(`${url}${week}`, request))
-      const { receipt } = settled(yield* Effect.promise(() => response.json()))
-      assert.strictEqual(response.status, 201)
-      assert.isNotNull(receipt.transaction)
-      assert.isNotNull(response.headers.get("payment-response"))
-      assert.strictEqual((yield* Processor).taken().length, before)
-    }),
-  )
+  it("is paid by the unchanged x402 client against the same 402", function* ({ url }) {
+    const before = (yield* Processor).taken().length
+    const pay = wrapFetchWithPaymentFromConfig(fetch, {
+      schemes: [{ network: "eip155:*", client: new ExactEvmScheme(yield* newPayer()) }],
+      spendControls: false,
+    })
+    const request = post(dedication, { "idempotency-key": newKey() })
+    const response = yield* Effect.promise(() => pay(`${url}${week}`, request))
+    const { receipt } = settled(yield* Effect.promise(() => response.json()))
+    assert.strictEqual(response.status, 201)
+    assert.isNotNull(receipt.transaction)
+    assert.isNotNull(response.headers.get("payment-response"))
+    assert.strictEqual((yield* Processor).taken().length, before)
+  })
 
-  it.effect("refuses a declined card, charges nothing, and sells to the next one", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const bank = yield* Processor
-      const key = newKey()
-      const { counted, fetch: pay } = agent(bank, "pm_card_visa_chargeDeclined")
-      const response = yield* Effect.promise(() => pay(`${url}${week}`, post(dedication, { "idempotency-key": key })))
-      const body = yield* Effect.promise(() => response.json())
-      assert.deepStrictEqual(
-        [response.status, body.code, body.reason],
-        [402, "payment_failed", "generic_decline"],
-        JSON.stringify(body),
-      )
-      assert.isNull(response.headers.get("www-authenticate"), "a key that failed is no offer")
-      assert.isNotNull(response.headers.get("payment-required"))
-      assert.strictEqual(counted.tokens, 1)
-      assert.deepInclude(yield* books({ key }), { state: "failed", acts: 0, candles: 0, claims: 0, taken: 0 })
-      assert.strictEqual((yield* reconcile({ url, key, body: {}, headers: {} })).json["code"], "payment_failed")
-      assert.strictEqual((yield* send(yield* prepare(url))).status, 201)
-    }),
-  )
+  it("refuses a declined card, charges nothing, and sells to the next one", function* ({ url }) {
+    const bank = yield* Processor
+    const key = newKey()
+    const { counted, fetch: pay } = agent(bank, "pm_card_visa_chargeDeclined")
+    const response = yield* Effect.promise(() => pay(`${url}${week}`, post(dedication, { "idempotency-key": key })))
+    const body = yield* Effect.promise(() => response.json())
+    assert.deepStrictEqual(
+      [response.status, body.code, body.reason],
+      [402, "payment_failed", "generic_decline"],
+      JSON.stringify(body),
+    )
+    assert.isNull(response.headers.get("www-authenticate"), "a key that failed is no offer")
+    assert.isNotNull(response.headers.get("payment-required"))
+    assert.strictEqual(counted.tokens, 1)
+    assert.deepInclude(yield* books({ key }), { state: "failed", acts: 0, candles: 0, claims: 0, taken: 0 })
+    assert.strictEqual((yield* reconcile({ url, key, body: {}, headers: {} })).json["code"], "payment_failed")
+    assert.strictEqual((yield* send(yield* prepare(url))).status, 201)
+  })
 
-  it.effect("gives up a card whose holder would have to act, so that nobody can finish it later", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const purchase = yield* prepare(url, "pm_card_authenticationRequired")
-      const answer = yield* send(purchase)
-      assertAnswer(answer, 402, "payment_failed", "card_requires_action")
-      yield* (yield* Processor).finish
-      assert.deepInclude(yield* books(purchase), { state: "failed", claims: 0, taken: 0 })
-    }),
-  )
+  it("gives up a card whose holder would have to act, so that nobody can finish it later", function* ({ url }) {
+    const purchase = yield* prepare(url, "pm_card_authenticationRequired")
+    const answer = yield* send(purchase)
+    assertAnswer(answer, 402, "payment_failed", "card_requires_action")
+    yield* (yield* Processor).finish
+    assert.deepInclude(yield* books(purchase), { state: "failed", claims: 0, taken: 0 })
+  })
 })

@@ -1,15 +1,17 @@
 /** A request that is sent twice at once is one purchase: the slower one is never told that the faster one's payment is bad. */
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { assert } from "@effect/vitest"
+import { Fiber } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { apart } from "../lab/Suites.ts"
 
-describe("a payment that is verified while a duplicate of its request settles", { concurrent: true }, () => {
-  it.live("is answered with what the duplicate bought", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
+apart(
+  "a payment that is verified while a duplicate of its request settles",
+  proxiedServer("relayer", "20 seconds"),
+  (it) => {
+    it("is answered with what the duplicate bought", function* ({ rpc, url }) {
+      const purchase = yield* Purchase.prepare(url)
       const trap = rpc.arm("eth_call", "holdBefore")
       const slower = yield* Purchase.sendInto(trap, url, purchase)
       yield* rpc.calm
@@ -20,12 +22,10 @@ describe("a payment that is verified while a duplicate of its request settles", 
       assert.strictEqual(answer.status, 200, answer.text)
       assert.strictEqual(answer.text, faster.text.replace(/false\}$/u, "true}"))
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+    })
 
-  it.live("under another body is a conflict, and not an invalid payment", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
+    it("under another body is a conflict, and not an invalid payment", function* ({ rpc, url }) {
+      const purchase = yield* Purchase.prepare(url)
       const trap = rpc.arm("eth_call", "holdBefore")
       const other = { ...purchase, body: { commitment: "ab".repeat(32) } }
       const slower = yield* Purchase.sendInto(trap, url, other)
@@ -35,6 +35,6 @@ describe("a payment that is verified while a duplicate of its request settles", 
       const answer = yield* Fiber.join(slower)
       assertAnswer(answer, 409, "idempotency_conflict")
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
-})
+    })
+  },
+)

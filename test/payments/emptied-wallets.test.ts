@@ -1,5 +1,5 @@
 /** Wallets that empty themselves while their payments are on their way: few are in flight, and they hold and cost little. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -9,8 +9,9 @@ import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
 import { empty } from "../lab/buyer/ThirdParty.ts"
-import { type Answer, ask, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
+import { type Answer, ask, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { apart } from "../lab/Suites.ts"
 
 const patient = proxiedServer("relayer", "20 seconds")
 
@@ -98,96 +99,94 @@ const attack = Effect.fnUntraced(function* (url: string, spirits: ReadonlyArray<
 
 const finalNow = Purchase.mine(3)
 
-describe("one new wallet that buys 24 keepers with 24 cents and empties itself", { concurrent: true }, () => {
-  it.live("has five in flight, costs their gas once, holds them until that is final, and stops nobody else", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { answers, inFlight, payer, wanted } = yield* attack(url, spiritIds)
-      assert.strictEqual(inFlight, 5)
-      const codes = Map.groupBy(answers, codeOf)
-      assert.deepStrictEqual([...codes].map(([code, all]) => [code, all.length]).sort(), [
-        ["202 settlement_pending", 5],
-        ["409 reconcile_required", 19],
-      ])
+apart("one new wallet that buys 24 keepers with 24 cents and empties itself", patient, (it) => {
+  it("has five in flight, costs their gas once, holds them until that is final, and stops nobody else", function* ({
+    url,
+  }) {
+    const { answers, inFlight, payer, wanted } = yield* attack(url, spiritIds)
+    assert.strictEqual(inFlight, 5)
+    const codes = Map.groupBy(answers, codeOf)
+    assert.deepStrictEqual([...codes].map(([code, all]) => [code, all.length]).sort(), [
+      ["202 settlement_pending", 5],
+      ["409 reconcile_required", 19],
+    ])
+    assert.match(
+      String(codes.get("409 reconcile_required")?.[0]?.json["message"]),
+      /^A wallet may have 5 payments open here, as many again for each that it has paid, and 64 at most.*: this one may have 5 .* This request charged nothing\.$/u,
+    )
+    const held = wanted.filter((_, index) => answers[index]?.status === 202)
+    const [one] = held
+    if (one === undefined) return assert.fail()
+    assert.strictEqual((yield* counted).keepers, 5)
+
+    // The first look at one of them counts the gas of all, to the last unit, and refuses the wallet.
+    Purchase.assertPending(url, one, yield* Purchase.reconcile(url, one))
+    const burnt = yield* QueuedPayments.gasOf(held)
+    assert.isBelow(burnt, 300_000)
+    assert.deepInclude(yield* counted, { lost: burnt, refused: 1 })
+    yield* Effect.flatMap(LocalChain, ({ fund }) => fund(payer.address, Purchase.price))
+    const again = yield* buy(url, yield* prepare(url, wanted[0]?.path.split("/").at(-1) ?? "", payer))
+    assert.include(["402 wallet_did_not_pay", "409 keeper_slot_taken"], codeOf(again))
+    yield* Effect.andThen(empty(payer), finalNow)
+
+    // Others buy meanwhile: a stone, and a keeper that nobody holds.
+    const honest = yield* newPayer()
+    const free = wanted.find((_, index) => answers[index]?.status === 409)
+    assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, honest))).status, 201)
+    const spiritOf = ({ path }: Keeping) => path.split("/").at(-1) ?? ""
+    const kept = yield* buy(url, yield* prepare(url, free === undefined ? "" : spiritOf(free), honest))
+    assert.strictEqual(kept.status, 201, kept.text)
+
+    // Two looks, a sweep apart, end each of them, long before its authorization ends.
+    for (const each of held) {
+      assert.strictEqual((yield* Purchase.secondInquiry(url, each)).status, 402)
+      const failed = yield* Purchase.reconcile(url, each)
+      assert.strictEqual(codeOf(failed), "402 wallet_could_not_pay")
       assert.match(
-        String(codes.get("409 reconcile_required")?.[0]?.json["message"]),
-        /^A wallet may have 5 payments open here, as many again for each that it has paid, and 64 at most.*: this one may have 5 .* This request charged nothing\.$/u,
+        String(failed.json["message"]),
+        /held less USDC than the price\..* recorded for the operator\. .* This request charged nothing; until its validBefore/u,
       )
-      const held = wanted.filter((_, index) => answers[index]?.status === 202)
-      const [one] = held
-      if (one === undefined) return assert.fail()
-      assert.strictEqual((yield* counted).keepers, 5)
+    }
+    const now = yield* Purchase.onChain((client) => client.getBlock())
+    assert.isBelow(Number(now.timestamp), Number(one.validBefore) - 300)
+    assert.deepInclude(yield* counted, { pending: 0, keepers: 1, lost: burnt })
+    const next = yield* buy(url, yield* prepare(url, spiritOf(one), honest))
+    assert.strictEqual(next.status, 201, next.text)
+    assert.strictEqual(yield* QueuedPayments.gasOf(held), burnt, "nothing more was paid for")
+  })
 
-      // The first look at one of them counts the gas of all, to the last unit, and refuses the wallet.
-      Purchase.assertPending(url, one, yield* Purchase.reconcile(url, one))
-      const burnt = yield* QueuedPayments.gasOf(held)
-      assert.isBelow(burnt, 300_000)
-      assert.deepInclude(yield* counted, { lost: burnt, refused: 1 })
-      yield* Effect.flatMap(LocalChain, ({ fund }) => fund(payer.address, Purchase.price))
-      const again = yield* buy(url, yield* prepare(url, wanted[0]?.path.split("/").at(-1) ?? "", payer))
-      assert.include(["402 wallet_did_not_pay", "409 keeper_slot_taken"], codeOf(again))
-      yield* Effect.andThen(empty(payer), finalNow)
-
-      // Others buy meanwhile: a stone, and a keeper that nobody holds.
-      const honest = yield* newPayer()
-      const free = wanted.find((_, index) => answers[index]?.status === 409)
-      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, honest))).status, 201)
-      const spiritOf = ({ path }: Keeping) => path.split("/").at(-1) ?? ""
-      const kept = yield* buy(url, yield* prepare(url, free === undefined ? "" : spiritOf(free), honest))
-      assert.strictEqual(kept.status, 201, kept.text)
-
-      // Two looks, a sweep apart, end each of them, long before its authorization ends.
-      for (const each of held) {
-        assert.strictEqual((yield* Purchase.secondInquiry(url, each)).status, 402)
-        const failed = yield* Purchase.reconcile(url, each)
-        assert.strictEqual(codeOf(failed), "402 wallet_could_not_pay")
-        assert.match(
-          String(failed.json["message"]),
-          /held less USDC than the price\..* recorded for the operator\. .* This request charged nothing; until its validBefore/u,
-        )
-      }
-      const now = yield* Purchase.onChain((client) => client.getBlock())
-      assert.isBelow(Number(now.timestamp), Number(one.validBefore) - 300)
-      assert.deepInclude(yield* counted, { pending: 0, keepers: 1, lost: burnt })
-      const next = yield* buy(url, yield* prepare(url, spiritOf(one), honest))
-      assert.strictEqual(next.status, 201, next.text)
-      assert.strictEqual(yield* QueuedPayments.gasOf(held), burnt, "nothing more was paid for")
-    }).pipe(Effect.provide(patient), Effect.scoped),
-  )
-
-  it.live("is followed by new wallets that have one in flight while much gas is lost, and none while too much is", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const lose = (gas: number) => sql`
+  it("is followed by new wallets that have one in flight while much gas is lost, and none while too much is", function* ({
+    sql,
+    url,
+  }) {
+    const lose = (gas: number) => sql`
         INSERT INTO payment_payers AS p (name, refused_until, refusal, lost_gas)
         VALUES ('0x0', now() + interval '1 hour', 'wallet_did_not_pay', ${gas}::bigint)
         ON CONFLICT (name) DO UPDATE SET lost_gas = excluded.lost_gas`
-      yield* lose(5_000_000)
-      const payer = yield* newPayer()
-      const [one, other] = [
-        yield* Purchase.prepare(url, undefined, payer),
-        yield* Purchase.prepare(url, undefined, payer),
-      ]
-      yield* Purchase.automine(false)
-      const open = yield* Effect.forkScoped(Purchase.send(url, one))
-      yield* QueuedPayments.eventually("claimed", counted, ({ pending }) => pending === 1)
-      assert.match(
-        String((yield* Purchase.send(url, other)).json["message"]),
-        /or, where it has never paid, while such payments cost this server much gas: this one may have 1 /u,
-      )
-      yield* Purchase.mineAll
-      assert.strictEqual((yield* Fiber.join(open)).status, 201)
-      yield* lose(15_000_000)
-      const stranger = yield* Purchase.prepare(url)
-      const refused = yield* Purchase.send(url, stranger)
-      assert.strictEqual(codeOf(refused), "402 wallet_never_paid", refused.text)
-      assert.match(
-        String(refused.json["message"]),
-        /only from wallets that have paid here before .* This request charged/u,
-      )
-      assert.isUndefined(yield* Purchase.attemptOf(stranger), "nothing is claimed")
-      assert.strictEqual((yield* Purchase.send(url, other)).status, 201, "a wallet that has paid is taken")
-    }).pipe(Effect.provide(patient), Effect.scoped),
-  )
+    yield* lose(5_000_000)
+    const payer = yield* newPayer()
+    const [one, other] = [
+      yield* Purchase.prepare(url, undefined, payer),
+      yield* Purchase.prepare(url, undefined, payer),
+    ]
+    yield* Purchase.automine(false)
+    const open = yield* Effect.forkScoped(Purchase.send(url, one))
+    yield* QueuedPayments.eventually("claimed", counted, ({ pending }) => pending === 1)
+    assert.match(
+      String((yield* Purchase.send(url, other)).json["message"]),
+      /or, where it has never paid, while such payments cost this server much gas: this one may have 1 /u,
+    )
+    yield* Purchase.mineAll
+    assert.strictEqual((yield* Fiber.join(open)).status, 201)
+    yield* lose(15_000_000)
+    const stranger = yield* Purchase.prepare(url)
+    const refused = yield* Purchase.send(url, stranger)
+    assert.strictEqual(codeOf(refused), "402 wallet_never_paid", refused.text)
+    assert.match(
+      String(refused.json["message"]),
+      /only from wallets that have paid here before .* This request charged/u,
+    )
+    assert.isUndefined(yield* Purchase.attemptOf(stranger), "nothing is claimed")
+    assert.strictEqual((yield* Purchase.send(url, other)).status, 201, "a wallet that has paid is taken")
+  })
 })

@@ -1,6 +1,6 @@
 /** What is believed of nodes that are behind, forgetful, narrow or of two minds: never that a paid authorization is not. */
-import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Option, Redacted, type Scope } from "effect"
+import { assert } from "@effect/vitest"
+import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import { concatHex, encodeFunctionData } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
@@ -13,6 +13,7 @@ import type { View } from "../lab/proxy/NodeViews.ts"
 import { newPayer } from "../lab/Fixture.ts"
 import { sign, signCancel } from "../lab/buyer/Payment.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
+import { apart } from "../lab/Suites.ts"
 
 const here: View = {}
 const expired = { _tag: "Void", reason: "authorization_expired" } as const
@@ -85,150 +86,133 @@ const scene = Effect.gen(function* () {
   return { asked, authorization, before, look, payer, proxy, seenBy }
 })
 
-const onItsOwn = <A, E>(test: Effect.Effect<A, E, LocalChain | Scope.Scope>) =>
-  test.pipe(Effect.scoped, Effect.provide(Layer.orDie(chain)))
-
-describe("a transfer that paid", { concurrent: true }, () => {
+apart("a transfer that paid", chain, (it) => {
   // I17
-  it.live("is proven or left open, and never called unpaid, whichever node forgets what", () =>
-    Effect.gen(function* () {
-      const { authorization, before, look, seenBy } = yield* scene
-      const transaction = yield* broadcast(authorization)
-      const behind: View = { head: before }
-      const open = { _tag: "Open", unused: false, reverts: false } as const
-      // The state is asked first and the dry run second; each is answered by another node.
-      for (const parity of [0, 1]) {
-        const torn = seenBy((method, nth) =>
-          method === "eth_call" && nth % 2 === parity ? { ...behind, clamps: true } : here,
-        )
-        assert.deepStrictEqual(yield* torn, open, `call ${parity} by a node that is behind`)
-      }
-      yield* passExpiry
-      const views: ReadonlyArray<
-        readonly [what: string, pick: (method: string, before: number) => View, evidence: object]
-      > = [
-        ["all of it", () => here, { _tag: "Paid", transaction }],
-        ["no receipt beside its final log", () => ({ forgets: ["receipts"] }), open],
-        ["no log beside its use", () => ({ forgets: ["logs"] }), open],
-        ["neither", () => ({ forgets: ["logs", "receipts"] }), open],
-        ["a node that is behind", () => behind, { _tag: "Open", unused: true, reverts: false }],
-        [
-          "its state from a node that is behind and does not say so",
-          (method) => (method === "eth_call" ? { ...behind, clamps: true } : here),
-          open,
-        ],
-        [
-          "everything but the heads from a node that is behind and does not say so",
-          (method) => (method === "eth_getBlockByNumber" ? here : { ...behind, clamps: true }),
-          open,
-        ],
-        [
-          "a final block that is newer than the newest one",
-          (method, nth) => (method === "eth_getBlockByNumber" && nth % 2 === 0 ? behind : here),
-          open,
-        ],
-      ]
-      for (const [what, pick, evidence] of views) assert.deepInclude(yield* seenBy(pick), evidence, what)
-      // A node that says it does not know the block proves nothing, either.
-      const unavailable = yield* Effect.flip(seenBy((method) => (method === "eth_call" ? behind : here)))
-      assert.strictEqual(unavailable._tag, "ChainUnavailable")
-      assert.deepInclude(yield* look(Option.some(transaction)), { _tag: "Paid", transaction })
-    }).pipe(onItsOwn),
-  )
+  it("is proven or left open, and never called unpaid, whichever node forgets what", function* () {
+    const { authorization, before, look, seenBy } = yield* scene
+    const transaction = yield* broadcast(authorization)
+    const behind: View = { head: before }
+    const open = { _tag: "Open", unused: false, reverts: false } as const
+    // The state is asked first and the dry run second; each is answered by another node.
+    for (const parity of [0, 1]) {
+      const torn = seenBy((method, nth) =>
+        method === "eth_call" && nth % 2 === parity ? { ...behind, clamps: true } : here,
+      )
+      assert.deepStrictEqual(yield* torn, open, `call ${parity} by a node that is behind`)
+    }
+    yield* passExpiry
+    const views: ReadonlyArray<
+      readonly [what: string, pick: (method: string, before: number) => View, evidence: object]
+    > = [
+      ["all of it", () => here, { _tag: "Paid", transaction }],
+      ["no receipt beside its final log", () => ({ forgets: ["receipts"] }), open],
+      ["no log beside its use", () => ({ forgets: ["logs"] }), open],
+      ["neither", () => ({ forgets: ["logs", "receipts"] }), open],
+      ["a node that is behind", () => behind, { _tag: "Open", unused: true, reverts: false }],
+      [
+        "its state from a node that is behind and does not say so",
+        (method) => (method === "eth_call" ? { ...behind, clamps: true } : here),
+        open,
+      ],
+      [
+        "everything but the heads from a node that is behind and does not say so",
+        (method) => (method === "eth_getBlockByNumber" ? here : { ...behind, clamps: true }),
+        open,
+      ],
+      [
+        "a final block that is newer than the newest one",
+        (method, nth) => (method === "eth_getBlockByNumber" && nth % 2 === 0 ? behind : here),
+        open,
+      ],
+    ]
+    for (const [what, pick, evidence] of views) assert.deepInclude(yield* seenBy(pick), evidence, what)
+    // A node that says it does not know the block proves nothing, either.
+    const unavailable = yield* Effect.flip(seenBy((method) => (method === "eth_call" ? behind : here)))
+    assert.strictEqual(unavailable._tag, "ChainUnavailable")
+    assert.deepInclude(yield* look(Option.some(transaction)), { _tag: "Paid", transaction })
+  })
 
-  it.live("is found in an earlier block than the head that was seen", () =>
-    Effect.gen(function* () {
-      const { asked, authorization } = yield* scene
-      const simulation = yield* asked.simulate(authorization)
-      const head = yield* height
-      yield* reorganise(2)
-      const transaction = yield* broadcast(authorization)
-      assert.isBelow(Number(yield* height), Number(head))
-      assert.strictEqual(simulation._tag, "Accepted")
-      const fromBlock = simulation._tag === "Accepted" ? simulation.block : 0n
-      const search = { authorization, fromBlock, transaction: Option.none(), patience: Duration.zero }
-      assert.deepInclude(yield* asked.evidence(search), { _tag: "Paid", transaction })
-    }).pipe(onItsOwn),
-  )
+  it("is found in an earlier block than the head that was seen", function* () {
+    const { asked, authorization } = yield* scene
+    const simulation = yield* asked.simulate(authorization)
+    const head = yield* height
+    yield* reorganise(2)
+    const transaction = yield* broadcast(authorization)
+    assert.isBelow(Number(yield* height), Number(head))
+    assert.strictEqual(simulation._tag, "Accepted")
+    const fromBlock = simulation._tag === "Accepted" ? simulation.block : 0n
+    const search = { authorization, fromBlock, transaction: Option.none(), patience: Duration.zero }
+    assert.deepInclude(yield* asked.evidence(search), { _tag: "Paid", transaction })
+  })
 
-  it.live("is found by its authorization alone, from the newest block back", () =>
-    Effect.gen(function* () {
-      const { asked, authorization, proxy } = yield* scene
-      const transaction = yield* broadcast(authorization)
-      yield* mine(40)
-      proxy.behave(() => ({ logRange: 7 }))
-      assert.deepInclude(yield* asked.usedBy(authorization), { _tag: "Paid", transaction })
-    }).pipe(onItsOwn),
-  )
+  it("is found by its authorization alone, from the newest block back", function* () {
+    const { asked, authorization, proxy } = yield* scene
+    const transaction = yield* broadcast(authorization)
+    yield* mine(40)
+    proxy.behave(() => ({ logRange: 7 }))
+    assert.deepInclude(yield* asked.usedBy(authorization), { _tag: "Paid", transaction })
+  })
 })
 
-describe("an authorization that was used otherwise", { concurrent: true }, () => {
+apart("an authorization that was used otherwise", chain, (it) => {
   for (const [what, reason] of [
     ["for somebody else", elsewhere],
     ["by cancelling it", canceled],
     ["by cancelling it in a transaction whose receipt is longer than any other answer", canceled],
   ] as const) {
     // I17, I18
-    it.live(`${what} is void once that is final, and by a receipt only`, () =>
-      Effect.gen(function* () {
-        const { asked, authorization, payer, seenBy } = yield* scene
-        if (reason === canceled) yield* cancel(payer, authorization.nonce, what.includes("longer"))
-        else yield* ThirdParty.spendElsewhere({ ...seen(authorization), payer })
-        const { transactions } = yield* onChain((client) => client.getBlock())
-        assert.deepInclude(yield* seenBy(() => here), { _tag: "Open", unused: false })
-        yield* mine(4)
-        for (const forgets of ["receipts", "logs"] as const)
-          assert.deepInclude(yield* seenBy(() => ({ forgets: [forgets] })), { _tag: "Open", unused: false }, forgets)
-        const ended = { ...reason, transaction: transactions[0] ?? "0x" }
-        assert.deepStrictEqual(yield* seenBy(() => here), ended)
-        assert.deepStrictEqual(yield* asked.usedBy(authorization), ended)
-      }).pipe(onItsOwn),
-    )
+    it(`${what} is void once that is final, and by a receipt only`, function* () {
+      const { asked, authorization, payer, seenBy } = yield* scene
+      if (reason === canceled) yield* cancel(payer, authorization.nonce, what.includes("longer"))
+      else yield* ThirdParty.spendElsewhere({ ...seen(authorization), payer })
+      const { transactions } = yield* onChain((client) => client.getBlock())
+      assert.deepInclude(yield* seenBy(() => here), { _tag: "Open", unused: false })
+      yield* mine(4)
+      for (const forgets of ["receipts", "logs"] as const)
+        assert.deepInclude(yield* seenBy(() => ({ forgets: [forgets] })), { _tag: "Open", unused: false }, forgets)
+      const ended = { ...reason, transaction: transactions[0] ?? "0x" }
+      assert.deepStrictEqual(yield* seenBy(() => here), ended)
+      assert.deepStrictEqual(yield* asked.usedBy(authorization), ended)
+    })
   }
 })
 
-describe("an authorization that was never used", { concurrent: true }, () => {
-  it.effect("is over once a final block is past its end: until then its transfer's revert agrees with no refusal", () =>
-    onItsOwn(
-      Effect.gen(function* () {
-        const { authorization, look } = yield* scene
-        yield* onChain(async (client) => {
-          await client.setNextBlockTimestamp({ timestamp: authorization.validBefore })
-          await client.mine({ blocks: 1 })
-        })
-        assert.deepStrictEqual(yield* look(), { _tag: "Open", unused: true, reverts: false })
-        yield* mine(3)
-        assert.deepStrictEqual(yield* look(), expired)
-      }),
-    ),
-  )
+apart("an authorization that was never used", chain, (it) => {
+  it("is over once a final block is past its end: until then its transfer's revert agrees with no refusal", function* () {
+    const { authorization, look } = yield* scene
+    yield* onChain(async (client) => {
+      await client.setNextBlockTimestamp({ timestamp: authorization.validBefore })
+      await client.mine({ blocks: 1 })
+    })
+    assert.deepStrictEqual(yield* look(), { _tag: "Open", unused: true, reverts: false })
+    yield* mine(3)
+    assert.deepStrictEqual(yield* look(), expired)
+  })
 
-  it.live("is void after its end, also for nodes that keep one state, take short ranges and no hashes", () =>
-    Effect.gen(function* () {
-      const { before, proxy, seenBy } = yield* scene
-      yield* mine(60)
-      assert.deepStrictEqual(yield* seenBy(() => here), { _tag: "Open", unused: true, reverts: false })
-      yield* passExpiry
-      const views: ReadonlyArray<View> = [
-        here,
-        { keepsStates: 1 },
-        { logRange: 3 },
-        { keepsStates: 1, logRange: 1, numbersOnly: true },
-      ]
-      for (const view of views) assert.deepStrictEqual(yield* seenBy(() => view), expired, JSON.stringify(view))
-      assert.deepInclude(yield* seenBy(() => ({ head: before })), { _tag: "Open", unused: true })
-      // What a provider takes is remembered, and tried a little more now and then: few questions are refused.
-      yield* seenBy(() => ({ logRange: 5 }))
-      assert.deepStrictEqual(yield* seenBy(() => ({ logRange: 5 })), expired)
-      const spans = proxy
-        .heard()
-        .filter(({ method }) => method === "eth_getLogs")
-        .map(({ params }) => params?.[0] as { readonly fromBlock: string; readonly toBlock: string })
-        .map(({ fromBlock, toBlock }) => Number(toBlock) - Number(fromBlock) + 1)
-      const refused = spans.filter((span) => span > 5)
-      assert.isAbove(spans.length, 10)
-      assert.isBelow(refused.length, spans.length / 3, JSON.stringify(spans))
-      assert.include(spans, 5, "as much as it takes is asked again")
-    }).pipe(onItsOwn),
-  )
+  it("is void after its end, also for nodes that keep one state, take short ranges and no hashes", function* () {
+    const { before, proxy, seenBy } = yield* scene
+    yield* mine(60)
+    assert.deepStrictEqual(yield* seenBy(() => here), { _tag: "Open", unused: true, reverts: false })
+    yield* passExpiry
+    const views: ReadonlyArray<View> = [
+      here,
+      { keepsStates: 1 },
+      { logRange: 3 },
+      { keepsStates: 1, logRange: 1, numbersOnly: true },
+    ]
+    for (const view of views) assert.deepStrictEqual(yield* seenBy(() => view), expired, JSON.stringify(view))
+    assert.deepInclude(yield* seenBy(() => ({ head: before })), { _tag: "Open", unused: true })
+    // What a provider takes is remembered, and tried a little more now and then: few questions are refused.
+    yield* seenBy(() => ({ logRange: 5 }))
+    assert.deepStrictEqual(yield* seenBy(() => ({ logRange: 5 })), expired)
+    const spans = proxy
+      .heard()
+      .filter(({ method }) => method === "eth_getLogs")
+      .map(({ params }) => params?.[0] as { readonly fromBlock: string; readonly toBlock: string })
+      .map(({ fromBlock, toBlock }) => Number(toBlock) - Number(fromBlock) + 1)
+    const refused = spans.filter((span) => span > 5)
+    assert.isAbove(spans.length, 10)
+    assert.isBelow(refused.length, spans.length / 3, JSON.stringify(spans))
+    assert.include(spans, 5, "as much as it takes is asked again")
+  })
 })

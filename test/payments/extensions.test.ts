@@ -1,5 +1,5 @@
 /** What a challenge says beyond the offer is true: any id of a payment is its key, and catalogues read how to call it. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
 import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from "@x402/extensions/bazaar"
 import {
@@ -31,6 +31,7 @@ import {
 import { chain } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { suite } from "../lab/Suites.ts"
 
 const extensionsOf = (answer: Answer) =>
   JSON.parse(Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString()).extensions
@@ -62,87 +63,77 @@ const named = Effect.fnUntraced(function* (id: unknown, path = "/api/witness") {
   return encode({ ...payment, extensions: { [PAYMENT_IDENTIFIER]: { info: { required: true, id }, schema: {} } } })
 })
 
-layer(world(), { excludeTestServices: true })("payment-identifier", (it) => {
-  it.effect("is offered in every challenge, in the form that its own library checks", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      for (const act of acts()) {
-        const { path } = act.request()
-        const offered = extensionsOf(yield* ask(`${url}${path}`, { method: "POST" }))[PAYMENT_IDENTIFIER]
-        assert.deepStrictEqual(validatePaymentIdentifier(offered), { valid: true }, act.name)
-        assert.strictEqual(offered.info.required, true, act.name)
-        assert.deepStrictEqual(
-          validatePaymentIdentifier({ ...offered, info: { required: false, id: "short" } }).valid,
-          false,
-        )
-      }
-    }),
-  )
+suite("payment-identifier", world(), (it) => {
+  it("is offered in every challenge, in the form that its own library checks", function* ({ url }) {
+    for (const act of acts()) {
+      const { path } = act.request()
+      const offered = extensionsOf(yield* ask(`${url}${path}`, { method: "POST" }))[PAYMENT_IDENTIFIER]
+      assert.deepStrictEqual(validatePaymentIdentifier(offered), { valid: true }, act.name)
+      assert.strictEqual(offered.info.required, true, act.name)
+      assert.deepStrictEqual(
+        validatePaymentIdentifier({ ...offered, info: { required: false, id: "short" } }).valid,
+        false,
+      )
+    }
+  })
 
-  it.effect("lets the unchanged client pay without an Idempotency-Key, and its id is the key from then on", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const id = generatePaymentId()
-      const paying = client(yield* newPayer(), id)
-      const target = `${url}/api/acquire/glass-tortoise`
-      const first = yield* Effect.promise(() => paying(target, { method: "POST" }))
-      assert.strictEqual(first.status, 201)
-      const record = yield* Effect.promise(() => first.text())
-      const before = yield* attempts
-      const again = yield* Effect.promise(() => paying(target, { method: "POST" }))
-      assert.strictEqual(again.status, 200, "another signature under the same id is answered, not charged")
-      assert.strictEqual(yield* Effect.promise(() => again.text()), record.replace(/false\}$/u, "true}"))
-      const byKey = yield* ask(target, { method: "POST", headers: { "idempotency-key": id } })
-      assert.strictEqual(byKey.status, 200)
-      assert.strictEqual((yield* ask(`${url}/api/reconcile/${id}`, { method: "POST" })).status, 200)
-      const other = yield* Effect.promise(() => paying(`${url}/api/acquire/rain-crow`, { method: "POST" }))
-      assert.strictEqual(other.status, 409)
-      assert.strictEqual((yield* Effect.promise(() => other.json())).code, "idempotency_conflict")
-      assert.strictEqual(yield* attempts, before)
-    }),
-  )
+  it("lets the unchanged client pay without an Idempotency-Key, and its id is the key from then on", function* ({
+    url,
+  }) {
+    const id = generatePaymentId()
+    const paying = client(yield* newPayer(), id)
+    const target = `${url}/api/acquire/glass-tortoise`
+    const first = yield* Effect.promise(() => paying(target, { method: "POST" }))
+    assert.strictEqual(first.status, 201)
+    const record = yield* Effect.promise(() => first.text())
+    const before = yield* attempts
+    const again = yield* Effect.promise(() => paying(target, { method: "POST" }))
+    assert.strictEqual(again.status, 200, "another signature under the same id is answered, not charged")
+    assert.strictEqual(yield* Effect.promise(() => again.text()), record.replace(/false\}$/u, "true}"))
+    const byKey = yield* ask(target, { method: "POST", headers: { "idempotency-key": id } })
+    assert.strictEqual(byKey.status, 200)
+    assert.strictEqual((yield* ask(`${url}/api/reconcile/${id}`, { method: "POST" })).status, 200)
+    const other = yield* Effect.promise(() => paying(`${url}/api/acquire/rain-crow`, { method: "POST" }))
+    assert.strictEqual(other.status, 409)
+    assert.strictEqual((yield* Effect.promise(() => other.json())).code, "idempotency_conflict")
+    assert.strictEqual(yield* attempts, before)
+  })
 
-  it.effect("beside an Idempotency-Key is the same name or a refusal", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const id = generatePaymentId()
+  it("beside an Idempotency-Key is the same name or a refusal", function* ({ url }) {
+    const id = generatePaymentId()
+    const signature = yield* named(id)
+    const body = { commitment: newCommitment() }
+    const before = yield* attempts
+    const send = (key: string) =>
+      ask(`${url}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": signature }))
+    const differing = yield* send(newKey())
+    assertAnswer(differing, 400, "idempotency_key_invalid")
+    assert.match(String(differing.json["message"]), /differ.*This request charged nothing/u)
+    assert.strictEqual(yield* attempts, before)
+    assert.strictEqual((yield* send(id)).status, 201)
+    // By now it has paid, under the other name.
+    const late = yield* send(newKey())
+    assert.deepStrictEqual([late.status, late.text], [differing.status, differing.text])
+    assert.notMatch(late.text, /nothing was charged/iu)
+  })
+
+  it("in a form that is no key is refused, and without one a key is required as ever", function* ({ url }) {
+    const body = { commitment: newCommitment() }
+    const before = yield* attempts
+    for (const id of ["short", "x".repeat(129), "has space in it!!", 1234567890123456, null]) {
       const signature = yield* named(id)
-      const body = { commitment: newCommitment() }
-      const before = yield* attempts
-      const send = (key: string) =>
-        ask(`${url}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": signature }))
-      const differing = yield* send(newKey())
-      assertAnswer(differing, 400, "idempotency_key_invalid")
-      assert.match(String(differing.json["message"]), /differ.*This request charged nothing/u)
-      assert.strictEqual(yield* attempts, before)
-      assert.strictEqual((yield* send(id)).status, 201)
-      // By now it has paid, under the other name.
-      const late = yield* send(newKey())
-      assert.deepStrictEqual([late.status, late.text], [differing.status, differing.text])
-      assert.notMatch(late.text, /nothing was charged/iu)
-    }),
-  )
-
-  it.effect("in a form that is no key is refused, and without one a key is required as ever", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const body = { commitment: newCommitment() }
-      const before = yield* attempts
-      for (const id of ["short", "x".repeat(129), "has space in it!!", 1234567890123456, null]) {
-        const signature = yield* named(id)
-        const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
-        assertAnswer(answer, 400, "idempotency_key_invalid", undefined, String(id))
-      }
-      const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
-      const plain = encode(yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource))
-      for (const signature of [plain, "%%%", "aGVsbG8="]) {
-        const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
-        assertAnswer(answer, 400, "idempotency_key_required")
-        assert.match(String(answer.json["message"]), /payment-identifier.*This request charged nothing\.$/u)
-      }
-      assert.strictEqual(yield* attempts, before)
-    }),
-  )
+      const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
+      assertAnswer(answer, 400, "idempotency_key_invalid", undefined, String(id))
+    }
+    const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
+    const plain = encode(yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource))
+    for (const signature of [plain, "%%%", "aGVsbG8="]) {
+      const answer = yield* ask(`${url}/api/witness`, post(body, { "payment-signature": signature }))
+      assertAnswer(answer, 400, "idempotency_key_required")
+      assert.match(String(answer.json["message"]), /payment-identifier.*This request charged nothing\.$/u)
+    }
+    assert.strictEqual(yield* attempts, before)
+  })
 })
 
 const longest = (texts: ReadonlyArray<string>) =>
@@ -173,71 +164,59 @@ const catalogued = Layer.unwrap(
   Effect.map(LocalChain, (local) => world({ terms: { ...paymentsOf(local).terms, isCatalogued: true } })),
 ).pipe(Layer.provideMerge(chain))
 
-layer(world(), { excludeTestServices: true })("a 402 without a catalogue", (it) => {
-  it.effect("fits the buffers of proxies: its challenge has 1.5 KB at most, and what comes back 2.5 KB", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const payer = yield* newPayer()
-      for (const { name, path } of longestRequests()) {
-        const probe = yield* ask(`${url}${path}`, { method: "POST" })
-        assert.notProperty(extensionsOf(probe), "bazaar", name)
-        assert.isAtMost(probe.headers.get("payment-required")?.length ?? Infinity, 1_536, name)
-        assert.isAtMost((yield* longestSignature(payer, probe, path)).length, 2_560, name)
-      }
-    }),
-  )
+suite("a 402 without a catalogue", world(), (it) => {
+  it("fits the buffers of proxies: its challenge has 1.5 KB at most, and what comes back 2.5 KB", function* ({ url }) {
+    const payer = yield* newPayer()
+    for (const { name, path } of longestRequests()) {
+      const probe = yield* ask(`${url}${path}`, { method: "POST" })
+      assert.notProperty(extensionsOf(probe), "bazaar", name)
+      assert.isAtMost(probe.headers.get("payment-required")?.length ?? Infinity, 1_536, name)
+      assert.isAtMost((yield* longestSignature(payer, probe, path)).length, 2_560, name)
+    }
+  })
 })
 
-layer(catalogued, { excludeTestServices: true })("bazaar", (it) => {
-  it.effect(
-    "declares each act as its own library and facilitators read it, and the server takes what it declares",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const payer = yield* newPayer(20_000_000n)
-        yield* today
-        for (const act of acts()) {
-          const { path } = act.request()
-          const probe = yield* ask(`${url}${path}`, { method: "POST" })
-          const { bazaar } = extensionsOf(probe)
-          assert.deepStrictEqual(validateDiscoveryExtension(bazaar), { valid: true }, act.name)
-          assert.deepStrictEqual(validateDiscoveryExtensionSpec(bazaar), { valid: true }, act.name)
-          const { body, bodyType, method, pathParams, queryParams } = bazaar.info.input
-          const query = queryParams === undefined ? "" : `?${new URLSearchParams(queryParams)}`
-          const told = (bazaar.routeTemplate ?? "/api/witness").replace(
-            /:([A-Za-z]+)/u,
-            (_: string, name: string) => pathParams[name],
-          )
-          assert.strictEqual(`${told}${query}`, path)
-          const key = newKey()
-          const offer = challengeOf(yield* ask(`${url}${path}`, { ...post(body, { "idempotency-key": key }), method }))
-          const payment = yield* sign(payer, offer.accepts[0], offer.resource)
-          const signature = encode({ ...payment, extensions: extensionsOf(probe) })
-          const bought = yield* ask(
-            `${url}${path}`,
-            post(body, { "idempotency-key": key, "payment-signature": signature }),
-          )
-          assert.deepStrictEqual([bodyType, bought.status], ["json", 201], `${act.name}: ${bought.text}`)
-          const wrong = structuredClone(bazaar)
-          wrong.info.input.body.price = "0"
-          assert.isFalse(validateDiscoveryExtension(wrong).valid, "what the server refuses, the declaration refuses")
-        }
-      }),
-  )
+suite("bazaar", catalogued, (it) => {
+  it("declares each act as its own library and facilitators read it, and the server takes what it declares", function* ({
+    url,
+  }) {
+    const payer = yield* newPayer(20_000_000n)
+    yield* today
+    for (const act of acts()) {
+      const { path } = act.request()
+      const probe = yield* ask(`${url}${path}`, { method: "POST" })
+      const { bazaar } = extensionsOf(probe)
+      assert.deepStrictEqual(validateDiscoveryExtension(bazaar), { valid: true }, act.name)
+      assert.deepStrictEqual(validateDiscoveryExtensionSpec(bazaar), { valid: true }, act.name)
+      const { body, bodyType, method, pathParams, queryParams } = bazaar.info.input
+      const query = queryParams === undefined ? "" : `?${new URLSearchParams(queryParams)}`
+      const told = (bazaar.routeTemplate ?? "/api/witness").replace(
+        /:([A-Za-z]+)/u,
+        (_: string, name: string) => pathParams[name],
+      )
+      assert.strictEqual(`${told}${query}`, path)
+      const key = newKey()
+      const offer = challengeOf(yield* ask(`${url}${path}`, { ...post(body, { "idempotency-key": key }), method }))
+      const payment = yield* sign(payer, offer.accepts[0], offer.resource)
+      const signature = encode({ ...payment, extensions: extensionsOf(probe) })
+      const bought = yield* ask(`${url}${path}`, post(body, { "idempotency-key": key, "payment-signature": signature }))
+      assert.deepStrictEqual([bodyType, bought.status], ["json", 201], `${act.name}: ${bought.text}`)
+      const wrong = structuredClone(bazaar)
+      wrong.info.input.body.price = "0"
+      assert.isFalse(validateDiscoveryExtension(wrong).valid, "what the server refuses, the declaration refuses")
+    }
+  })
 
-  it.effect(
-    "keeps the whole head of a 402, and the payment that comes back, below the 4 KiB that proxies have for it",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const payer = yield* newPayer()
-        for (const { name, path } of longestRequests()) {
-          const probe = yield* ask(`${url}${path}`, { method: "POST" })
-          assert.property(extensionsOf(probe), "bazaar", name)
-          const head = [...probe.headers].reduce((sum, [header, value]) => sum + header.length + value.length + 4, 0)
-          assert.isBelow(head, 3_600, name)
-          assert.isAtMost((yield* longestSignature(payer, probe, path)).length, 4_096, name)
-        }
-      }),
-  )
+  it("keeps the whole head of a 402, and the payment that comes back, below the 4 KiB that proxies have for it", function* ({
+    url,
+  }) {
+    const payer = yield* newPayer()
+    for (const { name, path } of longestRequests()) {
+      const probe = yield* ask(`${url}${path}`, { method: "POST" })
+      assert.property(extensionsOf(probe), "bazaar", name)
+      const head = [...probe.headers].reduce((sum, [header, value]) => sum + header.length + value.length + 4, 0)
+      assert.isBelow(head, 3_600, name)
+      assert.isAtMost((yield* longestSignature(payer, probe, path)).length, 4_096, name)
+    }
+  })
 })

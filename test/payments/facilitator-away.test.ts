@@ -1,5 +1,5 @@
 /** A facilitator that cannot be asked, or does not settle: nothing is claimed. One that goes away afterwards: nothing is lost. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
@@ -8,8 +8,8 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { type Answer, ask, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { apart } from "../lab/Suites.ts"
 
 const still = proxiedServer("facilitator")
 const sweeping = proxiedServer("facilitator", "1 second", "200 millis")
@@ -38,10 +38,11 @@ const anHourLater = Effect.fnUntraced(function* ({ key }: Purchase.Purchase) {
     WHERE idempotency_key = ${key}`.pipe(Effect.orDie)
 })
 
-describe("after the claim, a facilitator that", { concurrent: true }, () => {
-  it.live("takes no connection was handed nothing: the attempt ends at once", () =>
-    Effect.gen(function* () {
-      const { database, facilitator, purchase, url } = yield* signedFixture
+apart("after the claim, a facilitator that", sweeping, (it) => {
+  it.on(still)(
+    "takes no connection was handed nothing: the attempt ends at once",
+    function* ({ database, facilitator, url }) {
+      const purchase = yield* Purchase.prepare(url)
       const another = yield* Purchase.prepare(url)
       yield* saysThatItSettles
       // It leaves once it is believed, not when its last word is so old that it is asked again.
@@ -61,28 +62,30 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
       yield* facilitator.comeBack
       yield* ask(`${url}/readyz`).pipe(until("it is never ready again", ({ status }) => status === 200))
       yield* Purchase.assertFailed(url, purchase, "facilitator_unreachable")
-    }).pipe(Effect.provide(still)),
+    },
   )
 
   for (const fault of ["unauthorizedBefore", "rateLimitBefore", "nonsenseBefore"] as const) {
-    it.live(`answers so that nothing is known is asked again by a sweep, and pays once (${fault})`, () =>
-      Effect.gen(function* () {
-        const { facilitator, purchase, url } = yield* signedFixture
-        facilitator.arm(fault)
-        Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-        yield* facilitator.calm
-        yield* anHourLater(purchase)
-        yield* Purchase.ended(purchase)
-        assert.strictEqual(facilitator.asked(), 2)
-        yield* Purchase.assertSettled(url, purchase)
-      }).pipe(Effect.provide(sweeping)),
-    )
+    it(`answers so that nothing is known is asked again by a sweep, and pays once (${fault})`, function* ({
+      facilitator,
+      url,
+    }) {
+      const purchase = yield* Purchase.prepare(url)
+      facilitator.arm(fault)
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      yield* facilitator.calm
+      yield* anHourLater(purchase)
+      yield* Purchase.ended(purchase)
+      assert.strictEqual(facilitator.asked(), 2)
+      yield* Purchase.assertSettled(url, purchase)
+    })
   }
 
   // I13
-  it.live("is asked again is kept to itself by whoever asks, however often the client does", () =>
-    Effect.gen(function* () {
-      const { facilitator, purchase, sql, url } = yield* signedFixture
+  it.on(proxiedServer("facilitator", "20 seconds", "200 millis"))(
+    "is asked again is kept to itself by whoever asks, however often the client does",
+    function* ({ facilitator, sql, url }) {
+      const purchase = yield* Purchase.prepare(url)
       facilitator.arm("nonsenseBefore")
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
@@ -98,12 +101,12 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
       yield* Purchase.ended(purchase)
       assert.strictEqual(facilitator.asked(), 2)
       yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("facilitator", "20 seconds", "200 millis"))),
+    },
   )
 
-  it.live("takes its time when it is asked again holds up no other payment", () =>
-    Effect.gen(function* () {
-      const { facilitator, sql, url } = yield* paymentFixture
+  it.on(proxiedServer("facilitator", "2 minutes", "200 millis"))(
+    "takes its time when it is asked again holds up no other payment",
+    function* ({ facilitator, sql, url }) {
       const [slow, other] = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
       for (const purchase of [slow, other]) {
         facilitator.arm("nonsenseBefore")
@@ -120,43 +123,37 @@ describe("after the claim, a facilitator that", { concurrent: true }, () => {
       assert.strictEqual(yield* Purchase.ended(slow), "settled")
       assert.strictEqual(facilitator.asked(), 3)
       yield* Purchase.audit(url)
-    }).pipe(Effect.provide(proxiedServer("facilitator", "2 minutes", "200 millis"))),
+    },
   )
 
-  it.live("has refused it, or named a transaction, is not asked again", () =>
-    Effect.gen(function* () {
-      const { facilitator, url } = yield* paymentFixture
-      const purchases = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
-      for (const [index, fault] of (["refuseBefore", "imagineBefore"] as const).entries()) {
-        const purchase = purchases[index] ?? assert.fail()
-        facilitator.arm(fault)
-        Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      }
-      yield* facilitator.calm
-      for (const purchase of purchases) {
-        yield* Effect.andThen(anHourLater(purchase), attemptOf(purchase)).pipe(
-          until("nobody looks", ({ checks }) => checks >= 4, 60),
-        )
-      }
-      assert.strictEqual(facilitator.asked(), 2)
-    }).pipe(Effect.provide(sweeping)),
-  )
+  it("has refused it, or named a transaction, is not asked again", function* ({ facilitator, url }) {
+    const purchases = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
+    for (const [index, fault] of (["refuseBefore", "imagineBefore"] as const).entries()) {
+      const purchase = purchases[index] ?? assert.fail()
+      facilitator.arm(fault)
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+    }
+    yield* facilitator.calm
+    for (const purchase of purchases) {
+      yield* Effect.andThen(anHourLater(purchase), attemptOf(purchase)).pipe(
+        until("nobody looks", ({ checks }) => checks >= 4, 60),
+      )
+    }
+    assert.strictEqual(facilitator.asked(), 2)
+  })
 })
 
-describe("an attempt that nobody has read", () => {
+apart("an attempt that nobody has read", Layer.provideMerge(Fail.layer, still), (it) => {
   // I10
-  it.live("is ended as such only while nobody else can have handed it in", () =>
-    Effect.gen(function* () {
-      const { facilitator, sql, url } = yield* paymentFixture
-      const { failUnsent } = yield* Fail
-      const purchase = yield* Purchase.prepare(url)
-      facilitator.arm("nonsenseBefore")
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      const [row] = yield* sql<{ readonly id: string }>`SELECT id FROM payment_attempts`
-      const { id } = row ?? assert.fail()
-      assert.strictEqual((yield* failUnsent(id, "facilitator_unreachable", true)).state, "pending")
-      yield* sql`UPDATE payment_attempts SET checks = 0`
-      assert.strictEqual((yield* failUnsent(id, "facilitator_unreachable", true)).state, "failed")
-    }).pipe(Effect.provide(Layer.provideMerge(Fail.layer, still))),
-  )
+  it("is ended as such only while nobody else can have handed it in", function* ({ facilitator, sql, url }) {
+    const { failUnsent } = yield* Fail
+    const purchase = yield* Purchase.prepare(url)
+    facilitator.arm("nonsenseBefore")
+    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+    const [row] = yield* sql<{ readonly id: string }>`SELECT id FROM payment_attempts`
+    const { id } = row ?? assert.fail()
+    assert.strictEqual((yield* failUnsent(id, "facilitator_unreachable", true)).state, "pending")
+    yield* sql`UPDATE payment_attempts SET checks = 0`
+    assert.strictEqual((yield* failUnsent(id, "facilitator_unreachable", true)).state, "failed")
+  })
 })

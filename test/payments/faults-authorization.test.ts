@@ -1,5 +1,5 @@
 /** An authorization that stops being good, at any moment, costs its payer nothing and its neighbours nothing. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -7,8 +7,8 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { broadcast, cancel, leave } from "../lab/buyer/ThirdParty.ts"
 import { TestServer } from "../lab/Fixture.ts"
-import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { apart } from "../lab/Suites.ts"
 
 const refusedBefore = Effect.fnUntraced(function* (purchase: Purchase.Purchase, reason: string) {
   const { url } = yield* TestServer
@@ -23,38 +23,34 @@ const refusedBefore = Effect.fnUntraced(function* (purchase: Purchase.Purchase, 
   yield* Purchase.assertNextStone(url)
 })
 
-describe("before settlement", { concurrent: true }, () => {
-  it.live("one that is over on the chain's clock is refused and nothing is written", () =>
-    Effect.gen(function* () {
-      const { purchase } = yield* signedFixture
-      yield* Purchase.passExpiry
-      yield* refusedBefore(purchase, "invalid_exact_evm_payload_authorization_valid_before")
-    }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
-  )
+apart("before settlement", proxiedServer("relayer", "10 seconds"), (it) => {
+  it("one that is over on the chain's clock is refused and nothing is written", function* ({ url }) {
+    const purchase = yield* Purchase.prepare(url)
+    yield* Purchase.passExpiry
+    yield* refusedBefore(purchase, "invalid_exact_evm_payload_authorization_valid_before")
+  })
 
-  it.live(
-    "a payer without funds is not told that nothing was charged, since somebody may fund and settle it at once",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const purchase = yield* Purchase.prepare(url, 0n)
-        const refused = yield* Purchase.send(url, purchase)
-        assert.strictEqual(refused.json["reason"], "invalid_exact_evm_insufficient_balance")
-        assert.match(String(refused.json["message"]), /fund it and sign again\. This request charged nothing\.$/u)
-        yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
-        yield* broadcast(purchase)
-        assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-        yield* Purchase.assertSettled(url, purchase)
-      }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
-  )
+  it("a payer without funds is not told that nothing was charged, since somebody may fund and settle it at once", function* ({
+    url,
+  }) {
+    const purchase = yield* Purchase.prepare(url, 0n)
+    const refused = yield* Purchase.send(url, purchase)
+    assert.strictEqual(refused.json["reason"], "invalid_exact_evm_insufficient_balance")
+    assert.match(String(refused.json["message"]), /fund it and sign again\. This request charged nothing\.$/u)
+    yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
+    yield* broadcast(purchase)
+    assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+    yield* Purchase.assertSettled(url, purchase)
+  })
 })
 
-describe("between verification and broadcast", { concurrent: true }, () => {
+apart("between verification and broadcast", proxiedServer("relayer", "10 seconds"), (it) => {
   for (const settledBy of ["relayer", "facilitator"] as const) {
     const when = settledBy === "relayer" ? "at once" : "when two looks agree"
-    it.live(`a wallet that is emptied ends the payment ${when} (${settledBy})`, () =>
-      Effect.gen(function* () {
-        const { facilitator, purchase, rpc, url } = yield* signedFixture
+    it.on(proxiedServer(settledBy, "10 seconds"))(
+      `a wallet that is emptied ends the payment ${when} (${settledBy})`,
+      function* ({ facilitator, rpc, url }) {
+        const purchase = yield* Purchase.prepare(url)
         const trap = settledBy === "relayer" ? rpc.arm("eth_estimateGas", "holdBefore") : facilitator.arm("holdBefore")
         const request = yield* Purchase.sendInto(trap, url, purchase)
         yield* leave(purchase.payer)
@@ -66,35 +62,31 @@ describe("between verification and broadcast", { concurrent: true }, () => {
         const answer = settledBy === "relayer" ? first : yield* Purchase.secondInquiry(url, purchase)
         assert.strictEqual(answer.status, 402, answer.text)
         yield* Purchase.assertFailed(url, purchase, "invalid_exact_evm_insufficient_balance")
-      }).pipe(Effect.provide(proxiedServer(settledBy, "10 seconds"))),
+      },
     )
   }
 
-  it.live("an authorization that ends is never broadcast", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
-      const trap = rpc.arm("eth_estimateGas", "holdBefore")
-      const request = yield* Purchase.sendInto(trap, url, purchase)
-      yield* Purchase.passExpiry
-      yield* rpc.calm
-      yield* trap.release
-      const answer = yield* Fiber.join(request)
-      assert.strictEqual(answer.status, 402, answer.text)
-      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-    }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
-  )
+  it("an authorization that ends is never broadcast", function* ({ rpc, url }) {
+    const purchase = yield* Purchase.prepare(url)
+    const trap = rpc.arm("eth_estimateGas", "holdBefore")
+    const request = yield* Purchase.sendInto(trap, url, purchase)
+    yield* Purchase.passExpiry
+    yield* rpc.calm
+    yield* trap.release
+    const answer = yield* Fiber.join(request)
+    assert.strictEqual(answer.status, 402, answer.text)
+    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+  })
 
-  it.live("a cancellation counts once it is final", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
-      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-      const request = yield* Purchase.sendInto(trap, url, purchase)
-      yield* cancel(purchase)
-      yield* rpc.calm
-      yield* trap.release
-      Purchase.assertPending(url, purchase, yield* Fiber.join(request))
-      yield* Purchase.mine(4)
-      yield* Purchase.failsNow(url, purchase, "authorization_canceled")
-    }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
-  )
+  it("a cancellation counts once it is final", function* ({ rpc, url }) {
+    const purchase = yield* Purchase.prepare(url)
+    const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+    const request = yield* Purchase.sendInto(trap, url, purchase)
+    yield* cancel(purchase)
+    yield* rpc.calm
+    yield* trap.release
+    Purchase.assertPending(url, purchase, yield* Fiber.join(request))
+    yield* Purchase.mine(4)
+    yield* Purchase.failsNow(url, purchase, "authorization_canceled")
+  })
 })

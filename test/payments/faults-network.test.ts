@@ -5,49 +5,50 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { apart } from "../lab/Suites.ts"
 
-describe("a database that hangs up", { concurrent: true }, () => {
+apart("a database that hangs up", proxiedServer("relayer", "20 seconds"), (it) => {
   // I11
-  it.live("after the COMMIT of a stone has recorded that stone", () =>
-    Effect.gen(function* () {
-      const { database, purchase, url } = yield* signedFixture
-      database.arm(/^COMMIT$/u, "cutAfter")
-      const answer = yield* Purchase.send(url, purchase)
-      assertAnswer(answer, 503, "unavailable")
-      assert.match(String(answer.json["message"]), /do not sign another/u)
-      yield* database.calm
-      yield* Purchase.assertSettled(url, purchase)
-      yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  it("after the COMMIT of a stone has recorded that stone", function* ({ database, url }) {
+    const purchase = yield* Purchase.prepare(url)
+    database.arm(/^COMMIT$/u, "cutAfter")
+    const answer = yield* Purchase.send(url, purchase)
+    assertAnswer(answer, 503, "unavailable")
+    assert.match(String(answer.json["message"]), /do not sign another/u)
+    yield* database.calm
+    yield* Purchase.assertSettled(url, purchase)
+    yield* Purchase.assertNextStone(url)
+  })
 
   // I11
-  it.live("before the COMMIT of a stone has not recorded that stone, and reconciling records it", () =>
-    Effect.gen(function* () {
-      const { database, purchase, url } = yield* signedFixture
-      database.arm(/^COMMIT$/u, "cutBefore")
-      const answer = yield* Purchase.send(url, purchase)
-      assertAnswer(answer, 503, "unavailable")
-      assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, state: "pending" })
-      yield* database.calm
-      yield* Purchase.settlesNow(url, purchase)
-      yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  it("before the COMMIT of a stone has not recorded that stone, and reconciling records it", function* ({
+    database,
+    url,
+  }) {
+    const purchase = yield* Purchase.prepare(url)
+    database.arm(/^COMMIT$/u, "cutBefore")
+    const answer = yield* Purchase.send(url, purchase)
+    assertAnswer(answer, 503, "unavailable")
+    assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, acts: 0, stones: 0, state: "pending" })
+    yield* database.calm
+    yield* Purchase.settlesNow(url, purchase)
+    yield* Purchase.assertNextStone(url)
+  })
 
-  it.live("before the intent was written leaves no attempt, and the same payment is good afterwards", () =>
-    Effect.gen(function* () {
-      const { database, purchase, url } = yield* signedFixture
-      database.arm(/INSERT INTO payment_attempts/u, "cutBefore")
-      const answer = yield* Purchase.send(url, purchase)
-      assertAnswer(answer, 503, "unavailable")
-      assert.strictEqual(yield* Purchase.attemptOf(purchase), undefined)
-      yield* database.calm
-      const again = yield* Purchase.send(url, purchase)
-      assert.strictEqual(again.status, 201, again.text)
-      yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  it("before the intent was written leaves no attempt, and the same payment is good afterwards", function* ({
+    database,
+    url,
+  }) {
+    const purchase = yield* Purchase.prepare(url)
+    database.arm(/INSERT INTO payment_attempts/u, "cutBefore")
+    const answer = yield* Purchase.send(url, purchase)
+    assertAnswer(answer, 503, "unavailable")
+    assert.strictEqual(yield* Purchase.attemptOf(purchase), undefined)
+    yield* database.calm
+    const again = yield* Purchase.send(url, purchase)
+    assert.strictEqual(again.status, 201, again.text)
+    yield* Purchase.assertSettled(url, purchase)
+  })
 })
 
 describe("a client that goes away during settlement", { concurrent: true }, () => {

@@ -1,5 +1,5 @@
 /** Whatever settlement says or keeps to itself, a payment is answered 202 until evidence ends it, and then rightly. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -7,9 +7,10 @@ import { patience } from "../lab/Patience.ts"
 import type { FacilitatorFault } from "../lab/proxy/Facilitator.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeFault } from "../lab/proxy/Node.ts"
-import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
-import { signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
+import { apart } from "../lab/Suites.ts"
 
 const expired = "authorization_expired"
 
@@ -70,7 +71,7 @@ const paidAtOnce = Effect.gen(function* () {
   yield* Purchase.assertSettled(url, purchase)
 })
 
-describe("a facilitator that has broadcast", { concurrent: true }, () => {
+apart("a facilitator that has broadcast", proxiedServer("facilitator"), (it) => {
   const faults: ReadonlyArray<readonly [what: string, fault: FacilitatorFault]> = [
     ["keeps its answer to itself", "holdAfter"],
     ["answers 500", "status500After"],
@@ -83,49 +84,40 @@ describe("a facilitator that has broadcast", { concurrent: true }, () => {
     ["says that the payer has no money", "refuseAfter"],
   ]
   for (const [what, fault] of faults) {
-    it.live(`and ${what}, before the block and after it`, () =>
-      Effect.gen(function* () {
-        const { facilitator } = yield* Proxies
-        facilitator.arm(fault)
-        yield* openThenPaid
-        facilitator.arm(fault, "mined")
-        yield* paidAtOnce
-      }).pipe(Effect.provide(proxiedServer("facilitator"))),
-    )
+    it(`and ${what}, before the block and after it`, function* ({ facilitator }) {
+      facilitator.arm(fault)
+      yield* openThenPaid
+      facilitator.arm(fault, "mined")
+      yield* paidAtOnce
+    })
   }
 })
 
-describe("a facilitator that has not broadcast", { concurrent: true }, () => {
+apart("a facilitator that has not broadcast", proxiedServer("facilitator"), (it) => {
   const faults: ReadonlyArray<readonly [what: string, fault: FacilitatorFault]> = [
     ["answers nonsense", "nonsenseBefore"],
     ["makes up a success", "imagineBefore"],
     ["refuses a payer who could pay", "refuseBefore"],
   ]
   for (const [what, fault] of faults) {
-    it.live(`and ${what}`, () =>
-      Effect.gen(function* () {
-        const { facilitator } = yield* Proxies
-        facilitator.arm(fault)
-        yield* openThenFailed
-      }).pipe(Effect.provide(proxiedServer("facilitator"))),
-    )
+    it(`and ${what}`, function* ({ facilitator }) {
+      facilitator.arm(fault)
+      yield* openThenFailed
+    })
   }
 })
 
-describe("a node that", { concurrent: true }, () => {
+apart("a node that", proxiedServer("relayer"), (it) => {
   const after: ReadonlyArray<readonly [what: string, method: string, fault: NodeFault]> = [
     ["took the transaction and hung up", "eth_sendRawTransaction", "dropAfter"],
     ["took the transaction and said nothing", "eth_sendRawTransaction", "holdAfter"],
     ["took the transaction and answers for no receipt", "eth_getTransactionReceipt", "status500"],
   ]
   for (const [what, method, fault] of after) {
-    it.live(what, () =>
-      Effect.gen(function* () {
-        const { rpc } = yield* Proxies
-        rpc.arm(method, fault)
-        yield* openThenPaid
-      }).pipe(Effect.provide(proxiedServer("relayer"))),
-    )
+    it(what, function* ({ rpc }) {
+      rpc.arm(method, fault)
+      yield* openThenPaid
+    })
   }
 
   const before: ReadonlyArray<readonly [what: string, method: string, fault: NodeFault]> = [
@@ -134,49 +126,38 @@ describe("a node that", { concurrent: true }, () => {
     ["fails before there is a transaction", "eth_estimateGas", "status500"],
   ]
   for (const [what, method, fault] of before) {
-    it.live(`${what}, and answers again later`, () =>
-      Effect.gen(function* () {
-        const { rpc } = yield* Proxies
-        rpc.arm(method, fault)
-        yield* openThenBrought
-      }).pipe(Effect.provide(proxiedServer("relayer"))),
-    )
+    it(`${what}, and answers again later`, function* ({ rpc }) {
+      rpc.arm(method, fault)
+      yield* openThenBrought
+    })
   }
 
-  it.live("took the transaction and hung up is not sent that transaction a second time", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const { relayerKey } = yield* LocalChain
-      const { address } = privateKeyToAccount(Redacted.value(relayerKey))
-      const purchase = yield* Purchase.prepare(url)
-      let seen = 0
-      rpc.arm("eth_sendRawTransaction", "dropAfter", () => seen++ === 0)
-      const answer = yield* Purchase.send(url, purchase)
-      assert.strictEqual(answer.status, 201, answer.text)
-      yield* Purchase.assertSettled(url, purchase)
-      assert.strictEqual(yield* Purchase.onChain((client) => client.getTransactionCount({ address })), 1)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
+  it("took the transaction and hung up is not sent that transaction a second time", function* ({ rpc, url }) {
+    const { relayerKey } = yield* LocalChain
+    const { address } = privateKeyToAccount(Redacted.value(relayerKey))
+    const purchase = yield* Purchase.prepare(url)
+    let seen = 0
+    rpc.arm("eth_sendRawTransaction", "dropAfter", () => seen++ === 0)
+    const answer = yield* Purchase.send(url, purchase)
+    assert.strictEqual(answer.status, 201, answer.text)
+    yield* Purchase.assertSettled(url, purchase)
+    assert.strictEqual(yield* Purchase.onChain((client) => client.getTransactionCount({ address })), 1)
+  })
 
-  it.live("once did not say which chain it is does not stop the relayer for good", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      rpc.arm("eth_chainId", "status500")
-      yield* Purchase.send(url, yield* Purchase.prepare(url))
-      yield* rpc.calm
-      yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
+  it("once did not say which chain it is does not stop the relayer for good", function* ({ rpc, url }) {
+    rpc.arm("eth_chainId", "status500")
+    yield* Purchase.send(url, yield* Purchase.prepare(url))
+    yield* rpc.calm
+    yield* Purchase.assertNextStone(url)
+  })
 
-  it.live("dropped a transaction delays other payments by seconds only", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
-      rpc.arm("eth_sendRawTransaction", "swallow")
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      yield* rpc.calm
-      yield* Effect.sleep("2500 millis")
-      yield* Purchase.assertNextStone(url)
-      yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
+  it("dropped a transaction delays other payments by seconds only", function* ({ rpc, url }) {
+    const purchase = yield* Purchase.prepare(url)
+    rpc.arm("eth_sendRawTransaction", "swallow")
+    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+    yield* rpc.calm
+    yield* Effect.sleep("2500 millis")
+    yield* Purchase.assertNextStone(url)
+    yield* Purchase.assertNextStone(url)
+  })
 })

@@ -1,15 +1,14 @@
 /** What became of a settled transfer once its block is final: still there, found elsewhere, or gone for good and said so. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Logger, Option, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { Finality } from "../../src/payments/Finality.ts"
 import { SettledTransfers } from "../../src/payments/ledger/SettledTransfers.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
-import { ask, TestServer } from "../lab/Fixture.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { ask, read } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 
@@ -31,157 +30,142 @@ import {
   settledLongAgo,
   health,
 } from "./Settled.ts"
+import { apart } from "../lab/Suites.ts"
 
-describe("a settled transfer", { concurrent: true }, () => {
+apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   // I14
-  it.live("is pending until its block is final, and final from then on, in every read", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const bought = yield* buy
-      assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      yield* Purchase.mine(2)
-      const receipt = yield* becomes(bought, "final")
-      assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final" })
-      const newest = JSON.parse((yield* ask(`${url}/api/acts?limit=1`)).text)
-      assert.deepStrictEqual(newest.acts[0].receipt, receipt)
-      assert.deepStrictEqual(JSON.parse((yield* ask(`${url}/api/witness/${bought.id}`)).text).receipt, receipt)
-      const page = yield* ask(`${url}/acts/${bought.id}`, { headers: { accept: "text/html" } })
-      assert.match(page.text, /<dt>Finality<\/dt>\s*<dd>Final<\/dd>/u)
-      yield* assertKept(bought)
-    }).pipe(Effect.provide(sweeper)),
-  )
+  it.on(sweeper)("is pending until its block is final, and final from then on, in every read", function* ({ url }) {
+    const bought = yield* buy
+    assert.strictEqual((yield* readAct(bought)).finality, "pending")
+    yield* Purchase.mine(2)
+    const receipt = yield* becomes(bought, "final")
+    assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final" })
+    const newest = yield* read("/api/acts?limit=1")
+    assert.deepStrictEqual(newest.acts[0].receipt, receipt)
+    assert.deepStrictEqual((yield* read(`/api/witness/${bought.id}`)).receipt, receipt)
+    const page = yield* ask(`${url}/acts/${bought.id}`, { headers: { accept: "text/html" } })
+    assert.match(page.text, /<dt>Finality<\/dt>\s*<dd>Final<\/dd>/u)
+    yield* assertKept(bought)
+  })
 
-  it.live("that a reorganisation put into another transaction is settled there", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const bought = yield* buy
-      yield* Purchase.reorganise(1)
-      const elsewhere = yield* broadcast(bought.purchase)
-      assert.notStrictEqual(elsewhere, bought.receipt.transaction)
-      yield* Purchase.mine(2)
-      const receipt = yield* becomes(bought, "final")
-      assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final", currentTransaction: elsewhere })
-      for (const transaction of [elsewhere, bought.receipt.transaction]) {
-        const page = yield* ask(`${url}/v2/witness?q=${transaction}`)
-        assert.include(page.text, `/witness/${bought.id}`, "it is found by both transactions")
-      }
-      assert.strictEqual((yield* health).status, 200)
-      yield* assertKept(bought)
-      yield* Purchase.audit(url)
-    }).pipe(Effect.provide(sweeper)),
-  )
+  it.on(sweeper)("that a reorganisation put into another transaction is settled there", function* ({ url }) {
+    const bought = yield* buy
+    yield* Purchase.reorganise(1)
+    const elsewhere = yield* broadcast(bought.purchase)
+    assert.notStrictEqual(elsewhere, bought.receipt.transaction)
+    yield* Purchase.mine(2)
+    const receipt = yield* becomes(bought, "final")
+    assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final", currentTransaction: elsewhere })
+    for (const transaction of [elsewhere, bought.receipt.transaction]) {
+      const page = yield* ask(`${url}/v2/witness?q=${transaction}`)
+      assert.include(page.text, `/witness/${bought.id}`, "it is found by both transactions")
+    }
+    assert.strictEqual((yield* health).status, 200)
+    yield* assertKept(bought)
+    yield* Purchase.audit(url)
+  })
 
   // I14
-  it.live("that a reorganisation put into a later block is final there, and not before", () =>
-    Effect.gen(function* () {
-      const bought = yield* buy
-      const raw = yield* rawOf(bought)
-      const block = yield* Purchase.height
-      yield* Purchase.reorganise(1)
-      yield* Purchase.mine(2)
-      yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw }))
-      assert.strictEqual(yield* foundAbove(block), "pending")
-      assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      yield* Purchase.mine(2)
-      yield* hasten
-      assert.deepStrictEqual(yield* becomes(bought, "final"), { ...bought.receipt, finality: "final" })
-      yield* assertKept(bought)
-    }).pipe(Effect.provide(sweeper)),
-  )
+  it.on(sweeper)("that a reorganisation put into a later block is final there, and not before", function* () {
+    const bought = yield* buy
+    const raw = yield* rawOf(bought)
+    const block = yield* Purchase.height
+    yield* Purchase.reorganise(1)
+    yield* Purchase.mine(2)
+    yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw }))
+    assert.strictEqual(yield* foundAbove(block), "pending")
+    assert.strictEqual((yield* readAct(bought)).finality, "pending")
+    yield* Purchase.mine(2)
+    yield* hasten
+    assert.deepStrictEqual(yield* becomes(bought, "final"), { ...bought.receipt, finality: "final" })
+    yield* assertKept(bought)
+  })
 
-  it.live(
+  it.on(sweeperOfFacilitator)(
     "that is gone for good is marked lost, its row stays, and the health fails until an operator acknowledges it",
-    () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const { facilitator } = yield* Proxies
-        const bought = yield* buy
-        const refusal = facilitator.arm("refuseBefore")
-        yield* Purchase.reorganise(1)
-        yield* Purchase.mine(4)
-        // It could still be brought back: nothing is lost before its authorization has ended.
-        yield* refusal.arrived
-        yield* looked(2)
-        assert.strictEqual((yield* readAct(bought)).finality, "pending")
-        assert.strictEqual((yield* health).status, 200)
-        yield* Purchase.passExpiry
-        assert.deepStrictEqual(yield* becomes(bought, "lost", hasten), { ...bought.receipt, finality: "lost" })
-        const failing = yield* health
-        assert.strictEqual(failing.status, 503)
-        assert.deepInclude(failing.json, { ok: false })
-        assert.deepStrictEqual(failing.json["payments"], {
-          enabled: true,
-          state: "failing",
-          pending: 0,
-          settlement: "ok",
-          obstacle: null,
-        })
-        assert.deepInclude(yield* Purchase.attemptOf(bought.purchase), { state: "settled", acts: 1, stones: 1 })
-        yield* assertKept(bought)
-        yield* sql`UPDATE payment_attempts SET acknowledged_at = now() WHERE finality = 'lost'`
-        assert.strictEqual((yield* health).status, 200)
-        assert.strictEqual((yield* readAct(bought)).finality, "lost")
-      }).pipe(Effect.provide(sweeperOfFacilitator)),
+    function* ({ facilitator, sql }) {
+      const bought = yield* buy
+      const refusal = facilitator.arm("refuseBefore")
+      yield* Purchase.reorganise(1)
+      yield* Purchase.mine(4)
+      // It could still be brought back: nothing is lost before its authorization has ended.
+      yield* refusal.arrived
+      yield* looked(2)
+      assert.strictEqual((yield* readAct(bought)).finality, "pending")
+      assert.strictEqual((yield* health).status, 200)
+      yield* Purchase.passExpiry
+      assert.deepStrictEqual(yield* becomes(bought, "lost", hasten), { ...bought.receipt, finality: "lost" })
+      const failing = yield* health
+      assert.strictEqual(failing.status, 503)
+      assert.deepInclude(failing.json, { ok: false })
+      assert.deepStrictEqual(failing.json["payments"], {
+        enabled: true,
+        state: "failing",
+        pending: 0,
+        settlement: "ok",
+        obstacle: null,
+      })
+      assert.deepInclude(yield* Purchase.attemptOf(bought.purchase), { state: "settled", acts: 1, stones: 1 })
+      yield* assertKept(bought)
+      yield* sql`UPDATE payment_attempts SET acknowledged_at = now() WHERE finality = 'lost'`
+      assert.strictEqual((yield* health).status, 200)
+      assert.strictEqual((yield* readAct(bought)).finality, "lost")
+    },
   )
 
   // I15
-  it.live("that is gone for good is not lost before two looks agree that are a sweep apart", () =>
-    Effect.gen(function* () {
-      const { rpcUrl } = yield* LocalChain
-      const bought = yield* buy
-      yield* Purchase.reorganise(1)
-      yield* Purchase.passExpiry
-      const patient = yield* Layer.build(
-        Finality.layer({ sweepEvery: Duration.minutes(30), patience: Duration.seconds(10) }).pipe(
-          Layer.provide(
-            Chain.layer({ rpcUrl: Redacted.make(rpcUrl), finalTag: "finalized", timeout: Duration.seconds(10) }),
-          ),
-          Layer.provide([SettledTransfers.layer, nobody]),
-        ),
-      )
-      const look = Effect.andThen(hasten, Context.get(patient, Finality).sweep)
-      for (const _ of [1, 2, 3]) yield* look
-      yield* Purchase.doubted(bought.purchase)
-      assert.strictEqual((yield* readAct(bought)).finality, "pending")
-      yield* Purchase.afterNextSweep(bought.purchase)
-      yield* look
-      assert.strictEqual((yield* readAct(bought)).finality, "lost")
-    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
-  )
-
-  it.live("that is gone for good is logged as one error, however many servers sweep", () =>
-    Effect.gen(function* () {
-      const { rpcUrl } = yield* LocalChain
-      const bought = yield* buy
-      yield* Purchase.reorganise(1)
-      yield* Purchase.passExpiry
-      const alarms: Array<string> = []
-      const ears = Logger.make<unknown, void>(({ logLevel, message }) => {
-        if (logLevel === "Error") alarms.push(String(message))
-      })
-      const server = Finality.layer({ sweepEvery: Duration.millis(200), patience: Duration.seconds(10) }).pipe(
+  it("that is gone for good is not lost before two looks agree that are a sweep apart", function* () {
+    const { rpcUrl } = yield* LocalChain
+    const bought = yield* buy
+    yield* Purchase.reorganise(1)
+    yield* Purchase.passExpiry
+    const patient = yield* Layer.build(
+      Finality.layer({ sweepEvery: Duration.minutes(30), patience: Duration.seconds(10) }).pipe(
         Layer.provide(
           Chain.layer({ rpcUrl: Redacted.make(rpcUrl), finalTag: "finalized", timeout: Duration.seconds(10) }),
         ),
         Layer.provide([SettledTransfers.layer, nobody]),
-        Layer.provide(Logger.layer([ears])),
-      )
-      // The server of this test sweeps at its start only; these are its neighbours.
-      for (const _ of [1, 2, 3, 4]) yield* Layer.build(Layer.fresh(server))
-      yield* becomes(bought, "lost")
-      yield* Effect.sync(() => alarms.length).pipe(until("no alarm", (rung) => rung > 0))
-      assert.deepStrictEqual(
-        alarms.map((alarm) => alarm.includes(bought.id) && alarm.includes(bought.receipt.transaction)),
-        [true],
-        alarms.join(),
-      )
-    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
-  )
+      ),
+    )
+    const look = Effect.andThen(hasten, Context.get(patient, Finality).sweep)
+    for (const _ of [1, 2, 3]) yield* look
+    yield* Purchase.doubted(bought.purchase)
+    assert.strictEqual((yield* readAct(bought)).finality, "pending")
+    yield* Purchase.afterNextSweep(bought.purchase)
+    yield* look
+    assert.strictEqual((yield* readAct(bought)).finality, "lost")
+  })
 
-  it.live("that cannot be looked at is put off for longer each time, and its doubt stays", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { rpc } = yield* Proxies
+  it("that is gone for good is logged as one error, however many servers sweep", function* () {
+    const { rpcUrl } = yield* LocalChain
+    const bought = yield* buy
+    yield* Purchase.reorganise(1)
+    yield* Purchase.passExpiry
+    const alarms: Array<string> = []
+    const ears = Logger.make<unknown, void>(({ logLevel, message }) => {
+      if (logLevel === "Error") alarms.push(String(message))
+    })
+    const server = Finality.layer({ sweepEvery: Duration.millis(200), patience: Duration.seconds(10) }).pipe(
+      Layer.provide(
+        Chain.layer({ rpcUrl: Redacted.make(rpcUrl), finalTag: "finalized", timeout: Duration.seconds(10) }),
+      ),
+      Layer.provide([SettledTransfers.layer, nobody]),
+      Layer.provide(Logger.layer([ears])),
+    )
+    // The server of this test sweeps at its start only; these are its neighbours.
+    for (const _ of [1, 2, 3, 4]) yield* Layer.build(Layer.fresh(server))
+    yield* becomes(bought, "lost")
+    yield* Effect.sync(() => alarms.length).pipe(until("no alarm", (rung) => rung > 0))
+    assert.deepStrictEqual(
+      alarms.map((alarm) => alarm.includes(bought.id) && alarm.includes(bought.receipt.transaction)),
+      [true],
+      alarms.join(),
+    )
+  })
+
+  it.on(sweeper)(
+    "that cannot be looked at is put off for longer each time, and its doubt stays",
+    function* ({ rpc, sql }) {
       yield* buy
       yield* sql`UPDATE payment_attempts SET doubted_reason = 'authorization_expired', doubted_at = now()`
       const before = yield* sql`SELECT doubted_at, doubted_reason FROM payment_attempts`
@@ -199,13 +183,12 @@ describe("a settled transfer", { concurrent: true }, () => {
         assert.isAtMost(Number(next) - Number(late), seconds)
       }
       assert.deepStrictEqual(yield* sql`SELECT doubted_at, doubted_reason FROM payment_attempts`, before)
-    }).pipe(Effect.provide(sweeper)),
+    },
   )
 
-  it.live("that cannot be looked at before its block is final is looked at again within a minute", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const { rpc } = yield* Proxies
+  it.on(proxiedServer("facilitator", "5 seconds"))(
+    "that cannot be looked at before its block is final is looked at again within a minute",
+    function* ({ rpc, sql }) {
       const { sweep } = yield* neighbour()
       yield* buy
       yield* settledLongAgo
@@ -217,79 +200,70 @@ describe("a settled transfer", { concurrent: true }, () => {
         yield* sql`SELECT checks, next_check_at <= now() + interval '1 minute' AS soon FROM payment_attempts`,
         [{ checks: 12, soon: true }],
       )
-    }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
+    },
   )
 
-  it.live("is kept and put off by the database's clock, however wrong a server's is", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
-      yield* buy
-      yield* settledLongAgo
-      const waits = sql<{ readonly seconds: number }>`
+  it("is kept and put off by the database's clock, however wrong a server's is", function* ({ sql }) {
+    const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
+    yield* buy
+    yield* settledLongAgo
+    const waits = sql<{ readonly seconds: number }>`
         SELECT extract(epoch FROM next_check_at - now())::float8 AS seconds FROM payment_attempts`.pipe(
-        Effect.map(([row]) => row?.seconds ?? 0),
-      )
-      const assertWaits = Effect.fnUntraced(function* (seconds: number) {
-        const left = yield* waits
-        assert.isAtMost(left, seconds + 0.001)
-        assert.isAbove(left, seconds - patience(10) / 1000)
-      })
-      for (const skew of [-600, 600]) {
-        const here = <A>(effect: Effect.Effect<A>) => at(Date.now() / 1000 + skew, effect)
-        yield* hasten
-        assert.isTrue(yield* here(transfers.isAnyDue))
-        const [taken] = (yield* here(transfers.lease(1, everyBlock, 300_000))).transfers
-        assert.isDefined(taken)
-        if (taken === undefined) return
-        yield* assertWaits(300)
-        assert.isFalse(yield* here(transfers.isAnyDue))
-        const held = yield* here(transfers.hold(taken, 60_000))
-        yield* assertWaits(60)
-        yield* here(
-          transfers.defer(
-            Option.getOrElse(held, () => taken),
-            null,
-            30_000,
-          ),
-        )
-        yield* assertWaits(30)
-        // It lives for some minutes, and its block is not final.
-        yield* hasten
-        assert.strictEqual((yield* here(transfers.lease(1, 0n, 300_000))).taken, 1)
-      }
-    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
-  )
-
-  it.live("that is about to end is not kept until it has ended by a server that may be gone", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
-      yield* buy
+      Effect.map(([row]) => row?.seconds ?? 0),
+    )
+    const assertWaits = Effect.fnUntraced(function* (seconds: number) {
+      const left = yield* waits
+      assert.isAtMost(left, seconds + 0.001)
+      assert.isAbove(left, seconds - patience(10) / 1000)
+    })
+    for (const skew of [-600, 600]) {
+      const here = <A>(effect: Effect.Effect<A>) => at(Date.now() / 1000 + skew, effect)
       yield* hasten
-      const [taken] = (yield* transfers.lease(1, everyBlock, 60_000)).transfers
+      assert.isTrue(yield* here(transfers.isAnyDue))
+      const [taken] = (yield* here(transfers.lease(1, everyBlock, 300_000))).transfers
       assert.isDefined(taken)
       if (taken === undefined) return
-      yield* sql`UPDATE payment_attempts SET valid_before = extract(epoch FROM now())::bigint + 300`
-      assert.isTrue(Option.isSome(yield* transfers.hold(taken, 3_600_000)))
-      const [row] = yield* sql<{ readonly left: number }>`
-        SELECT (valid_before - extract(epoch FROM next_check_at))::float8 AS left FROM payment_attempts`
-      assert.closeTo(row?.left ?? 0, 20, 0.01)
-    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
-  )
-
-  it.live("that has been found is not doubted by a look that began before", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
-      yield* buy
+      yield* assertWaits(300)
+      assert.isFalse(yield* here(transfers.isAnyDue))
+      const held = yield* here(transfers.hold(taken, 60_000))
+      yield* assertWaits(60)
+      yield* here(
+        transfers.defer(
+          Option.getOrElse(held, () => taken),
+          null,
+          30_000,
+        ),
+      )
+      yield* assertWaits(30)
+      // It lives for some minutes, and its block is not final.
       yield* hasten
-      const [slow] = (yield* transfers.lease(1, everyBlock, 60_000)).transfers
-      assert.isDefined(slow)
-      if (slow === undefined) return
-      yield* transfers.confirm(slow.id, "pending", 1n, Option.none())
-      yield* transfers.defer(slow, "authorization_expired", 1_000)
-      assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
-    }).pipe(Effect.provide(proxiedServer("relayer", "5 seconds"))),
-  )
+      assert.strictEqual((yield* here(transfers.lease(1, 0n, 300_000))).taken, 1)
+    }
+  })
+
+  it("that is about to end is not kept until it has ended by a server that may be gone", function* ({ sql }) {
+    const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
+    yield* buy
+    yield* hasten
+    const [taken] = (yield* transfers.lease(1, everyBlock, 60_000)).transfers
+    assert.isDefined(taken)
+    if (taken === undefined) return
+    yield* sql`UPDATE payment_attempts SET valid_before = extract(epoch FROM now())::bigint + 300`
+    assert.isTrue(Option.isSome(yield* transfers.hold(taken, 3_600_000)))
+    const [row] = yield* sql<{ readonly left: number }>`
+        SELECT (valid_before - extract(epoch FROM next_check_at))::float8 AS left FROM payment_attempts`
+    assert.closeTo(row?.left ?? 0, 20, 0.01)
+  })
+
+  it("that has been found is not doubted by a look that began before", function* ({ sql }) {
+    const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
+    yield* buy
+    yield* hasten
+    const [slow] = (yield* transfers.lease(1, everyBlock, 60_000)).transfers
+    assert.isDefined(slow)
+    if (slow === undefined) return
+    yield* transfers.confirm(slow.id, "pending", 1n, Option.none())
+    yield* transfers.defer(slow, "authorization_expired", 1_000)
+    assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
+  })
 })

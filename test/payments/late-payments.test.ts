@@ -1,5 +1,5 @@
 /** A payment that failed as its wallet could not make it, and what becomes of its authorization when that can pay again. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -8,7 +8,8 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { broadcast, empty } from "../lab/buyer/ThirdParty.ts"
 import { type Answer, newKey, TestServer } from "../lab/Fixture.ts"
-import { signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
+import { apart } from "../lab/Suites.ts"
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
 const still = proxiedServer("relayer", "20 seconds")
@@ -52,118 +53,107 @@ const failed = Effect.gen(function* () {
   return purchase
 })
 
-describe("what pays late for an attempt that failed", { concurrent: true }, () => {
+apart("what pays late for an attempt that failed", server, (it) => {
   // I16
-  it.live("is noted by the server itself once it is final, told to its buyer, and buys once under a new key", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const purchase = yield* failed
-      yield* fund(purchase)
-      const transaction = yield* broadcast(purchase)
-      yield* due
-      // Its block is not final: it may be taken back, and the payment with it.
-      const [looked] = yield* QueuedPayments.eventually(
-        "looked at",
-        Effect.flatMap(
-          SqlClient.SqlClient,
-          (sql) => sql`SELECT id FROM payment_attempts WHERE state = 'failed' AND is_alive AND next_check_at > now()`,
-        ),
-        (rows) => rows.length > 0,
-      )
-      assert.isDefined(looked)
-      yield* Purchase.mine(3)
-      yield* due
-      yield* QueuedPayments.eventually("noted", strays, (rows) => rows.length > 0)
-      assert.deepStrictEqual(yield* strays, [{ transaction }])
-      const told = yield* Purchase.reconcile(url, purchase)
-      assert.strictEqual(told.status, 402)
-      assert.include(String(told.json["message"]), `transaction ${transaction} paid us and is noted for the operator`)
+  it("is noted by the server itself once it is final, told to its buyer, and buys once under a new key", function* ({
+    url,
+  }) {
+    const purchase = yield* failed
+    yield* fund(purchase)
+    const transaction = yield* broadcast(purchase)
+    yield* due
+    // Its block is not final: it may be taken back, and the payment with it.
+    const [looked] = yield* QueuedPayments.eventually(
+      "looked at",
+      Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`SELECT id FROM payment_attempts WHERE state = 'failed' AND is_alive AND next_check_at > now()`,
+      ),
+      (rows) => rows.length > 0,
+    )
+    assert.isDefined(looked)
+    yield* Purchase.mine(3)
+    yield* due
+    yield* QueuedPayments.eventually("noted", strays, (rows) => rows.length > 0)
+    assert.deepStrictEqual(yield* strays, [{ transaction }])
+    const told = yield* Purchase.reconcile(url, purchase)
+    assert.strictEqual(told.status, 402)
+    assert.include(String(told.json["message"]), `transaction ${transaction} paid us and is noted for the operator`)
 
-      // The same payment under a new key has what it paid for.
-      const key = newKey()
-      const again = { ...purchase, key, headers: { ...purchase.headers, "idempotency-key": key } }
-      const bought = yield* Purchase.send(url, again)
-      assert.strictEqual(bought.status, 201, bought.text)
-      assert.deepStrictEqual(yield* strays, [])
-      assert.deepInclude(yield* Purchase.books(again), {
-        state: "settled",
-        charged: 1,
-        acts: 1,
-        stones: 1,
-        transaction,
-      })
-      assert.deepInclude(yield* Purchase.attemptOf(purchase), { state: "failed", acts: 0, stones: 0, claims: 0 })
-      yield* Purchase.audit(url)
-      yield* due
-      yield* QueuedPayments.eventually("let go", due, (rows) => rows.length === 0)
-      assert.deepStrictEqual(yield* strays, [])
-    }).pipe(Effect.provide(server)),
-  )
+    // The same payment under a new key has what it paid for.
+    const key = newKey()
+    const again = { ...purchase, key, headers: { ...purchase.headers, "idempotency-key": key } }
+    const bought = yield* Purchase.send(url, again)
+    assert.strictEqual(bought.status, 201, bought.text)
+    assert.deepStrictEqual(yield* strays, [])
+    assert.deepInclude(yield* Purchase.books(again), {
+      state: "settled",
+      charged: 1,
+      acts: 1,
+      stones: 1,
+      transaction,
+    })
+    assert.deepInclude(yield* Purchase.attemptOf(purchase), { state: "failed", acts: 0, stones: 0, claims: 0 })
+    yield* Purchase.audit(url)
+    yield* due
+    yield* QueuedPayments.eventually("let go", due, (rows) => rows.length === 0)
+    assert.deepStrictEqual(yield* strays, [])
+  })
 
-  it.live("is looked for until its authorization has ended, and no longer", () =>
-    Effect.gen(function* () {
-      yield* failed
-      assert.lengthOf(yield* due, 1)
-      yield* Purchase.passExpiry
-      yield* QueuedPayments.eventually("let go", due, (rows) => rows.length === 0)
-      assert.deepStrictEqual(yield* strays, [])
-    }).pipe(Effect.provide(server)),
-  )
+  it("is looked for until its authorization has ended, and no longer", function* () {
+    yield* failed
+    assert.lengthOf(yield* due, 1)
+    yield* Purchase.passExpiry
+    yield* QueuedPayments.eventually("let go", due, (rows) => rows.length === 0)
+    assert.deepStrictEqual(yield* strays, [])
+  })
 })
 
-describe("an attempt whose wallet was emptied", { concurrent: true }, () => {
-  it.live("does not fail while the transaction that was to charge it can still be taken back", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const purchase = yield* emptied
-      for (let blocks = 0; blocks < 2; blocks += 1) {
-        Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-        const sql = yield* SqlClient.SqlClient
-        assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
-        yield* Purchase.mine(1)
-      }
-      assert.strictEqual((yield* Purchase.secondInquiry(url, purchase)).status, 402)
-    }).pipe(Effect.provide(still)),
-  )
-
-  it.live("does not fail when it has money again at the second look, and settles by whoever brings it then", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const purchase = yield* emptied
-      yield* Purchase.mine(3)
+apart("an attempt whose wallet was emptied", still, (it) => {
+  it("does not fail while the transaction that was to charge it can still be taken back", function* ({ url }) {
+    const purchase = yield* emptied
+    for (let blocks = 0; blocks < 2; blocks += 1) {
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      yield* Purchase.afterNextSweep(purchase)
-      yield* fund(purchase)
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      yield* broadcast(purchase)
-      yield* Purchase.settlesNow(url, purchase)
-    }).pipe(Effect.provide(still)),
-  )
-
-  it.live("does not fail where another transaction than the one that is final may still charge it", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
-      const purchase = yield* emptied
-      yield* Purchase.mine(3)
-      yield* sql`UPDATE relayer_broadcasts SET hash = ${`0x${"12".repeat(32)}`}`
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
       assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
-    }).pipe(Effect.provide(still)),
-  )
+      yield* Purchase.mine(1)
+    }
+    assert.strictEqual((yield* Purchase.secondInquiry(url, purchase)).status, 402)
+  })
 
-  it.live("waits for its end where the node keeps no state of the final block", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const purchase = yield* emptied
-      yield* Purchase.mine(3)
-      rpc.behave(() => ({ keepsStates: 1 }))
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      yield* rpc.calm
-      yield* Purchase.passExpiry
-      yield* Purchase.secondInquiry(url, purchase)
-      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-    }).pipe(Effect.provide(still)),
-  )
+  it("does not fail when it has money again at the second look, and settles by whoever brings it then", function* ({
+    url,
+  }) {
+    const purchase = yield* emptied
+    yield* Purchase.mine(3)
+    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+    yield* Purchase.afterNextSweep(purchase)
+    yield* fund(purchase)
+    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+    yield* broadcast(purchase)
+    yield* Purchase.settlesNow(url, purchase)
+  })
+
+  it("does not fail where another transaction than the one that is final may still charge it", function* ({
+    sql,
+    url,
+  }) {
+    const purchase = yield* emptied
+    yield* Purchase.mine(3)
+    yield* sql`UPDATE relayer_broadcasts SET hash = ${`0x${"12".repeat(32)}`}`
+    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+    assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
+  })
+
+  it("waits for its end where the node keeps no state of the final block", function* ({ rpc, url }) {
+    const purchase = yield* emptied
+    yield* Purchase.mine(3)
+    rpc.behave(() => ({ keepsStates: 1 }))
+    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+    yield* rpc.calm
+    yield* Purchase.passExpiry
+    yield* Purchase.secondInquiry(url, purchase)
+    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+  })
 })

@@ -1,5 +1,5 @@
 /** What a wallet claims it can pay: nobody holds stock with money that is not there, and nobody's own money is counted twice. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { type Duration, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { toFunctionSelector } from "viem"
@@ -7,10 +7,10 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { View } from "../lab/proxy/NodeViews.ts"
 import { loopback } from "../lab/server/Rooms.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { type Answer, ask, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
+import { type Answer, ask, newCommitment, newKey, newPayer, post, read } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
-import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { apart } from "../lab/Suites.ts"
 
 const edition = "/api/elements/pixel-bit-frog/collect"
 const stone = "/api/witness"
@@ -55,115 +55,104 @@ const attempts = Effect.flatMap(
     FROM payment_attempts`,
 ).pipe(Effect.map((rows) => rows[0] ?? { pending: 0, settled: 0, failed: 0, claims: 0 }))
 
-describe("a wallet with one cent and 140 purchases of one edition", { concurrent: true }, () => {
-  it.live("holds one of them while it is on its way, and costs us one transaction", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const purchases = yield* prepare(url, edition, 140, Purchase.price)
-      yield* Purchase.automine(false)
-      const answers = yield* Effect.forEach(purchases, ({ send }) => send, { concurrency: "unbounded" })
-      assert.deepStrictEqual(codesOf(answers), [
-        ["202 settlement_pending", 1],
-        ["402 payment_invalid", 139],
-      ])
-      const refused = answers.filter(({ status }) => status === 402)
-      for (const answer of refused) {
-        assert.strictEqual(answer.json["reason"], "insufficient_funds")
-        assert.match(String(answer.json["message"]), /payments in flight here.* This request charged nothing\.$/u)
-      }
-      assert.deepInclude(yield* attempts, { pending: 1, failed: 0 })
-      const pixels = JSON.parse((yield* ask(`${url}/api/pixels`)).text).pixels
-      assert.strictEqual(pixels.find(({ id }: { id: string }) => id === "pixel-bit-frog").reserved, 1)
-      yield* Purchase.mineAll
-      const held = purchases.find((_, index) => answers[index]?.status === 202)
-      assert.strictEqual((yield* ask(`${url}/api/reconcile/${held?.key}`, { method: "POST" })).status, 200)
-      assert.strictEqual(yield* relayed, 1)
-    }).pipe(Effect.provide(behindProxy("2 seconds"))),
-  )
+apart("a wallet with one cent and 140 purchases of one edition", behindProxy("2 seconds"), (it) => {
+  it("holds one of them while it is on its way, and costs us one transaction", function* ({ url }) {
+    const purchases = yield* prepare(url, edition, 140, Purchase.price)
+    yield* Purchase.automine(false)
+    const answers = yield* Effect.forEach(purchases, ({ send }) => send, { concurrency: "unbounded" })
+    assert.deepStrictEqual(codesOf(answers), [
+      ["202 settlement_pending", 1],
+      ["402 payment_invalid", 139],
+    ])
+    const refused = answers.filter(({ status }) => status === 402)
+    for (const answer of refused) {
+      assert.strictEqual(answer.json["reason"], "insufficient_funds")
+      assert.match(String(answer.json["message"]), /payments in flight here.* This request charged nothing\.$/u)
+    }
+    assert.deepInclude(yield* attempts, { pending: 1, failed: 0 })
+    const pixels = (yield* read("/api/pixels")).pixels
+    assert.strictEqual(pixels.find(({ id }: { id: string }) => id === "pixel-bit-frog").reserved, 1)
+    yield* Purchase.mineAll
+    const held = purchases.find((_, index) => answers[index]?.status === 202)
+    assert.strictEqual((yield* ask(`${url}/api/reconcile/${held?.key}`, { method: "POST" })).status, 200)
+    assert.strictEqual(yield* relayed, 1)
+  })
 })
 
-describe("a wallet with exactly enough", { concurrent: true }, () => {
-  it.live("is not overdrawn by a payment that has left its balance and is not recorded yet", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const [first, second] = yield* prepare(url, stone, 2, 2n * Purchase.price)
-      if (first === undefined || second === undefined) return assert.fail()
-      let hash: string | undefined
-      const trap = rpc.arm("eth_getTransactionReceipt", "holdBefore", (params) => params === (hash ??= params))
-      const slow = yield* Effect.forkScoped(first.send)
-      yield* trap.arrived
-      assert.strictEqual((yield* second.send).status, 201)
-      yield* rpc.calm
-      yield* trap.release
-      assert.strictEqual((yield* Fiber.join(slow)).status, 201)
-      yield* Purchase.audit(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+apart("a wallet with exactly enough", proxiedServer("relayer", "20 seconds"), (it) => {
+  it("is not overdrawn by a payment that has left its balance and is not recorded yet", function* ({ rpc, url }) {
+    const [first, second] = yield* prepare(url, stone, 2, 2n * Purchase.price)
+    if (first === undefined || second === undefined) return assert.fail()
+    let hash: string | undefined
+    const trap = rpc.arm("eth_getTransactionReceipt", "holdBefore", (params) => params === (hash ??= params))
+    const slow = yield* Effect.forkScoped(first.send)
+    yield* trap.arrived
+    assert.strictEqual((yield* second.send).status, 201)
+    yield* rpc.calm
+    yield* trap.release
+    assert.strictEqual((yield* Fiber.join(slow)).status, 201)
+    yield* Purchase.audit(url)
+  })
 
-  it.live("buys once while one node behind a balancer knows its payment and another one does not", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const [first, second] = yield* prepare(url, edition, 2, Purchase.price)
-      if (first === undefined || second === undefined) return assert.fail()
-      let hash: string | undefined
-      const trap = rpc.arm("eth_getTransactionReceipt", "holdBefore", (params) => params === (hash ??= params))
-      const slow = yield* Effect.forkScoped(first.send)
-      yield* trap.arrived
-      const paid = yield* Purchase.height
-      const behind: View = { head: paid - 1n, clamps: true }
-      // Only the node that has the payment is asked whether its authorization is used.
-      rpc.behave((method, _, params) => (method === "eth_call" && !params.includes(authorizationState) ? behind : {}))
-      const refused = yield* second.send
-      assert.deepStrictEqual([refused.status, refused.json["reason"]], [402, "insufficient_funds"], refused.text)
-      assert.deepInclude(yield* attempts, { pending: 1, failed: 0 })
-      yield* rpc.calm
-      yield* trap.release
-      assert.strictEqual((yield* Fiber.join(slow)).status, 201)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  it("buys once while one node behind a balancer knows its payment and another one does not", function* ({ rpc, url }) {
+    const [first, second] = yield* prepare(url, edition, 2, Purchase.price)
+    if (first === undefined || second === undefined) return assert.fail()
+    let hash: string | undefined
+    const trap = rpc.arm("eth_getTransactionReceipt", "holdBefore", (params) => params === (hash ??= params))
+    const slow = yield* Effect.forkScoped(first.send)
+    yield* trap.arrived
+    const paid = yield* Purchase.height
+    const behind: View = { head: paid - 1n, clamps: true }
+    // Only the node that has the payment is asked whether its authorization is used.
+    rpc.behave((method, _, params) => (method === "eth_call" && !params.includes(authorizationState) ? behind : {}))
+    const refused = yield* second.send
+    assert.deepStrictEqual([refused.status, refused.json["reason"]], [402, "insufficient_funds"], refused.text)
+    assert.deepInclude(yield* attempts, { pending: 1, failed: 0 })
+    yield* rpc.calm
+    yield* trap.release
+    assert.strictEqual((yield* Fiber.join(slow)).status, 201)
+  })
 
-  it.live("buys nothing with what a payment in flight takes, while an older payment becomes a minute old", () =>
-    Effect.gen(function* () {
-      const { rpc, sql, url } = yield* paymentFixture
-      // Two prices: the first purchase spends one, and the other one is promised twice.
-      const [older, pending, late] = yield* prepare(url, edition, 3, 2n * Purchase.price)
-      if (older === undefined || pending === undefined || late === undefined) return assert.fail()
-      assert.strictEqual((yield* older.send).status, 201)
-      const sending = rpc.arm("eth_sendRawTransaction", "holdBefore")
-      const slow = yield* Effect.forkScoped(pending.send)
-      yield* sending.arrived
-      const balance = rpc.arm("eth_call", "holdBefore", (params) => params.includes(balanceOf))
-      const refusing = yield* Effect.forkScoped(late.send)
-      yield* balance.arrived
-      // A clock's difference before the first look at the balance, and more than that before the second one.
-      yield* sql`UPDATE payment_attempts SET ended_at = ${new Date(Date.now() - 59_999).toISOString()}::timestamptz
+  it("buys nothing with what a payment in flight takes, while an older payment becomes a minute old", function* ({
+    rpc,
+    sql,
+    url,
+  }) {
+    // Two prices: the first purchase spends one, and the other one is promised twice.
+    const [older, pending, late] = yield* prepare(url, edition, 3, 2n * Purchase.price)
+    if (older === undefined || pending === undefined || late === undefined) return assert.fail()
+    assert.strictEqual((yield* older.send).status, 201)
+    const sending = rpc.arm("eth_sendRawTransaction", "holdBefore")
+    const slow = yield* Effect.forkScoped(pending.send)
+    yield* sending.arrived
+    const balance = rpc.arm("eth_call", "holdBefore", (params) => params.includes(balanceOf))
+    const refusing = yield* Effect.forkScoped(late.send)
+    yield* balance.arrived
+    // A clock's difference before the first look at the balance, and more than that before the second one.
+    yield* sql`UPDATE payment_attempts SET ended_at = ${new Date(Date.now() - 59_999).toISOString()}::timestamptz
         WHERE state = 'settled'`
-      yield* Effect.sleep("50 millis")
-      yield* balance.release
-      const refused = yield* Fiber.join(refusing)
-      assert.deepStrictEqual([refused.status, refused.json["reason"]], [402, "insufficient_funds"], refused.text)
-      assert.deepInclude(yield* attempts, { pending: 1, settled: 1, failed: 0 })
-      yield* sending.release
-      assert.strictEqual((yield* Fiber.join(slow)).status, 201)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+    yield* Effect.sleep("50 millis")
+    yield* balance.release
+    const refused = yield* Fiber.join(refusing)
+    assert.deepStrictEqual([refused.status, refused.json["reason"]], [402, "insufficient_funds"], refused.text)
+    assert.deepInclude(yield* attempts, { pending: 1, settled: 1, failed: 0 })
+    yield* sending.release
+    assert.strictEqual((yield* Fiber.join(slow)).status, 201)
+  })
 
-  it.live("can spend its balance again when its payment has failed", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const [first, second] = yield* prepare(url, stone, 2, Purchase.price)
-      if (first === undefined || second === undefined) return assert.fail()
-      rpc.arm("eth_sendRawTransaction", "dropBefore")
-      assert.strictEqual((yield* first.send).status, 202)
-      const refused = yield* second.send
-      assert.deepStrictEqual([refused.status, refused.json["reason"]], [402, "insufficient_funds"], refused.text)
-      yield* Purchase.onChain(async (client) => {
-        await client.increaseTime({ seconds: 600 })
-        await client.mine({ blocks: 4 })
-      })
-      yield* rpc.calm
-      assert.strictEqual((yield* Purchase.secondInquiry(url, first)).status, 402)
-      assert.deepInclude(yield* attempts, { pending: 0, failed: 1, claims: 0 })
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
+  it.on(proxiedServer("relayer"))("can spend its balance again when its payment has failed", function* ({ rpc, url }) {
+    const [first, second] = yield* prepare(url, stone, 2, Purchase.price)
+    if (first === undefined || second === undefined) return assert.fail()
+    rpc.arm("eth_sendRawTransaction", "dropBefore")
+    assert.strictEqual((yield* first.send).status, 202)
+    const refused = yield* second.send
+    assert.deepStrictEqual([refused.status, refused.json["reason"]], [402, "insufficient_funds"], refused.text)
+    yield* Purchase.onChain(async (client) => {
+      await client.increaseTime({ seconds: 600 })
+      await client.mine({ blocks: 4 })
+    })
+    yield* rpc.calm
+    assert.strictEqual((yield* Purchase.secondInquiry(url, first)).status, 402)
+    assert.deepInclude(yield* attempts, { pending: 0, failed: 1, claims: 0 })
+  })
 })

@@ -1,5 +1,5 @@
 /** What a client's question costs, and whom it keeps waiting: looks are shared and rest, and each rail is swept by itself. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
@@ -9,7 +9,7 @@ import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { configOf, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { apart } from "../lab/Suites.ts"
 
 const soon = (key: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -36,28 +36,25 @@ const sweeping = Layer.effect(
   }),
 ).pipe(Layer.provideMerge(Layer.merge(stage, processor)), Layer.orDie)
 
-describe("a card processor that hangs", () => {
-  it.live("keeps no attempt waiting that is paid on chain", () =>
-    Effect.gen(function* () {
-      const { database, url } = yield* paymentFixture
-      const bank = yield* Processor
-      const card = yield* prepare(url)
-      const hanging = bank.arm("holdBefore")
-      yield* Effect.forkScoped(Effect.exit(send(card)))
-      yield* hanging.arrived
-      yield* soon(card.key)
-      yield* Effect.sync(() => bank.asked().charges).pipe(
-        until("no sweep asked for the charge", (charges) => charges === 2),
-      )
-      const purchase = yield* Purchase.prepare(url)
-      database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
-      yield* database.calm
-      yield* soon(purchase.key)
-      yield* Purchase.ended(purchase)
-      assert.deepInclude(yield* Purchase.attemptOf(purchase), { state: "settled" })
-      assert.deepStrictEqual(bank.taken(), [])
-      yield* hanging.discard
-    }).pipe(Effect.provide(sweeping)),
-  )
+apart("a card processor that hangs", sweeping, (it) => {
+  it("keeps no attempt waiting that is paid on chain", function* ({ database, url }) {
+    const bank = yield* Processor
+    const card = yield* prepare(url)
+    const hanging = bank.arm("holdBefore")
+    yield* Effect.forkScoped(Effect.exit(send(card)))
+    yield* hanging.arrived
+    yield* soon(card.key)
+    yield* Effect.sync(() => bank.asked().charges).pipe(
+      until("no sweep asked for the charge", (charges) => charges === 2),
+    )
+    const purchase = yield* Purchase.prepare(url)
+    database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
+    assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
+    yield* database.calm
+    yield* soon(purchase.key)
+    yield* Purchase.ended(purchase)
+    assert.deepInclude(yield* Purchase.attemptOf(purchase), { state: "settled" })
+    assert.deepStrictEqual(bank.taken(), [])
+    yield* hanging.discard
+  })
 })

@@ -1,10 +1,11 @@
 /** Every payment that does not fit is refused with its reason, charges nothing and leaves nothing behind. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
+import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { type Authorization, challengeOf, encode, type Offer, type Payment, sign } from "../lab/buyer/Payment.ts"
+import { suite } from "../lab/Suites.ts"
 
 const other = "0x00000000000000000000000000000000000000aa"
 
@@ -140,10 +141,9 @@ const everything = Effect.gen(function* () {
     (SELECT count(*) FROM payment_pools) AS pools, (SELECT count(*) FROM witness_stones) AS stones`
 })
 
-layer(world(), { excludeTestServices: true })("a payment that does not fit", (it) => {
-  it.effect.each(cases)("$name", (one) =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
+suite("a payment that does not fit", world(), (it) => {
+  for (const one of cases) {
+    it(`${one.name}`, function* ({ url }) {
       const payer = yield* newPayer(one.funds)
       const before = yield* everything
       const body = { commitment: newCommitment() }
@@ -169,6 +169,6 @@ layer(world(), { excludeTestServices: true })("a payment that does not fit", (it
         isJudged ? /\bNothing was charged\.$/u : /\bThis request charged nothing\.$/u,
       )
       assert.deepStrictEqual(yield* everything, before)
-    }),
-  )
+    })
+  }
 })

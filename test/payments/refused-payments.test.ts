@@ -1,14 +1,13 @@
 /** A stranger's refused payments stop costing questions to the node; whoever pays honestly is not held up. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { patience } from "../lab/Patience.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { loopback } from "../lab/server/Rooms.ts"
 import { ask, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { apart } from "../lab/Suites.ts"
 
 const from = (address: string) => ({ "x-forwarded-for": address })
 
@@ -31,55 +30,44 @@ const refusedBy = Effect.fnUntraced(function* (address: string, count: number, c
 
 const server = proxiedServer("relayer", "10 seconds", "1 hour", 50, {}, { trustedProxies: loopback })
 
-describe("refused payments of one address", { timeout: patience(60) }, () => {
-  it.live("are 402 sixty times a minute, then 429 without a question to the node", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const honest = yield* Purchase.prepare(url)
-      const settled = yield* Purchase.prepare(url)
-      const sent = yield* ask(`${url}/api/witness`, post(settled.body, { ...settled.headers, ...from("198.51.100.7") }))
-      assert.strictEqual(sent.status, 201, "a payment that settles counts nowhere")
+apart("refused payments of one address", server, (it) => {
+  it("are 402 sixty times a minute, then 429 without a question to the node", function* ({ rpc, url }) {
+    const honest = yield* Purchase.prepare(url)
+    const settled = yield* Purchase.prepare(url)
+    const sent = yield* ask(`${url}/api/witness`, post(settled.body, { ...settled.headers, ...from("198.51.100.7") }))
+    assert.strictEqual(sent.status, 201, "a payment that settles counts nowhere")
 
-      const heard: Array<string> = []
-      rpc.arm("*", "holdBefore", (params) => (heard.push(params.toLowerCase()), false))
-      const isAskedAbout = (wallet: string) => heard.some((params) => params.includes(wallet))
-      const first = yield* refusedBy("198.51.100.7", 60, 8)
-      assert.isTrue(first.wallets.every(isAskedAbout))
-      for (const one of first.answers) assertAnswer(one, 402, "payment_invalid")
+    const heard: Array<string> = []
+    rpc.arm("*", "holdBefore", (params) => (heard.push(params.toLowerCase()), false))
+    const isAskedAbout = (wallet: string) => heard.some((params) => params.includes(wallet))
+    const first = yield* refusedBy("198.51.100.7", 60, 8)
+    assert.isTrue(first.wallets.every(isAskedAbout))
+    for (const one of first.answers) assertAnswer(one, 402, "payment_invalid")
 
-      const more = yield* refusedBy("198.51.100.7", 20, 8)
-      for (const one of more.answers) {
-        assertAnswer(one, 429, "rate_limited")
-        const wait = Number(one.headers.get("retry-after"))
-        assert.isTrue(wait >= 1 && wait <= 60, String(wait))
-        assert.strictEqual(one.json["retryAfter"], wait)
-        assert.match(String(one.json["message"]), /60 refused payments per minute.*charged and changed nothing\.$/u)
-      }
-      assert.isFalse(more.wallets.some(isAskedAbout))
-      yield* rpc.calm
+    const more = yield* refusedBy("198.51.100.7", 20, 8)
+    for (const one of more.answers) {
+      assertAnswer(one, 429, "rate_limited")
+      const wait = Number(one.headers.get("retry-after"))
+      assert.isTrue(wait >= 1 && wait <= 60, String(wait))
+      assert.strictEqual(one.json["retryAfter"], wait)
+      assert.match(String(one.json["message"]), /60 refused payments per minute.*charged and changed nothing\.$/u)
+    }
+    assert.isFalse(more.wallets.some(isAskedAbout))
+    yield* rpc.calm
 
-      const replay = yield* ask(
-        `${url}/api/witness`,
-        post(settled.body, { ...settled.headers, ...from("198.51.100.7") }),
-      )
-      assert.strictEqual(replay.status, 200, "a known key is answered as ever")
-      const unpaid = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, from("198.51.100.7")))
-      assert.strictEqual(unpaid.status, 402, "and so is the question for a price")
-      const elsewhere = yield* ask(
-        `${url}/api/witness`,
-        post(honest.body, { ...honest.headers, ...from("203.0.113.9") }),
-      )
-      assert.strictEqual(elsewhere.status, 201, "another address is not held up")
-    }).pipe(Effect.provide(server)),
-  )
+    const replay = yield* ask(`${url}/api/witness`, post(settled.body, { ...settled.headers, ...from("198.51.100.7") }))
+    assert.strictEqual(replay.status, 200, "a known key is answered as ever")
+    const unpaid = yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, from("198.51.100.7")))
+    assert.strictEqual(unpaid.status, 402, "and so is the question for a price")
+    const elsewhere = yield* ask(`${url}/api/witness`, post(honest.body, { ...honest.headers, ...from("203.0.113.9") }))
+    assert.strictEqual(elsewhere.status, 201, "another address is not held up")
+  })
 
-  it.live("are bounded when they come all at once, too", () =>
-    Effect.gen(function* () {
-      const { answers } = yield* refusedBy("198.51.100.8", 300, 300)
-      const refused = answers.filter(({ status }) => status === 402).length
-      assert.isAtLeast(refused, 60)
-      assert.isAtMost(refused, 60 + 64)
-      assert.strictEqual(answers.filter(({ status }) => status === 429).length, 300 - refused)
-    }).pipe(Effect.provide(server)),
-  )
+  it("are bounded when they come all at once, too", function* () {
+    const { answers } = yield* refusedBy("198.51.100.8", 300, 300)
+    const refused = answers.filter(({ status }) => status === 402).length
+    assert.isAtLeast(refused, 60)
+    assert.isAtMost(refused, 60 + 64)
+    assert.strictEqual(answers.filter(({ status }) => status === 429).length, 300 - refused)
+  })
 })

@@ -1,5 +1,5 @@
 /** Wallets that would have the relayer pay gas for nothing: each can do it once, and all servers know it. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
@@ -9,7 +9,8 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { agreeing, agrees, broadcast, burning, cancel, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { type Answer, newPayer, TestServer } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { apart } from "../lab/Suites.ts"
 
 /** Agrees while gas has no price, and otherwise turns until its gas is gone. */
 const burningAtAPrice: Hex = `0x3a156009575b6005565b${agrees}`
@@ -56,10 +57,11 @@ const nextAfterLook = Effect.fnUntraced(function* (purchase: Purchase.Purchase) 
   return reasonIn(yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, purchase.payer)))
 })
 
-describe("a wallet that agrees in a rehearsal and burns its gas in a block", { concurrent: true }, () => {
-  it.live("cannot tell them apart by the price of gas", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
+apart(
+  "a wallet that agrees in a rehearsal and burns its gas in a block",
+  proxiedServer("relayer", "20 seconds"),
+  (it) => {
+    it("cannot tell them apart by the price of gas", function* ({ url }) {
       const payer = yield* newPayer(8n * Purchase.price)
       const purchases = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], () => Purchase.prepare(url, undefined, payer))
       yield* giveCode(payer.address, burningAtAPrice)
@@ -71,12 +73,12 @@ describe("a wallet that agrees in a rehearsal and burns its gas in a block", { c
         assert.deepStrictEqual(reasonIn(answer), [402, "payment_failed", "invalid_exact_evm_signature"], answer.text)
       }
       assert.deepStrictEqual(yield* attempts, [["failed", failed.length]], "no slot is held")
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+    })
 
-  it.live("has one payment open until one is paid, and is refused at once by every server when it reverts", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
+    it("has one payment open until one is paid, and is refused at once by every server when it reverts", function* ({
+      rpc,
+      url,
+    }) {
       const other = yield* anotherServer()
       const payer = yield* newPayer(64n * Purchase.price)
       const purchases = yield* Effect.forEach([1, 2, 3, 4, 5, 6], () => Purchase.prepare(url, undefined, payer))
@@ -121,91 +123,76 @@ describe("a wallet that agrees in a rehearsal and burns its gas in a block", { c
       const lost = yield* lostGas
       assert.isAbove(lost, 50_000)
       assert.isAtMost(lost, 750_000)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds")), Effect.scoped),
-  )
+    })
+  },
+)
+
+apart("a payment that was in a block and did not pay", proxiedServer("relayer", "20 seconds"), (it) => {
+  it("is its wallet's fault also where its authorization ends at once", function* ({ sql }) {
+    const purchase = yield* burnt
+    // As if it had been signed for a few seconds only: it lives, and is too short to be sent.
+    const end = Math.floor(Date.now() / 1000) + 4
+    yield* sql`UPDATE payment_attempts SET valid_before = ${end} WHERE idempotency_key = ${purchase.key}`
+    assert.deepStrictEqual(yield* nextAfterLook(purchase), [402, "payment_invalid", "wallet_reverted_settlement"])
+    assert.isAbove(yield* lostGas, 50_000)
+  })
+
+  it("is its wallet's fault also where that cancels it, before the cancellation is final", function* ({ url }) {
+    const purchase = yield* burnt
+    yield* cancel(purchase)
+    assert.deepStrictEqual(yield* nextAfterLook(purchase), [402, "payment_invalid", "wallet_reverted_settlement"])
+    const lost = yield* lostGas
+    assert.isAbove(lost, 50_000)
+    // It is counted once, and its attempt ends as it did before.
+    yield* Purchase.passExpiry
+    yield* Purchase.secondInquiry(url, purchase)
+    yield* Purchase.assertFailed(url, purchase, "authorization_canceled")
+    assert.strictEqual(yield* lostGas, lost)
+  })
+
+  it("is the fault of a wallet without code that cancelled it on its way", function* ({ url }) {
+    const purchase = yield* Purchase.prepare(url)
+    Purchase.assertPending(url, purchase, yield* buyAnd(purchase, cancel(purchase)))
+    assert.deepStrictEqual(yield* nextAfterLook(purchase), [402, "payment_invalid", "wallet_did_not_pay"])
+  })
+
+  it("is nobody's fault where its block came after its end", function* ({ url }) {
+    const purchase = yield* Purchase.prepare(url)
+    const late = Purchase.onChain((client) => client.increaseTime({ seconds: 200 }))
+    Purchase.assertPending(url, purchase, yield* buyAnd(purchase, late))
+    assert.strictEqual(yield* QueuedPayments.relayed, 1)
+    const [status] = yield* nextAfterLook(purchase)
+    assert.strictEqual(status, 201)
+    assert.strictEqual(yield* lostGas, 0)
+  })
+
+  it("is nobody's fault where somebody else was faster and it paid", function* ({ url }) {
+    const purchase = yield* Purchase.prepare(url)
+    yield* buyAnd(purchase, broadcast(purchase))
+    assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
+    const answer = yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, purchase.payer))
+    assert.strictEqual(answer.status, 201, answer.text)
+    assert.strictEqual(yield* lostGas, 0)
+  })
 })
 
-describe("a payment that was in a block and did not pay", { concurrent: true }, () => {
-  it.live("is its wallet's fault also where its authorization ends at once", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const purchase = yield* burnt
-      // As if it had been signed for a few seconds only: it lives, and is too short to be sent.
-      const end = Math.floor(Date.now() / 1000) + 4
-      yield* sql`UPDATE payment_attempts SET valid_before = ${end} WHERE idempotency_key = ${purchase.key}`
-      assert.deepStrictEqual(yield* nextAfterLook(purchase), [402, "payment_invalid", "wallet_reverted_settlement"])
-      assert.isAbove(yield* lostGas, 50_000)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
-
-  it.live("is its wallet's fault also where that cancels it, before the cancellation is final", () =>
-    Effect.gen(function* () {
-      const purchase = yield* burnt
-      yield* cancel(purchase)
-      assert.deepStrictEqual(yield* nextAfterLook(purchase), [402, "payment_invalid", "wallet_reverted_settlement"])
-      const lost = yield* lostGas
-      assert.isAbove(lost, 50_000)
-      // It is counted once, and its attempt ends as it did before.
-      const { url } = yield* TestServer
-      yield* Purchase.passExpiry
-      yield* Purchase.secondInquiry(url, purchase)
-      yield* Purchase.assertFailed(url, purchase, "authorization_canceled")
-      assert.strictEqual(yield* lostGas, lost)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
-
-  it.live("is the fault of a wallet without code that cancelled it on its way", () =>
-    Effect.gen(function* () {
-      const { purchase, url } = yield* signedFixture
-      Purchase.assertPending(url, purchase, yield* buyAnd(purchase, cancel(purchase)))
-      assert.deepStrictEqual(yield* nextAfterLook(purchase), [402, "payment_invalid", "wallet_did_not_pay"])
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
-
-  it.live("is nobody's fault where its block came after its end", () =>
-    Effect.gen(function* () {
-      const { purchase, url } = yield* signedFixture
-      const late = Purchase.onChain((client) => client.increaseTime({ seconds: 200 }))
-      Purchase.assertPending(url, purchase, yield* buyAnd(purchase, late))
-      assert.strictEqual(yield* QueuedPayments.relayed, 1)
-      const [status] = yield* nextAfterLook(purchase)
-      assert.strictEqual(status, 201)
-      assert.strictEqual(yield* lostGas, 0)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
-
-  it.live("is nobody's fault where somebody else was faster and it paid", () =>
-    Effect.gen(function* () {
-      const { purchase, url } = yield* signedFixture
-      yield* buyAnd(purchase, broadcast(purchase))
-      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
-      const answer = yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, purchase.payer))
-      assert.strictEqual(answer.status, 201, answer.text)
-      assert.strictEqual(yield* lostGas, 0)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
-})
-
-describe("payments of a wallet without code that could not be sent", { concurrent: true }, () => {
-  it.live("are not sent later where it has code by then, and are where it has none", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const payer = yield* newPayer(3n * Purchase.price)
-      const changing = yield* Effect.forEach([1, 2, 3], () => Purchase.prepare(url, undefined, payer))
-      const honest = yield* Purchase.prepare(url)
-      rpc.arm("eth_estimateGas", "refusal")
-      for (const one of [...changing, honest]) Purchase.assertPending(url, one, yield* Purchase.send(url, one))
-      yield* rpc.calm
-      yield* giveCode(payer.address, agreeing)
-      for (const one of changing) Purchase.assertPending(url, one, yield* Purchase.reconcile(url, one))
-      assert.strictEqual(yield* QueuedPayments.relayed, 0, "no gas is spent")
-      yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, honest), ({ status }) => status === 200)
-      yield* giveCode(payer.address, "0x")
-      for (const one of changing) {
-        yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
-      }
-      assert.strictEqual(yield* QueuedPayments.relayed, 4)
-      yield* Purchase.audit(url)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
+apart("payments of a wallet without code that could not be sent", proxiedServer("relayer"), (it) => {
+  it("are not sent later where it has code by then, and are where it has none", function* ({ rpc, url }) {
+    const payer = yield* newPayer(3n * Purchase.price)
+    const changing = yield* Effect.forEach([1, 2, 3], () => Purchase.prepare(url, undefined, payer))
+    const honest = yield* Purchase.prepare(url)
+    rpc.arm("eth_estimateGas", "refusal")
+    for (const one of [...changing, honest]) Purchase.assertPending(url, one, yield* Purchase.send(url, one))
+    yield* rpc.calm
+    yield* giveCode(payer.address, agreeing)
+    for (const one of changing) Purchase.assertPending(url, one, yield* Purchase.reconcile(url, one))
+    assert.strictEqual(yield* QueuedPayments.relayed, 0, "no gas is spent")
+    yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, honest), ({ status }) => status === 200)
+    yield* giveCode(payer.address, "0x")
+    for (const one of changing) {
+      yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+    }
+    assert.strictEqual(yield* QueuedPayments.relayed, 4)
+    yield* Purchase.audit(url)
+  })
 })

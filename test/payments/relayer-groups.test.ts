@@ -1,9 +1,8 @@
 /** Payments that travel in one transaction: each ends by its own evidence, and what one does costs its neighbours nothing. */
 import { createHash } from "node:crypto"
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { SqlClient } from "effect/sql"
 import { multicall3 } from "../../schema/payments/Usdc.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { verifyChain } from "../../src/cli/verify/Chain.ts"
@@ -11,9 +10,10 @@ import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
-import { type Answer, ask, newCommitment, newPayer, TestServer } from "../lab/Fixture.ts"
+import { type Answer, newCommitment, newPayer, read } from "../lab/Fixture.ts"
 import { agreeing, burning, empty, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
+import { apart } from "../lab/Suites.ts"
 
 const prepare = (url: string, count: number) =>
   Effect.forEach(Array.from({ length: count }), () => Purchase.prepare(url, Purchase.price), { concurrency: 5 })
@@ -37,181 +37,167 @@ const catchGroup = (purchases: ReadonlyArray<Purchase.Purchase>) =>
 
 const patient = proxiedServer("relayer", "20 seconds")
 
-describe("payments that wait while another is sent", { concurrent: true }, () => {
-  it.live("travel in one transaction, and each has its own stone, receipt and charge", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const [first, ...others] = yield* prepare(url, 9)
-      if (first === undefined) return
-      const crowd = yield* QueuedPayments.gather(url, first, others)
-      yield* crowd.letGo
-      assert.deepStrictEqual(statuses([yield* crowd.first, ...(yield* crowd.others)]), Array(9).fill(201))
-      const sent = yield* QueuedPayments.sentFor([first, ...others])
-      assert.deepStrictEqual(
-        sent.map(({ isGroup, payments }) => [isGroup, payments]),
-        [
-          [false, 1],
-          [true, 8],
-        ],
-      )
-      for (const one of others) {
-        const { transaction } = yield* Purchase.assertSettled(url, one)
-        assert.strictEqual(transaction, sent[1]?.hash)
-      }
-    }).pipe(Effect.provide(patient)),
-  )
+apart("payments that wait while another is sent", patient, (it) => {
+  it("travel in one transaction, and each has its own stone, receipt and charge", function* ({ url }) {
+    const [first, ...others] = yield* prepare(url, 9)
+    if (first === undefined) return
+    const crowd = yield* QueuedPayments.gather(url, first, others)
+    yield* crowd.letGo
+    assert.deepStrictEqual(statuses([yield* crowd.first, ...(yield* crowd.others)]), Array(9).fill(201))
+    const sent = yield* QueuedPayments.sentFor([first, ...others])
+    assert.deepStrictEqual(
+      sent.map(({ isGroup, payments }) => [isGroup, payments]),
+      [
+        [false, 1],
+        [true, 8],
+      ],
+    )
+    for (const one of others) {
+      const { transaction } = yield* Purchase.assertSettled(url, one)
+      assert.strictEqual(transaction, sent[1]?.hash)
+    }
+  })
 
-  it.live("leave behind the one that its wallet can no longer pay, which is refused as it would be alone", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const [first, poor, ...others] = yield* prepare(url, 6)
-      if (first === undefined || poor === undefined) return
-      const crowd = yield* QueuedPayments.gather(url, first, [poor, ...others])
-      yield* empty(poor.payer)
-      yield* crowd.letGo
-      const [refused, ...settled] = yield* crowd.others
-      assert.deepStrictEqual(statuses(settled), Array(4).fill(201))
-      assert.deepStrictEqual(refused && reasonIn(refused), [
-        402,
-        "payment_failed",
-        "invalid_exact_evm_insufficient_balance",
-      ])
-      const sent = yield* QueuedPayments.sentFor([first, poor, ...others])
-      assert.deepStrictEqual(
-        sent.map(({ payments }) => payments),
-        [1, 4],
-      )
-      assert.strictEqual((yield* QueuedPayments.sentFor([poor])).filter(({ payments }) => payments > 0).length, 0)
-      yield* Purchase.assertFailed(url, poor, "invalid_exact_evm_insufficient_balance")
-    }).pipe(Effect.provide(patient)),
-  )
+  it("leave behind the one that its wallet can no longer pay, which is refused as it would be alone", function* ({
+    url,
+  }) {
+    const [first, poor, ...others] = yield* prepare(url, 6)
+    if (first === undefined || poor === undefined) return
+    const crowd = yield* QueuedPayments.gather(url, first, [poor, ...others])
+    yield* empty(poor.payer)
+    yield* crowd.letGo
+    const [refused, ...settled] = yield* crowd.others
+    assert.deepStrictEqual(statuses(settled), Array(4).fill(201))
+    assert.deepStrictEqual(refused && reasonIn(refused), [
+      402,
+      "payment_failed",
+      "invalid_exact_evm_insufficient_balance",
+    ])
+    const sent = yield* QueuedPayments.sentFor([first, poor, ...others])
+    assert.deepStrictEqual(
+      sent.map(({ payments }) => payments),
+      [1, 4],
+    )
+    assert.strictEqual((yield* QueuedPayments.sentFor([poor])).filter(({ payments }) => payments > 0).length, 0)
+    yield* Purchase.assertFailed(url, poor, "invalid_exact_evm_insufficient_balance")
+  })
 
-  it.live("are paid for where the wallet of one is emptied behind its rehearsal; that one is not sent again", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const [first, poor, ...others] = yield* prepare(url, 6)
-      if (first === undefined || poor === undefined) return
-      const caught = yield* catchGroup(others)
-      const crowd = yield* QueuedPayments.gather(url, first, [poor, ...others])
-      yield* crowd.letGo
-      yield* caught.arrived
-      yield* empty(poor.payer)
-      yield* caught.release
-      const [open, ...settled] = yield* crowd.others
-      assert.deepStrictEqual(statuses(settled), Array(4).fill(201))
-      if (open !== undefined) Purchase.assertPending(url, poor, open)
-      Purchase.assertPending(url, poor, yield* Purchase.reconcile(url, poor))
-      const sent = yield* QueuedPayments.sentFor([first, poor, ...others])
-      assert.deepStrictEqual(
-        sent.map(({ payments }) => payments),
-        [1, 5],
-      )
-      // Its share of the gas is lost, those of the others are not.
-      const used = yield* QueuedPayments.gasOf([poor])
-      const sql = yield* SqlClient.SqlClient
-      assert.deepStrictEqual(yield* sql`SELECT sum(lost_gas)::int AS lost FROM payment_payers`, [
-        { lost: used - Math.floor((used * 4) / 5) },
-      ])
-      // It had gas enough, so that no neighbour is at fault.
-      yield* Effect.flatMap(LocalChain, ({ fund }) => fund(poor.payer.address, Purchase.price))
-      const again = yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, poor.payer))
-      assert.deepStrictEqual(reasonIn(again), [402, "payment_invalid", "wallet_did_not_pay"])
-      yield* Purchase.passExpiry
-      yield* Purchase.reconcile(url, poor)
-      yield* Purchase.afterNextSweep(poor)
-      assert.strictEqual((yield* Purchase.reconcile(url, poor)).status, 402)
-      assert.deepInclude(yield* Purchase.books(poor), { state: "failed", charged: 0, stones: 0, claims: 0 })
-      yield* Purchase.audit(url)
-    }).pipe(Effect.provide(patient)),
-  )
+  it("are paid for where the wallet of one is emptied behind its rehearsal; that one is not sent again", function* ({
+    sql,
+    url,
+  }) {
+    const [first, poor, ...others] = yield* prepare(url, 6)
+    if (first === undefined || poor === undefined) return
+    const caught = yield* catchGroup(others)
+    const crowd = yield* QueuedPayments.gather(url, first, [poor, ...others])
+    yield* crowd.letGo
+    yield* caught.arrived
+    yield* empty(poor.payer)
+    yield* caught.release
+    const [open, ...settled] = yield* crowd.others
+    assert.deepStrictEqual(statuses(settled), Array(4).fill(201))
+    if (open !== undefined) Purchase.assertPending(url, poor, open)
+    Purchase.assertPending(url, poor, yield* Purchase.reconcile(url, poor))
+    const sent = yield* QueuedPayments.sentFor([first, poor, ...others])
+    assert.deepStrictEqual(
+      sent.map(({ payments }) => payments),
+      [1, 5],
+    )
+    // Its share of the gas is lost, those of the others are not.
+    const used = yield* QueuedPayments.gasOf([poor])
+    assert.deepStrictEqual(yield* sql`SELECT sum(lost_gas)::int AS lost FROM payment_payers`, [
+      { lost: used - Math.floor((used * 4) / 5) },
+    ])
+    // It had gas enough, so that no neighbour is at fault.
+    yield* Effect.flatMap(LocalChain, ({ fund }) => fund(poor.payer.address, Purchase.price))
+    const again = yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, poor.payer))
+    assert.deepStrictEqual(reasonIn(again), [402, "payment_invalid", "wallet_did_not_pay"])
+    yield* Purchase.passExpiry
+    yield* Purchase.reconcile(url, poor)
+    yield* Purchase.afterNextSweep(poor)
+    assert.strictEqual((yield* Purchase.reconcile(url, poor)).status, 402)
+    assert.deepInclude(yield* Purchase.books(poor), { state: "failed", charged: 0, stones: 0, claims: 0 })
+    yield* Purchase.audit(url)
+  })
 
-  it.live("are sent alone where a wallet took the gas of all, and that wallet is refused from then on", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const [first, ...others] = yield* prepare(url, 7)
-      if (first === undefined) return
-      const caught = yield* catchGroup(others)
-      const crowd = yield* QueuedPayments.gather(url, first, others)
-      yield* crowd.letGo
-      yield* caught.arrived
-      // Whoever comes first in the transaction, all behind it are left without gas.
-      const [burner, ...honest] = caught.order()
-      if (burner === undefined) return
-      yield* giveCode(burner.payer.address, burning)
-      yield* caught.release
-      yield* crowd.others
-      for (const one of honest) {
-        yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
-      }
-      const sent = yield* QueuedPayments.sentFor([first, ...others])
-      assert.isAtMost(sent.filter(({ payments }) => payments > 0).length, 2 + honest.length)
-      for (const one of honest) yield* Purchase.assertSettled(url, one)
-      yield* Purchase.reconcile(url, burner)
-      yield* Effect.flatMap(LocalChain, ({ fund }) => fund(burner.payer.address, 2n * Purchase.price))
-      const again = yield* Purchase.prepare(url, Purchase.price, burner.payer)
-      yield* giveCode(burner.payer.address, agreeing)
-      const refused = yield* Purchase.send(url, again)
-      assert.deepStrictEqual(reasonIn(refused), [402, "payment_invalid", "wallet_reverted_settlement"])
-      assert.match(
-        String(refused.json["message"]),
-        /for an hour .* This request charged nothing; until its validBefore .* Pay from another wallet/u,
-      )
-      // Nobody else loses the gas of a group to such a wallet for a while.
-      const [next, ...later] = yield* prepare(url, 4)
-      if (next === undefined) return
-      const apart = yield* QueuedPayments.gather(url, next, later)
-      yield* apart.letGo
-      assert.deepStrictEqual(statuses(yield* apart.others), Array(3).fill(201))
-      assert.isFalse((yield* QueuedPayments.sentFor(later)).some(({ isGroup, payments }) => isGroup && payments > 0))
-    }).pipe(Effect.provide(patient)),
-  )
+  it("are sent alone where a wallet took the gas of all, and that wallet is refused from then on", function* ({ url }) {
+    const [first, ...others] = yield* prepare(url, 7)
+    if (first === undefined) return
+    const caught = yield* catchGroup(others)
+    const crowd = yield* QueuedPayments.gather(url, first, others)
+    yield* crowd.letGo
+    yield* caught.arrived
+    // Whoever comes first in the transaction, all behind it are left without gas.
+    const [burner, ...honest] = caught.order()
+    if (burner === undefined) return
+    yield* giveCode(burner.payer.address, burning)
+    yield* caught.release
+    yield* crowd.others
+    for (const one of honest) {
+      yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+    }
+    const sent = yield* QueuedPayments.sentFor([first, ...others])
+    assert.isAtMost(sent.filter(({ payments }) => payments > 0).length, 2 + honest.length)
+    for (const one of honest) yield* Purchase.assertSettled(url, one)
+    yield* Purchase.reconcile(url, burner)
+    yield* Effect.flatMap(LocalChain, ({ fund }) => fund(burner.payer.address, 2n * Purchase.price))
+    const again = yield* Purchase.prepare(url, Purchase.price, burner.payer)
+    yield* giveCode(burner.payer.address, agreeing)
+    const refused = yield* Purchase.send(url, again)
+    assert.deepStrictEqual(reasonIn(refused), [402, "payment_invalid", "wallet_reverted_settlement"])
+    assert.match(
+      String(refused.json["message"]),
+      /for an hour .* This request charged nothing; until its validBefore .* Pay from another wallet/u,
+    )
+    // Nobody else loses the gas of a group to such a wallet for a while.
+    const [next, ...later] = yield* prepare(url, 4)
+    if (next === undefined) return
+    const apart = yield* QueuedPayments.gather(url, next, later)
+    yield* apart.letGo
+    assert.deepStrictEqual(statuses(yield* apart.others), Array(3).fill(201))
+    assert.isFalse((yield* QueuedPayments.sentFor(later)).some(({ isGroup, payments }) => isGroup && payments > 0))
+  })
 
-  it.live("go without a wallet that has code, which travels alone", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const [first, smart, ...others] = yield* prepare(url, 5)
-      if (first === undefined || smart === undefined) return
-      yield* giveCode(smart.payer.address, agreeing)
-      const crowd = yield* QueuedPayments.gather(url, first, [smart, ...others])
-      yield* crowd.letGo
-      assert.deepStrictEqual(statuses(yield* crowd.others), Array(4).fill(201))
-      const own = (yield* QueuedPayments.sentFor([smart])).filter(({ payments }) => payments > 0)
-      assert.deepStrictEqual(
-        own.map(({ isGroup }) => isGroup),
-        [false],
-      )
-      const groups = (yield* QueuedPayments.sentFor(others)).filter(({ isGroup }) => isGroup)
-      assert.deepStrictEqual(
-        groups.map(({ payments }) => payments),
-        [3],
-      )
-    }).pipe(Effect.provide(patient)),
-  )
+  it("go without a wallet that has code, which travels alone", function* ({ url }) {
+    const [first, smart, ...others] = yield* prepare(url, 5)
+    if (first === undefined || smart === undefined) return
+    yield* giveCode(smart.payer.address, agreeing)
+    const crowd = yield* QueuedPayments.gather(url, first, [smart, ...others])
+    yield* crowd.letGo
+    assert.deepStrictEqual(statuses(yield* crowd.others), Array(4).fill(201))
+    const own = (yield* QueuedPayments.sentFor([smart])).filter(({ payments }) => payments > 0)
+    assert.deepStrictEqual(
+      own.map(({ isGroup }) => isGroup),
+      [false],
+    )
+    const groups = (yield* QueuedPayments.sentFor(others)).filter(({ isGroup }) => isGroup)
+    assert.deepStrictEqual(
+      groups.map(({ payments }) => payments),
+      [3],
+    )
+  })
 
-  it.live("go without a wallet that got code after it was let in, of which nothing is sent", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const [first, ...others] = yield* prepare(url, 4)
-      if (first === undefined) return
-      const payer = yield* newPayer(5n * Purchase.price)
-      const changing = yield* Effect.forEach([1, 2, 3, 4, 5], () => Purchase.prepare(url, undefined, payer))
-      const crowd = yield* QueuedPayments.gather(url, first, [...changing, ...others])
-      yield* giveCode(payer.address, agreeing)
-      yield* crowd.letGo
-      const answers = yield* crowd.others
-      assert.deepStrictEqual(statuses(answers.slice(5)), Array(3).fill(201))
-      for (const answer of answers.slice(0, 5)) {
-        assert.deepStrictEqual(reasonIn(answer), [402, "payment_failed", "wallet_got_code"])
-        assert.match(String(answer.json["message"]), /got code .* This request charged nothing; until its validBefore/u)
-      }
-      assert.strictEqual((yield* QueuedPayments.sentFor(changing)).filter(({ payments }) => payments > 0).length, 0)
-      yield* Purchase.audit(url)
-    }).pipe(Effect.provide(patient)),
-  )
+  it("go without a wallet that got code after it was let in, of which nothing is sent", function* ({ url }) {
+    const [first, ...others] = yield* prepare(url, 4)
+    if (first === undefined) return
+    const payer = yield* newPayer(5n * Purchase.price)
+    const changing = yield* Effect.forEach([1, 2, 3, 4, 5], () => Purchase.prepare(url, undefined, payer))
+    const crowd = yield* QueuedPayments.gather(url, first, [...changing, ...others])
+    yield* giveCode(payer.address, agreeing)
+    yield* crowd.letGo
+    const answers = yield* crowd.others
+    assert.deepStrictEqual(statuses(answers.slice(5)), Array(3).fill(201))
+    for (const answer of answers.slice(0, 5)) {
+      assert.deepStrictEqual(reasonIn(answer), [402, "payment_failed", "wallet_got_code"])
+      assert.match(String(answer.json["message"]), /got code .* This request charged nothing; until its validBefore/u)
+    }
+    assert.strictEqual((yield* QueuedPayments.sentFor(changing)).filter(({ payments }) => payments > 0).length, 0)
+    yield* Purchase.audit(url)
+  })
 
-  it.live("are sent one by one where groups are switched off", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
+  it.on(proxiedServer("relayer", "20 seconds", "1 hour", 1))(
+    "are sent one by one where groups are switched off",
+    function* ({ url }) {
       const purchases = yield* prepare(url, 8)
       const answers = yield* Effect.forEach(purchases, (one) => Purchase.send(url, one), { concurrency: "unbounded" })
       assert.deepStrictEqual(statuses(answers), Array(8).fill(201))
@@ -220,87 +206,80 @@ describe("payments that wait while another is sent", { concurrent: true }, () =>
         sent.map(({ isGroup, payments }) => [isGroup, payments]),
         Array.from({ length: 8 }, () => [false, 1]),
       )
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds", "1 hour", 1))),
+    },
   )
 
-  it.live("are sent one by one where the chain has no Multicall3", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const [first, ...others] = yield* prepare(url, 4)
-      if (first === undefined) return
-      yield* giveCode(multicall3, "0x")
-      const crowd = yield* QueuedPayments.gather(url, first, others)
-      yield* crowd.letGo
-      assert.deepStrictEqual(statuses(yield* crowd.others), Array(3).fill(201))
-      assert.strictEqual((yield* QueuedPayments.sentFor(others)).filter(({ isGroup }) => isGroup).length, 0)
-    }).pipe(Effect.provide(patient)),
-  )
+  it("are sent one by one where the chain has no Multicall3", function* ({ url }) {
+    const [first, ...others] = yield* prepare(url, 4)
+    if (first === undefined) return
+    yield* giveCode(multicall3, "0x")
+    const crowd = yield* QueuedPayments.gather(url, first, others)
+    yield* crowd.letGo
+    assert.deepStrictEqual(statuses(yield* crowd.others), Array(3).fill(201))
+    assert.strictEqual((yield* QueuedPayments.sentFor(others)).filter(({ isGroup }) => isGroup).length, 0)
+  })
 })
 
 const linkOf = (...parts: ReadonlyArray<unknown>) => createHash("sha256").update(parts.join("\0")).digest("hex")
 
-describe("two stones of one wallet in one transaction", { concurrent: true }, () => {
-  it.live("are two transfers to whoever verifies the chain, and one transfer is not taken for two stones", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const [first] = yield* prepare(url, 1)
-      if (first === undefined) return
-      const payer = yield* newPayer(2n * Purchase.price)
-      const others = yield* Effect.forEach([1, 2], () => Purchase.prepare(url, undefined, payer))
-      const crowd = yield* QueuedPayments.gather(url, first, others)
-      yield* crowd.letGo
-      assert.deepStrictEqual(statuses(yield* crowd.others), [201, 201])
-      const { rpcUrl } = yield* LocalChain
-      const verify = (base: string) => Effect.provide(verifyChain(base, Option.some(rpcUrl)), FetchHttpClient.layer)
-      assert.strictEqual((yield* verify(url)).stones, 3)
+apart("two stones of one wallet in one transaction", patient, (it) => {
+  it("are two transfers to whoever verifies the chain, and one transfer is not taken for two stones", function* ({
+    url,
+  }) {
+    const [first] = yield* prepare(url, 1)
+    if (first === undefined) return
+    const payer = yield* newPayer(2n * Purchase.price)
+    const others = yield* Effect.forEach([1, 2], () => Purchase.prepare(url, undefined, payer))
+    const crowd = yield* QueuedPayments.gather(url, first, others)
+    yield* crowd.letGo
+    assert.deepStrictEqual(statuses(yield* crowd.others), [201, 201])
+    const { rpcUrl } = yield* LocalChain
+    const verify = (base: string) => Effect.provide(verifyChain(base, Option.some(rpcUrl)), FetchHttpClient.layer)
+    assert.strictEqual((yield* verify(url)).stones, 3)
 
-      // A chain of the same three stones, and a fourth that names the transaction of the last for its own.
-      const chain = JSON.parse((yield* ask(`${url}/api/witness/chain?limit=100`)).text)
-      const last = chain.entries[2]
-      const [sequence, commitment, previousHash] = [4, newCommitment(), last.chainHash]
-      const chainHash = linkOf(previousHash, sequence, commitment, last.witnessedAt, last.transaction)
-      const forged = { ...last, sequence, commitment, previousHash, chainHash }
-      const headers = {
-        etag: '"forgedforgedforgedforg"',
-        "cache-control": "no-cache",
-        "access-control-allow-origin": "*",
-      }
-      const liar = yield* serve(async (path) => ({
-        status: 200,
-        headers,
-        body: path.startsWith("/api/witness/chain")
-          ? JSON.stringify({
-              ...chain,
-              entries: [...chain.entries, forged],
-              head: { ...chain.head, sequence, chainHash },
-            })
-          : await fetch(`${url}${path}`).then((answer) => answer.text()),
-      }))
-      const found = yield* Effect.flip(verify(liar))
-      assert.match(found.message, /BROKEN at stone 4: its transaction 0x[0-9a-f]{64} does not hold the payment/u)
-    }).pipe(Effect.provide(patient), Effect.scoped),
-  )
+    // A chain of the same three stones, and a fourth that names the transaction of the last for its own.
+    const chain = yield* read("/api/witness/chain?limit=100")
+    const last = chain.entries[2]
+    const [sequence, commitment, previousHash] = [4, newCommitment(), last.chainHash]
+    const chainHash = linkOf(previousHash, sequence, commitment, last.witnessedAt, last.transaction)
+    const forged = { ...last, sequence, commitment, previousHash, chainHash }
+    const headers = {
+      etag: '"forgedforgedforgedforg"',
+      "cache-control": "no-cache",
+      "access-control-allow-origin": "*",
+    }
+    const liar = yield* serve(async (path) => ({
+      status: 200,
+      headers,
+      body: path.startsWith("/api/witness/chain")
+        ? JSON.stringify({
+            ...chain,
+            entries: [...chain.entries, forged],
+            head: { ...chain.head, sequence, chainHash },
+          })
+        : await fetch(`${url}${path}`).then((answer) => answer.text()),
+    }))
+    const found = yield* Effect.flip(verify(liar))
+    assert.match(found.message, /BROKEN at stone 4: its transaction 0x[0-9a-f]{64} does not hold the payment/u)
+  })
 })
 
-describe("two servers with one relayer key", { concurrent: true }, () => {
-  it.live("settle each of many payments once, in groups", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const servers = [url, yield* anotherServer()]
-      const purchases = yield* prepare(url, 40)
-      // Each is sent to both at once, as an impatient client does.
-      const answers = yield* Effect.forEach(
-        purchases.flatMap((one) => servers.map((server) => [one, server] as const)),
-        ([one, server]) => Purchase.send(server, one),
-        { concurrency: "unbounded" },
-      )
-      for (const { status, text } of answers) assert.include([200, 201, 202], status, text)
-      for (const one of purchases) {
-        yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
-        assert.deepInclude(yield* Purchase.books(one), { state: "settled", charged: 1, acts: 1, stones: 1 })
-      }
-      yield* Purchase.audit(url)
-      assert.isBelow((yield* QueuedPayments.sentFor(purchases)).length, purchases.length)
-    }).pipe(Effect.provide(patient), Effect.scoped),
-  )
+apart("two servers with one relayer key", patient, (it) => {
+  it("settle each of many payments once, in groups", function* ({ url }) {
+    const servers = [url, yield* anotherServer()]
+    const purchases = yield* prepare(url, 40)
+    // Each is sent to both at once, as an impatient client does.
+    const answers = yield* Effect.forEach(
+      purchases.flatMap((one) => servers.map((server) => [one, server] as const)),
+      ([one, server]) => Purchase.send(server, one),
+      { concurrency: "unbounded" },
+    )
+    for (const { status, text } of answers) assert.include([200, 201, 202], status, text)
+    for (const one of purchases) {
+      yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+      assert.deepInclude(yield* Purchase.books(one), { state: "settled", charged: 1, acts: 1, stones: 1 })
+    }
+    yield* Purchase.audit(url)
+    assert.isBelow((yield* QueuedPayments.sentFor(purchases)).length, purchases.length)
+  })
 })

@@ -1,11 +1,11 @@
 /** A group that the node refuses or no block takes: what may have been taken all the same is not sent again beside it. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { parseGwei } from "viem"
 import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { apart } from "../lab/Suites.ts"
 
 const prepare = (url: string, count: number) =>
   Effect.forEach(Array.from({ length: count }), () => Purchase.prepare(url, Purchase.price), { concurrency: 5 })
@@ -25,97 +25,85 @@ const settledInTheEnd = Effect.fnUntraced(function* (url: string, purchases: Rea
   }
 })
 
-describe("a group that the node refuses", { concurrent: true }, () => {
-  it.live("and has taken is not sent again", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const [first, ...others] = yield* prepare(url, 5)
-      if (first === undefined) return
-      rpc.arm("eth_sendRawTransaction", "deny", isGroupOf(others))
-      const crowd = yield* QueuedPayments.gather(url, first, others)
-      yield* crowd.letGo
-      for (const { status, text } of yield* crowd.others) assert.strictEqual(status, 201, text)
-      const sent = yield* QueuedPayments.sentFor([first, ...others])
-      assert.deepStrictEqual(
-        sent.map(({ payments }) => payments),
-        [1, 4],
-      )
-    }).pipe(Effect.provide(patient)),
-  )
+apart("a group that the node refuses", impatient, (it) => {
+  it.on(patient)("and has taken is not sent again", function* ({ rpc, url }) {
+    const [first, ...others] = yield* prepare(url, 5)
+    if (first === undefined) return
+    rpc.arm("eth_sendRawTransaction", "deny", isGroupOf(others))
+    const crowd = yield* QueuedPayments.gather(url, first, others)
+    yield* crowd.letGo
+    for (const { status, text } of yield* crowd.others) assert.strictEqual(status, 201, text)
+    const sent = yield* QueuedPayments.sentFor([first, ...others])
+    assert.deepStrictEqual(
+      sent.map(({ payments }) => payments),
+      [1, 4],
+    )
+  })
 
-  it.live("for a reason that may pass ends open as a whole, and is not sent one by one beside it", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const [first, ...others] = yield* prepare(url, 5)
-      if (first === undefined) return
-      let singles = 0
-      rpc.arm("eth_sendRawTransaction", "refusal", isGroupOf(others))
-      const crowd = yield* QueuedPayments.gather(url, first, others)
-      rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
-        if (others.some(({ nonce }) => params.includes(nonce.slice(2)))) singles += 1
-        return false
-      })
-      yield* crowd.letGo
-      for (const [index, answer] of (yield* crowd.others).entries()) {
-        const one = others[index]
-        if (one !== undefined) Purchase.assertPending(url, one, answer)
-      }
-      assert.strictEqual(singles, 0)
-      yield* rpc.calm
-      yield* settledInTheEnd(url, others)
-    }).pipe(Effect.provide(impatient)),
-  )
+  it("for a reason that may pass ends open as a whole, and is not sent one by one beside it", function* ({ rpc, url }) {
+    const [first, ...others] = yield* prepare(url, 5)
+    if (first === undefined) return
+    let singles = 0
+    rpc.arm("eth_sendRawTransaction", "refusal", isGroupOf(others))
+    const crowd = yield* QueuedPayments.gather(url, first, others)
+    rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
+      if (others.some(({ nonce }) => params.includes(nonce.slice(2)))) singles += 1
+      return false
+    })
+    yield* crowd.letGo
+    for (const [index, answer] of (yield* crowd.others).entries()) {
+      const one = others[index]
+      if (one !== undefined) Purchase.assertPending(url, one, answer)
+    }
+    assert.strictEqual(singles, 0)
+    yield* rpc.calm
+    yield* settledInTheEnd(url, others)
+  })
 
-  it.live("to rehearse just now waits as a whole, and is tried together again", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const [first, ...others] = yield* prepare(url, 5)
-      if (first === undefined) return
-      const crowd = yield* QueuedPayments.gather(url, first, others)
-      let estimates = 0
-      rpc.arm("eth_call", "refusal", isGroupOf(others))
-      rpc.arm("eth_estimateGas", "holdBefore", () => {
-        estimates += 1
-        return false
-      })
-      yield* crowd.letGo
-      for (const [index, answer] of (yield* crowd.others).entries()) {
-        const one = others[index]
-        if (one !== undefined) Purchase.assertPending(url, one, answer)
-      }
-      assert.strictEqual(estimates, 0, "each is asked about by itself")
-      yield* rpc.calm
-      yield* settledInTheEnd(url, others)
-    }).pipe(Effect.provide(impatient)),
-  )
+  it("to rehearse just now waits as a whole, and is tried together again", function* ({ rpc, url }) {
+    const [first, ...others] = yield* prepare(url, 5)
+    if (first === undefined) return
+    const crowd = yield* QueuedPayments.gather(url, first, others)
+    let estimates = 0
+    rpc.arm("eth_call", "refusal", isGroupOf(others))
+    rpc.arm("eth_estimateGas", "holdBefore", () => {
+      estimates += 1
+      return false
+    })
+    yield* crowd.letGo
+    for (const [index, answer] of (yield* crowd.others).entries()) {
+      const one = others[index]
+      if (one !== undefined) Purchase.assertPending(url, one, answer)
+    }
+    assert.strictEqual(estimates, 0, "each is asked about by itself")
+    yield* rpc.calm
+    yield* settledInTheEnd(url, others)
+  })
 })
 
-describe("a group that no block takes", { concurrent: true }, () => {
-  it.live("is replaced, and each of its payments is made once", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const [first, ...others] = yield* prepare(url, 6)
-      if (first === undefined) return
-      const caught = rpc.arm("eth_sendRawTransaction", "holdBefore", isGroupOf(others))
-      const crowd = yield* QueuedPayments.gather(url, first, others)
-      yield* crowd.letGo
-      yield* caught.arrived
-      yield* Purchase.automine(false)
-      yield* caught.release
-      for (const answer of yield* crowd.others) assert.strictEqual(answer.status, 202, answer.text)
-      // From now on a block costs more than was offered.
-      yield* Purchase.onChain(async (client) => {
-        await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
-        await client.mine({ blocks: 1 })
-        await client.setAutomine(true)
-      })
-      // No more often than the limit of an address lets five ask for a minute.
-      const looks = Effect.forEach(others, (one) => Purchase.reconcile(url, one), { concurrency: "unbounded" }).pipe(
-        Effect.delay("1500 millis"),
-      )
-      yield* QueuedPayments.eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
-      for (const one of others) yield* Purchase.assertSettled(url, one)
-      yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "3 seconds"))),
-  )
+apart("a group that no block takes", proxiedServer("relayer", "3 seconds"), (it) => {
+  it("is replaced, and each of its payments is made once", function* ({ rpc, url }) {
+    const [first, ...others] = yield* prepare(url, 6)
+    if (first === undefined) return
+    const caught = rpc.arm("eth_sendRawTransaction", "holdBefore", isGroupOf(others))
+    const crowd = yield* QueuedPayments.gather(url, first, others)
+    yield* crowd.letGo
+    yield* caught.arrived
+    yield* Purchase.automine(false)
+    yield* caught.release
+    for (const answer of yield* crowd.others) assert.strictEqual(answer.status, 202, answer.text)
+    // From now on a block costs more than was offered.
+    yield* Purchase.onChain(async (client) => {
+      await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
+      await client.mine({ blocks: 1 })
+      await client.setAutomine(true)
+    })
+    // No more often than the limit of an address lets five ask for a minute.
+    const looks = Effect.forEach(others, (one) => Purchase.reconcile(url, one), { concurrency: "unbounded" }).pipe(
+      Effect.delay("1500 millis"),
+    )
+    yield* QueuedPayments.eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
+    for (const one of others) yield* Purchase.assertSettled(url, one)
+    yield* Purchase.assertNextStone(url)
+  })
 })

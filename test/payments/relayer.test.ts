@@ -1,5 +1,5 @@
 /** The relayer's own purse and its own transactions: without gas nothing is sold, and nothing that never left stays behind. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Hex, keccak256, parseGwei, parseTransaction } from "viem"
@@ -8,10 +8,10 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
 import { agrees, cancel, empty, giveCode, leave } from "../lab/buyer/ThirdParty.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { TestServer } from "../lab/Fixture.ts"
 import { eventually, relayed } from "../lab/buyer/QueuedPayments.ts"
-import { signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { apart } from "../lab/Suites.ts"
 
 /** Every transaction that is sent to the node from now on. */
 const overhear = (rpc: NodeProxy) => {
@@ -32,11 +32,12 @@ const attempts = Effect.flatMap(
   (sql) => sql<{ n: number }>`SELECT count(*)::int AS n FROM payment_attempts`,
 ).pipe(Effect.map((rows) => rows[0]?.n))
 
-describe("a payment that its own request did not broadcast", { concurrent: true }, () => {
+apart("a payment that its own request did not broadcast", proxiedServer("relayer", "10 seconds"), (it) => {
   // I8
-  it.live("is broadcast once by a reconciliation, however many there are", () =>
-    Effect.gen(function* () {
-      const { database, purchase, rpc, url } = yield* signedFixture
+  it.on(proxiedServer("relayer"))(
+    "is broadcast once by a reconciliation, however many there are",
+    function* ({ database, rpc, url }) {
+      const purchase = yield* Purchase.prepare(url)
       database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
       yield* database.calm
@@ -49,63 +50,58 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
       yield* Purchase.assertSettled(url, purchase)
       const ours = sent.filter(({ data }) => data?.includes(purchase.nonce.slice(2)))
       assert.strictEqual(ours.length, 1)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    },
   )
 
-  it.live("costs us nothing where the pending state empties its wallet", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const purchase = yield* Purchase.prepare(url, Purchase.price)
-      const { payer } = purchase
-      const trap = rpc.arm("eth_estimateGas", "holdAfter")
-      const request = yield* Purchase.sendInto(trap, url, purchase)
-      yield* rpc.calm
-      const sent = overhear(rpc)
-      yield* Purchase.automine(false)
-      yield* leave(payer)
-      yield* trap.release
-      // The newest block has not seen it yet, but what was never sent needs no second look.
-      const answer = yield* Fiber.join(request)
-      assertAnswer(answer, 402, "payment_failed", "invalid_exact_evm_insufficient_balance")
-      // Its signature is good until its end: with money again, whoever holds it may bring it.
-      assert.match(String(answer.json["message"]), /This request charged nothing; until its validBefore/u)
-      assert.notMatch(String(answer.json["message"]), /nothing was charged|never/iu)
-      assert.strictEqual(sent.length, 0)
-      assert.strictEqual(yield* relayed, 0)
-      yield* Purchase.automine(true)
-    }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
-  )
+  it("costs us nothing where the pending state empties its wallet", function* ({ rpc, url }) {
+    const purchase = yield* Purchase.prepare(url, Purchase.price)
+    const { payer } = purchase
+    const trap = rpc.arm("eth_estimateGas", "holdAfter")
+    const request = yield* Purchase.sendInto(trap, url, purchase)
+    yield* rpc.calm
+    const sent = overhear(rpc)
+    yield* Purchase.automine(false)
+    yield* leave(payer)
+    yield* trap.release
+    // The newest block has not seen it yet, but what was never sent needs no second look.
+    const answer = yield* Fiber.join(request)
+    assertAnswer(answer, 402, "payment_failed", "invalid_exact_evm_insufficient_balance")
+    // Its signature is good until its end: with money again, whoever holds it may bring it.
+    assert.match(String(answer.json["message"]), /This request charged nothing; until its validBefore/u)
+    assert.notMatch(String(answer.json["message"]), /nothing was charged|never/iu)
+    assert.strictEqual(sent.length, 0)
+    assert.strictEqual(yield* relayed, 0)
+    yield* Purchase.automine(true)
+  })
 
-  it.live("is not called unpaid where a reconciliation broadcast it meanwhile", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const purchase = yield* Purchase.prepare(url, Purchase.price)
-      const sent: Array<Hex> = []
-      rpc.arm("eth_sendRawTransaction", "swallow", (params) => {
-        const [raw]: ReadonlyArray<Hex> = JSON.parse(params)
-        if (raw !== undefined) sent.push(raw)
-        return true
-      })
-      let estimates = 0
-      const trap = rpc.arm("eth_estimateGas", "holdBefore", () => estimates++ === 0)
-      const request = yield* Purchase.sendInto(trap, url, purchase)
-      const looks = Effect.map(Purchase.reconcile(url, purchase), () => sent.length)
-      yield* eventually("sent", looks, (count) => count > 0)
-      yield* empty(purchase.payer)
-      yield* trap.release
-      Purchase.assertPending(url, purchase, yield* Fiber.join(request))
-      // It arrives after all, and its wallet has money again.
-      yield* rpc.calm
-      yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
-      yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: sent[0] ?? "0x" }))
-      yield* untilSettled(url, purchase)
-      yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "10 seconds"))),
-  )
+  it("is not called unpaid where a reconciliation broadcast it meanwhile", function* ({ rpc, url }) {
+    const purchase = yield* Purchase.prepare(url, Purchase.price)
+    const sent: Array<Hex> = []
+    rpc.arm("eth_sendRawTransaction", "swallow", (params) => {
+      const [raw]: ReadonlyArray<Hex> = JSON.parse(params)
+      if (raw !== undefined) sent.push(raw)
+      return true
+    })
+    let estimates = 0
+    const trap = rpc.arm("eth_estimateGas", "holdBefore", () => estimates++ === 0)
+    const request = yield* Purchase.sendInto(trap, url, purchase)
+    const looks = Effect.map(Purchase.reconcile(url, purchase), () => sent.length)
+    yield* eventually("sent", looks, (count) => count > 0)
+    yield* empty(purchase.payer)
+    yield* trap.release
+    Purchase.assertPending(url, purchase, yield* Fiber.join(request))
+    // It arrives after all, and its wallet has money again.
+    yield* rpc.calm
+    yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
+    yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: sent[0] ?? "0x" }))
+    yield* untilSettled(url, purchase)
+    yield* Purchase.assertSettled(url, purchase)
+  })
 
-  it.live("is broadcast by a reconciliation that does not wait for a block", () =>
-    Effect.gen(function* () {
-      const { database, purchase, rpc, url } = yield* signedFixture
+  it.on(proxiedServer("relayer", "1 hour"))(
+    "is broadcast by a reconciliation that does not wait for a block",
+    function* ({ database, rpc, url }) {
+      const purchase = yield* Purchase.prepare(url)
       database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
       assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
       yield* database.calm
@@ -115,46 +111,42 @@ describe("a payment that its own request did not broadcast", { concurrent: true 
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
       yield* Purchase.mineAll
       yield* untilSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "1 hour"))),
+    },
   )
 })
 
-describe("a node without a pending state", { concurrent: true }, () => {
-  it.live("is asked about its newest block instead", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
-      rpc.arm("eth_estimateGas", "refusal", (params) => params.includes("pending"))
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-      yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+apart("a node without a pending state", proxiedServer("relayer", "20 seconds"), (it) => {
+  it("is asked about its newest block instead", function* ({ rpc, url }) {
+    const purchase = yield* Purchase.prepare(url)
+    rpc.arm("eth_estimateGas", "refusal", (params) => params.includes("pending"))
+    assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+    yield* Purchase.assertSettled(url, purchase)
+  })
 })
 
-describe("a transaction that no block takes", { concurrent: true }, () => {
-  it.live("is replaced at a higher fee, in its own place", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
-      const sent = overhear(rpc)
-      yield* Purchase.automine(false)
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      // From now on a block costs more than was offered.
-      yield* Purchase.onChain(async (client) => {
-        await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
-        await client.mine({ blocks: 1 })
-        await client.setAutomine(true)
-      })
-      yield* untilSettled(url, purchase)
-      assert.isAtLeast(sent.length, 2)
-      const [first, ...others] = sent
-      for (const other of others) {
-        assert.strictEqual(other.nonce, first?.nonce)
-        assert.isAbove(Number(other.maxFeePerGas), Number(first?.maxFeePerGas) * 1.1)
-      }
-      assert.strictEqual(yield* relayed, 1)
-      yield* Purchase.assertSettled(url, purchase)
-      yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
+apart("a transaction that no block takes", proxiedServer("relayer"), (it) => {
+  it("is replaced at a higher fee, in its own place", function* ({ rpc, url }) {
+    const purchase = yield* Purchase.prepare(url)
+    const sent = overhear(rpc)
+    yield* Purchase.automine(false)
+    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+    // From now on a block costs more than was offered.
+    yield* Purchase.onChain(async (client) => {
+      await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
+      await client.mine({ blocks: 1 })
+      await client.setAutomine(true)
+    })
+    yield* untilSettled(url, purchase)
+    assert.isAtLeast(sent.length, 2)
+    const [first, ...others] = sent
+    for (const other of others) {
+      assert.strictEqual(other.nonce, first?.nonce)
+      assert.isAbove(Number(other.maxFeePerGas), Number(first?.maxFeePerGas) * 1.1)
+    }
+    assert.strictEqual(yield* relayed, 1)
+    yield* Purchase.assertSettled(url, purchase)
+    yield* Purchase.assertNextStone(url)
+  })
 })
 
 /**
@@ -187,70 +179,59 @@ const gap = Effect.gen(function* () {
   return { lost, waiting, sent }
 })
 
-describe("a place that a lost transaction leaves free", { concurrent: true }, () => {
-  it.live("is taken by that payment itself, and those behind it are paid", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { lost, sent, waiting } = yield* gap
-      const looks = Effect.forEach([lost, waiting], (one) => Purchase.reconcile(url, one))
-      yield* eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
-      assert.strictEqual(parseTransaction(sent[2] ?? "0x").nonce ?? 0, 0)
-      yield* Purchase.assertSettled(url, lost)
-      yield* Purchase.assertSettled(url, waiting)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
+apart("a place that a lost transaction leaves free", proxiedServer("relayer"), (it) => {
+  it("is taken by that payment itself, and those behind it are paid", function* ({ url }) {
+    const { lost, sent, waiting } = yield* gap
+    const looks = Effect.forEach([lost, waiting], (one) => Purchase.reconcile(url, one))
+    yield* eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
+    assert.strictEqual(parseTransaction(sent[2] ?? "0x").nonce ?? 0, 0)
+    yield* Purchase.assertSettled(url, lost)
+    yield* Purchase.assertSettled(url, waiting)
+  })
 
-  it.live("is filled by whoever waits behind it, where nobody sends that payment any more", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { lost, waiting } = yield* gap
-      yield* cancel(lost)
-      yield* untilSettled(url, waiting)
-      assert.strictEqual(yield* relayed, 2)
-      yield* Purchase.assertSettled(url, waiting)
-      yield* Purchase.assertNextStone(url)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
+  it("is filled by whoever waits behind it, where nobody sends that payment any more", function* ({ url }) {
+    const { lost, waiting } = yield* gap
+    yield* cancel(lost)
+    yield* untilSettled(url, waiting)
+    assert.strictEqual(yield* relayed, 2)
+    yield* Purchase.assertSettled(url, waiting)
+    yield* Purchase.assertNextStone(url)
+  })
 
-  it.live("is taken by the next purchase", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { lost, waiting } = yield* gap
-      yield* cancel(lost)
-      const next = yield* Purchase.prepare(url)
-      const answer = yield* Purchase.send(url, next)
-      assert.strictEqual(answer.status, 201, answer.text)
-      yield* untilSettled(url, waiting)
-      assert.strictEqual(yield* relayed, 2)
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
+  it("is taken by the next purchase", function* ({ url }) {
+    const { lost, waiting } = yield* gap
+    yield* cancel(lost)
+    const next = yield* Purchase.prepare(url)
+    const answer = yield* Purchase.send(url, next)
+    assert.strictEqual(answer.status, 201, answer.text)
+    yield* untilSettled(url, waiting)
+    assert.strictEqual(yield* relayed, 2)
+  })
 })
 
-describe("a transaction that no block takes before its authorization ends", { concurrent: true }, () => {
-  it.live("leaves its place to those that wait behind it", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
-      const sent = overhear(rpc)
-      yield* Purchase.automine(false)
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      // There is no room for it in these blocks.
-      const room = (gasLimit: bigint) => Purchase.onChain((client) => client.setBlockGasLimit({ gasLimit }))
-      yield* room(60_000n)
-      yield* Purchase.passExpiry
-      yield* room(30_000_000n)
-      const looks = Effect.map(Purchase.reconcile(url, purchase), () => sent.length)
-      yield* eventually("replaced", looks, (count) => count > 1)
-      assert.deepStrictEqual([...new Set(sent.map(({ nonce }) => nonce ?? 0))], [0])
-      yield* Purchase.onChain(async (client) => {
-        await client.mine({ blocks: 1 })
-        await client.setAutomine(true)
-      })
-      assert.strictEqual(yield* relayed, 1)
-      yield* Purchase.afterNextSweep(purchase)
-      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
-      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
+apart("a transaction that no block takes before its authorization ends", proxiedServer("relayer"), (it) => {
+  it("leaves its place to those that wait behind it", function* ({ rpc, url }) {
+    const purchase = yield* Purchase.prepare(url)
+    const sent = overhear(rpc)
+    yield* Purchase.automine(false)
+    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+    // There is no room for it in these blocks.
+    const room = (gasLimit: bigint) => Purchase.onChain((client) => client.setBlockGasLimit({ gasLimit }))
+    yield* room(60_000n)
+    yield* Purchase.passExpiry
+    yield* room(30_000_000n)
+    const looks = Effect.map(Purchase.reconcile(url, purchase), () => sent.length)
+    yield* eventually("replaced", looks, (count) => count > 1)
+    assert.deepStrictEqual([...new Set(sent.map(({ nonce }) => nonce ?? 0))], [0])
+    yield* Purchase.onChain(async (client) => {
+      await client.mine({ blocks: 1 })
+      await client.setAutomine(true)
+    })
+    assert.strictEqual(yield* relayed, 1)
+    yield* Purchase.afterNextSweep(purchase)
+    assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
+    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+  })
 })
 
 /** Agrees only while this opcode answers nothing. */
@@ -259,20 +240,19 @@ const onlyWithout = (opcode: string): Hex => `0x${opcode}15600a5760006000fd5b${a
 /** Turns a hundred thousand rounds before it agrees. */
 const slow: Hex = `0x620186a05b60019003806004576000${agrees}`
 
-describe("a wallet whose contract answers the relayer otherwise", { concurrent: true }, () => {
-  it.live("is simulated with the relayer as its caller, before anything is claimed", () =>
-    Effect.gen(function* () {
-      const { purchase, url } = yield* signedFixture
-      yield* giveCode(purchase.payer.address, onlyWithout("32"))
-      const answer = yield* Purchase.send(url, purchase)
-      assertAnswer(answer, 402, "payment_invalid", "invalid_exact_evm_signature")
-      assert.strictEqual(yield* attempts, 0)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+apart("a wallet whose contract answers the relayer otherwise", proxiedServer("relayer", "20 seconds"), (it) => {
+  it("is simulated with the relayer as its caller, before anything is claimed", function* ({ url }) {
+    const purchase = yield* Purchase.prepare(url)
+    yield* giveCode(purchase.payer.address, onlyWithout("32"))
+    const answer = yield* Purchase.send(url, purchase)
+    assertAnswer(answer, 402, "payment_invalid", "invalid_exact_evm_signature")
+    assert.strictEqual(yield* attempts, 0)
+  })
 
-  it.live("does not make the relayer pay for more gas than a settlement takes", () =>
-    Effect.gen(function* () {
-      const { purchase, url } = yield* signedFixture
+  it.on(proxiedServer("relayer"))(
+    "does not make the relayer pay for more gas than a settlement takes",
+    function* ({ url }) {
+      const purchase = yield* Purchase.prepare(url)
       yield* giveCode(purchase.payer.address, slow)
       const answer = yield* Purchase.send(url, purchase)
       assertAnswer(answer, 402, "payment_failed", "gas_too_high")
@@ -282,6 +262,6 @@ describe("a wallet whose contract answers the relayer otherwise", { concurrent: 
       )
       assert.strictEqual(yield* relayed, 0)
       yield* Purchase.assertFailed(url, purchase, "gas_too_high")
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
+    },
   )
 })

@@ -1,10 +1,11 @@
 /** One look at one node ends no attempt as unpaid: what it says has to hold a sweep later, and missing answers say nothing. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
+import { apart } from "../lab/Suites.ts"
 
 /** A purchase whose transaction never reaches the node. */
 const unsent = Effect.gen(function* () {
@@ -30,71 +31,66 @@ const staysOpen = Effect.fnUntraced(function* (url: string, purchase: Purchase.P
 /** Long enough to be sent while the server waits for it: past its end nobody sends it any more. */
 const sending = proxiedServer("relayer", "5 seconds")
 
-describe("a paid attempt", { concurrent: true }, () => {
+apart("a paid attempt", sending, (it) => {
   for (const forgets of [["receipts"], ["logs", "receipts"]] as const) {
-    it.live(`stays open while the node has lost its ${forgets.join(" and ")}, and is settled when it finds them`, () =>
-      Effect.gen(function* () {
-        const { purchase, rpc, url } = yield* signedFixture
-        rpc.behave(() => ({ forgets }))
-        Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-        // Final, and past its end: the answers are still missing, and still prove nothing.
-        yield* Purchase.mine(4)
-        Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-        yield* Purchase.passExpiry
-        yield* staysOpen(url, purchase)
-        yield* rpc.calm
-        yield* Purchase.settlesNow(url, purchase)
-        // How long it was open says nothing of how soon its block has to be looked at.
-        assert.deepInclude(yield* Purchase.attemptOf(purchase), { checks: 0 })
-      }).pipe(Effect.provide(sending)),
-    )
+    it(`stays open while the node has lost its ${forgets.join(" and ")}, and is settled when it finds them`, function* ({
+      rpc,
+      url,
+    }) {
+      const purchase = yield* Purchase.prepare(url)
+      rpc.behave(() => ({ forgets }))
+      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+      // Final, and past its end: the answers are still missing, and still prove nothing.
+      yield* Purchase.mine(4)
+      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+      yield* Purchase.passExpiry
+      yield* staysOpen(url, purchase)
+      yield* rpc.calm
+      yield* Purchase.settlesNow(url, purchase)
+      // How long it was open says nothing of how soon its block has to be looked at.
+      assert.deepInclude(yield* Purchase.attemptOf(purchase), { checks: 0 })
+    })
   }
 })
 
-describe("an attempt that was never paid", { concurrent: true }, () => {
+apart("an attempt that was never paid", proxiedServer("relayer"), (it) => {
   // I4
-  it.live("fails once two inquiries a sweep apart agree, however many servers inquire at once", () =>
-    Effect.gen(function* () {
-      const { purchase, url } = yield* unsent
-      yield* Purchase.passExpiry
-      const servers = [url, ...(yield* neighbours(2, "relayer"))]
-      const many = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile(server, purchase), {
-        concurrency: "unbounded",
-      })
-      for (const answer of yield* many) Purchase.assertPending(url, purchase, answer)
-      yield* Purchase.afterNextSweep(purchase)
-      assert.deepStrictEqual([...new Set((yield* many).map(({ status }) => status))], [402])
-      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
+  it("fails once two inquiries a sweep apart agree, however many servers inquire at once", function* () {
+    const { purchase, url } = yield* unsent
+    yield* Purchase.passExpiry
+    const servers = [url, ...(yield* neighbours(2, "relayer"))]
+    const many = Effect.forEach([...servers, ...servers], (server) => Purchase.reconcile(server, purchase), {
+      concurrency: "unbounded",
+    })
+    for (const answer of yield* many) Purchase.assertPending(url, purchase, answer)
+    yield* Purchase.afterNextSweep(purchase)
+    assert.deepStrictEqual([...new Set((yield* many).map(({ status }) => status))], [402])
+    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+  })
 
-  it.live("does not fail when an inquiry between two verdicts found it open", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* unsent
-      const before = yield* Purchase.height
-      yield* Purchase.passExpiry
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      yield* Purchase.afterNextSweep(purchase)
-      // A node that is behind: on it the authorization has not ended.
-      rpc.behave(() => ({ head: before }))
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      yield* rpc.calm
-      yield* Purchase.failsNow(url, purchase, "authorization_expired")
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
+  it("does not fail when an inquiry between two verdicts found it open", function* () {
+    const { purchase, rpc, url } = yield* unsent
+    const before = yield* Purchase.height
+    yield* Purchase.passExpiry
+    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+    yield* Purchase.afterNextSweep(purchase)
+    // A node that is behind: on it the authorization has not ended.
+    rpc.behave(() => ({ head: before }))
+    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+    yield* rpc.calm
+    yield* Purchase.failsNow(url, purchase, "authorization_expired")
+  })
 
   // I5
-  it.live("keeps the first verdict while the node cannot be asked", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* unsent
-      yield* Purchase.passExpiry
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      rpc.arm("*", "status500")
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      yield* rpc.calm
-      yield* Purchase.afterNextSweep(purchase)
-      assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
-      yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-    }).pipe(Effect.provide(proxiedServer("relayer"))),
-  )
+  it("keeps the first verdict while the node cannot be asked", function* () {
+    const { purchase, rpc, url } = yield* unsent
+    yield* Purchase.passExpiry
+    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+    rpc.arm("*", "status500")
+    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
+    yield* rpc.calm
+    yield* Purchase.afterNextSweep(purchase)
+    assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 402)
+    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
+  })
 })

@@ -1,12 +1,10 @@
 /** A settled payment whose block was taken back is handed in again, once, while it can be paid. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
-import { TestServer } from "../lab/Fixture.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
 import { empty } from "../lab/buyer/ThirdParty.ts"
-import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 
 import {
   buy,
@@ -22,13 +20,13 @@ import {
   chargedAgain,
   health,
 } from "./Settled.ts"
+import { apart } from "../lab/Suites.ts"
 
-describe("a settled transfer", { concurrent: true }, () => {
-  it.live.each(["relayer", "facilitator"] as const)(
-    "that is taken back is brought to the chain again before its block is final, while it can be paid: by the %s",
-    (settledBy) =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
+apart("a settled transfer", proxiedServer("facilitator", "5 seconds"), (it) => {
+  for (const settledBy of ["relayer", "facilitator"] as const) {
+    it.on(proxiedServer(settledBy, "1 second", "200 millis"))(
+      `that is taken back is brought to the chain again before its block is final, while it can be paid: by the ${settledBy}`,
+      function* ({ url }) {
         const bought = yield* buy
         yield* replaced
         assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
@@ -43,102 +41,97 @@ describe("a settled transfer", { concurrent: true }, () => {
         yield* assertKept(bought)
         yield* Purchase.audit(url)
         yield* Purchase.assertNextStone(url)
-      }).pipe(Effect.provide(proxiedServer(settledBy, "1 second", "200 millis"))),
-  )
+      },
+    )
+  }
 
-  it.live("that is taken back is handed to a facilitator by one server at a time", () =>
-    Effect.gen(function* () {
-      const { facilitator, rpc } = yield* Proxies
-      const [one, other, third] = yield* Effect.all([neighbour(), neighbour(), neighbour()])
-      const bought = yield* buy
-      yield* replaced
-      yield* settledLongAgo
-      const asked = facilitator.asked()
-      const settlement = facilitator.arm("holdBefore")
-      let looks = 0
-      const look = rpc.arm("eth_getTransactionReceipt", "holdBefore", () => {
-        looks += 1
-        return true
-      })
-      const looking = (so: number) => Effect.sync(() => looks).pipe(until("nobody looks", (now) => now >= so))
-      yield* hasten
-      const first = yield* Effect.forkChild(one.sweep)
-      yield* looking(1)
-      // It is slow to look: what it has taken falls due again.
-      yield* hasten
-      const second = yield* Effect.forkChild(other.sweep)
-      yield* looking(2)
-      yield* look.release
-      yield* settlement.arrived
-      assert.strictEqual(yield* third.sweep, 0, "it is kept from others as long as it is handed in")
-      yield* facilitator.calm
-      yield* settlement.release
-      yield* Effect.all([Fiber.join(first), Fiber.join(second)])
-      assert.strictEqual(facilitator.asked(), asked + 1)
-      assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 1)
-    }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
-  )
+  it("that is taken back is handed to a facilitator by one server at a time", function* ({ facilitator, rpc }) {
+    const [one, other, third] = yield* Effect.all([neighbour(), neighbour(), neighbour()])
+    const bought = yield* buy
+    yield* replaced
+    yield* settledLongAgo
+    const asked = facilitator.asked()
+    const settlement = facilitator.arm("holdBefore")
+    let looks = 0
+    const look = rpc.arm("eth_getTransactionReceipt", "holdBefore", () => {
+      looks += 1
+      return true
+    })
+    const looking = (so: number) => Effect.sync(() => looks).pipe(until("nobody looks", (now) => now >= so))
+    yield* hasten
+    const first = yield* Effect.forkChild(one.sweep)
+    yield* looking(1)
+    // It is slow to look: what it has taken falls due again.
+    yield* hasten
+    const second = yield* Effect.forkChild(other.sweep)
+    yield* looking(2)
+    yield* look.release
+    yield* settlement.arrived
+    assert.strictEqual(yield* third.sweep, 0, "it is kept from others as long as it is handed in")
+    yield* facilitator.calm
+    yield* settlement.release
+    yield* Effect.all([Fiber.join(first), Fiber.join(second)])
+    assert.strictEqual(facilitator.asked(), asked + 1)
+    assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 1)
+  })
 
-  it.live("that is taken back is charged once by a facilitator that lies, sends nothing, or sends too late", () =>
-    Effect.gen(function* () {
-      const { facilitator, url } = yield* paymentFixture
-      const { sweep } = yield* neighbour(1)
-      const bought = yield* buy
-      yield* replaced
-      yield* settledLongAgo
-      for (const lie of ["imagineBefore", "nonsenseBefore", "refuseBefore"] as const) {
-        const told = facilitator.arm(lie)
-        yield* hasten
-        assert.strictEqual(yield* sweep, 1)
-        yield* told.arrived
-        assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
-        assert.deepStrictEqual(yield* readAct(bought), { ...bought.receipt, finality: "pending" })
-      }
-      const late = facilitator.arm("holdBefore")
-      yield* hasten
-      assert.strictEqual(yield* sweep, 1, "whoever does not answer is not waited for")
-      yield* late.arrived
-      yield* facilitator.calm
+  it("that is taken back is charged once by a facilitator that lies, sends nothing, or sends too late", function* ({
+    facilitator,
+    url,
+  }) {
+    const { sweep } = yield* neighbour(1)
+    const bought = yield* buy
+    yield* replaced
+    yield* settledLongAgo
+    for (const lie of ["imagineBefore", "nonsenseBefore", "refuseBefore"] as const) {
+      const told = facilitator.arm(lie)
       yield* hasten
       assert.strictEqual(yield* sweep, 1)
-      yield* chargedAgain(bought)
-      yield* late.release
-      // It settles one after the other: the late one has had its turn.
-      yield* Purchase.assertNextStone(url)
-      assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 1)
-      yield* Purchase.mine(2)
-      yield* hasten
-      yield* sweep
-      assert.strictEqual((yield* readAct(bought)).finality, "final")
-      yield* assertKept(bought)
-    }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
-  )
+      yield* told.arrived
+      assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 0)
+      assert.deepStrictEqual(yield* readAct(bought), { ...bought.receipt, finality: "pending" })
+    }
+    const late = facilitator.arm("holdBefore")
+    yield* hasten
+    assert.strictEqual(yield* sweep, 1, "whoever does not answer is not waited for")
+    yield* late.arrived
+    yield* facilitator.calm
+    yield* hasten
+    assert.strictEqual(yield* sweep, 1)
+    yield* chargedAgain(bought)
+    yield* late.release
+    // It settles one after the other: the late one has had its turn.
+    yield* Purchase.assertNextStone(url)
+    assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 1)
+    yield* Purchase.mine(2)
+    yield* hasten
+    yield* sweep
+    assert.strictEqual((yield* readAct(bought)).finality, "final")
+    yield* assertKept(bought)
+  })
 
-  it.live(
-    "that is taken back is not handed to a facilitator while it is on its way, about to end, or its wallet empty",
-    () =>
-      Effect.gen(function* () {
-        const { facilitator } = yield* Proxies
-        const { sweep } = yield* neighbour()
-        const bought = yield* buy
-        const raw = yield* rawOf(bought)
-        yield* replaced
-        yield* settledLongAgo
-        const asked = facilitator.asked()
-        yield* Purchase.automine(false)
-        yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw }))
-        yield* hasten
-        assert.strictEqual(yield* sweep, 1)
-        assert.strictEqual(facilitator.asked(), asked, "it waits in the node again")
-        yield* Purchase.onChain((client) => client.dropTransaction({ hash: bought.receipt.transaction }))
-        yield* Purchase.automine(true)
-        yield* hasten
-        assert.strictEqual(yield* at(Number(bought.purchase.validBefore) - 8, sweep), 1)
-        assert.strictEqual(facilitator.asked(), asked, "it is about to end")
-        yield* empty(bought.purchase.payer)
-        yield* hasten
-        assert.strictEqual(yield* sweep, 1)
-        assert.strictEqual(facilitator.asked(), asked, "its wallet is empty")
-      }).pipe(Effect.provide(proxiedServer("facilitator", "5 seconds"))),
-  )
+  it("that is taken back is not handed to a facilitator while it is on its way, about to end, or its wallet empty", function* ({
+    facilitator,
+  }) {
+    const { sweep } = yield* neighbour()
+    const bought = yield* buy
+    const raw = yield* rawOf(bought)
+    yield* replaced
+    yield* settledLongAgo
+    const asked = facilitator.asked()
+    yield* Purchase.automine(false)
+    yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw }))
+    yield* hasten
+    assert.strictEqual(yield* sweep, 1)
+    assert.strictEqual(facilitator.asked(), asked, "it waits in the node again")
+    yield* Purchase.onChain((client) => client.dropTransaction({ hash: bought.receipt.transaction }))
+    yield* Purchase.automine(true)
+    yield* hasten
+    assert.strictEqual(yield* at(Number(bought.purchase.validBefore) - 8, sweep), 1)
+    assert.strictEqual(facilitator.asked(), asked, "it is about to end")
+    yield* empty(bought.purchase.payer)
+    yield* hasten
+    assert.strictEqual(yield* sweep, 1)
+    assert.strictEqual(facilitator.asked(), asked, "its wallet is empty")
+  })
 })

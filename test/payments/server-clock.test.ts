@@ -1,8 +1,9 @@
 /** A server whose own clock is wrong sells by the database's clock, and says that it is not ready. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { ask, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { heldClock } from "../lab/Clock.ts"
+import { suite } from "../lab/Suites.ts"
 
 /** A clock that stands so many seconds ahead of the machine's. */
 const ahead = (seconds: number) =>
@@ -26,47 +27,36 @@ for (const [what, seconds] of [
   ["150 seconds ahead", 150],
   ["150 seconds behind", -150],
 ] as const) {
-  layer(world().pipe(Layer.provide(ahead(seconds))), { excludeTestServices: true })(`a server clock ${what}`, (it) => {
-    it.effect("accepts an honest authorization of 60 seconds and refuses one that lives too long", () =>
-      Effect.gen(function* () {
-        const bought = yield* buy(60)
-        assert.strictEqual(bought.status, 201, bought.text)
-        const long = yield* buy(601 + 60)
-        assert.deepStrictEqual(
-          [long.status, long.json["reason"]],
-          [402, "invalid_exact_evm_payload_authorization_valid_before"],
-        )
-        const expired = yield* buy(-60)
-        assert.deepStrictEqual(
-          [expired.status, expired.json["reason"]],
-          [402, "invalid_exact_evm_payload_authorization_valid_before"],
-        )
-      }),
-    )
+  suite(`a server clock ${what}`, world().pipe(Layer.provide(ahead(seconds))), (it) => {
+    it("accepts an honest authorization of 60 seconds and refuses one that lives too long", function* () {
+      const bought = yield* buy(60)
+      assert.strictEqual(bought.status, 201, bought.text)
+      const long = yield* buy(601 + 60)
+      assert.deepStrictEqual(
+        [long.status, long.json["reason"]],
+        [402, "invalid_exact_evm_payload_authorization_valid_before"],
+      )
+      const expired = yield* buy(-60)
+      assert.deepStrictEqual(
+        [expired.status, expired.json["reason"]],
+        [402, "invalid_exact_evm_payload_authorization_valid_before"],
+      )
+    })
 
-    it.effect("fails /readyz and /api/health, and leaves reads alone", () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const ready = yield* ask(`${url}/readyz`)
-        assert.deepStrictEqual([ready.status, ready.json["ready"], ready.json["clock"]], [503, false, "failing"])
-        const reads = yield* ask(`${url}/readyz?for=reads`)
-        assert.deepStrictEqual([reads.status, reads.json["clock"]], [200, "failing"])
-        const health = yield* ask(`${url}/api/health`)
-        assert.deepStrictEqual([health.status, health.json["ok"], health.json["clock"]], [503, false, "failing"])
-      }),
-    )
+    it("fails /readyz and /api/health, and leaves reads alone", function* ({ url }) {
+      const ready = yield* ask(`${url}/readyz`)
+      assert.deepStrictEqual([ready.status, ready.json["ready"], ready.json["clock"]], [503, false, "failing"])
+      const reads = yield* ask(`${url}/readyz?for=reads`)
+      assert.deepStrictEqual([reads.status, reads.json["clock"]], [200, "failing"])
+      const health = yield* ask(`${url}/api/health`)
+      assert.deepStrictEqual([health.status, health.json["ok"], health.json["clock"]], [503, false, "failing"])
+    })
   })
 }
 
-layer(world().pipe(Layer.provide(ahead(20))), { excludeTestServices: true })(
-  "a server clock 20 seconds ahead",
-  (it) => {
-    it.effect("is within the tolerance of 30 seconds", () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const ready = yield* ask(`${url}/readyz`)
-        assert.deepStrictEqual([ready.status, ready.json["clock"]], [200, "ok"], ready.text)
-      }),
-    )
-  },
-)
+suite("a server clock 20 seconds ahead", world().pipe(Layer.provide(ahead(20))), (it) => {
+  it("is within the tolerance of 30 seconds", function* ({ url }) {
+    const ready = yield* ask(`${url}/readyz`)
+    assert.deepStrictEqual([ready.status, ready.json["clock"]], [200, "ok"], ready.text)
+  })
+})

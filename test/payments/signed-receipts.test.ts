@@ -24,6 +24,7 @@ import {
   post,
   TestServer,
 } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const keyNamed = (name: string) => Result.getOrThrow(Result.flatMap(generate(name), plainFrom))
 const [first, second] = [keyNamed("receipts-1"), keyNamed("receipts-2")]
@@ -36,97 +37,85 @@ const signedIn = ({ headers }: Answer) => {
 
 const didOf = (url: string) => `did:web:${encodeURIComponent(new URL(url).host)}`
 
-layer(world({}, undefined, { receipts: { current: first, retired: [] } }), { excludeTestServices: true })(
-  "a settled act",
-  (it) => {
-    it.effect("carries a receipt that the extension verifies by the published key", () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const payer = yield* newPayer()
-        const { answer, headers, key, payment } = yield* pay(payer, `${url}/api/witness`, {
-          commitment: newCommitment(),
-        })
-        assert.strictEqual(answer.status, 201)
-        const receipt = signedIn(answer)
-        const verified: object = yield* Effect.promise(() => verifyReceiptSignatureJWS(receipt))
-        const { receipt: shown, record } = JSON.parse(answer.text)
-        const { previousHash, sequence, commitment, transaction, witnessedAt } = record
-        assert.deepEqual(verified, {
-          version: 1,
-          network: shown.network,
-          resourceUrl: `${url}/api/witness`,
-          payer: shown.payer,
-          issuedAt: Math.floor(Date.parse(shown.settledAt) / 1000),
-          transaction: shown.transaction,
-          delivered: {
-            amount: shown.amountAtomic,
-            asset: shown.asset,
-            payTo: shown.payTo,
-            nonce: payment.payload.authorization.nonce,
-            record: sha256(canonicalJson(record)),
-            sequence,
-            leaf: leafHash(sha256, entryOf({ previousHash, sequence, commitment, transaction, witnessedAt })),
-          },
-        })
-        const [header = ""] = receipt.signature.split(".")
-        assert.deepEqual(JSON.parse(Buffer.from(header, "base64url").toString()), {
-          alg: "EdDSA",
-          kid: `${didOf(url)}#receipts-1`,
-          typ: "x402-receipt+jws",
-        })
-        assert.isBelow((answer.headers.get("payment-response") ?? "").length, 4_096)
-        const again = yield* ask(`${url}/api/witness`, post({ commitment }, headers))
-        assert.strictEqual(again.status, 200)
-        const reconciled = yield* ask(`${url}/api/reconcile/${key}`, { method: "POST" })
-        for (const repeated of [again, reconciled]) {
-          assert.strictEqual(repeated.headers.get("payment-response"), answer.headers.get("payment-response"))
-        }
-      }),
-    )
+suite("a settled act", world({}, undefined, { receipts: { current: first, retired: [] } }), (it) => {
+  it("carries a receipt that the extension verifies by the published key", function* ({ url }) {
+    const payer = yield* newPayer()
+    const { answer, headers, key, payment } = yield* pay(payer, `${url}/api/witness`, {
+      commitment: newCommitment(),
+    })
+    assert.strictEqual(answer.status, 201)
+    const receipt = signedIn(answer)
+    const verified: object = yield* Effect.promise(() => verifyReceiptSignatureJWS(receipt))
+    const { receipt: shown, record } = JSON.parse(answer.text)
+    const { previousHash, sequence, commitment, transaction, witnessedAt } = record
+    assert.deepEqual(verified, {
+      version: 1,
+      network: shown.network,
+      resourceUrl: `${url}/api/witness`,
+      payer: shown.payer,
+      issuedAt: Math.floor(Date.parse(shown.settledAt) / 1000),
+      transaction: shown.transaction,
+      delivered: {
+        amount: shown.amountAtomic,
+        asset: shown.asset,
+        payTo: shown.payTo,
+        nonce: payment.payload.authorization.nonce,
+        record: sha256(canonicalJson(record)),
+        sequence,
+        leaf: leafHash(sha256, entryOf({ previousHash, sequence, commitment, transaction, witnessedAt })),
+      },
+    })
+    const [header = ""] = receipt.signature.split(".")
+    assert.deepEqual(JSON.parse(Buffer.from(header, "base64url").toString()), {
+      alg: "EdDSA",
+      kid: `${didOf(url)}#receipts-1`,
+      typ: "x402-receipt+jws",
+    })
+    assert.isBelow((answer.headers.get("payment-response") ?? "").length, 4_096)
+    const again = yield* ask(`${url}/api/witness`, post({ commitment }, headers))
+    assert.strictEqual(again.status, 200)
+    const reconciled = yield* ask(`${url}/api/reconcile/${key}`, { method: "POST" })
+    for (const repeated of [again, reconciled]) {
+      assert.strictEqual(repeated.headers.get("payment-response"), answer.headers.get("payment-response"))
+    }
+  })
 
-    it.effect("of every kind has a receipt of its own record", () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const { answer } = yield* pay(yield* newPayer(), `${url}/api/acquire/dew-spider`, {})
-        const { delivered, resourceUrl }: { delivered: object; resourceUrl: string } = JSON.parse(
-          JSON.stringify(yield* Effect.promise(() => verifyReceiptSignatureJWS(signedIn(answer)))),
-        )
-        assert.strictEqual(resourceUrl, `${url}/api/acquire/dew-spider`)
-        assert.hasAllKeys(delivered, ["amount", "asset", "payTo", "nonce", "record"])
-        assert.propertyVal(delivered, "record", sha256(canonicalJson(JSON.parse(answer.text).record)))
-      }),
+  it("of every kind has a receipt of its own record", function* ({ url }) {
+    const { answer } = yield* pay(yield* newPayer(), `${url}/api/acquire/dew-spider`, {})
+    const { delivered, resourceUrl }: { delivered: object; resourceUrl: string } = JSON.parse(
+      JSON.stringify(yield* Effect.promise(() => verifyReceiptSignatureJWS(signedIn(answer)))),
     )
+    assert.strictEqual(resourceUrl, `${url}/api/acquire/dew-spider`)
+    assert.hasAllKeys(delivered, ["amount", "asset", "payTo", "nonce", "record"])
+    assert.propertyVal(delivered, "record", sha256(canonicalJson(JSON.parse(answer.text).record)))
+  })
 
-    it.effect("keeps its receipt valid after a rotation, and a forged one is refused", () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
-        const receipt = signedIn(answer)
-        const [header, payload = "", signature] = receipt.signature.split(".")
-        const claims = JSON.parse(Buffer.from(payload, "base64url").toString())
-        const forged = Buffer.from(JSON.stringify({ ...claims, payer: claims.delivered.payTo })).toString("base64url")
-        const refused = yield* Effect.exit(
-          Effect.tryPromise(() =>
-            verifyReceiptSignatureJWS({ ...receipt, signature: [header, forged, signature].join(".") }),
-          ),
-        )
-        assert.strictEqual(refused._tag, "Failure")
-
-        const rotated = yield* configOf({}, { publicUrl: url, receipts: { current: second, retired: [first] } })
-        yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, rotated))))
-        const document = yield* ask(`http://127.0.0.1:${rotated.port}/.well-known/did.json`)
-        const { assertionMethod, id, verificationMethod } = JSON.parse(document.text)
-        assert.strictEqual(document.headers.get("content-type"), "application/did+json")
-        assert.strictEqual(document.headers.get("access-control-allow-origin"), "*")
-        assert.strictEqual(id, didOf(url))
-        assert.deepStrictEqual(assertionMethod, [`${id}#receipts-2`])
-        const old = verificationMethod.find((one: { id: string }) => one.id === `${id}#receipts-1`)
-        const verified = yield* Effect.promise(() => verifyReceiptSignatureJWS(receipt, old.publicKeyJwk))
-        assert.deepEqual(verified, claims)
-      }),
+  it("keeps its receipt valid after a rotation, and a forged one is refused", function* ({ url }) {
+    const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
+    const receipt = signedIn(answer)
+    const [header, payload = "", signature] = receipt.signature.split(".")
+    const claims = JSON.parse(Buffer.from(payload, "base64url").toString())
+    const forged = Buffer.from(JSON.stringify({ ...claims, payer: claims.delivered.payTo })).toString("base64url")
+    const refused = yield* Effect.exit(
+      Effect.tryPromise(() =>
+        verifyReceiptSignatureJWS({ ...receipt, signature: [header, forged, signature].join(".") }),
+      ),
     )
-  },
-)
+    assert.strictEqual(refused._tag, "Failure")
+
+    const rotated = yield* configOf({}, { publicUrl: url, receipts: { current: second, retired: [first] } })
+    yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, rotated))))
+    const document = yield* ask(`http://127.0.0.1:${rotated.port}/.well-known/did.json`)
+    const { assertionMethod, id, verificationMethod } = JSON.parse(document.text)
+    assert.strictEqual(document.headers.get("content-type"), "application/did+json")
+    assert.strictEqual(document.headers.get("access-control-allow-origin"), "*")
+    assert.strictEqual(id, didOf(url))
+    assert.deepStrictEqual(assertionMethod, [`${id}#receipts-2`])
+    const old = verificationMethod.find((one: { id: string }) => one.id === `${id}#receipts-1`)
+    const verified = yield* Effect.promise(() => verifyReceiptSignatureJWS(receipt, old.publicKeyJwk))
+    assert.deepEqual(verified, claims)
+  })
+})
 
 layer(world(), { excludeTestServices: true })("a server without a receipt key", (it) => {
   it.effect("answers as before, and publishes no keys", () =>

@@ -1,6 +1,6 @@
 /** Smart wallets pay as USDC lets them: deployed ones by EIP-1271, undeployed ones by EIP-6492 through a known factory. */
 import { randomBytes } from "node:crypto"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { concatHex, encodeAbiParameters, encodeFunctionData, getAddress, type Hex } from "viem"
@@ -15,6 +15,7 @@ import { chain, chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import WalletFactory from "../contracts/WalletFactory.json" with { type: "json" }
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { suite } from "../lab/Suites.ts"
 
 const magic: Hex = `0x${"6492".repeat(16)}`
 
@@ -88,111 +89,95 @@ const deploy = ({ address, client, data }: Effect.Success<typeof newWallet>) =>
     await client.waitForTransactionReceipt({ hash })
   })
 
-layer(factory, { excludeTestServices: true })("a smart wallet", (it) => {
-  it.effect("that is deployed pays by its own signature rule", () =>
-    Effect.gen(function* () {
-      const { url } = yield* Factory
-      const wallet = yield* newWallet
-      yield* deploy(wallet)
-      const answer = yield* setStone(url, wallet, (signature) => signature)
-      assert.strictEqual(answer.status, 201, answer.text)
-      assert.strictEqual(getAddress(JSON.parse(answer.text).receipt.payer), wallet.at)
-    }),
-  )
+suite("a smart wallet", factory, (it) => {
+  it("that is deployed pays by its own signature rule", function* () {
+    const { url } = yield* Factory
+    const wallet = yield* newWallet
+    yield* deploy(wallet)
+    const answer = yield* setStone(url, wallet, (signature) => signature)
+    assert.strictEqual(answer.status, 201, answer.text)
+    assert.strictEqual(getAddress(JSON.parse(answer.text).receipt.payer), wallet.at)
+  })
 
-  it.effect("that does not exist yet is deployed by its first payment, through a known factory", () =>
-    Effect.gen(function* () {
-      const { address, url } = yield* Factory
-      const wallet = yield* newWallet
-      const answer = yield* setStone(url, wallet, wrapped(address, wallet.data))
-      assert.strictEqual(answer.status, 201, answer.text)
-      assert.isDefined(yield* Effect.promise(() => wallet.client.getCode({ address: wallet.at })))
-    }),
-  )
+  it("that does not exist yet is deployed by its first payment, through a known factory", function* () {
+    const { address, url } = yield* Factory
+    const wallet = yield* newWallet
+    const answer = yield* setStone(url, wallet, wrapped(address, wallet.data))
+    assert.strictEqual(answer.status, 201, answer.text)
+    assert.isDefined(yield* Effect.promise(() => wallet.client.getCode({ address: wallet.at })))
+  })
 
-  it.effect("that does not exist yet and signed for another time is told so", () =>
-    Effect.gen(function* () {
-      const { address, url } = yield* Factory
-      const wallet = yield* newWallet
-      const inSeconds = (seconds: number) => String(Math.floor(Date.now() / 1000) + seconds)
-      for (const [times, reason] of [
-        [{ validAfter: inSeconds(600), validBefore: inSeconds(900) }, "valid_after"],
-        [{ validBefore: inSeconds(86_400) }, "valid_before"],
-      ] as const) {
-        const answer = yield* setStone(url, wallet, wrapped(address, wallet.data), times)
-        assert.deepStrictEqual(
-          [answer.status, answer.json["reason"]],
-          [402, `invalid_exact_evm_payload_authorization_${reason}`],
-          answer.text,
-        )
-        assert.match(answer.text, /This request charged nothing/u)
-      }
-    }),
-  )
-
-  it.effect("whose payment somebody else brought to the chain is taken at its own signature alone", () =>
-    Effect.gen(function* () {
-      const { address, url } = yield* Factory
-      const sqlClient = yield* SqlClient.SqlClient
-      const wallet = yield* newWallet
-      yield* deploy(wallet)
-      const challenge = challengeOf(
-        yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { "idempotency-key": newKey() })),
+  it("that does not exist yet and signed for another time is told so", function* () {
+    const { address, url } = yield* Factory
+    const wallet = yield* newWallet
+    const inSeconds = (seconds: number) => String(Math.floor(Date.now() / 1000) + seconds)
+    for (const [times, reason] of [
+      [{ validAfter: inSeconds(600), validBefore: inSeconds(900) }, "valid_after"],
+      [{ validBefore: inSeconds(86_400) }, "valid_before"],
+    ] as const) {
+      const answer = yield* setStone(url, wallet, wrapped(address, wallet.data), times)
+      assert.deepStrictEqual(
+        [answer.status, answer.json["reason"]],
+        [402, `invalid_exact_evm_payload_authorization_${reason}`],
+        answer.text,
       )
-      const payment = yield* sign(wallet.owner, challenge.accepts[0], challenge.resource, { from: wallet.at })
-      const { authorization, signature } = payment.payload
-      const { nonce, validBefore } = authorization
-      yield* broadcast({ payer: { address: wallet.at }, nonce, signature, validBefore })
-      const buy = (words: { readonly authorization: typeof authorization; readonly signature: Hex }) => {
-        const header = encode({ ...payment, payload: words })
-        const body = post({ commitment: newCommitment() }, { "idempotency-key": newKey(), "payment-signature": header })
-        return ask(`${url}/api/witness`, body)
-      }
-      const { signature: others } = (yield* sign(
-        privateKeyToAccount(generatePrivateKey()),
-        challenge.accepts[0],
-        challenge.resource,
-        authorization,
-      )).payload
-      for (const forged of [
-        { authorization, signature: others },
-        { authorization, signature: wrapped(address, wallet.data)(others) },
-        // What its wallet signed, with an end of somebody else's choice.
-        { authorization: { ...authorization, validBefore: String(Number(authorization.validBefore) - 60) }, signature },
-        { authorization: { ...authorization, validBefore: "1" }, signature: others },
-      ]) {
-        const answer = yield* buy(forged)
-        assert.deepStrictEqual(
-          [answer.status, answer.json["reason"]],
-          [402, "invalid_exact_evm_signature"],
-          answer.text,
-        )
-        assert.match(answer.text, /This request charged nothing/u)
-      }
-      const attempts = yield* sqlClient`SELECT 1 FROM payment_attempts WHERE lower(payer) = ${wallet.at.toLowerCase()}`
-      assert.lengthOf(attempts, 0)
-      const own = yield* buy({ authorization, signature })
-      assert.strictEqual(own.status, 201, own.text)
-      assert.strictEqual(getAddress(JSON.parse(own.text).receipt.payer), wallet.at)
-    }),
-  )
+      assert.match(answer.text, /This request charged nothing/u)
+    }
+  })
 
-  it.effect("of an unknown factory is refused with the reason", () =>
-    Effect.gen(function* () {
-      const { address, strict } = yield* Factory
-      const wallet = yield* newWallet
-      const answer = yield* setStone(strict, wallet, wrapped(address, wallet.data))
-      assert.deepStrictEqual([answer.status, answer.json["reason"]], [402, "eip6492_factory_not_allowed"])
-    }),
-  )
+  it("whose payment somebody else brought to the chain is taken at its own signature alone", function* () {
+    const { address, url } = yield* Factory
+    const sqlClient = yield* SqlClient.SqlClient
+    const wallet = yield* newWallet
+    yield* deploy(wallet)
+    const challenge = challengeOf(
+      yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { "idempotency-key": newKey() })),
+    )
+    const payment = yield* sign(wallet.owner, challenge.accepts[0], challenge.resource, { from: wallet.at })
+    const { authorization, signature } = payment.payload
+    const { nonce, validBefore } = authorization
+    yield* broadcast({ payer: { address: wallet.at }, nonce, signature, validBefore })
+    const buy = (words: { readonly authorization: typeof authorization; readonly signature: Hex }) => {
+      const header = encode({ ...payment, payload: words })
+      const body = post({ commitment: newCommitment() }, { "idempotency-key": newKey(), "payment-signature": header })
+      return ask(`${url}/api/witness`, body)
+    }
+    const { signature: others } = (yield* sign(
+      privateKeyToAccount(generatePrivateKey()),
+      challenge.accepts[0],
+      challenge.resource,
+      authorization,
+    )).payload
+    for (const forged of [
+      { authorization, signature: others },
+      { authorization, signature: wrapped(address, wallet.data)(others) },
+      // What its wallet signed, with an end of somebody else's choice.
+      { authorization: { ...authorization, validBefore: String(Number(authorization.validBefore) - 60) }, signature },
+      { authorization: { ...authorization, validBefore: "1" }, signature: others },
+    ]) {
+      const answer = yield* buy(forged)
+      assert.deepStrictEqual([answer.status, answer.json["reason"]], [402, "invalid_exact_evm_signature"], answer.text)
+      assert.match(answer.text, /This request charged nothing/u)
+    }
+    const attempts = yield* sqlClient`SELECT 1 FROM payment_attempts WHERE lower(payer) = ${wallet.at.toLowerCase()}`
+    assert.lengthOf(attempts, 0)
+    const own = yield* buy({ authorization, signature })
+    assert.strictEqual(own.status, 201, own.text)
+    assert.strictEqual(getAddress(JSON.parse(own.text).receipt.payer), wallet.at)
+  })
 
-  it.effect("of someone else's owner is refused", () =>
-    Effect.gen(function* () {
-      const { address, url } = yield* Factory
-      const wallet = yield* newWallet
-      const stranger = { ...wallet, owner: privateKeyToAccount(generatePrivateKey()) }
-      const answer = yield* setStone(url, stranger, wrapped(address, wallet.data))
-      assertAnswer(answer, 402, "payment_invalid")
-    }),
-  )
+  it("of an unknown factory is refused with the reason", function* () {
+    const { address, strict } = yield* Factory
+    const wallet = yield* newWallet
+    const answer = yield* setStone(strict, wallet, wrapped(address, wallet.data))
+    assert.deepStrictEqual([answer.status, answer.json["reason"]], [402, "eip6492_factory_not_allowed"])
+  })
+
+  it("of someone else's owner is refused", function* () {
+    const { address, url } = yield* Factory
+    const wallet = yield* newWallet
+    const stranger = { ...wallet, owner: privateKeyToAccount(generatePrivateKey()) }
+    const answer = yield* setStone(url, stranger, wrapped(address, wallet.data))
+    assertAnswer(answer, 402, "payment_invalid")
+  })
 })

@@ -1,6 +1,6 @@
 /** What a facilitator's `/supported` is taken for, and what a connection that failed proves. */
 import { createServer } from "node:net"
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted, Result } from "effect"
 import * as JsonClient from "../../src/http/JsonClient.ts"
 import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
@@ -12,6 +12,7 @@ import * as Supported from "../../src/payments/x402/settlement/Supported.ts"
 import { json, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { freePort } from "../lab/Ports.ts"
 import { authorization, terms } from "./Samples.ts"
+import { apart } from "../lab/Suites.ts"
 
 const { network } = terms
 const kind = { x402Version: 2, scheme: "exact", network }
@@ -20,7 +21,7 @@ const listing = (...kinds: ReadonlyArray<unknown>) => json({ kinds, extensions: 
 // 64 bytes of Ed25519: nobody's key.
 const key = { id: "a-key", secret: Redacted.make(Buffer.alloc(64, 7).toString("base64")) }
 
-describe("what a facilitator says that it settles", { concurrent: true }, () => {
+apart("what a facilitator says that it settles", Layer.empty, (it) => {
   const answers: ReadonlyArray<readonly [what: string, reply: Reply, says: RegExp | undefined]> = [
     ["exact payments of version 2 on our network", listing("nonsense", { ...kind, extra: {} }), undefined],
     ["our network in version 1 alone", listing({ ...kind, x402Version: 1 }), /does not settle/u],
@@ -33,23 +34,21 @@ describe("what a facilitator says that it settles", { concurrent: true }, () => 
     ["an address elsewhere", { status: 307, body: "", headers: { location: "/settle" } }, /answers 307/u],
   ]
   for (const [what, reply, says] of answers) {
-    it.live(`is asked with a token for this call: ${what}`, () =>
-      Effect.gen(function* () {
-        const asked: Array<string> = []
-        const url = yield* serve(async (path, body, { headers, method }) => {
-          const token = String(headers["authorization"]).replace(/^Bearer /u, "")
-          const { uris } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())
-          asked.push(`${method} ${path} ${body}${uris}`)
-          return reply
-        })
-        const ask = yield* Supported.make({ url: `${url}/base/`, key: Option.some(key) }, network)
-        const found = yield* Effect.result(ask)
-        const { host } = new URL(url)
-        assert.deepStrictEqual(asked, [`GET /base/supported GET ${host}/base/supported`])
-        assert.strictEqual(Result.isSuccess(found), says === undefined)
-        if (Result.isFailure(found)) assert.match(String(Object(found.failure).message), says ?? /never/u)
-      }).pipe(Effect.scoped),
-    )
+    it(`is asked with a token for this call: ${what}`, function* () {
+      const asked: Array<string> = []
+      const url = yield* serve(async (path, body, { headers, method }) => {
+        const token = String(headers["authorization"]).replace(/^Bearer /u, "")
+        const { uris } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString())
+        asked.push(`${method} ${path} ${body}${uris}`)
+        return reply
+      })
+      const ask = yield* Supported.make({ url: `${url}/base/`, key: Option.some(key) }, network)
+      const found = yield* Effect.result(ask)
+      const { host } = new URL(url)
+      assert.deepStrictEqual(asked, [`GET /base/supported GET ${host}/base/supported`])
+      assert.strictEqual(Result.isSuccess(found), says === undefined)
+      if (Result.isFailure(found)) assert.match(String(Object(found.failure).message), says ?? /never/u)
+    })
   }
 })
 
@@ -63,46 +62,40 @@ const settling = (url: string, by: Option.Option<typeof key> = Option.none()) =>
     Layer.provide(Layer.mock(DatabaseClock, {})),
   )
 
-describe("whether a facilitator settles", { concurrent: true }, () => {
-  it.live("is asked once by all who want to know at once, and remembered", () =>
-    Effect.gen(function* () {
-      let questions = 0
-      const url = yield* serve(async () => {
-        questions += 1
-        return listing(kind)
-      })
-      yield* Effect.gen(function* () {
-        const { funds, obstacle } = yield* Settlement
-        const all = yield* Effect.all(
-          Array.from({ length: 50 }, () => obstacle),
-          { concurrency: "unbounded" },
-        )
-        assert.deepStrictEqual(new Set(all), new Set([undefined]))
-        assert.strictEqual(yield* funds, "ok")
-      }).pipe(Effect.provide(settling(url)))
-      assert.strictEqual(questions, 1)
-    }).pipe(Effect.scoped),
-  )
+apart("whether a facilitator settles", Layer.empty, (it) => {
+  it("is asked once by all who want to know at once, and remembered", function* () {
+    let questions = 0
+    const url = yield* serve(async () => {
+      questions += 1
+      return listing(kind)
+    })
+    yield* Effect.gen(function* () {
+      const { funds, obstacle } = yield* Settlement
+      const all = yield* Effect.all(
+        Array.from({ length: 50 }, () => obstacle),
+        { concurrency: "unbounded" },
+      )
+      assert.deepStrictEqual(new Set(all), new Set([undefined]))
+      assert.strictEqual(yield* funds, "ok")
+    }).pipe(Effect.provide(settling(url)))
+    assert.strictEqual(questions, 1)
+  })
 
-  it.live("is not known while it says that it is asked too often, and then it sells on", () =>
-    Effect.gen(function* () {
-      const url = yield* serve(async () => json({ error: "slow down" }, 429))
-      yield* Effect.gen(function* () {
-        const { funds, obstacle } = yield* Settlement
-        assert.deepStrictEqual([yield* funds, yield* obstacle], ["unknown", undefined])
-      }).pipe(Effect.provide(settling(url)))
-    }).pipe(Effect.scoped),
-  )
+  it("is not known while it says that it is asked too often, and then it sells on", function* () {
+    const url = yield* serve(async () => json({ error: "slow down" }, 429))
+    yield* Effect.gen(function* () {
+      const { funds, obstacle } = yield* Settlement
+      assert.deepStrictEqual([yield* funds, yield* obstacle], ["unknown", undefined])
+    }).pipe(Effect.provide(settling(url)))
+  })
 
-  it.live("is not the case with a key that cannot sign", () =>
-    Effect.gen(function* () {
-      const url = yield* serve(async () => listing(kind))
-      const broken = { id: "a-key", secret: Redacted.make("-----BEGIN nonsense") }
-      yield* Effect.gen(function* () {
-        assert.strictEqual(yield* (yield* Settlement).funds, "failing")
-      }).pipe(Effect.provide(settling(url, Option.some(broken))))
-    }).pipe(Effect.scoped),
-  )
+  it("is not the case with a key that cannot sign", function* () {
+    const url = yield* serve(async () => listing(kind))
+    const broken = { id: "a-key", secret: Redacted.make("-----BEGIN nonsense") }
+    yield* Effect.gen(function* () {
+      assert.strictEqual(yield* (yield* Settlement).funds, "failing")
+    }).pipe(Effect.provide(settling(url, Option.some(broken))))
+  })
 })
 
 /** A port that takes connections and does this with them. */
@@ -132,24 +125,20 @@ const submit = (url: string) =>
     }),
   ).pipe(Effect.provide(settling(url)))
 
-describe("a settlement that meets nobody", { concurrent: true }, () => {
-  it.live("was not heard where no connection was made: refused, no such name, no TLS", () =>
-    Effect.gen(function* () {
-      const nobody = yield* freePort
-      const plain = yield* port((end) => end())
-      for (const url of [`http://127.0.0.1:${nobody}`, "http://facilitator.invalid", `https://127.0.0.1:${plain.at}`]) {
-        assert.deepStrictEqual(yield* submit(url), { _tag: "Unheard", reason: "facilitator_unreachable" }, url)
-      }
-    }).pipe(Effect.scoped),
-  )
+apart("a settlement that meets nobody", Layer.empty, (it) => {
+  it("was not heard where no connection was made: refused, no such name, no TLS", function* () {
+    const nobody = yield* freePort
+    const plain = yield* port((end) => end())
+    for (const url of [`http://127.0.0.1:${nobody}`, "http://facilitator.invalid", `https://127.0.0.1:${plain.at}`]) {
+      assert.deepStrictEqual(yield* submit(url), { _tag: "Unheard", reason: "facilitator_unreachable" }, url)
+    }
+  })
 
-  it.live("may have been heard once a byte of it was written", () =>
-    Effect.gen(function* () {
-      const { at } = yield* port((end) => end())
-      assert.strictEqual((yield* submit(`http://127.0.0.1:${at}`))._tag, "Unclear")
-      const post = yield* JsonClient.make(new URL(`http://127.0.0.1:${at}`))
-      const failed = yield* Effect.flip(post({ text: "{}" }))
-      assert.deepInclude(failed, { _tag: "ConnectionFailed", isUnsent: false })
-    }).pipe(Effect.scoped),
-  )
+  it("may have been heard once a byte of it was written", function* () {
+    const { at } = yield* port((end) => end())
+    assert.strictEqual((yield* submit(`http://127.0.0.1:${at}`))._tag, "Unclear")
+    const post = yield* JsonClient.make(new URL(`http://127.0.0.1:${at}`))
+    const failed = yield* Effect.flip(post({ text: "{}" }))
+    assert.deepInclude(failed, { _tag: "ConnectionFailed", isUnsent: false })
+  })
 })

@@ -1,31 +1,27 @@
 /** A server that takes no payments any more still tells how those ended that were made before, and never falls over. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
-import { ask, layer as world, newCommitment, newKey, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newKey, newPayer, pay } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { suite } from "../lab/Suites.ts"
 
-layer(world(), { excludeTestServices: true })("a server that lost its payment configuration", (it) => {
-  it.effect("replays what was settled, and says that it cannot offer a failed purchase anew", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const unpaid = yield* anotherServer({}, { payments: ["PAY_TO"] })
-      const key = newKey()
-      const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() }, key)
-      assert.strictEqual(answer.status, 201, answer.text)
-      const reconcile = Effect.suspend(() => ask(`${unpaid}/api/reconcile/${key}`, { method: "POST" }))
+suite("a server that lost its payment configuration", world(), (it) => {
+  it("replays what was settled, and says that it cannot offer a failed purchase anew", function* ({ sql, url }) {
+    const unpaid = yield* anotherServer({}, { payments: ["PAY_TO"] })
+    const key = newKey()
+    const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() }, key)
+    assert.strictEqual(answer.status, 201, answer.text)
+    const reconcile = Effect.suspend(() => ask(`${unpaid}/api/reconcile/${key}`, { method: "POST" }))
 
-      const settled = yield* reconcile
-      assert.strictEqual(settled.status, 200)
-      assert.strictEqual(settled.text, answer.text.replace(/false\}$/u, "true}"))
+    const settled = yield* reconcile
+    assert.strictEqual(settled.status, 200)
+    assert.strictEqual(settled.text, answer.text.replace(/false\}$/u, "true}"))
 
-      yield* sql`
+    yield* sql`
         UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired', answer = NULL
         WHERE idempotency_key = ${key}`
-      const failed = yield* reconcile
-      assertAnswer(failed, 503, "payments_unavailable")
-    }),
-  )
+    const failed = yield* reconcile
+    assertAnswer(failed, 503, "payments_unavailable")
+  })
 })

@@ -7,11 +7,12 @@ import { patientSeconds } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { type Answer, ask, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
+import { type Answer, ask, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
-import { signedFixture, paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { apart } from "../lab/Suites.ts"
 
 /** A signed stone whose authorization ends at a given second of this machine's clock. */
 const prepareUntil = Effect.fnUntraced(function* (url: string, validBefore: string) {
@@ -72,133 +73,125 @@ const seconds = () => Math.floor(Date.now() / 1000)
 /** Late enough to be sent before, on a slow machine, too; soon enough to be waited for. */
 const soon = () => seconds() + Number(patientSeconds(20))
 
-describe("an authorization that another attempt holds", { concurrent: true }, () => {
+apart("an authorization that another attempt holds", proxiedServer("relayer", "20 seconds"), (it) => {
   // I1
-  it.live("belongs to that attempt after it settled, while the node cannot be asked, and after its end", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const end = soon()
-      const purchase = yield* prepareUntil(url, String(end))
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-      assertBound(yield* Purchase.send(url, otherwise(purchase)))
-      const { headers } = otherwise(purchase)
-      assertBound(yield* ask(`${url}/api/acquire/moss-hare`, post({}, headers)))
-      rpc.arm("*", "status500")
-      assertBound(yield* Purchase.send(url, otherwise(purchase)))
-      yield* rpc.calm
-      yield* untilOver(end)
-      assertBound(yield* Purchase.send(url, otherwise(purchase)))
-      yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  it("belongs to that attempt after it settled, while the node cannot be asked, and after its end", function* ({
+    rpc,
+    url,
+  }) {
+    const end = soon()
+    const purchase = yield* prepareUntil(url, String(end))
+    assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+    assertBound(yield* Purchase.send(url, otherwise(purchase)))
+    const { headers } = otherwise(purchase)
+    assertBound(yield* ask(`${url}/api/acquire/moss-hare`, post({}, headers)))
+    rpc.arm("*", "status500")
+    assertBound(yield* Purchase.send(url, otherwise(purchase)))
+    yield* rpc.calm
+    yield* untilOver(end)
+    assertBound(yield* Purchase.send(url, otherwise(purchase)))
+    yield* Purchase.assertSettled(url, purchase)
+  })
 })
 
-describe("an authorization that paid us and belongs to nobody", { concurrent: true }, () => {
-  it.live("is claimed by who presents it in time, with a wallet that is empty by then, and costs us no gas", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const purchase = yield* Purchase.prepare(url, Purchase.price)
-      const transaction = yield* ThirdParty.broadcast(purchase)
-      const answer = yield* Purchase.send(url, purchase)
-      assert.strictEqual(answer.status, 201, answer.text)
-      assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
-      assert.strictEqual(yield* relayed, 0)
-      yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+apart("an authorization that paid us and belongs to nobody", proxiedServer("relayer", "20 seconds"), (it) => {
+  it("is claimed by who presents it in time, with a wallet that is empty by then, and costs us no gas", function* ({
+    url,
+  }) {
+    const purchase = yield* Purchase.prepare(url, Purchase.price)
+    const transaction = yield* ThirdParty.broadcast(purchase)
+    const answer = yield* Purchase.send(url, purchase)
+    assert.strictEqual(answer.status, 201, answer.text)
+    assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
+    assert.strictEqual(yield* relayed, 0)
+    yield* Purchase.assertSettled(url, purchase)
+  })
 
-  it.live("is claimed with its transaction, from a block that stays", () =>
-    Effect.gen(function* () {
-      const { rpc, sql, url } = yield* paymentFixture
-      yield* Purchase.mine(3)
-      const purchase = yield* Purchase.prepare(url)
-      const transaction = yield* ThirdParty.broadcast(purchase)
-      const head = yield* Purchase.height
-      // The second question for the receipt is that of the claimed attempt.
-      let receipts = 0
-      const looks = rpc.arm("eth_getTransactionReceipt", "holdBefore", () => ++receipts > 1)
-      const answer = yield* Purchase.sendInto(looks, url, purchase)
-      const claimed = yield* sql<{ state: string; transaction: string; fromBlock: bigint }>`
+  it("is claimed with its transaction, from a block that stays", function* ({ rpc, sql, url }) {
+    yield* Purchase.mine(3)
+    const purchase = yield* Purchase.prepare(url)
+    const transaction = yield* ThirdParty.broadcast(purchase)
+    const head = yield* Purchase.height
+    // The second question for the receipt is that of the claimed attempt.
+    let receipts = 0
+    const looks = rpc.arm("eth_getTransactionReceipt", "holdBefore", () => ++receipts > 1)
+    const answer = yield* Purchase.sendInto(looks, url, purchase)
+    const claimed = yield* sql<{ state: string; transaction: string; fromBlock: bigint }>`
         SELECT state, transaction, from_block FROM payment_attempts`
-      assert.deepStrictEqual(claimed, [{ state: "pending", transaction, fromBlock: head - 2n }])
-      yield* looks.release
-      assert.strictEqual((yield* Fiber.join(answer)).status, 201)
-      yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+    assert.deepStrictEqual(claimed, [{ state: "pending", transaction, fromBlock: head - 2n }])
+    yield* looks.release
+    assert.strictEqual((yield* Fiber.join(answer)).status, 201)
+    yield* Purchase.assertSettled(url, purchase)
+  })
 
-  it.live("is not called unpaid by two nodes of which one is behind", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
-      const head = yield* Purchase.height
-      yield* ThirdParty.broadcast(purchase)
-      // The dry run and the balance come from the node itself.
-      rpc.behave((method, before) => (method === "eth_call" && before < 2 ? {} : { head }))
-      assertUntold(yield* Purchase.send(url, purchase))
-      yield* rpc.calm
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-      yield* Purchase.assertSettled(url, purchase)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  it("is not called unpaid by two nodes of which one is behind", function* ({ rpc, url }) {
+    const purchase = yield* Purchase.prepare(url)
+    const head = yield* Purchase.height
+    yield* ThirdParty.broadcast(purchase)
+    // The dry run and the balance come from the node itself.
+    rpc.behave((method, before) => (method === "eth_call" && before < 2 ? {} : { head }))
+    assertUntold(yield* Purchase.send(url, purchase))
+    yield* rpc.calm
+    assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+    yield* Purchase.assertSettled(url, purchase)
+  })
 
-  it.live("is searched for by at most four requests at once", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const purchases = yield* Effect.forEach(Array.from({ length: 8 }), () => Purchase.prepare(url))
-      for (const purchase of purchases) yield* ThirdParty.broadcast(purchase)
-      let searches = 0
-      rpc.arm("eth_getLogs", "holdBefore", () => ++searches === 0)
-      const held = rpc.arm("eth_getLogs", "holdBefore")
-      const answers = yield* Effect.forkChild(
-        Effect.forEach(purchases, (purchase) => Purchase.send(url, purchase), { concurrency: "unbounded" }),
-      )
-      yield* held.arrived
-      // As long as another request takes from end to end.
-      assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url))).status, 201)
-      assert.isAtMost(searches, 4)
-      yield* held.release
-      assert.deepStrictEqual(
-        (yield* Fiber.join(answers)).map(({ status }) => status),
-        purchases.map(() => 201),
-      )
-      assert.strictEqual(searches, 8)
-      yield* Purchase.audit(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  it("is searched for by at most four requests at once", function* ({ rpc, url }) {
+    const purchases = yield* Effect.forEach(Array.from({ length: 8 }), () => Purchase.prepare(url))
+    for (const purchase of purchases) yield* ThirdParty.broadcast(purchase)
+    let searches = 0
+    rpc.arm("eth_getLogs", "holdBefore", () => ++searches === 0)
+    const held = rpc.arm("eth_getLogs", "holdBefore")
+    const answers = yield* Effect.forkChild(
+      Effect.forEach(purchases, (purchase) => Purchase.send(url, purchase), { concurrency: "unbounded" }),
+    )
+    yield* held.arrived
+    // As long as another request takes from end to end.
+    assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url))).status, 201)
+    assert.isAtMost(searches, 4)
+    yield* held.release
+    assert.deepStrictEqual(
+      (yield* Fiber.join(answers)).map(({ status }) => status),
+      purchases.map(() => 201),
+    )
+    assert.strictEqual(searches, 8)
+    yield* Purchase.audit(url)
+  })
 
   const late: ReadonlyArray<readonly [what: string, end: () => number, isAwaited: boolean]> = [
     ["after its time", soon, true],
     ["within a time longer than was asked for", () => seconds() + 3600, false],
   ]
   for (const [what, end, isAwaited] of late) {
-    it.live(`is refused as paid when it is presented ${what}, and is noted once for the operator`, () =>
-      Effect.gen(function* () {
-        const { rpc, sql, url } = yield* paymentFixture
-        const validBefore = end()
-        const purchase = yield* prepareUntil(url, String(validBefore))
-        const transaction = yield* ThirdParty.broadcast(purchase)
-        if (isAwaited) yield* untilOver(validBefore)
-        // What is taken back has not paid: nothing is noted before that is impossible.
-        assertUntold(yield* Purchase.send(url, purchase))
-        assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
-        yield* Purchase.mine(4)
-        for (const one of [purchase, otherwise(purchase)]) {
-          const answer = yield* Purchase.send(url, one)
-          assertInvalid(answer, /paid us in transaction .* belongs to no purchase we know\. Do not sign again/u)
-          assert.include(answer.text, transaction)
-          assert.notMatch(answer.text, /nothing was charged/iu)
-        }
-        // Known by now: the node has nothing to add.
-        rpc.arm("eth_getLogs", "status500")
-        assertInvalid(yield* Purchase.send(url, otherwise(purchase)), /belongs to no purchase/u)
-        assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 1 })
-        const rows = yield* sql<{ payer: string; transaction: string; amountAtomic: string }>`
+    it(`is refused as paid when it is presented ${what}, and is noted once for the operator`, function* ({
+      rpc,
+      sql,
+      url,
+    }) {
+      const validBefore = end()
+      const purchase = yield* prepareUntil(url, String(validBefore))
+      const transaction = yield* ThirdParty.broadcast(purchase)
+      if (isAwaited) yield* untilOver(validBefore)
+      // What is taken back has not paid: nothing is noted before that is impossible.
+      assertUntold(yield* Purchase.send(url, purchase))
+      assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
+      yield* Purchase.mine(4)
+      for (const one of [purchase, otherwise(purchase)]) {
+        const answer = yield* Purchase.send(url, one)
+        assertInvalid(answer, /paid us in transaction .* belongs to no purchase we know\. Do not sign again/u)
+        assert.include(answer.text, transaction)
+        assert.notMatch(answer.text, /nothing was charged/iu)
+      }
+      // Known by now: the node has nothing to add.
+      rpc.arm("eth_getLogs", "status500")
+      assertInvalid(yield* Purchase.send(url, otherwise(purchase)), /belongs to no purchase/u)
+      assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 1 })
+      const rows = yield* sql<{ payer: string; transaction: string; amountAtomic: string }>`
           SELECT payer, transaction, amount_atomic::text AS amount_atomic FROM payment_strays`
-        assert.deepStrictEqual(rows, [
-          { payer: purchase.payer.address.toLowerCase(), transaction, amountAtomic: Purchase.price.toString() },
-        ])
-      }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-    )
+      assert.deepStrictEqual(rows, [
+        { payer: purchase.payer.address.toLowerCase(), transaction, amountAtomic: Purchase.price.toString() },
+      ])
+    })
   }
 })
 
@@ -245,50 +238,43 @@ describe("an authorization that paid us for an attempt which had failed", { conc
   )
 })
 
-describe("an authorization that did not pay us", { concurrent: true }, () => {
-  it.live("is refused as cancelled where its wallet cancelled it", () =>
-    Effect.gen(function* () {
-      const { purchase, url } = yield* signedFixture
-      const transaction = yield* ThirdParty.cancel(purchase)
-      assertUntold(yield* Purchase.send(url, purchase))
-      yield* Purchase.mine(4)
-      const answer = yield* Purchase.send(url, purchase)
-      assertInvalid(answer, /cancelled this authorization .* Nothing was charged; sign a new one\.$/u)
-      assert.include(answer.text, transaction)
-      assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+apart("an authorization that did not pay us", proxiedServer("relayer", "20 seconds"), (it) => {
+  it("is refused as cancelled where its wallet cancelled it", function* ({ url }) {
+    const purchase = yield* Purchase.prepare(url)
+    const transaction = yield* ThirdParty.cancel(purchase)
+    assertUntold(yield* Purchase.send(url, purchase))
+    yield* Purchase.mine(4)
+    const answer = yield* Purchase.send(url, purchase)
+    assertInvalid(answer, /cancelled this authorization .* Nothing was charged; sign a new one\.$/u)
+    assert.include(answer.text, transaction)
+    assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
+  })
 
-  it.live("is refused as used elsewhere where its nonce paid somebody else", () =>
-    Effect.gen(function* () {
-      const { purchase, rpc, url } = yield* signedFixture
-      const transaction = yield* ThirdParty.spendElsewhere(purchase)
-      assertUntold(yield* Purchase.send(url, purchase))
-      yield* Purchase.mine(4)
-      const answer = yield* Purchase.send(url, purchase)
-      assertInvalid(answer, /which did not pay us its amount\. This request charged nothing; sign a new one\.$/u)
-      assert.include(answer.text, transaction)
-      // A final verdict is remembered: no log is read for it again.
-      rpc.arm("eth_getLogs", "status500")
-      assert.strictEqual((yield* Purchase.send(url, otherwise(purchase))).text, answer.text)
-      assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  it("is refused as used elsewhere where its nonce paid somebody else", function* ({ rpc, url }) {
+    const purchase = yield* Purchase.prepare(url)
+    const transaction = yield* ThirdParty.spendElsewhere(purchase)
+    assertUntold(yield* Purchase.send(url, purchase))
+    yield* Purchase.mine(4)
+    const answer = yield* Purchase.send(url, purchase)
+    assertInvalid(answer, /which did not pay us its amount\. This request charged nothing; sign a new one\.$/u)
+    assert.include(answer.text, transaction)
+    // A final verdict is remembered: no log is read for it again.
+    rpc.arm("eth_getLogs", "status500")
+    assert.strictEqual((yield* Purchase.send(url, otherwise(purchase))).text, answer.text)
+    assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
+  })
 
-  it.live("is refused as over where it was never used, without reading a log", () =>
-    Effect.gen(function* () {
-      const { rpc, url } = yield* paymentFixture
-      const purchase = yield* prepareUntil(url, String(seconds() - 5))
-      const said = /expires too soon; sign a new one\. This request charged nothing\.$/u
-      rpc.behave(() => ({}))
-      assertInvalid(yield* Purchase.send(url, purchase), said)
-      yield* Purchase.passExpiry
-      assertInvalid(yield* Purchase.send(url, purchase), said)
-      assert.notInclude(
-        rpc.heard().map(({ method }) => method),
-        "eth_getLogs",
-      )
-      assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
-    }).pipe(Effect.provide(proxiedServer("relayer", "20 seconds"))),
-  )
+  it("is refused as over where it was never used, without reading a log", function* ({ rpc, url }) {
+    const purchase = yield* prepareUntil(url, String(seconds() - 5))
+    const said = /expires too soon; sign a new one\. This request charged nothing\.$/u
+    rpc.behave(() => ({}))
+    assertInvalid(yield* Purchase.send(url, purchase), said)
+    yield* Purchase.passExpiry
+    assertInvalid(yield* Purchase.send(url, purchase), said)
+    assert.notInclude(
+      rpc.heard().map(({ method }) => method),
+      "eth_getLogs",
+    )
+    assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
+  })
 })

@@ -1,10 +1,11 @@
 /** 200 sends at once through two server processes: gapless, evicted, once per clientId, as if they had come in a row. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { atOnce, layer as processes, Servers } from "../lab/server/TwoServers.ts"
 import { codeOf, type RoomClient, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
 import type { Answer } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const byStatus = (answers: ReadonlyArray<Answer>) =>
   Object.fromEntries(
@@ -26,112 +27,104 @@ const roomWith = Effect.fnUntraced(function* (url: string, count: number) {
 
 const at = (guest: RoomClient, url: string): RoomClient => ({ ...guest, url })
 
-layer(processes, { excludeTestServices: true })("200 sends at once", (it) => {
-  it.effect("take the next numbers without a gap, 30 a minute, and push out the oldest", () =>
-    Effect.gen(function* () {
-      const db = yield* SqlClient.SqlClient
-      const servers = yield* Servers
-      const guest = yield* roomWith(servers[0], 35)
-      const answers = yield* atOnce(servers, 200, (url, index) =>
-        send(at(guest, url), { text: `${index}`, clientId: `c${index}` }),
-      )
-      assert.deepStrictEqual(byStatus(answers), { "201": 30, RATE_LIMITED: 170 })
-      const accepted = answers.filter(({ status }) => status === 201).map(({ text }) => JSON.parse(text))
+suite("200 sends at once", processes, (it) => {
+  it("take the next numbers without a gap, 30 a minute, and push out the oldest", function* () {
+    const db = yield* SqlClient.SqlClient
+    const servers = yield* Servers
+    const guest = yield* roomWith(servers[0], 35)
+    const answers = yield* atOnce(servers, 200, (url, index) =>
+      send(at(guest, url), { text: `${index}`, clientId: `c${index}` }),
+    )
+    assert.deepStrictEqual(byStatus(answers), { "201": 30, RATE_LIMITED: 170 })
+    const accepted = answers.filter(({ status }) => status === 201).map(({ text }) => JSON.parse(text))
+    assert.deepStrictEqual(
+      accepted.map(({ message }) => message.seq).sort((one, other) => one - other),
+      Array.from({ length: 30 }, (_, index) => index + 36),
+    )
+    for (const { message, room } of accepted) assert.strictEqual(room.latestSequence, message.seq)
+    const { messages, room } = polled(yield* poll(guest))
+    assert.strictEqual(room.latestSequence, 65)
+    assert.deepStrictEqual(
+      messages.map(({ seq }) => seq),
+      Array.from({ length: 50 }, (_, index) => index + 16),
+    )
+    for (const { message } of accepted) {
       assert.deepStrictEqual(
-        accepted.map(({ message }) => message.seq).sort((one, other) => one - other),
-        Array.from({ length: 30 }, (_, index) => index + 36),
+        messages.find(({ seq }) => seq === message.seq),
+        message,
       )
-      for (const { message, room } of accepted) assert.strictEqual(room.latestSequence, message.seq)
-      const { messages, room } = polled(yield* poll(guest))
-      assert.strictEqual(room.latestSequence, 65)
-      assert.deepStrictEqual(
-        messages.map(({ seq }) => seq),
-        Array.from({ length: 50 }, (_, index) => index + 16),
-      )
-      for (const { message } of accepted) {
-        assert.deepStrictEqual(
-          messages.find(({ seq }) => seq === message.seq),
-          message,
-        )
-      }
-      const times = JSON.parse((yield* poll(guest)).text).messages.map((one: { createdAt: string }) => one.createdAt)
-      assert.deepStrictEqual(times, times.toSorted())
-      const [kept] = yield* db<{ messages: number; keys: number; sent: number }>`
+    }
+    const times = JSON.parse((yield* poll(guest)).text).messages.map((one: { createdAt: string }) => one.createdAt)
+    assert.deepStrictEqual(times, times.toSorted())
+    const [kept] = yield* db<{ messages: number; keys: number; sent: number }>`
         SELECT (SELECT count(*) FROM room_messages WHERE room_id = rooms.id)::int AS messages,
           cardinality(client_keys) AS keys, cardinality(sent) AS sent FROM rooms WHERE id = ${guest.id}::uuid`
-      assert.deepStrictEqual(kept, { messages: 50, keys: 50, sent: 30 })
-    }),
-  )
+    assert.deepStrictEqual(kept, { messages: 50, keys: 50, sent: 30 })
+  })
 
-  it.effect("with one clientId make one message; other content conflicts", () =>
-    Effect.gen(function* () {
-      const servers = yield* Servers
-      const guest = yield* newRoom(servers[0])
-      const answers = yield* atOnce(servers, 200, (url, index) =>
-        send(at(guest, url), { clientId: "same", text: index % 4 < 2 ? "one" : "other" }),
-      )
-      assert.deepStrictEqual(byStatus(answers), { "200": 99, "201": 1, CONFLICT: 100 })
-      const first = answers.find(({ status }) => status === 201)?.text ?? ""
-      for (const { status, text } of answers) {
-        if (status === 200) assert.strictEqual(text, first.replace('"duplicate":false', '"duplicate":true'))
-      }
+  it("with one clientId make one message; other content conflicts", function* () {
+    const servers = yield* Servers
+    const guest = yield* newRoom(servers[0])
+    const answers = yield* atOnce(servers, 200, (url, index) =>
+      send(at(guest, url), { clientId: "same", text: index % 4 < 2 ? "one" : "other" }),
+    )
+    assert.deepStrictEqual(byStatus(answers), { "200": 99, "201": 1, CONFLICT: 100 })
+    const first = answers.find(({ status }) => status === 201)?.text ?? ""
+    for (const { status, text } of answers) {
+      if (status === 200) assert.strictEqual(text, first.replace('"duplicate":false', '"duplicate":true'))
+    }
+    assert.deepStrictEqual(
+      polled(yield* poll(guest)).messages.map(({ seq }) => seq),
+      [1],
+    )
+  })
+
+  it("to many rooms from shared addresses wait for nobody in a circle, and keep each room gapless", function* () {
+    const servers = yield* Servers
+    const guests = yield* Effect.forEach(Array.from({ length: 12 }), () => newRoom(servers[0]))
+    const addresses = Array.from({ length: 25 }, () => newAddress())
+    const answers = yield* atOnce(servers, 200, (url, index) => {
+      const guest = guests[(index * 7) % guests.length]
+      const address = addresses[(index * 11) % addresses.length]
+      if (guest === undefined) return Effect.die("no room")
+      return Effect.map(send(at(guest, url), { text: `${index}` }, address), (answer) => ({ guest, index, answer }))
+    })
+    assert.deepStrictEqual(byStatus(answers.map(({ answer }) => answer)), { "201": 200 })
+    for (const guest of guests) {
+      const sent = answers
+        .filter((one) => one.guest === guest)
+        .map(({ answer, index }) => [JSON.parse(answer.text).message, index] as const)
+        .sort(([one], [other]) => one.seq - other.seq)
+      const { messages } = polled(yield* poll(guest))
       assert.deepStrictEqual(
-        polled(yield* poll(guest)).messages.map(({ seq }) => seq),
-        [1],
+        messages.map(({ seq, text }) => [seq, text]),
+        sent.map(([, index], place) => [place + 1, `${index}`]),
       )
-    }),
-  )
+    }
+  })
 
-  it.effect("to many rooms from shared addresses wait for nobody in a circle, and keep each room gapless", () =>
-    Effect.gen(function* () {
-      const servers = yield* Servers
-      const guests = yield* Effect.forEach(Array.from({ length: 12 }), () => newRoom(servers[0]))
-      const addresses = Array.from({ length: 25 }, () => newAddress())
-      const answers = yield* atOnce(servers, 200, (url, index) => {
-        const guest = guests[(index * 7) % guests.length]
-        const address = addresses[(index * 11) % addresses.length]
-        if (guest === undefined) return Effect.die("no room")
-        return Effect.map(send(at(guest, url), { text: `${index}` }, address), (answer) => ({ guest, index, answer }))
-      })
-      assert.deepStrictEqual(byStatus(answers.map(({ answer }) => answer)), { "201": 200 })
-      for (const guest of guests) {
-        const sent = answers
-          .filter((one) => one.guest === guest)
-          .map(({ answer, index }) => [JSON.parse(answer.text).message, index] as const)
-          .sort(([one], [other]) => one.seq - other.seq)
-        const { messages } = polled(yield* poll(guest))
-        assert.deepStrictEqual(
-          messages.map(({ seq, text }) => [seq, text]),
-          sent.map(([, index], place) => [place + 1, `${index}`]),
-        )
-      }
-    }),
-  )
-
-  it.effect("leave nothing of a room that is deleted meanwhile", () =>
-    Effect.gen(function* () {
-      const db = yield* SqlClient.SqlClient
-      const servers = yield* Servers
-      const guest = yield* newRoom(servers[0])
-      const answers = yield* atOnce(servers, 60, (url, index) =>
-        index === 30
-          ? Effect.promise(() =>
-              fetch(`${url}/api/rooms/${guest.id}`, {
-                method: "DELETE",
-                headers: { authorization: `Bearer ${guest.token}` },
-              }),
-            ).pipe(Effect.map(({ status }) => status))
-          : Effect.map(send(at(guest, url)), ({ status }) => status),
-      )
-      assert.strictEqual(answers[30], 200)
-      assert.deepStrictEqual(
-        answers.filter((status) => ![200, 201, 404, 429].includes(status)),
-        [],
-      )
-      const [left] = yield* db<{ n: number }>`
+  it("leave nothing of a room that is deleted meanwhile", function* () {
+    const db = yield* SqlClient.SqlClient
+    const servers = yield* Servers
+    const guest = yield* newRoom(servers[0])
+    const answers = yield* atOnce(servers, 60, (url, index) =>
+      index === 30
+        ? Effect.promise(() =>
+            fetch(`${url}/api/rooms/${guest.id}`, {
+              method: "DELETE",
+              headers: { authorization: `Bearer ${guest.token}` },
+            }),
+          ).pipe(Effect.map(({ status }) => status))
+        : Effect.map(send(at(guest, url)), ({ status }) => status),
+    )
+    assert.strictEqual(answers[30], 200)
+    assert.deepStrictEqual(
+      answers.filter((status) => ![200, 201, 404, 429].includes(status)),
+      [],
+    )
+    const [left] = yield* db<{ n: number }>`
         SELECT (SELECT count(*) FROM rooms WHERE id = ${guest.id}::uuid)::int
           + (SELECT count(*) FROM room_messages WHERE room_id = ${guest.id}::uuid)::int AS n`
-      assert.strictEqual(left?.n, 0)
-    }),
-  )
+    assert.strictEqual(left?.n, 0)
+  })
 })

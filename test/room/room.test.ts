@@ -1,200 +1,174 @@
 /** The life of a room as its specification tells it: create, send, replay, conflict, poll, evict, expire, delete. */
 import { createHash } from "node:crypto"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { codeOf, from, json, layer as rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
-import { ask, TestServer } from "../lab/Fixture.ts"
+import { ask } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u
 
-layer(rooms(), { excludeTestServices: true })("a room", (it) => {
-  it.effect("is created with a default name, a token shown once, and exactly seven days", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const answer = yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(newAddress()) })
-      assert.strictEqual(answer.status, 201, answer.text)
-      assert.strictEqual(answer.headers.get("cache-control"), "no-store")
-      assert.strictEqual(answer.headers.get("referrer-policy"), "no-referrer")
-      assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
-      const body = JSON.parse(answer.text)
-      assert.deepStrictEqual(Object.keys(body), ["room", "token"])
-      assert.deepStrictEqual(Object.keys(body.room), ["id", "name", "createdAt", "expiresAt", "latestSequence"])
-      assert.match(body.room.id, uuid4)
-      assert.match(body.token, /^[A-Za-z0-9_-]{43}$/u)
-      assert.strictEqual(Buffer.from(body.token, "base64url").length, 32)
-      assert.strictEqual(body.room.name, "Signal room")
-      assert.strictEqual(body.room.latestSequence, 0)
-      assert.match(body.room.createdAt, instant)
-      assert.strictEqual(Date.parse(body.room.expiresAt) - Date.parse(body.room.createdAt), 604_800_000)
-      const [row] = yield* sql<{
-        tokenDigest: Uint8Array
-      }>`SELECT token_digest FROM rooms WHERE id = ${body.room.id}::uuid`
-      assert.strictEqual(
-        Buffer.from(row?.tokenDigest ?? []).toString("hex"),
-        createHash("sha256").update(body.token).digest("hex"),
-      )
-    }),
-  )
+suite("a room", rooms(), (it) => {
+  it("is created with a default name, a token shown once, and exactly seven days", function* ({ sql, url }) {
+    const answer = yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(newAddress()) })
+    assert.strictEqual(answer.status, 201, answer.text)
+    assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+    assert.strictEqual(answer.headers.get("referrer-policy"), "no-referrer")
+    assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
+    const body = JSON.parse(answer.text)
+    assert.deepStrictEqual(Object.keys(body), ["room", "token"])
+    assert.deepStrictEqual(Object.keys(body.room), ["id", "name", "createdAt", "expiresAt", "latestSequence"])
+    assert.match(body.room.id, uuid4)
+    assert.match(body.token, /^[A-Za-z0-9_-]{43}$/u)
+    assert.strictEqual(Buffer.from(body.token, "base64url").length, 32)
+    assert.strictEqual(body.room.name, "Signal room")
+    assert.strictEqual(body.room.latestSequence, 0)
+    assert.match(body.room.createdAt, instant)
+    assert.strictEqual(Date.parse(body.room.expiresAt) - Date.parse(body.room.createdAt), 604_800_000)
+    const [row] = yield* sql<{
+      tokenDigest: Uint8Array
+    }>`SELECT token_digest FROM rooms WHERE id = ${body.room.id}::uuid`
+    assert.strictEqual(
+      Buffer.from(row?.tokenDigest ?? []).toString("hex"),
+      createHash("sha256").update(body.token).digest("hex"),
+    )
+  })
 
-  it.effect("takes its name trimmed, counted in code points", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const create = (body: unknown) => ask(`${url}/api/rooms`, json("POST", body, from(newAddress())))
-      const named = yield* create({ name: `  ${"🜁".repeat(60)} ` })
-      assert.strictEqual(JSON.parse(named.text).room.name, "🜁".repeat(60))
-      for (const body of [
-        { name: "🜁".repeat(61) },
-        { name: " " },
-        { name: "a\nb" },
-        { name: 1 },
-        { nom: "x" },
-        [],
-        null,
-      ]) {
-        const refused = yield* create(body)
-        assert.deepStrictEqual([refused.status, codeOf(refused)], [400, "BAD_REQUEST"], JSON.stringify(body))
-      }
-    }),
-  )
+  it("takes its name trimmed, counted in code points", function* ({ url }) {
+    const create = (body: unknown) => ask(`${url}/api/rooms`, json("POST", body, from(newAddress())))
+    const named = yield* create({ name: `  ${"🜁".repeat(60)} ` })
+    assert.strictEqual(JSON.parse(named.text).room.name, "🜁".repeat(60))
+    for (const body of [
+      { name: "🜁".repeat(61) },
+      { name: " " },
+      { name: "a\nb" },
+      { name: 1 },
+      { nom: "x" },
+      [],
+      null,
+    ]) {
+      const refused = yield* create(body)
+      assert.deepStrictEqual([refused.status, codeOf(refused)], [400, "BAD_REQUEST"], JSON.stringify(body))
+    }
+  })
 
-  it.effect("keeps a message and answers it on both send routes and both poll routes", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const guest = yield* newRoom(url)
-      const sent = yield* send(guest, { sender: " Wren ", senderKind: "agent", text: ' <b>"hé"</b> ', mode: "spark" })
-      assert.strictEqual(sent.status, 201, sent.text)
-      const { duplicate, message, room } = JSON.parse(sent.text)
-      assert.strictEqual(duplicate, false)
-      assert.strictEqual(room.latestSequence, 1)
-      assert.match(message.id, uuid4)
-      assert.match(message.createdAt, instant)
-      assert.deepStrictEqual(Object.keys(message), ["id", "seq", "sender", "senderKind", "text", "mode", "createdAt"])
-      assert.deepStrictEqual(
-        { ...message, id: "", createdAt: "" },
-        { id: "", seq: 1, sender: "Wren", senderKind: "agent", text: '<b>"hé"</b>', mode: "spark", createdAt: "" },
-      )
-      const alias = yield* ask(
-        `${url}/api/rooms/${guest.id}`,
-        json(
-          "POST",
-          { sender: "a", text: "b", mode: "ping" },
-          { authorization: `Bearer ${guest.token}`, ...from(newAddress()) },
-        ),
-      )
-      assert.strictEqual(alias.status, 201)
-      assert.strictEqual(JSON.parse(alias.text).message.senderKind, "person")
-      const polls = [yield* poll(guest), yield* poll(guest, "/stream"), yield* poll(guest, "/stream?after=0")]
-      for (const answer of polls) {
-        assert.strictEqual(answer.status, 200, answer.text)
-        assert.deepStrictEqual(Object.keys(JSON.parse(answer.text)), ["room", "messages", "truncated", "serverTime"])
-        assert.deepStrictEqual(polled(answer).messages, [message, JSON.parse(alias.text).message])
-        assert.match(polled(answer).serverTime, instant)
-      }
-      assert.deepStrictEqual(
-        polled(yield* poll(guest, "?after=1")).messages.map(({ seq }) => seq),
-        [2],
-      )
-      assert.deepStrictEqual(polled(yield* poll(guest, "?after=2")).messages, [])
-      assert.deepStrictEqual(polled(yield* poll(guest, "?after=9007199254740991")).messages, [])
-    }),
-  )
+  it("keeps a message and answers it on both send routes and both poll routes", function* ({ url }) {
+    const guest = yield* newRoom(url)
+    const sent = yield* send(guest, { sender: " Wren ", senderKind: "agent", text: ' <b>"hé"</b> ', mode: "spark" })
+    assert.strictEqual(sent.status, 201, sent.text)
+    const { duplicate, message, room } = JSON.parse(sent.text)
+    assert.strictEqual(duplicate, false)
+    assert.strictEqual(room.latestSequence, 1)
+    assert.match(message.id, uuid4)
+    assert.match(message.createdAt, instant)
+    assert.deepStrictEqual(Object.keys(message), ["id", "seq", "sender", "senderKind", "text", "mode", "createdAt"])
+    assert.deepStrictEqual(
+      { ...message, id: "", createdAt: "" },
+      { id: "", seq: 1, sender: "Wren", senderKind: "agent", text: '<b>"hé"</b>', mode: "spark", createdAt: "" },
+    )
+    const alias = yield* ask(
+      `${url}/api/rooms/${guest.id}`,
+      json(
+        "POST",
+        { sender: "a", text: "b", mode: "ping" },
+        { authorization: `Bearer ${guest.token}`, ...from(newAddress()) },
+      ),
+    )
+    assert.strictEqual(alias.status, 201)
+    assert.strictEqual(JSON.parse(alias.text).message.senderKind, "person")
+    const polls = [yield* poll(guest), yield* poll(guest, "/stream"), yield* poll(guest, "/stream?after=0")]
+    for (const answer of polls) {
+      assert.strictEqual(answer.status, 200, answer.text)
+      assert.deepStrictEqual(Object.keys(JSON.parse(answer.text)), ["room", "messages", "truncated", "serverTime"])
+      assert.deepStrictEqual(polled(answer).messages, [message, JSON.parse(alias.text).message])
+      assert.match(polled(answer).serverTime, instant)
+    }
+    assert.deepStrictEqual(
+      polled(yield* poll(guest, "?after=1")).messages.map(({ seq }) => seq),
+      [2],
+    )
+    assert.deepStrictEqual(polled(yield* poll(guest, "?after=2")).messages, [])
+    assert.deepStrictEqual(polled(yield* poll(guest, "?after=9007199254740991")).messages, [])
+  })
 
-  it.effect("keeps the newest 50, and says when a cursor missed some", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const guest = yield* newRoom(url)
-      for (let index = 1; index <= 53; index++) {
-        // The room's own 30 a minute are another test's.
-        yield* sql`UPDATE rooms SET sent = '{}' WHERE id = ${guest.id}::uuid`
-        assert.strictEqual((yield* send(guest, { text: `${index}` })).status, 201)
-      }
-      const all = polled(yield* poll(guest))
-      assert.strictEqual(all.room.latestSequence, 53)
-      assert.deepStrictEqual(
-        all.messages.map(({ seq, text }) => [seq, text]),
-        Array.from({ length: 50 }, (_, index) => [index + 4, `${index + 4}`]),
-      )
-      const truncated = (after: number) =>
-        Effect.map(poll(guest, `?after=${after}`), (answer) => polled(answer).truncated)
-      assert.deepStrictEqual(
-        [yield* truncated(0), yield* truncated(1), yield* truncated(2), yield* truncated(3), yield* truncated(53)],
-        [false, true, true, false, false],
-      )
-      const [count] = yield* sql<{ n: number }>`
+  it("keeps the newest 50, and says when a cursor missed some", function* ({ sql, url }) {
+    const guest = yield* newRoom(url)
+    for (let index = 1; index <= 53; index++) {
+      // The room's own 30 a minute are another test's.
+      yield* sql`UPDATE rooms SET sent = '{}' WHERE id = ${guest.id}::uuid`
+      assert.strictEqual((yield* send(guest, { text: `${index}` })).status, 201)
+    }
+    const all = polled(yield* poll(guest))
+    assert.strictEqual(all.room.latestSequence, 53)
+    assert.deepStrictEqual(
+      all.messages.map(({ seq, text }) => [seq, text]),
+      Array.from({ length: 50 }, (_, index) => [index + 4, `${index + 4}`]),
+    )
+    const truncated = (after: number) =>
+      Effect.map(poll(guest, `?after=${after}`), (answer) => polled(answer).truncated)
+    assert.deepStrictEqual(
+      [yield* truncated(0), yield* truncated(1), yield* truncated(2), yield* truncated(3), yield* truncated(53)],
+      [false, true, true, false, false],
+    )
+    const [count] = yield* sql<{ n: number }>`
         SELECT count(*)::int AS n FROM room_messages WHERE room_id = ${guest.id}::uuid`
-      assert.strictEqual(count?.n, 50)
-    }),
-  )
+    assert.strictEqual(count?.n, 50)
+  })
 
-  it.effect("answers a used clientId with the original, or 409 for other content, while it is kept", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const guest = yield* newRoom(url)
-      const first = yield* send(guest, { clientId: "x_1-Z" })
-      assert.strictEqual(first.status, 201)
-      const again = yield* send(guest, { clientId: "x_1-Z", senderKind: "person", text: " The build is green. " })
-      assert.strictEqual(again.status, 200)
-      assert.strictEqual(again.text, first.text.replace('"duplicate":false', '"duplicate":true'))
-      for (const change of [{ text: "else" }, { sender: "else" }, { mode: "ping" }, { senderKind: "agent" }]) {
-        const conflict = yield* send(guest, { clientId: "x_1-Z", ...change })
-        assert.deepStrictEqual([conflict.status, codeOf(conflict)], [409, "CONFLICT"])
-      }
-      assert.strictEqual(polled(yield* poll(guest)).room.latestSequence, 1)
-      for (let index = 0; index < 50; index++) {
-        yield* sql`UPDATE rooms SET sent = '{}' WHERE id = ${guest.id}::uuid`
-        assert.strictEqual((yield* send(guest, { clientId: `n${index}` })).status, 201)
-      }
-      // The original is the 51st newest now.
-      assert.strictEqual((yield* send(guest, { clientId: "x_1-Z", text: "else" })).status, 201)
-      const [size] = yield* sql<{ n: number }>`
+  it("answers a used clientId with the original, or 409 for other content, while it is kept", function* ({ sql, url }) {
+    const guest = yield* newRoom(url)
+    const first = yield* send(guest, { clientId: "x_1-Z" })
+    assert.strictEqual(first.status, 201)
+    const again = yield* send(guest, { clientId: "x_1-Z", senderKind: "person", text: " The build is green. " })
+    assert.strictEqual(again.status, 200)
+    assert.strictEqual(again.text, first.text.replace('"duplicate":false', '"duplicate":true'))
+    for (const change of [{ text: "else" }, { sender: "else" }, { mode: "ping" }, { senderKind: "agent" }]) {
+      const conflict = yield* send(guest, { clientId: "x_1-Z", ...change })
+      assert.deepStrictEqual([conflict.status, codeOf(conflict)], [409, "CONFLICT"])
+    }
+    assert.strictEqual(polled(yield* poll(guest)).room.latestSequence, 1)
+    for (let index = 0; index < 50; index++) {
+      yield* sql`UPDATE rooms SET sent = '{}' WHERE id = ${guest.id}::uuid`
+      assert.strictEqual((yield* send(guest, { clientId: `n${index}` })).status, 201)
+    }
+    // The original is the 51st newest now.
+    assert.strictEqual((yield* send(guest, { clientId: "x_1-Z", text: "else" })).status, 201)
+    const [size] = yield* sql<{ n: number }>`
         SELECT cardinality(client_keys)::int AS n FROM rooms WHERE id = ${guest.id}::uuid`
-      assert.strictEqual(size?.n, 50)
-    }),
-  )
+    assert.strictEqual(size?.n, 50)
+  })
 
-  it.effect("ends after seven days, and says so to the right token alone", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const guest = yield* newRoom(url)
-      yield* send(guest)
-      yield* sql`UPDATE rooms SET expires_at = now() WHERE id = ${guest.id}::uuid`
-      const remove = ask(`${url}/api/rooms/${guest.id}`, {
-        method: "DELETE",
-        headers: { authorization: `Bearer ${guest.token}` },
-      })
-      for (const answer of [yield* poll(guest), yield* poll(guest, "/stream"), yield* send(guest), yield* remove]) {
-        assert.deepStrictEqual([answer.status, codeOf(answer)], [410, "EXPIRED"])
-      }
-      const wrong = yield* poll({ ...guest, token: "A".repeat(43) })
-      assert.deepStrictEqual([wrong.status, codeOf(wrong)], [401, "UNAUTHORIZED"])
-    }),
-  )
+  it("ends after seven days, and says so to the right token alone", function* ({ sql, url }) {
+    const guest = yield* newRoom(url)
+    yield* send(guest)
+    yield* sql`UPDATE rooms SET expires_at = now() WHERE id = ${guest.id}::uuid`
+    const remove = ask(`${url}/api/rooms/${guest.id}`, {
+      method: "DELETE",
+      headers: { authorization: `Bearer ${guest.token}` },
+    })
+    for (const answer of [yield* poll(guest), yield* poll(guest, "/stream"), yield* send(guest), yield* remove]) {
+      assert.deepStrictEqual([answer.status, codeOf(answer)], [410, "EXPIRED"])
+    }
+    const wrong = yield* poll({ ...guest, token: "A".repeat(43) })
+    assert.deepStrictEqual([wrong.status, codeOf(wrong)], [401, "UNAUTHORIZED"])
+  })
 
-  it.effect("is deleted for everyone at once, with everything in it", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const sql = yield* SqlClient.SqlClient
-      const guest = yield* newRoom(url)
-      yield* send(guest)
-      const remove = ask(`${url}/api/rooms/${guest.id}`, {
-        method: "DELETE",
-        headers: { authorization: `Bearer ${guest.token}` },
-      })
-      const deleted = yield* remove
-      assert.deepStrictEqual([deleted.status, deleted.text], [200, '{"deleted":true}'])
-      for (const answer of [yield* remove, yield* poll(guest), yield* send(guest)]) {
-        assert.deepStrictEqual([answer.status, codeOf(answer)], [404, "NOT_FOUND"])
-      }
-      const [count] = yield* sql<{ n: number }>`
+  it("is deleted for everyone at once, with everything in it", function* ({ sql, url }) {
+    const guest = yield* newRoom(url)
+    yield* send(guest)
+    const remove = ask(`${url}/api/rooms/${guest.id}`, {
+      method: "DELETE",
+      headers: { authorization: `Bearer ${guest.token}` },
+    })
+    const deleted = yield* remove
+    assert.deepStrictEqual([deleted.status, deleted.text], [200, '{"deleted":true}'])
+    for (const answer of [yield* remove, yield* poll(guest), yield* send(guest)]) {
+      assert.deepStrictEqual([answer.status, codeOf(answer)], [404, "NOT_FOUND"])
+    }
+    const [count] = yield* sql<{ n: number }>`
         SELECT (SELECT count(*) FROM room_messages WHERE room_id = ${guest.id}::uuid)::int
           + (SELECT count(*) FROM rooms WHERE id = ${guest.id}::uuid)::int AS n`
-      assert.strictEqual(count?.n, 0)
-    }),
-  )
+    assert.strictEqual(count?.n, 0)
+  })
 })

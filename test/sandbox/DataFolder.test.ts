@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { patience } from "../lab/Patience.ts"
+import { assert } from "@effect/vitest"
+import { Effect, Layer } from "effect"
 import { temporaryFolder } from "./Holder.ts"
+import { apart } from "../lab/Suites.ts"
 
 interface Said {
   readonly pid?: number
@@ -47,69 +47,61 @@ const end = (child: ChildProcess, signal: NodeJS.Signals) =>
     child.kill(signal)
   })
 
-describe("DataFolder", { timeout: patience(180) }, () => {
-  it.live("is held by exactly one of many that begin at once, also after one that was killed", () =>
-    Effect.gen(function* () {
-      const dataDir = join(yield* temporaryFolder, "data")
-      for (let round = 0; round < 2; round++) {
-        const all = yield* Effect.all(
-          Array.from({ length: 4 }, () => contend(dataDir)),
-          { concurrency: "unbounded" },
-        )
-        const [winner, ...more] = all.filter(({ said }) => said.pid !== undefined)
-        assert.isDefined(winner)
-        assert.isEmpty(more)
-        assert.strictEqual(winner.said.folder, dataDir)
-        for (const { said } of all.filter((one) => one !== winner))
-          assert.deepStrictEqual(said, { refused: dataDir, owner: { pid: winner.said.pid, url } })
-        yield* end(winner.child, "SIGKILL")
-      }
-    }),
-  )
-
-  it.live("is free again once its holder has stopped", () =>
-    Effect.gen(function* () {
-      const dataDir = join(yield* temporaryFolder, "data")
-      const first = yield* contend(dataDir)
-      assert.strictEqual((yield* contend(dataDir)).said.owner?.pid, first.said.pid)
-      yield* end(first.child, "SIGINT")
-      assert.strictEqual((yield* contend(dataDir)).said.folder, dataDir)
-    }),
-  )
-
-  it.live("does not take a folder that names this very process as its owner, without a lock, for held", () =>
-    Effect.gen(function* () {
-      const dataDir = join(yield* temporaryFolder, "data")
-      mkdirSync(dataDir)
-      writeFileSync(join(dataDir, "sandbox.json"), JSON.stringify({ pid: process.pid, url }))
-      assert.strictEqual((yield* contend(dataDir)).said.folder, dataDir)
-    }),
-  )
-
-  it.live("is a new one for each fresh start, gone when it stops, and swept when it was killed", () =>
-    Effect.gen(function* () {
-      const dataDir = join(yield* temporaryFolder, "data")
-      const holder = yield* contend(dataDir)
-      const [one, two] = yield* Effect.all([contend(dataDir, "fresh"), contend(dataDir, "fresh")], {
-        concurrency: "unbounded",
-      })
-      const folders = [one, two].map(({ said }) => said.folder ?? "")
-      assert.strictEqual(new Set([...folders, dataDir]).size, 3)
-      yield* end(one.child, "SIGINT")
-      assert.deepStrictEqual(folders.map(existsSync), [false, true])
-      yield* end(two.child, "SIGKILL")
-      assert.isTrue(existsSync(folders[1] ?? ""))
-      const three = yield* contend(dataDir, "fresh")
-      assert.deepStrictEqual(
-        readdirSync(dataDir).filter((name) => name.startsWith("fresh-")),
-        [three.said.folder?.slice(dataDir.length + 1)],
+apart("DataFolder", Layer.empty, (it) => {
+  it("is held by exactly one of many that begin at once, also after one that was killed", function* () {
+    const dataDir = join(yield* temporaryFolder, "data")
+    for (let round = 0; round < 2; round++) {
+      const all = yield* Effect.all(
+        Array.from({ length: 4 }, () => contend(dataDir)),
+        { concurrency: "unbounded" },
       )
-      const four = yield* contend(dataDir, "fresh")
-      assert.isTrue(
-        [three, four].every(({ said }) => existsSync(said.folder ?? "")),
-        "a living one is not swept",
-      )
-      assert.strictEqual(holder.said.folder, dataDir)
-    }),
-  )
+      const [winner, ...more] = all.filter(({ said }) => said.pid !== undefined)
+      assert.isDefined(winner)
+      assert.isEmpty(more)
+      assert.strictEqual(winner.said.folder, dataDir)
+      for (const { said } of all.filter((one) => one !== winner))
+        assert.deepStrictEqual(said, { refused: dataDir, owner: { pid: winner.said.pid, url } })
+      yield* end(winner.child, "SIGKILL")
+    }
+  })
+
+  it("is free again once its holder has stopped", function* () {
+    const dataDir = join(yield* temporaryFolder, "data")
+    const first = yield* contend(dataDir)
+    assert.strictEqual((yield* contend(dataDir)).said.owner?.pid, first.said.pid)
+    yield* end(first.child, "SIGINT")
+    assert.strictEqual((yield* contend(dataDir)).said.folder, dataDir)
+  })
+
+  it("does not take a folder that names this very process as its owner, without a lock, for held", function* () {
+    const dataDir = join(yield* temporaryFolder, "data")
+    mkdirSync(dataDir)
+    writeFileSync(join(dataDir, "sandbox.json"), JSON.stringify({ pid: process.pid, url }))
+    assert.strictEqual((yield* contend(dataDir)).said.folder, dataDir)
+  })
+
+  it("is a new one for each fresh start, gone when it stops, and swept when it was killed", function* () {
+    const dataDir = join(yield* temporaryFolder, "data")
+    const holder = yield* contend(dataDir)
+    const [one, two] = yield* Effect.all([contend(dataDir, "fresh"), contend(dataDir, "fresh")], {
+      concurrency: "unbounded",
+    })
+    const folders = [one, two].map(({ said }) => said.folder ?? "")
+    assert.strictEqual(new Set([...folders, dataDir]).size, 3)
+    yield* end(one.child, "SIGINT")
+    assert.deepStrictEqual(folders.map(existsSync), [false, true])
+    yield* end(two.child, "SIGKILL")
+    assert.isTrue(existsSync(folders[1] ?? ""))
+    const three = yield* contend(dataDir, "fresh")
+    assert.deepStrictEqual(
+      readdirSync(dataDir).filter((name) => name.startsWith("fresh-")),
+      [three.said.folder?.slice(dataDir.length + 1)],
+    )
+    const four = yield* contend(dataDir, "fresh")
+    assert.isTrue(
+      [three, four].every(({ said }) => existsSync(said.folder ?? "")),
+      "a living one is not swept",
+    )
+    assert.strictEqual(holder.said.folder, dataDir)
+  })
 })

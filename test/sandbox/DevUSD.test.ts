@@ -1,5 +1,5 @@
 // The play token refuses what USDC refuses, in USDC's words, and pays what USDC pays.
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import {
   type Hex,
@@ -18,239 +18,219 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import Wallet1271 from "../contracts/Wallet1271.json" with { type: "json" }
 import WalletFactory from "../contracts/WalletFactory.json" with { type: "json" }
 import { events, order, price, setup, types } from "./Token.ts"
+import { suite } from "../lab/Suites.ts"
 
-layer(LocalChain.layer({ network: "eip155:84532" }), { excludeTestServices: true })("DevUSD", (it) => {
-  it.effect("names itself as USDC does on Base Sepolia", () =>
-    Effect.gen(function* () {
-      const { read } = yield* setup
-      assert.deepStrictEqual(yield* Effect.forEach(["name", "symbol", "version", "decimals"], (field) => read(field)), [
-        "USDC",
-        "USDC",
-        "2",
-        6,
-      ])
-      assert.deepStrictEqual(
-        yield* Effect.forEach(
-          [
-            "TRANSFER_WITH_AUTHORIZATION_TYPEHASH",
-            "RECEIVE_WITH_AUTHORIZATION_TYPEHASH",
-            "CANCEL_AUTHORIZATION_TYPEHASH",
-          ],
-          (field) => read(field),
-        ),
+suite("DevUSD", LocalChain.layer({ network: "eip155:84532" }), (it) => {
+  it("names itself as USDC does on Base Sepolia", function* () {
+    const { read } = yield* setup
+    assert.deepStrictEqual(yield* Effect.forEach(["name", "symbol", "version", "decimals"], (field) => read(field)), [
+      "USDC",
+      "USDC",
+      "2",
+      6,
+    ])
+    assert.deepStrictEqual(
+      yield* Effect.forEach(
         [
-          "0x7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267",
-          "0xd099cc98ef71107a616c4f0f941f04c322d8e254fe26b3c6668db87aae413de8",
-          "0x158b0a9edf7a828aad02f63cd515c68ef2f50ba807396f6d12842833a1597429",
+          "TRANSFER_WITH_AUTHORIZATION_TYPEHASH",
+          "RECEIVE_WITH_AUTHORIZATION_TYPEHASH",
+          "CANCEL_AUTHORIZATION_TYPEHASH",
         ],
-      )
-    }),
-  )
+        (field) => read(field),
+      ),
+      [
+        "0x7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267",
+        "0xd099cc98ef71107a616c4f0f941f04c322d8e254fe26b3c6668db87aae413de8",
+        "0x158b0a9edf7a828aad02f63cd515c68ef2f50ba807396f6d12842833a1597429",
+      ],
+    )
+  })
 
-  it.effect("pays by v, r, s and by bytes, and says AuthorizationUsed before Transfer", () =>
-    Effect.gen(function* () {
-      const t = yield* setup
-      const before = yield* t.read("balanceOf", [t.chain.payTo])
-      const first = t.authorize()
-      const receipt = yield* t.call("transferWithAuthorization", [
-        ...t.argumentsOf(first),
-        ...t.split(yield* t.sign(first)),
+  it("pays by v, r, s and by bytes, and says AuthorizationUsed before Transfer", function* () {
+    const t = yield* setup
+    const before = yield* t.read("balanceOf", [t.chain.payTo])
+    const first = t.authorize()
+    const receipt = yield* t.call("transferWithAuthorization", [
+      ...t.argumentsOf(first),
+      ...t.split(yield* t.sign(first)),
+    ])
+    yield* t.redeem(t.authorize())
+    assert.deepStrictEqual(
+      receipt.logs.map((log) => log.topics[0]),
+      [
+        "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5",
+        keccak256(toHex("Transfer(address,address,uint256)")),
+      ],
+    )
+    assert.deepStrictEqual(receipt.logs[0]?.topics.slice(1), [pad(t.buyer.address).toLowerCase() as Hex, first.nonce])
+    assert.strictEqual(yield* t.read("authorizationState", [first.from, first.nonce]), true)
+    assert.strictEqual(yield* t.read("balanceOf", [t.buyer.address]), price)
+    assert.strictEqual(yield* t.read("balanceOf", [t.chain.payTo]), BigInt(String(before)) + price * 2n)
+  })
+
+  it("refuses a replay, a late and an early authorization, and more than there is", function* () {
+    const t = yield* setup
+    const once = t.authorize()
+    yield* t.redeem(once)
+    yield* t.refused("FiatTokenV2: authorization is used or canceled", t.redeem(once))
+    // Both bounds are exclusive.
+    const now = (yield* Effect.promise(() => t.client.getBlock())).timestamp
+    yield* t.refused("FiatTokenV2: authorization is expired", t.redeem(t.authorize({ validBefore: now })))
+    yield* t.refused("FiatTokenV2: authorization is not yet valid", t.redeem(t.authorize({ validAfter: now + 1000n })))
+    yield* t.refused("ERC20: transfer amount exceeds balance", t.redeem(t.authorize({ value: price * 3n })))
+  })
+
+  it("refuses a signature of another, a malleable, a short and a meaningless one", function* () {
+    const t = yield* setup
+    const other = privateKeyToAccount(generatePrivateKey())
+    const a = t.authorize()
+    yield* t.refused(
+      "FiatTokenV2: invalid signature",
+      t.redeem(a, yield* t.sign(a, "TransferWithAuthorization", other)),
+    )
+    const good = parseSignature(yield* t.sign(a))
+    const twin = serializeSignature({
+      r: good.r,
+      s: numberToHex(order - hexToBigInt(good.s), { size: 32 }),
+      yParity: good.yParity === 0 ? 1 : 0,
+    })
+    yield* t.refused("ECRecover: invalid signature 's' value", t.redeem(a, twin))
+    yield* t.refused("ECRecover: invalid signature length", t.redeem(a, concat([good.r, good.s])))
+    yield* t.refused(
+      "ECRecover: invalid signature 'v' value",
+      t.redeem(a, concat([good.r, good.s, numberToHex(good.yParity)])),
+    )
+    yield* t.refused("ECRecover: invalid signature", t.redeem(a, concat([pad("0x0"), good.s, numberToHex(27)])))
+    assert.strictEqual(yield* t.read("authorizationState", [a.from, a.nonce]), false)
+  })
+
+  it("cancels by both forms, once", function* () {
+    const t = yield* setup
+    for (const form of ["split", "bytes"] as const) {
+      const a = t.authorize()
+      const message = { authorizer: a.from, nonce: a.nonce }
+      const signature = yield* Effect.promise(() =>
+        t.buyer.signTypedData({
+          domain: t.domain,
+          types,
+          primaryType: "CancelAuthorization",
+          message,
+        }),
+      )
+      const cancel = t.call("cancelAuthorization", [
+        a.from,
+        a.nonce,
+        ...(form === "split" ? t.split(signature) : [signature]),
       ])
-      yield* t.redeem(t.authorize())
+      const receipt = yield* cancel
+      const logs = yield* Effect.promise(() =>
+        t.client.getContractEvents({
+          address: t.chain.asset,
+          abi: events,
+          eventName: "AuthorizationCanceled",
+          args: { authorizer: a.from, nonce: a.nonce },
+          fromBlock: 0n,
+        }),
+      )
       assert.deepStrictEqual(
-        receipt.logs.map((log) => log.topics[0]),
-        [
-          "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5",
-          keccak256(toHex("Transfer(address,address,uint256)")),
-        ],
+        logs.map((log) => log.transactionHash),
+        [receipt.transactionHash],
       )
-      assert.deepStrictEqual(receipt.logs[0]?.topics.slice(1), [pad(t.buyer.address).toLowerCase() as Hex, first.nonce])
-      assert.strictEqual(yield* t.read("authorizationState", [first.from, first.nonce]), true)
-      assert.strictEqual(yield* t.read("balanceOf", [t.buyer.address]), price)
-      assert.strictEqual(yield* t.read("balanceOf", [t.chain.payTo]), BigInt(String(before)) + price * 2n)
-    }),
-  )
+      yield* t.refused("FiatTokenV2: authorization is used or canceled", t.redeem(a))
+      yield* t.refused("FiatTokenV2: authorization is used or canceled", cancel)
+    }
+  })
 
-  it.effect("refuses a replay, a late and an early authorization, and more than there is", () =>
-    Effect.gen(function* () {
-      const t = yield* setup
-      const once = t.authorize()
-      yield* t.redeem(once)
-      yield* t.refused("FiatTokenV2: authorization is used or canceled", t.redeem(once))
-      // Both bounds are exclusive.
-      const now = (yield* Effect.promise(() => t.client.getBlock())).timestamp
-      yield* t.refused("FiatTokenV2: authorization is expired", t.redeem(t.authorize({ validBefore: now })))
-      yield* t.refused(
-        "FiatTokenV2: authorization is not yet valid",
-        t.redeem(t.authorize({ validAfter: now + 1000n })),
-      )
-      yield* t.refused("ERC20: transfer amount exceeds balance", t.redeem(t.authorize({ value: price * 3n })))
-    }),
-  )
+  it("lets only the payee receive", function* () {
+    const t = yield* setup
+    const a = { ...t.authorize(), to: t.relayer.address as Hex }
+    const signature = yield* t.sign(a, "ReceiveWithAuthorization")
+    const args = [...t.argumentsOf(a), signature]
+    yield* t.refused("FiatTokenV2: caller must be the payee", t.call("receiveWithAuthorization", args, t.chain.payTo))
+    yield* t.refused("FiatTokenV2: invalid signature", t.redeem(a, signature))
+    yield* t.call("receiveWithAuthorization", args)
+    const b = { ...t.authorize(), to: t.relayer.address as Hex }
+    yield* t.call("receiveWithAuthorization", [
+      ...t.argumentsOf(b),
+      ...t.split(yield* t.sign(b, "ReceiveWithAuthorization")),
+    ])
+    assert.strictEqual(yield* t.read("balanceOf", [t.buyer.address]), price)
+  })
 
-  it.effect("refuses a signature of another, a malleable, a short and a meaningless one", () =>
-    Effect.gen(function* () {
-      const t = yield* setup
-      const other = privateKeyToAccount(generatePrivateKey())
-      const a = t.authorize()
-      yield* t.refused(
-        "FiatTokenV2: invalid signature",
-        t.redeem(a, yield* t.sign(a, "TransferWithAuthorization", other)),
-      )
-      const good = parseSignature(yield* t.sign(a))
-      const twin = serializeSignature({
-        r: good.r,
-        s: numberToHex(order - hexToBigInt(good.s), { size: 32 }),
-        yParity: good.yParity === 0 ? 1 : 0,
-      })
-      yield* t.refused("ECRecover: invalid signature 's' value", t.redeem(a, twin))
-      yield* t.refused("ECRecover: invalid signature length", t.redeem(a, concat([good.r, good.s])))
-      yield* t.refused(
-        "ECRecover: invalid signature 'v' value",
-        t.redeem(a, concat([good.r, good.s, numberToHex(good.yParity)])),
-      )
-      yield* t.refused("ECRecover: invalid signature", t.redeem(a, concat([pad("0x0"), good.s, numberToHex(27)])))
-      assert.strictEqual(yield* t.read("authorizationState", [a.from, a.nonce]), false)
-    }),
-  )
+  it("refuses the blacklisted on either side until they are let back", function* () {
+    const t = yield* setup
+    const a = t.authorize()
+    yield* t.call("blacklist", [t.buyer.address])
+    yield* t.refused("Blacklistable: account is blacklisted", t.redeem(a))
+    yield* t.call("unBlacklist", [t.buyer.address])
+    yield* t.redeem(a)
+    const outcast = {
+      ...t.authorize(),
+      to: privateKeyToAccount(generatePrivateKey()).address as Hex,
+    }
+    yield* t.call("blacklist", [outcast.to])
+    yield* t.refused("Blacklistable: account is blacklisted", t.redeem(outcast))
+  })
 
-  it.effect("cancels by both forms, once", () =>
-    Effect.gen(function* () {
-      const t = yield* setup
-      for (const form of ["split", "bytes"] as const) {
-        const a = t.authorize()
-        const message = { authorizer: a.from, nonce: a.nonce }
-        const signature = yield* Effect.promise(() =>
-          t.buyer.signTypedData({
-            domain: t.domain,
-            types,
-            primaryType: "CancelAuthorization",
-            message,
-          }),
-        )
-        const cancel = t.call("cancelAuthorization", [
-          a.from,
-          a.nonce,
-          ...(form === "split" ? t.split(signature) : [signature]),
-        ])
-        const receipt = yield* cancel
-        const logs = yield* Effect.promise(() =>
-          t.client.getContractEvents({
-            address: t.chain.asset,
-            abi: events,
-            eventName: "AuthorizationCanceled",
-            args: { authorizer: a.from, nonce: a.nonce },
-            fromBlock: 0n,
-          }),
-        )
-        assert.deepStrictEqual(
-          logs.map((log) => log.transactionHash),
-          [receipt.transactionHash],
-        )
-        yield* t.refused("FiatTokenV2: authorization is used or canceled", t.redeem(a))
-        yield* t.refused("FiatTokenV2: authorization is used or canceled", cancel)
-      }
-    }),
-  )
-
-  it.effect("lets only the payee receive", () =>
-    Effect.gen(function* () {
-      const t = yield* setup
-      const a = { ...t.authorize(), to: t.relayer.address as Hex }
-      const signature = yield* t.sign(a, "ReceiveWithAuthorization")
-      const args = [...t.argumentsOf(a), signature]
-      yield* t.refused("FiatTokenV2: caller must be the payee", t.call("receiveWithAuthorization", args, t.chain.payTo))
-      yield* t.refused("FiatTokenV2: invalid signature", t.redeem(a, signature))
-      yield* t.call("receiveWithAuthorization", args)
-      const b = { ...t.authorize(), to: t.relayer.address as Hex }
-      yield* t.call("receiveWithAuthorization", [
-        ...t.argumentsOf(b),
-        ...t.split(yield* t.sign(b, "ReceiveWithAuthorization")),
-      ])
-      assert.strictEqual(yield* t.read("balanceOf", [t.buyer.address]), price)
-    }),
-  )
-
-  it.effect("refuses the blacklisted on either side until they are let back", () =>
-    Effect.gen(function* () {
-      const t = yield* setup
-      const a = t.authorize()
-      yield* t.call("blacklist", [t.buyer.address])
-      yield* t.refused("Blacklistable: account is blacklisted", t.redeem(a))
-      yield* t.call("unBlacklist", [t.buyer.address])
-      yield* t.redeem(a)
-      const outcast = {
-        ...t.authorize(),
-        to: privateKeyToAccount(generatePrivateKey()).address as Hex,
-      }
-      yield* t.call("blacklist", [outcast.to])
-      yield* t.refused("Blacklistable: account is blacklisted", t.redeem(outcast))
-    }),
-  )
-
-  it.effect("asks a wallet with code and nobody else, also when its address has a key", () =>
-    Effect.gen(function* () {
-      const t = yield* setup
-      const deploy = yield* Effect.promise(() =>
-        t.client.sendTransaction({
+  it("asks a wallet with code and nobody else, also when its address has a key", function* () {
+    const t = yield* setup
+    const deploy = yield* Effect.promise(() =>
+      t.client.sendTransaction({
+        account: t.relayer,
+        data: WalletFactory.bytecode as Hex,
+        chain: null,
+      }),
+    )
+    const { contractAddress } = yield* Effect.promise(() => t.client.waitForTransactionReceipt({ hash: deploy }))
+    const factory = {
+      address: contractAddress ?? assert.fail("no factory"),
+      abi: parseAbi([
+        "function deploy(address owner, bytes32 salt) returns (address wallet)",
+        "function predict(address owner, bytes32 salt) view returns (address)",
+      ]),
+      args: [t.buyer.address, pad("0x1")],
+    } as const
+    const wallet = yield* Effect.promise(() => t.client.readContract({ ...factory, functionName: "predict" }))
+    yield* t.chain.fund(wallet, price * 2n)
+    const early = t.authorize({ from: wallet })
+    yield* t.refused("FiatTokenV2: invalid signature", t.redeem(early))
+    // The second time finds the wallet there and leaves it as it is.
+    for (const _ of [1, 2]) {
+      const hash = yield* Effect.promise(() =>
+        t.client.writeContract({
+          ...factory,
+          functionName: "deploy",
           account: t.relayer,
-          data: WalletFactory.bytecode as Hex,
           chain: null,
         }),
       )
-      const { contractAddress } = yield* Effect.promise(() => t.client.waitForTransactionReceipt({ hash: deploy }))
-      const factory = {
-        address: contractAddress ?? assert.fail("no factory"),
-        abi: parseAbi([
-          "function deploy(address owner, bytes32 salt) returns (address wallet)",
-          "function predict(address owner, bytes32 salt) view returns (address)",
-        ]),
-        args: [t.buyer.address, pad("0x1")],
-      } as const
-      const wallet = yield* Effect.promise(() => t.client.readContract({ ...factory, functionName: "predict" }))
-      yield* t.chain.fund(wallet, price * 2n)
-      const early = t.authorize({ from: wallet })
-      yield* t.refused("FiatTokenV2: invalid signature", t.redeem(early))
-      // The second time finds the wallet there and leaves it as it is.
-      for (const _ of [1, 2]) {
-        const hash = yield* Effect.promise(() =>
-          t.client.writeContract({
-            ...factory,
-            functionName: "deploy",
-            account: t.relayer,
-            chain: null,
-          }),
-        )
-        const receipt = yield* Effect.promise(() => t.client.waitForTransactionReceipt({ hash }))
-        assert.strictEqual(receipt.status, "success")
-      }
-      yield* t.redeem(early)
-      const stranger = privateKeyToAccount(generatePrivateKey())
-      const a = t.authorize({ from: wallet })
-      yield* t.refused(
-        "FiatTokenV2: invalid signature",
-        t.redeem(a, yield* t.sign(a, "TransferWithAuthorization", stranger)),
-      )
-      assert.strictEqual(yield* t.read("balanceOf", [wallet]), price)
+      const receipt = yield* Effect.promise(() => t.client.waitForTransactionReceipt({ hash }))
+      assert.strictEqual(receipt.status, "success")
+    }
+    yield* t.redeem(early)
+    const stranger = privateKeyToAccount(generatePrivateKey())
+    const a = t.authorize({ from: wallet })
+    yield* t.refused(
+      "FiatTokenV2: invalid signature",
+      t.redeem(a, yield* t.sign(a, "TransferWithAuthorization", stranger)),
+    )
+    assert.strictEqual(yield* t.read("balanceOf", [wallet]), price)
 
-      // The buyer's own address with a wallet's code on it: its key no longer signs for it by itself.
-      yield* Effect.promise(() =>
-        t.client.setCode({
-          address: t.buyer.address,
-          bytecode: Wallet1271.deployedBytecode as Hex,
-        }),
-      )
-      yield* t.refused("FiatTokenV2: invalid signature", t.redeem(t.authorize()))
-    }),
-  )
+    // The buyer's own address with a wallet's code on it: its key no longer signs for it by itself.
+    yield* Effect.promise(() =>
+      t.client.setCode({
+        address: t.buyer.address,
+        bytecode: Wallet1271.deployedBytecode as Hex,
+      }),
+    )
+    yield* t.refused("FiatTokenV2: invalid signature", t.redeem(t.authorize()))
+  })
 })
 
-layer(LocalChain.layer({ network: "eip155:8453" }), { excludeTestServices: true })("DevUSD on chain 8453", (it) => {
-  it.effect("is called USD Coin", () =>
-    Effect.gen(function* () {
-      const { read, chain } = yield* setup
-      assert.strictEqual(yield* read("name"), "USD Coin")
-      assert.strictEqual(chain.asset, "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913")
-    }),
-  )
+suite("DevUSD on chain 8453", LocalChain.layer({ network: "eip155:8453" }), (it) => {
+  it("is called USD Coin", function* () {
+    const { read, chain } = yield* setup
+    assert.strictEqual(yield* read("name"), "USD Coin")
+    assert.strictEqual(chain.asset, "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913")
+  })
 })

@@ -1,11 +1,12 @@
 // The local database is a real PostgreSQL behind a password, keeps its data, and leaves no process behind.
 import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { awaitGone, holdAndKill, isAlive, temporaryFolder } from "./Holder.ts"
+import { apart } from "../lab/Suites.ts"
 
 const pidOf = (dataDir: string) =>
   Number(readFileSync(join(dataDir, "cluster", "postmaster.pid"), "utf8").split("\n")[0])
@@ -19,75 +20,67 @@ const withSql = <A, E, R>(dataDir: string, use: (sql: PgClient.PgClient) => Effe
     ),
   )
 
-describe("LocalDatabase", () => {
-  it.live("serves UTF8 and UTC, keeps its data over a restart, and no process stays", () =>
-    Effect.gen(function* () {
-      const dataDir = join(yield* temporaryFolder, "database")
-      const pid = yield* withSql(dataDir, (sql) =>
-        Effect.gen(function* () {
-          const [row] = yield* sql<Record<string, string>>`SELECT
+apart("LocalDatabase", Layer.empty, (it) => {
+  it("serves UTF8 and UTC, keeps its data over a restart, and no process stays", function* () {
+    const dataDir = join(yield* temporaryFolder, "database")
+    const pid = yield* withSql(dataDir, (sql) =>
+      Effect.gen(function* () {
+        const [row] = yield* sql<Record<string, string>>`SELECT
             current_setting('server_encoding') AS encoding, current_setting('timezone') AS zone,
             current_setting('max_connections') AS connections, current_setting('fsync') AS fsync,
             current_setting('listen_addresses') AS address, current_database() AS database`
-          assert.deepStrictEqual(row, {
-            encoding: "UTF8",
-            zone: "UTC",
-            connections: "200",
-            fsync: "off",
-            address: "127.0.0.1",
-            database: "altar",
-          })
-          yield* sql`CREATE TABLE kept (n int)`
-          yield* sql`INSERT INTO kept VALUES (7)`
-          return pidOf(dataDir)
-        }),
+        assert.deepStrictEqual(row, {
+          encoding: "UTF8",
+          zone: "UTC",
+          connections: "200",
+          fsync: "off",
+          address: "127.0.0.1",
+          database: "altar",
+        })
+        yield* sql`CREATE TABLE kept (n int)`
+        yield* sql`INSERT INTO kept VALUES (7)`
+        return pidOf(dataDir)
+      }),
+    )
+    assert.strictEqual(yield* isAlive(pid), false)
+    assert.strictEqual(statSync(join(dataDir, "password")).mode & 0o777, 0o600)
+    const rows = yield* withSql(dataDir, (sql) => sql`SELECT n FROM kept`)
+    assert.deepStrictEqual(rows, [{ n: 7 }])
+  })
+
+  it("lets nobody in without the password", function* () {
+    const dataDir = join(yield* temporaryFolder, "database")
+    const error = yield* Effect.gen(function* () {
+      const { url } = yield* LocalDatabase
+      const wrong = Redacted.make(Redacted.value(url).replace(/postgres:[0-9a-f]+@/, "postgres:guess@"))
+      return yield* Effect.flatMap(PgClient.PgClient, (sql) => sql`SELECT 1`).pipe(
+        Effect.provide(PgClient.layer({ url: wrong }), { local: true }),
+        Effect.flip,
       )
-      assert.strictEqual(yield* isAlive(pid), false)
-      assert.strictEqual(statSync(join(dataDir, "password")).mode & 0o777, 0o600)
-      const rows = yield* withSql(dataDir, (sql) => sql`SELECT n FROM kept`)
-      assert.deepStrictEqual(rows, [{ n: 7 }])
-    }),
-  )
+    }).pipe(Effect.provide(LocalDatabase.layer({ dataDir, durable: true }), { local: true }))
+    assert.strictEqual(error.reason._tag, "AuthenticationError")
+  })
 
-  it.live("lets nobody in without the password", () =>
-    Effect.gen(function* () {
-      const dataDir = join(yield* temporaryFolder, "database")
-      const error = yield* Effect.gen(function* () {
-        const { url } = yield* LocalDatabase
-        const wrong = Redacted.make(Redacted.value(url).replace(/postgres:[0-9a-f]+@/, "postgres:guess@"))
-        return yield* Effect.flatMap(PgClient.PgClient, (sql) => sql`SELECT 1`).pipe(
-          Effect.provide(PgClient.layer({ url: wrong }), { local: true }),
-          Effect.flip,
-        )
-      }).pipe(Effect.provide(LocalDatabase.layer({ dataDir, durable: true }), { local: true }))
-      assert.strictEqual(error.reason._tag, "AuthenticationError")
-    }),
-  )
+  it("takes over a data folder from a process that was killed", function* () {
+    const dataDir = join(yield* temporaryFolder, "database")
+    const orphan = yield* holdAndKill("database", dataDir, pidOf)
+    const rows = yield* withSql(dataDir, (sql) => {
+      assert.notStrictEqual(pidOf(dataDir), orphan)
+      return sql`SELECT n FROM kept`
+    })
+    assert.deepStrictEqual(rows, [{ n: 7 }])
+    assert.strictEqual(yield* isAlive(orphan), false)
+  })
 
-  it.live("takes over a data folder from a process that was killed", () =>
-    Effect.gen(function* () {
-      const dataDir = join(yield* temporaryFolder, "database")
-      const orphan = yield* holdAndKill("database", dataDir, pidOf)
-      const rows = yield* withSql(dataDir, (sql) => {
-        assert.notStrictEqual(pidOf(dataDir), orphan)
-        return sql`SELECT n FROM kept`
-      })
-      assert.deepStrictEqual(rows, [{ n: 7 }])
-      assert.strictEqual(yield* isAlive(orphan), false)
-    }),
-  )
-
-  it.live("ends another server on its data folder first", () =>
-    Effect.gen(function* () {
-      const dataDir = join(yield* temporaryFolder, "database")
-      yield* withSql(dataDir, (first) =>
-        Effect.gen(function* () {
-          const pid = pidOf(dataDir)
-          yield* first`CREATE TABLE kept (n int)`
-          yield* withSql(dataDir, (second) => second`SELECT n FROM kept`)
-          yield* awaitGone(pid)
-        }),
-      )
-    }),
-  )
+  it("ends another server on its data folder first", function* () {
+    const dataDir = join(yield* temporaryFolder, "database")
+    yield* withSql(dataDir, (first) =>
+      Effect.gen(function* () {
+        const pid = pidOf(dataDir)
+        yield* first`CREATE TABLE kept (n int)`
+        yield* withSql(dataDir, (second) => second`SELECT n FROM kept`)
+        yield* awaitGone(pid)
+      }),
+    )
+  })
 })

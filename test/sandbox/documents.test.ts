@@ -3,12 +3,13 @@ import { execFile } from "node:child_process"
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert } from "@effect/vitest"
+import { Effect, Layer } from "effect"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { examplesOf } from "../lab/Documents.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
+import { apart } from "../lab/Suites.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const bound = patience(400)
@@ -61,41 +62,40 @@ const sandbox = Effect.gen(function* () {
   return { folder, type }
 })
 
-describe("beside a sandbox on another port, the commands of", () => {
-  it.live(
+apart("beside a sandbox on another port, the commands of", Layer.empty, (it) => {
+  it(
     "the README, the library's page, the integrator's, the debugger's and the operator's guide work as they are printed",
-    () =>
-      Effect.gen(function* () {
-        const { folder, type } = yield* sandbox
-        const stone = yield* type(example("README.md", "npm run buy -- witness"))
-        assert.include(stone, "paid        $0.01, once")
-        assert.include(stone, "1 stones: every link hashes, every payment is on the chain.")
-        const [, id = ""] = /reveal ([0-9a-f-]{36})$/mu.exec(stone) ?? []
+    function* () {
+      const { folder, type } = yield* sandbox
+      const stone = yield* type(example("README.md", "npm run buy -- witness"))
+      assert.include(stone, "paid        $0.01, once")
+      assert.include(stone, "1 stones: every link hashes, every payment is on the chain.")
+      const [, id = ""] = /reveal ([0-9a-f-]{36})$/mu.exec(stone) ?? []
 
-        const bought = yield* type(example("docs/library.md", "npm run buy -- witness"), { ID: id })
-        for (const said of ["The heron will return by May.", "$0.01, once", "$3.00, once", "/signals/#room="])
-          assert.include(bought, said)
+      const bought = yield* type(example("docs/library.md", "npm run buy -- witness"), { ID: id })
+      for (const said of ["The heron will return by May.", "$0.01, once", "$3.00, once", "/signals/#room="])
+        assert.include(bought, said)
 
-        const asked = yield* type(example("docs/integrating.md", "# What does it cost?"))
-        assert.match(asked, /^HTTP\/1\.1 402 /u)
-        assert.include(asked, '"sequence":2')
+      const asked = yield* type(example("docs/integrating.md", "# What does it cost?"))
+      assert.match(asked, /^HTTP\/1\.1 402 /u)
+      assert.include(asked, '"sequence":2')
 
-        const [, key = ""] = /"key": "(buyer-[0-9a-f]{24})"/u.exec(stone) ?? []
-        const reconciled = yield* type(example("docs/debugging.md", "curl -si -X POST"), { "THE-KEY": key })
-        assert.match(reconciled, /^HTTP\/1\.1 200 /u)
-        assert.include(reconciled, id)
+      const [, key = ""] = /"key": "(buyer-[0-9a-f]{24})"/u.exec(stone) ?? []
+      const reconciled = yield* type(example("docs/debugging.md", "curl -si -X POST"), { "THE-KEY": key })
+      assert.match(reconciled, /^HTTP\/1\.1 200 /u)
+      assert.include(reconciled, id)
 
-        const [, transaction = ""] = /"transaction": "(0x[0-9a-f]{64})"/u.exec(stone) ?? []
-        const parts = example("docs/debugging.md", "# the database")
-        const chain = parts.slice(parts.indexOf("# the chain"))
-        const receipts = yield* type(chain, { "0x…": transaction })
-        assert.include(receipts, `"transactionHash":"${transaction}"`)
-        assert.include(receipts, '"type":"CALL"')
+      const [, transaction = ""] = /"transaction": "(0x[0-9a-f]{64})"/u.exec(stone) ?? []
+      const parts = example("docs/debugging.md", "# the database")
+      const chain = parts.slice(parts.indexOf("# the chain"))
+      const receipts = yield* type(chain, { "0x…": transaction })
+      assert.include(receipts, `"transactionHash":"${transaction}"`)
+      assert.include(receipts, '"type":"CALL"')
 
-        const environment = join(folder, "environment")
-        yield* type(example("docs/operations.md", "spirit-altar log key"), { ".env": environment })
-        assert.match(yield* Effect.promise(() => readFile(environment, "utf8")), /^LOG_KEY=\S+$/mu)
-      }),
+      const environment = join(folder, "environment")
+      yield* type(example("docs/operations.md", "spirit-altar log key"), { ".env": environment })
+      assert.match(yield* Effect.promise(() => readFile(environment, "utf8")), /^LOG_KEY=\S+$/mu)
+    },
     bound,
   )
 })

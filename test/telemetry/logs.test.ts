@@ -1,7 +1,6 @@
 /** The log of a real server at its most talkative: what it says of requests and attempts, and what it never says. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result } from "effect"
-import { SqlClient } from "effect/sql"
 import { generate } from "../../src/log/Signer.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
@@ -9,12 +8,13 @@ import { proxied } from "../lab/server/Environment.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import { challengeSecret, prepare as prepareCard, processor, Processor } from "../lab/buyer/Cards.ts"
 import { attemptsIn, linesOf, requestsIn } from "../lab/LogLines.ts"
-import { patience, patientSeconds } from "../lab/Patience.ts"
+import { patientSeconds } from "../lab/Patience.ts"
 import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { from, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { ask, post } from "../lab/Fixture.ts"
+import { apart } from "../lab/Suites.ts"
 
 const clientAddress = "203.0.113.77"
 const rateLimitSecret = "a-rate-limit-secret-of-ours"
@@ -33,13 +33,12 @@ const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/u
 
-describe("the log", { timeout: patience(180) }, () => {
-  it.live("tells every request and every change of an attempt, and no secret of any of them", () =>
-    Effect.gen(function* () {
+apart("the log", stage, (it) => {
+  it.on(Layer.merge(processor, stage))(
+    "tells every request and every change of an attempt, and no secret of any of them",
+    function* ({ database, rpc, sql }) {
       const chain = yield* LocalChain
-      const { database, rpc } = yield* Proxies
       const bank = yield* Processor
-      const sql = yield* SqlClient.SqlClient
       const logKey = Result.getOrThrow(generate("altar.example/log"))
       const server = yield* started({
         LOG_LEVEL: "Trace",
@@ -177,74 +176,66 @@ describe("the log", { timeout: patience(180) }, () => {
       assert.isNumber(settled?.["ageMs"])
       const intent = changes.find((line) => line["attempt"] === settled?.["attempt"] && line["to"] === "pending")
       assert.match(String(intent?.["request"]), uuid, "whose request it was")
-    }).pipe(Effect.scoped, Effect.provide(Layer.merge(processor, stage))),
+    },
   )
 
-  it.live("shows one of a hundred good reads, and all that is done or goes wrong", () =>
-    Effect.gen(function* () {
-      const server = yield* started({})
-      const { url } = server
-      for (let n = 0; n < 250; n += 1) assert.strictEqual((yield* ask(`${url}/api/spirits`)).status, 200)
-      for (let n = 0; n < 5; n += 1) assert.strictEqual((yield* ask(`${url}/api/nowhere`)).status, 404)
-      const paid = yield* Purchase.prepare(url)
-      assert.strictEqual((yield* Purchase.send(url, paid)).status, 201)
-      yield* server.signal("SIGTERM")
-      yield* server.ended
-      const requests = requestsIn(server.output())
-      const count = (status: number) => requests.filter((line) => line["status"] === status).length
-      assert.deepStrictEqual([count(200), count(404), count(201)], [2, 5, 1])
-      assert.isTrue(requests.every(({ level }) => level === "info"))
-      assert.isTrue(requests.filter(({ status }) => status === 404).every(({ route }) => route === "other"))
-    }).pipe(Effect.scoped, Effect.provide(stage)),
-  )
+  it("shows one of a hundred good reads, and all that is done or goes wrong", function* () {
+    const server = yield* started({})
+    const { url } = server
+    for (let n = 0; n < 250; n += 1) assert.strictEqual((yield* ask(`${url}/api/spirits`)).status, 200)
+    for (let n = 0; n < 5; n += 1) assert.strictEqual((yield* ask(`${url}/api/nowhere`)).status, 404)
+    const paid = yield* Purchase.prepare(url)
+    assert.strictEqual((yield* Purchase.send(url, paid)).status, 201)
+    yield* server.signal("SIGTERM")
+    yield* server.ended
+    const requests = requestsIn(server.output())
+    const count = (status: number) => requests.filter((line) => line["status"] === status).length
+    assert.deepStrictEqual([count(200), count(404), count(201)], [2, 5, 1])
+    assert.isTrue(requests.every(({ level }) => level === "info"))
+    assert.isTrue(requests.filter(({ status }) => status === 404).every(({ route }) => route === "other"))
+  })
 
-  it.live("is sentences where people read it, and silent where nobody wants it", () =>
-    Effect.gen(function* () {
-      const pretty = yield* started({ LOG_FORMAT: "pretty", LOG_READS: "1" })
-      yield* ask(`${pretty.url}/api/spirits`, { headers: { "user-agent": "Mozilla/5.0" } })
-      assert.match(
-        yield* pretty.says("client=browser"),
-        /^\d\d:\d\d:\d\d\.\d{3} INFO {2}request request=\S+ method=GET route=\/api\/spirits status=200 ms=[\d.]+ client=browser$/mu,
+  it("is sentences where people read it, and silent where nobody wants it", function* () {
+    const pretty = yield* started({ LOG_FORMAT: "pretty", LOG_READS: "1" })
+    yield* ask(`${pretty.url}/api/spirits`, { headers: { "user-agent": "Mozilla/5.0" } })
+    assert.match(
+      yield* pretty.says("client=browser"),
+      /^\d\d:\d\d:\d\d\.\d{3} INFO {2}request request=\S+ method=GET route=\/api\/spirits status=200 ms=[\d.]+ client=browser$/mu,
+    )
+    const quiet = yield* serving({ DATABASE_URL: (yield* Proxies).database.url, LOG_LEVEL: "None" })
+    let status = 0
+    while (status !== 200) {
+      status = yield* Effect.promise(() =>
+        fetch(`${quiet.url}/api/spirits`).then(
+          (one) => one.status,
+          () => 0,
+        ),
       )
-      const quiet = yield* serving({ DATABASE_URL: (yield* Proxies).database.url, LOG_LEVEL: "None" })
-      let status = 0
-      while (status !== 200) {
-        status = yield* Effect.promise(() =>
-          fetch(`${quiet.url}/api/spirits`).then(
-            (one) => one.status,
-            () => 0,
-          ),
-        )
-      }
-      yield* ask(`${quiet.url}/api/nowhere`)
-      yield* quiet.signal("SIGTERM")
-      assert.strictEqual(yield* quiet.ended, 0)
-      assert.strictEqual(quiet.output(), "")
-    }).pipe(Effect.scoped, Effect.provide(stage)),
-  )
+    }
+    yield* ask(`${quiet.url}/api/nowhere`)
+    yield* quiet.signal("SIGTERM")
+    assert.strictEqual(yield* quiet.ended, 0)
+    assert.strictEqual(quiet.output(), "")
+  })
 
-  it.live("holds up no purchase while nobody reads it", () =>
-    Effect.gen(function* () {
-      const server = yield* started({ LOG_LEVEL: "Trace" })
-      const paid = yield* Purchase.prepare(server.url)
-      server.deafen()
-      // More than a pipe holds.
-      for (let n = 0; n < 400; n += 1) yield* ask(`${server.url}/api/nowhere/${"a".repeat(50)}`)
-      assert.strictEqual((yield* Purchase.send(server.url, paid)).status, 201)
-      yield* Purchase.assertSettled(server.url, paid)
-    }).pipe(Effect.scoped, Effect.provide(stage)),
-  )
+  it("holds up no purchase while nobody reads it", function* () {
+    const server = yield* started({ LOG_LEVEL: "Trace" })
+    const paid = yield* Purchase.prepare(server.url)
+    server.deafen()
+    // More than a pipe holds.
+    for (let n = 0; n < 400; n += 1) yield* ask(`${server.url}/api/nowhere/${"a".repeat(50)}`)
+    assert.strictEqual((yield* Purchase.send(server.url, paid)).status, 201)
+    yield* Purchase.assertSettled(server.url, paid)
+  })
 
-  it.live("goes on selling when its reader is gone", () =>
-    Effect.gen(function* () {
-      const server = yield* started({ LOG_LEVEL: "Trace" })
-      const paid = yield* Purchase.prepare(server.url)
-      server.hangUp()
-      for (let n = 0; n < 20; n += 1) assert.strictEqual((yield* ask(`${server.url}/api/nowhere`)).status, 404)
-      assert.strictEqual((yield* Purchase.send(server.url, paid)).status, 201)
-      yield* Purchase.assertSettled(server.url, paid)
-      yield* server.signal("SIGTERM")
-      assert.strictEqual(yield* server.ended, 0, server.output())
-    }).pipe(Effect.scoped, Effect.provide(stage)),
-  )
+  it("goes on selling when its reader is gone", function* () {
+    const server = yield* started({ LOG_LEVEL: "Trace" })
+    const paid = yield* Purchase.prepare(server.url)
+    server.hangUp()
+    for (let n = 0; n < 20; n += 1) assert.strictEqual((yield* ask(`${server.url}/api/nowhere`)).status, 404)
+    assert.strictEqual((yield* Purchase.send(server.url, paid)).status, 201)
+    yield* Purchase.assertSettled(server.url, paid)
+    yield* server.signal("SIGTERM")
+    assert.strictEqual(yield* server.ended, 0, server.output())
+  })
 })

@@ -1,6 +1,6 @@
 /** `/livez`, `/readyz` and `/api/health` say what is known; while the database is away, everybody is told when to ask again. */
 import { createServer, connect, type Socket } from "node:net"
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { parseEther } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
@@ -8,13 +8,14 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { proxied } from "../lab/server/Environment.ts"
 import { patience } from "../lab/Patience.ts"
-import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { newRoom, poll } from "../lab/server/Rooms.ts"
 import { openConnection } from "../lab/Connection.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { freePort } from "../lab/Ports.ts"
 import { type Answer, ask, post } from "../lab/Fixture.ts"
+import { apart } from "../lab/Suites.ts"
 
 /** The way to the database, which can be taken away and given back. */
 const way = Effect.gen(function* () {
@@ -69,206 +70,192 @@ const headed = (answer: string) => {
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: altar\r\n\r\n`
 
-describe("a server that starts or stops", { timeout: patience(120) }, () => {
-  it.live("is alive and not ready, and refuses in the shape of each service", () =>
-    Effect.gen(function* () {
-      const { rpc } = yield* Proxies
-      const database = yield* way
-      database.close()
-      const server = yield* serving({
-        ...(yield* proxied),
-        DATABASE_URL: database.url,
-        SWEEP_SECONDS: "3600",
-      })
-      yield* server.says("cannot be reached")
-      const asked = (path: string) =>
-        Effect.scoped(
-          Effect.map(
-            Effect.flatMap(openConnection(server.port), (one) => one.ask(get(path))),
-            headed,
-          ),
-        )
-      const refuses = Effect.fnUntraced(function* (state: string) {
-        const alive = yield* asked("/livez")
-        assert.deepStrictEqual([alive.status, alive.body], [200, { alive: true }])
-        const ready = yield* asked("/readyz")
-        assert.deepStrictEqual(
-          [ready.status, ready.body],
-          [
-            503,
-            {
-              ready: false,
-              state,
-              database: "unknown",
-              clock: "unknown",
-              payments: "unknown",
-              settlement: "unknown",
-            },
-          ],
-        )
-        const altar = yield* asked("/api/spirits?x=1")
-        assert.deepStrictEqual([altar.status, altar.body.ok, altar.body.code], [503, false, "unavailable"])
-        assert.match(altar.body.message, /This request did nothing\.$/u)
-        assert.include(altar.head, "\r\naccess-control-allow-origin: *")
-        const room = yield* asked("/api/rooms/x")
-        assert.deepStrictEqual([room.status, room.body.error.code], [503, "UNAVAILABLE"])
-        assert.notInclude(room.head, "access-control")
-        for (const { head } of [ready, altar, room]) {
-          assert.include(head, "\r\nretry-after: 1")
-          assert.include(head, "\r\ncache-control: no-store")
-          assert.include(head, "\r\nconnection: close")
-          assert.match(head, /\r\nx-request-id: [0-9a-f-]{36}/u)
-        }
-      })
-      yield* refuses("starting")
-      database.open()
-      yield* server.says("Listening on")
-      const ready = yield* ask(`${server.url}/readyz`)
-      assert.deepStrictEqual(
-        [ready.status, ready.json],
-        [200, { ready: true, state: "serving", database: "ok", clock: "ok", payments: "ready", settlement: "ok" }],
+apart("a server that starts or stops", stage, (it) => {
+  it("is alive and not ready, and refuses in the shape of each service", function* ({ rpc }) {
+    const database = yield* way
+    database.close()
+    const server = yield* serving({
+      ...(yield* proxied),
+      DATABASE_URL: database.url,
+      SWEEP_SECONDS: "3600",
+    })
+    yield* server.says("cannot be reached")
+    const asked = (path: string) =>
+      Effect.scoped(
+        Effect.map(
+          Effect.flatMap(openConnection(server.port), (one) => one.ask(get(path))),
+          headed,
+        ),
       )
-      assert.strictEqual(ready.headers.get("cache-control"), "no-store")
-      assert.deepStrictEqual((yield* ask(`${server.url}/livez`)).json, { alive: true })
-      // A purchase that is in flight keeps it from ending while it drains.
-      const purchase = yield* Purchase.prepare(server.url)
-      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-      const buying = yield* Effect.forkChild(Purchase.send(server.url, purchase))
-      yield* trap.arrived
-      yield* server.signal("SIGTERM")
-      let state = ""
-      while (state !== "stopping") state = (yield* asked("/readyz")).body.state
-      yield* refuses("stopping")
-      yield* rpc.calm
-      yield* trap.release
-      assert.strictEqual((yield* Fiber.join(buying)).status, 201)
-      assert.strictEqual(yield* server.ended, 0, server.output())
-    }).pipe(Effect.scoped, Effect.provide(stage)),
-  )
-})
-
-describe("while the database is away", { timeout: patience(120) }, () => {
-  it.live("reads and acts of both services answer 503 with Retry-After, and health says what is not known", () =>
-    Effect.gen(function* () {
-      const database = yield* way
-      const server = yield* serving({
-        ...(yield* proxied),
-        DATABASE_URL: database.url,
-        TRUSTED_PROXIES: "127.0.0.1",
-        SWEEP_SECONDS: "1",
-      })
-      yield* server.says("Listening on")
-      const { url } = server
-      const guest = yield* newRoom(url)
-      const purchase = yield* Purchase.prepare(url)
-      database.close()
-      const reads = ["/api/spirits", "/api/witness", "/api/witness/chain", "/api/candles", "/api/acts"]
-      for (const path of reads) {
-        const answer = yield* ask(`${url}${path}`)
-        assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "unavailable"], `${path} ${answer.text}`)
-        assert.strictEqual(answer.headers.get("retry-after"), "2", path)
-        assert.strictEqual(answer.headers.get("access-control-allow-origin"), "*", path)
-        assert.strictEqual(answer.headers.get("cache-control"), "no-store", path)
-      }
-      const page = yield* ask(`${url}/v2/witness`)
-      assert.deepStrictEqual([page.status, page.headers.get("retry-after")], [503, "2"])
-      const room = yield* poll(guest)
-      assert.deepStrictEqual([room.status, JSON.parse(room.text).error.code], [503, "UNAVAILABLE"], room.text)
-      assert.strictEqual(room.headers.get("retry-after"), "2")
-      const bought = yield* Purchase.send(url, purchase)
-      assert.deepStrictEqual([bought.status, bought.json["code"]], [503, "unavailable"], bought.text)
-      assert.match(String(bought.json["message"]), /do not sign another/u)
-      const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_spirits", arguments: {} } }
-      yield* ask(`${url}/mcp`, post(call, { accept: "application/json, text/event-stream" }))
-
-      const health = yield* ask(`${url}/api/health`)
-      assert.deepStrictEqual([health.status, health.headers.get("retry-after")], [503, "5"], health.text)
-      assert.deepInclude(health.json, { ok: false, database: "failing", chain: { state: "unknown", head: null } })
-      assert.deepInclude(health.json["payments"], { enabled: true, state: "unknown", pending: null, settlement: "ok" })
-      const ready = yield* ask(`${url}/readyz`)
-      assert.deepStrictEqual([ready.status, ready.headers.get("retry-after")], [503, "5"])
-      assert.deepInclude(ready.json, { ready: false, state: "serving", database: "failing" })
-      assert.strictEqual((yield* ask(`${url}/livez`)).status, 200)
-
-      // Several sweeps of everything that sweeps.
-      yield* Effect.sleep("4 seconds")
-      database.open()
-      yield* eventually(`${url}/readyz`, 200)
-      yield* server.says("database answers")
-      const told = server.output().slice(server.output().indexOf("Listening on"))
-      const about = told.split("\n").filter((one) => /database (?:does not answer|answers)/u.test(one))
-      assert.lengthOf(about, 2, about.join("\n"))
-      // Each request has its own line of the access log as ever.
-      const worse = told
-        .split("\n")
-        .filter((one) => /"level":"(?:error|warn)"/u.test(one) && !one.includes('"message":"request"'))
-      assert.lengthOf(worse, 1, worse.join("\n"))
-      assert.notInclude(told, "PgConnection.ts", "no stack is printed")
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201, "the same payment, as it was told")
-      assert.deepInclude((yield* ask(`${url}/api/health`)).json["chain"], { state: "ok" })
-    }).pipe(Effect.scoped, Effect.provide(stage)),
-  )
-})
-
-describe("a database that does not answer", { timeout: patience(120) }, () => {
-  it.live("is told to who waits for it, and is forgotten with its connection", () =>
-    Effect.gen(function* () {
-      const { database } = yield* Proxies
-      const server = yield* serving({
-        ...(yield* proxied),
-        SWEEP_SECONDS: "3600",
-      })
-      yield* server.says("Listening on")
-      const trap = database.arm(/WITH found AS MATERIALIZED/u, "holdBefore")
-      const held = yield* Effect.forkChild(ask(`${server.url}/api/acts`))
-      yield* trap.arrived
-      yield* database.calm
-      const answer = yield* Fiber.join(held)
-      assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "unavailable"], answer.text)
-      assert.strictEqual(answer.headers.get("retry-after"), "2")
-      yield* trap.discard
-      yield* eventually(`${server.url}/api/acts`, 200)
-    }).pipe(Effect.scoped, Effect.provide(stage)),
-  )
-})
-
-describe("a relayer", { timeout: patience(120) }, () => {
-  it.live("that cannot pay makes a server unready, and so does a node that does not answer", () =>
-    Effect.gen(function* () {
-      const chain = yield* LocalChain
-      const { rpc } = yield* Proxies
-      const server = yield* serving({
-        ...(yield* proxied),
-      })
-      yield* server.says("Listening on")
-      const probe = `${server.url}/readyz`
-      yield* eventually(probe, 200)
-      const { address } = privateKeyToAccount(Redacted.value(chain.relayerKey))
-      yield* Purchase.onChain((client) => client.setBalance({ address, value: 1n }))
-      const poor = yield* eventually(probe, 503)
-      assert.deepInclude(poor.json, { ready: false, database: "ok", settlement: "failing" })
-      const reading = yield* ask(`${probe}?for=reads`)
+    const refuses = Effect.fnUntraced(function* (state: string) {
+      const alive = yield* asked("/livez")
+      assert.deepStrictEqual([alive.status, alive.body], [200, { alive: true }])
+      const ready = yield* asked("/readyz")
       assert.deepStrictEqual(
-        [reading.status, reading.json],
+        [ready.status, ready.body],
         [
-          200,
-          { ready: true, state: "serving", database: "ok", clock: "ok", payments: "unknown", settlement: "unknown" },
+          503,
+          {
+            ready: false,
+            state,
+            database: "unknown",
+            clock: "unknown",
+            payments: "unknown",
+            settlement: "unknown",
+          },
         ],
       )
-      assert.strictEqual((yield* ask(`${probe}?for=sales`)).status, 400)
-      yield* Purchase.onChain((client) => client.setBalance({ address, value: parseEther("1") }))
-      yield* eventually(probe, 200)
-      rpc.arm("*", "status500")
-      const away = yield* eventually(probe, 503)
-      assert.deepInclude(away.json, { ready: false, database: "ok", payments: "failing", settlement: "failing" })
-      assert.strictEqual((yield* ask(`${probe}?for=reads`)).status, 200)
-      const health = yield* ask(`${server.url}/api/health`)
-      assert.strictEqual(health.status, 503)
-      assert.deepInclude(health.json["payments"], { state: "failing", settlement: "failing" })
-      yield* server.says("payments are not taken")
-      yield* rpc.calm
-      yield* eventually(probe, 200)
-      yield* server.says("payments are taken")
-    }).pipe(Effect.scoped, Effect.provide(stage)),
-  )
+      const altar = yield* asked("/api/spirits?x=1")
+      assert.deepStrictEqual([altar.status, altar.body.ok, altar.body.code], [503, false, "unavailable"])
+      assert.match(altar.body.message, /This request did nothing\.$/u)
+      assert.include(altar.head, "\r\naccess-control-allow-origin: *")
+      const room = yield* asked("/api/rooms/x")
+      assert.deepStrictEqual([room.status, room.body.error.code], [503, "UNAVAILABLE"])
+      assert.notInclude(room.head, "access-control")
+      for (const { head } of [ready, altar, room]) {
+        assert.include(head, "\r\nretry-after: 1")
+        assert.include(head, "\r\ncache-control: no-store")
+        assert.include(head, "\r\nconnection: close")
+        assert.match(head, /\r\nx-request-id: [0-9a-f-]{36}/u)
+      }
+    })
+    yield* refuses("starting")
+    database.open()
+    yield* server.says("Listening on")
+    const ready = yield* ask(`${server.url}/readyz`)
+    assert.deepStrictEqual(
+      [ready.status, ready.json],
+      [200, { ready: true, state: "serving", database: "ok", clock: "ok", payments: "ready", settlement: "ok" }],
+    )
+    assert.strictEqual(ready.headers.get("cache-control"), "no-store")
+    assert.deepStrictEqual((yield* ask(`${server.url}/livez`)).json, { alive: true })
+    // A purchase that is in flight keeps it from ending while it drains.
+    const purchase = yield* Purchase.prepare(server.url)
+    const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+    const buying = yield* Effect.forkChild(Purchase.send(server.url, purchase))
+    yield* trap.arrived
+    yield* server.signal("SIGTERM")
+    let state = ""
+    while (state !== "stopping") state = (yield* asked("/readyz")).body.state
+    yield* refuses("stopping")
+    yield* rpc.calm
+    yield* trap.release
+    assert.strictEqual((yield* Fiber.join(buying)).status, 201)
+    assert.strictEqual(yield* server.ended, 0, server.output())
+  })
+})
+
+apart("while the database is away", stage, (it) => {
+  it("reads and acts of both services answer 503 with Retry-After, and health says what is not known", function* () {
+    const database = yield* way
+    const server = yield* serving({
+      ...(yield* proxied),
+      DATABASE_URL: database.url,
+      TRUSTED_PROXIES: "127.0.0.1",
+      SWEEP_SECONDS: "1",
+    })
+    yield* server.says("Listening on")
+    const { url } = server
+    const guest = yield* newRoom(url)
+    const purchase = yield* Purchase.prepare(url)
+    database.close()
+    const reads = ["/api/spirits", "/api/witness", "/api/witness/chain", "/api/candles", "/api/acts"]
+    for (const path of reads) {
+      const answer = yield* ask(`${url}${path}`)
+      assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "unavailable"], `${path} ${answer.text}`)
+      assert.strictEqual(answer.headers.get("retry-after"), "2", path)
+      assert.strictEqual(answer.headers.get("access-control-allow-origin"), "*", path)
+      assert.strictEqual(answer.headers.get("cache-control"), "no-store", path)
+    }
+    const page = yield* ask(`${url}/v2/witness`)
+    assert.deepStrictEqual([page.status, page.headers.get("retry-after")], [503, "2"])
+    const room = yield* poll(guest)
+    assert.deepStrictEqual([room.status, JSON.parse(room.text).error.code], [503, "UNAVAILABLE"], room.text)
+    assert.strictEqual(room.headers.get("retry-after"), "2")
+    const bought = yield* Purchase.send(url, purchase)
+    assert.deepStrictEqual([bought.status, bought.json["code"]], [503, "unavailable"], bought.text)
+    assert.match(String(bought.json["message"]), /do not sign another/u)
+    const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_spirits", arguments: {} } }
+    yield* ask(`${url}/mcp`, post(call, { accept: "application/json, text/event-stream" }))
+
+    const health = yield* ask(`${url}/api/health`)
+    assert.deepStrictEqual([health.status, health.headers.get("retry-after")], [503, "5"], health.text)
+    assert.deepInclude(health.json, { ok: false, database: "failing", chain: { state: "unknown", head: null } })
+    assert.deepInclude(health.json["payments"], { enabled: true, state: "unknown", pending: null, settlement: "ok" })
+    const ready = yield* ask(`${url}/readyz`)
+    assert.deepStrictEqual([ready.status, ready.headers.get("retry-after")], [503, "5"])
+    assert.deepInclude(ready.json, { ready: false, state: "serving", database: "failing" })
+    assert.strictEqual((yield* ask(`${url}/livez`)).status, 200)
+
+    // Several sweeps of everything that sweeps.
+    yield* Effect.sleep("4 seconds")
+    database.open()
+    yield* eventually(`${url}/readyz`, 200)
+    yield* server.says("database answers")
+    const told = server.output().slice(server.output().indexOf("Listening on"))
+    const about = told.split("\n").filter((one) => /database (?:does not answer|answers)/u.test(one))
+    assert.lengthOf(about, 2, about.join("\n"))
+    // Each request has its own line of the access log as ever.
+    const worse = told
+      .split("\n")
+      .filter((one) => /"level":"(?:error|warn)"/u.test(one) && !one.includes('"message":"request"'))
+    assert.lengthOf(worse, 1, worse.join("\n"))
+    assert.notInclude(told, "PgConnection.ts", "no stack is printed")
+    assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201, "the same payment, as it was told")
+    assert.deepInclude((yield* ask(`${url}/api/health`)).json["chain"], { state: "ok" })
+  })
+})
+
+apart("a database that does not answer", stage, (it) => {
+  it("is told to who waits for it, and is forgotten with its connection", function* ({ database }) {
+    const server = yield* serving({
+      ...(yield* proxied),
+      SWEEP_SECONDS: "3600",
+    })
+    yield* server.says("Listening on")
+    const trap = database.arm(/WITH found AS MATERIALIZED/u, "holdBefore")
+    const held = yield* Effect.forkChild(ask(`${server.url}/api/acts`))
+    yield* trap.arrived
+    yield* database.calm
+    const answer = yield* Fiber.join(held)
+    assert.deepStrictEqual([answer.status, answer.json["code"]], [503, "unavailable"], answer.text)
+    assert.strictEqual(answer.headers.get("retry-after"), "2")
+    yield* trap.discard
+    yield* eventually(`${server.url}/api/acts`, 200)
+  })
+})
+
+apart("a relayer", stage, (it) => {
+  it("that cannot pay makes a server unready, and so does a node that does not answer", function* ({ rpc }) {
+    const chain = yield* LocalChain
+    const server = yield* serving({
+      ...(yield* proxied),
+    })
+    yield* server.says("Listening on")
+    const probe = `${server.url}/readyz`
+    yield* eventually(probe, 200)
+    const { address } = privateKeyToAccount(Redacted.value(chain.relayerKey))
+    yield* Purchase.onChain((client) => client.setBalance({ address, value: 1n }))
+    const poor = yield* eventually(probe, 503)
+    assert.deepInclude(poor.json, { ready: false, database: "ok", settlement: "failing" })
+    const reading = yield* ask(`${probe}?for=reads`)
+    assert.deepStrictEqual(
+      [reading.status, reading.json],
+      [200, { ready: true, state: "serving", database: "ok", clock: "ok", payments: "unknown", settlement: "unknown" }],
+    )
+    assert.strictEqual((yield* ask(`${probe}?for=sales`)).status, 400)
+    yield* Purchase.onChain((client) => client.setBalance({ address, value: parseEther("1") }))
+    yield* eventually(probe, 200)
+    rpc.arm("*", "status500")
+    const away = yield* eventually(probe, 503)
+    assert.deepInclude(away.json, { ready: false, database: "ok", payments: "failing", settlement: "failing" })
+    assert.strictEqual((yield* ask(`${probe}?for=reads`)).status, 200)
+    const health = yield* ask(`${server.url}/api/health`)
+    assert.strictEqual(health.status, 503)
+    assert.deepInclude(health.json["payments"], { state: "failing", settlement: "failing" })
+    yield* server.says("payments are not taken")
+    yield* rpc.calm
+    yield* eventually(probe, 200)
+    yield* server.says("payments are taken")
+  })
 })

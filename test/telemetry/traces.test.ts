@@ -1,14 +1,15 @@
 /** One trace of a payment, from its request to its chain link and back through the sweeper, and no secret in it. */
 import type { IncomingMessage } from "node:http"
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { proxied } from "../lab/server/Environment.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
-import { patience, patientSeconds } from "../lab/Patience.ts"
-import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import { patientSeconds } from "../lab/Patience.ts"
+import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { ask, post } from "../lab/Fixture.ts"
+import { apart } from "../lab/Suites.ts"
 
 interface Span {
   readonly traceId: string
@@ -79,125 +80,119 @@ const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736"
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`
 
-describe("a trace", { timeout: patience(120) }, () => {
-  it.live("goes from the request to the chain link and back through the sweeper of another server", () =>
-    Effect.gen(function* () {
-      const { rpc } = yield* Proxies
-      const otlp = yield* collector
-      const node = yield* overheard(rpc.url)
-      const telemetry = {
-        OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
-        OTEL_EXPORTER_OTLP_HEADERS: "api-key=a%20key",
-        OTEL_SERVICE_NAME: "altar-under-test",
-        OTEL_RESOURCE_ATTRIBUTES: "deployment.environment=test,team=a%2Cb",
-        OTEL_METRIC_EXPORT_INTERVAL: "1000",
-        RPC_URL: node.url,
-        SETTLE_TIMEOUT_SECONDS: patientSeconds(2),
-      }
-      const first = yield* started({ ...telemetry, SWEEP_SECONDS: "3600" })
-      const paid = yield* Purchase.prepare(first.url)
-      const traced = { ...paid, headers: { ...paid.headers, traceparent } }
-      assert.strictEqual((yield* Purchase.send(first.url, traced)).status, 201)
-      // Another one loses the node in the middle, and its server is killed.
-      const lost = yield* Purchase.prepare(first.url)
-      rpc.arm("eth_sendRawTransaction", "dropAfter")
-      rpc.arm("eth_getTransactionReceipt", "status500")
-      const other = "0af7651916cd43dd8448eb211c80319c"
-      const answer = yield* ask(
-        `${first.url}/api/witness`,
-        post(lost.body, { ...lost.headers, traceparent: `00-${other}-00f067aa0ba902b7-01` }),
-      )
-      assert.strictEqual(answer.status, 202, answer.text)
-      yield* first.signal("SIGTERM")
-      yield* first.ended
-      yield* rpc.calm
-      const second = yield* started({ ...telemetry, SWEEP_SECONDS: "1" })
-      yield* Purchase.ended(lost)
-      yield* Effect.repeat(
-        Effect.sync(() => otlp.metrics().some(({ name }) => name === "altar.payment.attempts")),
-        { until: (isThere) => isThere, schedule: Schedule.spaced("50 millis") },
-      )
-      yield* second.signal("SIGTERM")
-      assert.strictEqual(yield* second.ended, 0)
+apart("a trace", stage, (it) => {
+  it("goes from the request to the chain link and back through the sweeper of another server", function* ({ rpc }) {
+    const otlp = yield* collector
+    const node = yield* overheard(rpc.url)
+    const telemetry = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
+      OTEL_EXPORTER_OTLP_HEADERS: "api-key=a%20key",
+      OTEL_SERVICE_NAME: "altar-under-test",
+      OTEL_RESOURCE_ATTRIBUTES: "deployment.environment=test,team=a%2Cb",
+      OTEL_METRIC_EXPORT_INTERVAL: "1000",
+      RPC_URL: node.url,
+      SETTLE_TIMEOUT_SECONDS: patientSeconds(2),
+    }
+    const first = yield* started({ ...telemetry, SWEEP_SECONDS: "3600" })
+    const paid = yield* Purchase.prepare(first.url)
+    const traced = { ...paid, headers: { ...paid.headers, traceparent } }
+    assert.strictEqual((yield* Purchase.send(first.url, traced)).status, 201)
+    // Another one loses the node in the middle, and its server is killed.
+    const lost = yield* Purchase.prepare(first.url)
+    rpc.arm("eth_sendRawTransaction", "dropAfter")
+    rpc.arm("eth_getTransactionReceipt", "status500")
+    const other = "0af7651916cd43dd8448eb211c80319c"
+    const answer = yield* ask(
+      `${first.url}/api/witness`,
+      post(lost.body, { ...lost.headers, traceparent: `00-${other}-00f067aa0ba902b7-01` }),
+    )
+    assert.strictEqual(answer.status, 202, answer.text)
+    yield* first.signal("SIGTERM")
+    yield* first.ended
+    yield* rpc.calm
+    const second = yield* started({ ...telemetry, SWEEP_SECONDS: "1" })
+    yield* Purchase.ended(lost)
+    yield* Effect.repeat(
+      Effect.sync(() => otlp.metrics().some(({ name }) => name === "altar.payment.attempts")),
+      { until: (isThere) => isThere, schedule: Schedule.spaced("50 millis") },
+    )
+    yield* second.signal("SIGTERM")
+    assert.strictEqual(yield* second.ended, 0)
 
-      const spansOf = (id: string) => otlp.spans().filter((span) => span.traceId === id)
-      const names = (id: string) => new Set(spansOf(id).map(({ name }) => name))
-      const whole = spansOf(traceId)
-      const request = whole.find(({ name }) => name === "POST /api/witness")
-      assert.strictEqual(request?.parentSpanId, "00f067aa0ba902b7", "it goes on with the trace of the client")
-      for (const name of [
-        "PaymentPipeline.run",
-        "Claim.claim",
-        "Broadcaster.send",
-        "Reconciler.conclude",
-        "eth_getTransactionReceipt",
-        "Settle.settleTogether",
-      ]) {
-        assert.isTrue(names(traceId).has(name), `${name} of ${[...names(traceId)].join(", ")}`)
-      }
-      const known = new Set(whole.map(({ spanId }) => spanId))
-      assert.isTrue(
-        whole.every(({ parentSpanId = "", spanId }) => spanId === request?.spanId || known.has(parentSpanId)),
-        "it is one tree",
-      )
-      for (const name of ["POST /api/witness", "Reconciler.conclude", "Settle.settleTogether"]) {
-        assert.isTrue(names(other).has(name), `${name} of the swept one: ${[...names(other)].join(", ")}`)
-      }
-      assert.isTrue(
-        node.traceparents.some((parent) => parent.startsWith(`00-${traceId}-`)),
-        "the node is told",
-      )
-      assert.strictEqual(otlp.headers[0]?.["api-key"], "a key")
-      const resource = Object.fromEntries(
-        otlp.resources()[0]?.attributes.map(({ key, value }) => [key, value.stringValue]) ?? [],
-      )
-      assert.deepInclude(resource, {
-        "service.name": "altar-under-test",
-        "deployment.environment": "test",
-        team: "a,b",
-      })
-      const route = request?.attributes.find(({ key }) => key === "http.route")?.value.stringValue
-      assert.strictEqual(route, "/api/witness")
+    const spansOf = (id: string) => otlp.spans().filter((span) => span.traceId === id)
+    const names = (id: string) => new Set(spansOf(id).map(({ name }) => name))
+    const whole = spansOf(traceId)
+    const request = whole.find(({ name }) => name === "POST /api/witness")
+    assert.strictEqual(request?.parentSpanId, "00f067aa0ba902b7", "it goes on with the trace of the client")
+    for (const name of [
+      "PaymentPipeline.run",
+      "Claim.claim",
+      "Broadcaster.send",
+      "Reconciler.conclude",
+      "eth_getTransactionReceipt",
+      "Settle.settleTogether",
+    ]) {
+      assert.isTrue(names(traceId).has(name), `${name} of ${[...names(traceId)].join(", ")}`)
+    }
+    const known = new Set(whole.map(({ spanId }) => spanId))
+    assert.isTrue(
+      whole.every(({ parentSpanId = "", spanId }) => spanId === request?.spanId || known.has(parentSpanId)),
+      "it is one tree",
+    )
+    for (const name of ["POST /api/witness", "Reconciler.conclude", "Settle.settleTogether"]) {
+      assert.isTrue(names(other).has(name), `${name} of the swept one: ${[...names(other)].join(", ")}`)
+    }
+    assert.isTrue(
+      node.traceparents.some((parent) => parent.startsWith(`00-${traceId}-`)),
+      "the node is told",
+    )
+    assert.strictEqual(otlp.headers[0]?.["api-key"], "a key")
+    const resource = Object.fromEntries(
+      otlp.resources()[0]?.attributes.map(({ key, value }) => [key, value.stringValue]) ?? [],
+    )
+    assert.deepInclude(resource, {
+      "service.name": "altar-under-test",
+      "deployment.environment": "test",
+      team: "a,b",
+    })
+    const route = request?.attributes.find(({ key }) => key === "http.route")?.value.stringValue
+    assert.strictEqual(route, "/api/witness")
 
-      const text = otlp.text().toLowerCase()
-      for (const { headers, key, payer, signature } of [paid, lost]) {
-        for (const secret of [headers["payment-signature"] ?? "", key, payer.address, signature.slice(2)]) {
-          assert.isFalse(text.includes(secret.toLowerCase()), secret)
-        }
+    const text = otlp.text().toLowerCase()
+    for (const { headers, key, payer, signature } of [paid, lost]) {
+      for (const secret of [headers["payment-signature"] ?? "", key, payer.address, signature.slice(2)]) {
+        assert.isFalse(text.includes(secret.toLowerCase()), secret)
       }
-      assert.notInclude(text, "client.address")
-    }).pipe(Effect.scoped, Effect.provide(stage)),
-  )
+    }
+    assert.notInclude(text, "client.address")
+  })
 
-  it.live("is kept only where the sampler says so, and not at all without an endpoint", () =>
-    Effect.gen(function* () {
-      const { rpc } = yield* Proxies
-      const otlp = yield* collector
-      const node = yield* overheard(rpc.url)
-      const off = yield* started({
-        RPC_URL: node.url,
-        OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
-        OTEL_TRACES_SAMPLER: "parentbased_always_off",
-        OTEL_METRICS_EXPORTER: "none",
-      })
-      yield* ask(`${off.url}/api/spirits`)
-      yield* ask(`${off.url}/api/witness`, { headers: { traceparent } })
-      yield* ask(`${off.url}/api/witness`, { headers: { traceparent: traceparent.replace(/01$/u, "00") } })
-      const bare = yield* started({ RPC_URL: node.url })
-      const paid = yield* Purchase.prepare(bare.url)
-      const answer = yield* Purchase.send(bare.url, { ...paid, headers: { ...paid.headers, traceparent } })
-      assert.strictEqual(answer.status, 201)
-      for (const server of [off, bare]) {
-        yield* server.signal("SIGTERM")
-        assert.strictEqual(yield* server.ended, 0)
-      }
-      const roots = otlp.spans().filter(({ name }) => name.startsWith("GET "))
-      assert.deepStrictEqual(
-        roots.map((span) => [span.name, span.traceId]),
-        [["GET /api/witness", traceId]],
-      )
-      assert.deepStrictEqual(node.traceparents, [])
-      assert.isEmpty(otlp.metrics())
-    }).pipe(Effect.scoped, Effect.provide(stage)),
-  )
+  it("is kept only where the sampler says so, and not at all without an endpoint", function* ({ rpc }) {
+    const otlp = yield* collector
+    const node = yield* overheard(rpc.url)
+    const off = yield* started({
+      RPC_URL: node.url,
+      OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
+      OTEL_TRACES_SAMPLER: "parentbased_always_off",
+      OTEL_METRICS_EXPORTER: "none",
+    })
+    yield* ask(`${off.url}/api/spirits`)
+    yield* ask(`${off.url}/api/witness`, { headers: { traceparent } })
+    yield* ask(`${off.url}/api/witness`, { headers: { traceparent: traceparent.replace(/01$/u, "00") } })
+    const bare = yield* started({ RPC_URL: node.url })
+    const paid = yield* Purchase.prepare(bare.url)
+    const answer = yield* Purchase.send(bare.url, { ...paid, headers: { ...paid.headers, traceparent } })
+    assert.strictEqual(answer.status, 201)
+    for (const server of [off, bare]) {
+      yield* server.signal("SIGTERM")
+      assert.strictEqual(yield* server.ended, 0)
+    }
+    const roots = otlp.spans().filter(({ name }) => name.startsWith("GET "))
+    assert.deepStrictEqual(
+      roots.map((span) => [span.name, span.traceId]),
+      [["GET /api/witness", traceId]],
+    )
+    assert.deepStrictEqual(node.traceparents, [])
+    assert.isEmpty(otlp.metrics())
+  })
 })

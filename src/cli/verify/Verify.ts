@@ -118,12 +118,15 @@ const inWords = Effect.fnUntraced(function* ({
   for (const sentence of sentencesOf(log)) yield* Console.log(plain(sentence))
 })
 
+/** The codes that programs read; they stay when a tag is renamed. */
+const codes = { CheckFailed: "broken", CommandFailure: "trouble" } as const
+
 /** Checks the chain at `url` and reports; payments are looked up at `rpc`, or at the node of a local sandbox. */
 export const verifying = Effect.fn("verifying")(
   function* (flags: Flags) {
     const found = yield* check(flags).pipe(
       Effect.tapError(({ _tag, message }) =>
-        flags.json ? inJson({ ok: false, code: _tag.toLowerCase(), message }) : Effect.void,
+        flags.json ? inJson({ ok: false, code: codes[_tag], message }) : Effect.void,
       ),
     )
     const isPaid = found.lost.length === 0

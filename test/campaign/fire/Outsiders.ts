@@ -7,7 +7,7 @@ import type { Wallet } from "../../lab/OwnChain.ts"
 import type { Signed } from "../../lab/buyer/Payment.ts"
 import { submit, submitCancel } from "../../lab/buyer/ThirdParty.ts"
 import { add } from "../Run.ts"
-import type { Harness } from "./Harness.ts"
+import type { Harness } from "../Harness.ts"
 
 export interface Outsiders {
   /** Somebody may do something with what has just been signed. */
@@ -23,7 +23,8 @@ const copies = 256
 /** What is done to whom: of a thousand signed payments. */
 const shares = { frontRun: 30, steal: 25, move: 25, drain: 15, cancel: 15 } as const
 
-export const outsiders = (world: Harness): Outsiders => {
+/** `struck` counts what they do. */
+export const outsiders = (world: Harness, struck: Map<string, number>): Outsiders => {
   const { asset, client } = world.chain
   /** The node numbers a stranger's transactions as they arrive: one at a time. */
   let turn: Promise<unknown> = Promise.resolve()
@@ -77,7 +78,7 @@ export const outsiders = (world: Harness): Outsiders => {
     const random = purchase.random.fork("outsiders")
     if (replays > 0) {
       replays -= 1
-      add(world.struck, "outsider: 256 copies")
+      add(struck, "outsider: 256 copies")
       later(() => Promise.all(Array.from({ length: copies }, () => send(shop, purchase, 60_000))))
       return
     }
@@ -87,15 +88,15 @@ export const outsiders = (world: Harness): Outsiders => {
       return lot < 0
     }
     if (falls(shares.frontRun)) {
-      add(world.struck, "outsider: settles it first")
+      add(struck, "outsider: settles it first")
       if (random.chance(0.5)) await bring(signed).catch(() => {})
       else later(() => setTimeout(random.below(2_500)).then(() => bring(signed)))
     } else if (falls(shares.steal)) {
-      add(world.struck, "outsider: copies the header")
+      add(struck, "outsider: copies the header")
       const copy = { ...purchase, key: `thief-${purchase.key}` }
       later(() => setTimeout(random.below(1_500)).then(() => send(shop, copy)))
     } else if (falls(shares.move)) {
-      add(world.struck, "outsider: moves it to another act")
+      add(struck, "outsider: moves it to another act")
       const order = {
         kind: "stone",
         path: "/api/witness",
@@ -111,10 +112,10 @@ export const outsiders = (world: Harness): Outsiders => {
       const sent = setTimeout(random.below(800)).then(() => send(shop, copy))
       later(() => sent)
     } else if (falls(shares.drain)) {
-      add(world.struck, "outsider: drains the wallet")
+      add(struck, "outsider: drains the wallet")
       later(() => setTimeout(random.below(1_500)).then(() => drain(purchase.wallet, random.between(2_000, 6_000))))
     } else if (falls(shares.cancel)) {
-      add(world.struck, "payer: cancels it")
+      add(struck, "payer: cancels it")
       later(() => setTimeout(random.below(2_500)).then(() => cancel(signed)))
     }
   }

@@ -1,59 +1,66 @@
-/** One phase: a world of its own, purchases while faults strike, then peace, every outcome, and the auditor. */
+/** One phase: a world of its own, purchases while faults strike, then calm, every outcome, and the auditor. */
 import { appendFileSync } from "node:fs"
 import { join } from "node:path"
-import { audit } from "../../audit/Audit.ts"
-import { build, type HarnessOptions } from "./Harness.ts"
+import type { Check } from "../../audit/Audit.ts"
 import { buy, newPurchase, type Purchase, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
-import { facilitatorAccount } from "../../lab/Chain.ts"
 import { catalogAt } from "../../lab/buyer/Goods.ts"
+import type { Cluster } from "../../lab/Cluster.ts"
+import { random as randomOf } from "../../lab/Random.ts"
+import { CampaignFault } from "../../lab/Reorganisations.ts"
+import { canSkewClocks } from "../../lab/server/ServerProcess.ts"
+import { harness } from "../Harness.ts"
+import { add } from "../Run.ts"
 import { asLight } from "./Lights.ts"
 import { members } from "./Members.ts"
 import { outsiders } from "./Outsiders.ts"
 import { owners } from "./Owners.ts"
 import { buyers, conclude } from "./Recovery.ts"
 import { type Planned, planOf, type PlanOptions } from "./Plan.ts"
-import { secretKey } from "../../lab/proxy/CardProcessor.ts"
-import { random as randomOf } from "../../lab/Random.ts"
 import { reading } from "./Readers.ts"
-import { CampaignFault } from "../../lab/Reorganisations.ts"
-import { add } from "../Run.ts"
 import type { Struck } from "./Strikes.ts"
 
-export interface PhaseOptions extends HarnessOptions, PlanOptions {}
-
-export interface PhaseResult {
-  readonly purchases: ReadonlyArray<Purchase>
-  readonly struck: ReadonlyMap<string, number>
-  readonly kills: number
-  readonly checks: ReadonlyArray<{ readonly name: string; readonly examined: number }>
-  readonly violations: ReadonlyArray<string>
+export interface PhaseOptions extends PlanOptions {
+  readonly seed: number
+  readonly number: number
+  readonly servers: number
+  readonly settledBy: "relayer" | "facilitator"
+  readonly withHaproxy: boolean
+  /** Logs and answers of this phase. */
+  readonly folder: string
+  readonly cluster: Cluster
+  readonly log: (line: string) => void
 }
 
 /** Milliseconds after which a buyer leaves an outcome for the end of the phase. */
 const leavesAfter = 25_000
-export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
-  const { number, seed } = options
+
+export const runPhase = async (options: PhaseOptions) => {
+  const { cluster, folder, number, seed } = options
   const random = randomOf(`${seed}/${number}`)
   const began = performance.now()
   const log = (line: string) =>
     options.log(`  ${((performance.now() - began) / 1000).toFixed(0).padStart(3)} s ${line}`)
-  const world = await build({ ...options, log }, random)
+  const database = `fire_${seed}_${number}`
+  await cluster.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
+  await cluster.run(`CREATE DATABASE ${database}`)
+  const skewSeconds = canSkewClocks && random.chance(0.3) ? random.pick([-300, 300]) : 0
+  const probe = options.withHaproxy ? "/livez" : undefined
+  const world = await harness({ ...options, database, count: options.servers, probe, skewSeconds, random, log })
+  const struck = new Map<string, number>()
+  const others = outsiders(world, struck)
+  const target: Struck = { ...world, outsiders: others }
   const violations: Array<string> = []
   let purchases: ReadonlyArray<Purchase> = []
-  let checks: PhaseResult["checks"] = []
+  let checks: ReadonlyArray<Check> = []
   let kills = 0
   try {
-    for (const one of world.servers) one.start()
-    for (const one of world.servers) {
-      if (!(await one.ready(60_000))) throw new Error(`${one.name} did not start: see ${options.folder}`)
-    }
-    if (world.skewSeconds === 0 && random.chance(0.2)) {
+    await world.start()
+    if (skewSeconds !== 0) log(`the clock of server-0 is ${skewSeconds} s off`)
+    else if (random.chance(0.2)) {
       await world.chain.shift(280)
       log("the chain's clock is 280 s ahead")
     }
     const catalog = await catalogAt(world.servers[0]?.url ?? world.url)
-    const others = outsiders(world)
-    const struck: Struck = { ...world, outsiders: others }
     const shop: BuyerOptions = {
       url: world.url,
       answers: world.answers,
@@ -64,10 +71,10 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     const plan = [...planOf(options, world, random.fork("plan"))]
     const running = new Set<Promise<unknown>>()
     const strike = ({ random: chance, strike: one }: Planned) => {
-      add(world.struck, one.name)
-      appendFileSync(join(options.folder, "strikes.log"), `${new Date().toISOString()} ${one.name}\n`)
+      add(struck, one.name)
+      appendFileSync(join(folder, "strikes.log"), `${new Date().toISOString()} ${one.name}\n`)
       const run = one
-        .run(struck, chance)
+        .run(target, chance)
         .then(() => (kills += one.isKill === true ? 1 : 0))
         .catch((cause: unknown) => {
           log(`${one.name}: ${String(cause).slice(0, 160)}`)
@@ -78,7 +85,7 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
     }
 
     const shopping = random.fork("orders")
-    const least = world.skewSeconds > 0 ? 310 : 40
+    const least = skewSeconds > 0 ? 310 : 40
     const wanted = Array.from({ length: options.purchases }, (_, index) =>
       newPurchase(shopping.fork(String(index)), catalog, world.wallets, {
         number: index,
@@ -95,57 +102,37 @@ export const runPhase = async (options: PhaseOptions): Promise<PhaseResult> => {
       while (plan[0] !== undefined && plan[0].at <= left) strike(plan.shift() as Planned)
     }
     strikeDue()
-    await Promise.all(
-      Array.from({ length: buyers }, async () => {
-        for (let one = wanted[begun]; one !== undefined; one = wanted[begun]) {
-          begun += 1
-          one.order = await asLight(one.order, wanted, one.random.fork("light"))
-          const leaves = performance.now() + leavesAfter
-          await buy(shop, one, () => performance.now() > leaves)
-          sealers.see(one)
-          left += 1
-          strikeDue()
-        }
-      }),
-    )
+    const buyer = async () => {
+      for (let one = wanted[begun]; one !== undefined; one = wanted[begun]) {
+        begun += 1
+        one.order = await asLight(one.order, wanted, one.random.fork("light"))
+        const leaves = performance.now() + leavesAfter
+        await buy(shop, one, () => performance.now() > leaves)
+        sealers.see(one)
+        left += 1
+        strikeDue()
+      }
+    }
+    await Promise.all(Array.from({ length: buyers }, buyer))
     log("every purchase has begun and been left")
     for (const rest of plan) strike(rest)
     while (running.size > 0) await Promise.all(running)
     await stopReading()
-    violations.push(...(await conclude(struck, shop, wanted)))
-    violations.push(...(await gathered.rest()))
-    violations.push(...(await sealers.rest()))
+    violations.push(...(await conclude(target, shop, wanted)))
+    violations.push(...(await gathered.rest()), ...(await sealers.rest()))
     const endedRooms = [gathered.leftRoom()].filter((id) => id !== undefined)
-    for (const id of endedRooms) {
-      await world.cluster.run(`UPDATE rooms SET expires_at = now() WHERE id = '${id}'`, world.database)
-    }
-    for (const { crashes, name } of world.servers) {
+    for (const id of endedRooms) await cluster.run(`UPDATE rooms SET expires_at = now() WHERE id = '${id}'`, database)
+    for (const { crashes, name } of world.servers)
       if (crashes() > 0) violations.push(`${name} has ended by itself ${crashes()} times`)
-    }
-    const found = await audit({
-      databaseUrl: world.cluster.urlOf(world.database),
-      rpcUrl: world.chain.rpcUrl,
-      servers: world.servers.map(({ url }) => url),
-      token: world.chain.asset,
-      payTo: world.chain.payTo,
-      answersFile: world.answers.file,
-      settlers: world.settledBy === "facilitator" ? [facilitatorAccount] : [],
-      cards: { url: world.cards.url, secretKey },
-      endedRooms,
-      isQuiet: true,
-      log: (line) => log(`audit: ${line}`),
-    }).catch((cause: unknown) => ({
-      checks: [],
-      violations: [{ check: "the audit", what: `could not be finished: ${String(cause)}` }],
-    }))
+    const found = await world.audited({ endedRooms })
     violations.push(...found.violations.map(({ check, what }) => `${check}: ${what}`))
     checks = found.checks
   } catch (cause) {
-    violations.push(
-      `the phase could not be finished: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`,
-    )
+    const why = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+    violations.push(`the phase could not be finished: ${why}`)
   } finally {
     await world.close()
+    await cluster.run(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
   }
-  return { purchases, struck: world.struck, kills, checks, violations }
+  return { purchases, struck, kills, checks, violations }
 }

@@ -1,7 +1,7 @@
 /** What strikes when: decided before anything begins. */
 import type { Random } from "../../lab/Random.ts"
 import { type Strike, strikes } from "./Strikes.ts"
-import type { Harness } from "./Harness.ts"
+import type { Harness } from "../Harness.ts"
 
 export interface PlanOptions {
   readonly purchases: number

@@ -12,7 +12,7 @@ import type { PostgresFault } from "../../lab/proxy/Postgres.ts"
 import type { Random } from "../../lab/Random.ts"
 import type { NodeFault } from "../../lab/proxy/Node.ts"
 import type { Server } from "../../lab/server/ServerProcess.ts"
-import type { Harness } from "./Harness.ts"
+import type { Harness } from "../Harness.ts"
 
 export interface Struck extends Harness {
   readonly outsiders: Outsiders

@@ -9,15 +9,10 @@ import type { Outcome, Run } from "../Run.ts"
 import { memoryBound, open, type Sample, type Target } from "./Target.ts"
 
 export interface HostileOptions {
-  readonly connections: number
   /** Connections that ask once and rest, each from an address of its own, before the requests begin. */
   readonly crowd: number
   /** Sold before it begins. */
   readonly stones: number
-  /** Told to the server's Node. */
-  readonly node: ReadonlyArray<string>
-  /** Requests between two looks at the server's memory. */
-  readonly every: number
 }
 
 /** Milliseconds: a million requests take minutes, and an answer that takes longer than this is none. */
@@ -50,15 +45,16 @@ const crowded = async ({ sample, url }: Target, wanted: number, violations: Arra
   return { open: guests.open, resting }
 }
 
+/** Concurrent connections of the attack, and requests between two samples of the server's memory. */
+const connections = 16
+const every = 10_000
+
 /** Until so many requests are done caches fill. */
 const warmAfter = 100_000
 
-export const hostile = async (
-  run: Run,
-  { connections, crowd: wanted, every, node, stones }: HostileOptions,
-): Promise<Outcome> => {
+export const hostile = async (run: Run, { crowd: wanted, stones }: HostileOptions): Promise<Outcome> => {
   const { isOver, log, seed, size } = run
-  const target = await open(stones, node)
+  const target = await open(stones)
   const samples: Array<Sample & { readonly done: number }> = []
   const look = async (done: number) => {
     const sample = { done, ...(await target.sample()) }

@@ -15,8 +15,8 @@ export interface Sample {
 /** Maximum resident memory in MB. */
 export const memoryBound = 350
 
-/** `stones` are sold before it starts; `further` flags are for its Node. */
-export const open = async (stones: number, further: ReadonlyArray<string>) => {
+/** `stones` are sold before it starts. */
+export const open = async (stones: number) => {
   const databases = await Databases.open()
   const ledger = Ledger.open(databases.ours)
   const { close, serve } = serving()
@@ -27,7 +27,7 @@ export const open = async (stones: number, further: ReadonlyArray<string>) => {
     TRUSTED_PROXIES: "127.0.0.1",
     RATE_LIMIT_SECRET: "hostile-input-is-counted-by-this-secret",
   }
-  const { pid, url } = await serve("../src/start.js", environment, further)
+  const { pid, url } = await serve("../src/start.js", environment)
   return {
     url,
     pid,

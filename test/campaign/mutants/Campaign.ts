@@ -8,15 +8,13 @@ import { makeScratch } from "./Scratch.ts"
 export interface MutantsOptions {
   /** Only faults or files that have these words. */
   readonly only?: string | undefined
-  /** Runs the whole suite where the few tests notice nothing. */
-  readonly all: boolean
   /** Runs the tests without a fault first: what fails without one proves nothing. */
   readonly baseline: boolean
   /** Plays so many stories of the fault's kind instead of its tests. */
   readonly stories?: number | undefined
 }
 
-/** Minutes after which a run proves nothing, of a few files, of stories and of all. */
+/** Minutes after which a run proves nothing: of a few files, of stories, and of all files that are named. */
 const patience = { few: 6, stories: 20, all: 60 }
 
 export const chosen = ({ only, stories }: Pick<MutantsOptions, "only" | "stories">): ReadonlyArray<Mutant> =>
@@ -44,7 +42,7 @@ const drawn = (all: ReadonlyArray<Mutant>, { seed, size }: Run) => {
 
 export const mutation = async (run: Run, options: MutantsOptions): Promise<Outcome> => {
   const { isOver, log, seed } = run
-  const { all, baseline, stories } = options
+  const { baseline, stories } = options
   const faults = drawn(chosen(options), run)
   if (faults.length === 0) return { counts: {}, violations: ["no fault has these words: --list says what there is"] }
   const scratch = makeScratch()
@@ -65,7 +63,7 @@ export const mutation = async (run: Run, options: MutantsOptions): Promise<Outco
   for (const mutant of violations.length > 0 ? [] : faults) {
     if (isOver()) break
     scratch.mutate(mutant)
-    const first =
+    const verdict =
       stories === undefined
         ? await runTests(mutant.tests, { args, cwd, env: few, minutes: patience.few })
         : await runTests(["test/campaign/stories/altar.test.ts"], {
@@ -75,7 +73,6 @@ export const mutation = async (run: Run, options: MutantsOptions): Promise<Outco
             env: { ...few, ...told },
             minutes: patience.stories,
           })
-    const verdict = first.kind === "failed" || !all ? first : await runTests([], { args, cwd, minutes: patience.all })
     scratch.restore(mutant)
     counts.faults += 1
     if (verdict.kind === "failed") counts.noticed += 1

@@ -22,7 +22,7 @@ const settledIn = async ({ cluster }: ServerHarness) => {
 
 /** How many transfers the chain has, and how many of them are in no row. */
 const transfersIn = async (on: ServerHarness) => {
-  const { transfers } = await readChain(on.chain.rpcUrl, on.chain.asset, on.chain.payTo, "latest")
+  const { transfers } = await readChain(on.chain.rpcUrl, on.chain.asset, on.chain.payTo)
   const known = await settledIn(on)
   return { all: transfers.length, inNoRow: transfers.filter(({ nonce }) => !known.has(nonce)).length }
 }
@@ -34,7 +34,7 @@ export const failover = async ({ home, log, minutes, seed, size }: Run, isSync: 
   const on = await serverHarness({
     cluster: databases,
     folder: place,
-    servers: 2,
+    count: 2,
     random: random(`failover/${seed}`),
     log,
   })
@@ -50,8 +50,8 @@ export const failover = async ({ home, log, minutes, seed, size }: Run, isSync: 
     const tookMs = await databases.failOver()
     const known = await settledIn(on)
     const forgotten = before.filter(({ signed }) => signed !== undefined && !known.has(signed.authorization.nonce))
-    on.database.leadTo([databases.port()])
-    on.database.cutAll()
+    on.pg.leadTo(databases.port())
+    on.pg.cutAll()
     log(`the standby took over within ${tookMs.toFixed(0)} ms`)
     await setTimeout(minutes * 30_000)
     await stop()
@@ -73,7 +73,7 @@ export const failover = async ({ home, log, minutes, seed, size }: Run, isSync: 
     const refused = forgotten.filter(({ outcome }) => outcome?._tag !== "Settled").length
     if (after.inNoRow > refused) violations.push(`${after.inNoRow} transfers are in no row, ${refused} were refused`)
     // Answers that were forgotten are no longer true: stones have other numbers.
-    const { examined, violations: found } = await on.audited(isSync)
+    const { examined, violations: found } = await on.judged(isSync)
     const [head] = await databases.run("SELECT stopped_reason FROM log_head")
     const stopped = head?.["stopped_reason"] ?? null
     if (stopped !== null) log(`the transparency log is stopped: ${String(stopped)}`)

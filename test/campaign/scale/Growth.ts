@@ -13,13 +13,7 @@ export const growth = async ({ home, log, minutes, seed, size }: Run): Promise<O
   const folder = await home()
   const database = await cluster(folder)
   const place = join(folder, "servers")
-  const on = await serverHarness({
-    cluster: database,
-    folder: place,
-    servers: 4,
-    random: random(`growth/${seed}`),
-    log,
-  })
+  const on = await serverHarness({ cluster: database, folder: place, count: 4, random: random(`growth/${seed}`), log })
   const violations: Array<string> = []
   try {
     const [first, , , fourth] = on.servers
@@ -44,7 +38,7 @@ export const growth = async ({ home, log, minutes, seed, size }: Run): Promise<O
       violations.push(`${what} was answered ${status} and began ${Math.round(from - killed)} ms after the kill`)
     }
     violations.push(...(await on.rests()))
-    const { examined, violations: found } = await on.audited(true)
+    const { examined, violations: found } = await on.judged(true)
     violations.push(...found.map(({ check, what }) => `${check}: ${what}`))
     log(endings(on.purchases))
     const counts = {

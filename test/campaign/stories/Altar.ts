@@ -8,9 +8,8 @@ import { keyOf, salt, wordsOf } from "./AltarOrders.ts"
 import * as AltarReads from "./AltarReads.ts"
 import * as AltarHarness from "./AltarHarness.ts"
 import type { Card } from "./CardModel.ts"
-import * as Differences from "./Difference.ts"
-import { differ, Difference } from "./Difference.ts"
-import type { Play, Tally } from "./Story.ts"
+import { among, differ, Difference } from "./Difference.ts"
+import type { Play } from "./Story.ts"
 
 const { saidBy } = AltarHarness
 
@@ -39,16 +38,11 @@ const rowsOf = (one: Model.Altar) =>
     }))
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
 
-const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tally: Tally) {
+const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
   const world = yield* AltarHarness.make
   const { bank, calm, chain, hands, pass, sent, urlOf } = world
   const bytes = new Map<number, string>()
   let altar = Model.empty
-
-  const among = (what: string, said: string, allowed: ReadonlyArray<string>) => {
-    tally(`${what.replace(/ ?key \d+/u, "").trim()}: ${said}`)
-    return Differences.among(what, said, allowed)
-  }
 
   /** The first answer's bytes for ever. */
   const remembers = Effect.fnUntraced(function* (key: number, answer: Answer) {
@@ -122,7 +116,6 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
         message: `keys ${one.key} and ${two.key}, at once, were answered ${told.join(" and ")}`,
       })
     altar = after
-    tally(`two at once ${told.toSorted().join(" and ")}`)
     for (const [index, answer] of answers.entries()) yield* remembers(index === 0 ? one.key : two.key, answer)
   })
 
@@ -268,13 +261,11 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
       case "BurnDown": {
         const end = Model.nextEnd(altar, hands.now())
         if (end === undefined) return undefined
-        tally("a candle or light is read at its end")
         yield* pass(end - hands.now() - (command.isOut ? 0 : 1))
         return yield* read(command.at)
       }
       case "TakeBack": {
-        const isGone = yield* Effect.promise(() => chain.takeBack(command.blocks, command.comesBack))
-        return tally(isGone ? "blocks taken back" : "blocks that are final")
+        return yield* Effect.promise(() => chain.takeBack(command.blocks, command.comesBack))
       }
       case "Outsider": {
         const payment = attempt === undefined ? undefined : world.paymentOf(attempt.authorization)
@@ -296,7 +287,6 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
   })
 
   for (const command of commands) {
-    tally("command")
     yield* hands.pass(stepMillis)
     yield* run(command)
     const taken = world.taken()
@@ -353,8 +343,8 @@ export const stories = (kind: Kind): Play<Command> => ({
   command: Arbitrary.schema(commandOf(kind)),
   longest: 50,
   runs: 2,
-  play: (commands, tally) =>
-    play(commands, tally).pipe(
+  play: (commands) =>
+    play(commands).pipe(
       Effect.catchTag("SqlError", Effect.die),
       Effect.scoped,
       Effect.provide(Layer.provideMerge(AltarHarness.layer(kind === "cards" ? "relayer" : kind), Logger.layer([]))),

@@ -8,7 +8,7 @@ import { type Answer, ask, post } from "../../lab/Fixture.ts"
 import { differ } from "./Difference.ts"
 import { ControlledClock } from "./ControlledClock.ts"
 import { type Drawn, none, type Request, type Rooms, step } from "./RoomModel.ts"
-import type { Play, Tally } from "./Story.ts"
+import type { Play } from "./Story.ts"
 
 const minute = 60_000
 const day = 86_400_000
@@ -148,17 +148,9 @@ const heard = (answer: Answer, isRefused: boolean) => {
   }
 }
 
-const compared = Effect.fnUntraced(function* (
-  tally: Tally,
-  url: string,
-  path: string,
-  before: Rooms,
-  request: Request,
-  now: number,
-) {
+const compared = Effect.fnUntraced(function* (url: string, path: string, before: Rooms, request: Request, now: number) {
   const answer = yield* sendTo(url, path, request, before)
   const [after, expected] = step(before, request, now, drawnFrom(answer))
-  tally(`${request.kind} ${answer.status}`)
   const { body, limits, retryAfter, status } = heard(answer, typeof expected.body === "string")
   yield* differ(`${request.kind} from ${request.address}`, { status, body, limits, retryAfter }, expected)
   return after
@@ -201,12 +193,11 @@ const crowd = Effect.fnUntraced(function* (
   return after
 })
 
-const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tally: Tally) {
+const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
   const hands = yield* ControlledClock
   const { publicUrl: url } = yield* AppConfig
   let rooms = none
   for (const command of commands) {
-    tally("command")
     if (command._tag === "Pass") {
       yield* hands.pass(pauses[command.pause])
       continue
@@ -220,7 +211,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>, tall
     const request = requestOf(command, rooms)
     if (request === undefined) continue
     const times = "times" in command ? command.times : 1
-    for (let turn = 0; turn < times; turn += 1) rooms = yield* compared(tally, url, path, rooms, request, hands.now())
+    for (let turn = 0; turn < times; turn += 1) rooms = yield* compared(url, path, rooms, request, hands.now())
   }
 })
 
@@ -229,8 +220,8 @@ export const stories: Play<Command> = {
   command: Arbitrary.schema(Command),
   longest: 40,
   runs: 8,
-  play: (commands, tally) =>
-    play(commands, tally).pipe(
+  play: (commands) =>
+    play(commands).pipe(
       Effect.provide(server.pipe(Layer.provideMerge(world), Layer.provideMerge(Logger.layer([])), Layer.orDie)),
     ),
 }

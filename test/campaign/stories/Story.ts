@@ -5,9 +5,6 @@ import { Arbitrary, Cause, Effect } from "effect"
 import { patience } from "../../lab/Patience.ts"
 import { Difference } from "./Difference.ts"
 
-/** Counts what a story came by, so that a reader can see what was never met. */
-export type Tally = (what: string) => void
-
 interface Named {
   readonly _tag: string
 }
@@ -24,7 +21,7 @@ export interface Play<Command extends Named> {
   /** Stories, where nobody says how many. */
   readonly runs: number
   /** Plays a story in a world of its own; fails where the world and the model differ. */
-  readonly play: (commands: ReadonlyArray<Command>, tally: Tally) => Effect.Effect<void, Difference>
+  readonly play: (commands: ReadonlyArray<Command>) => Effect.Effect<void, Difference>
 }
 
 /** What `npm run campaign` tells the tests; a test by itself is told nothing. */
@@ -55,13 +52,12 @@ export const check = Effect.fnUntraced(function* <Command extends Named>({
 }: Play<Command>) {
   const runs = replay === undefined ? Number(STORIES_RUNS ?? usual) : 1
   const started = performance.now()
-  const met = new Map<string, number>()
-  const tally: Tally = (what) => void met.set(what, (met.get(what) ?? 0) + 1)
   let commands = 0
   let toldAt = 0
 
   const played = (story: ReadonlyArray<Command>) =>
-    play(story, tally).pipe(
+    play(story).pipe(
+      Effect.andThen(Effect.sync(() => (commands += story.length))),
       Effect.as(true),
       Effect.catchCause((cause) => {
         const found = Cause.squash(cause)
@@ -95,14 +91,11 @@ export const check = Effect.fnUntraced(function* <Command extends Named>({
       )
     }
     if (result._tag !== "Passed") return assert.fail(Arbitrary.formatCheckFailure(result))
-    commands = met.get("command") ?? 0
     const seconds = (performance.now() - started) / 1000
     if (seconds - toldAt < 5 && story < runs) continue
     toldAt = seconds
     yield* tell(`${name}: ${story} of ${runs} stories, ${commands} commands, ${seconds.toFixed(0)} s`)
   }
   if (told !== undefined) appendFileSync(told, `${JSON.stringify({ stories: story - 1, commands })}\n`)
-  const counts = [...met].sort(([, one], [, other]) => other - one)
-  yield* tell(counts.map(([what, times]) => `${String(times).padStart(8)} ${what}`).join("\n"))
   return commands
 })

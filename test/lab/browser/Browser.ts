@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
-import { Context, Effect, Exit, Layer } from "effect"
+import { Context, Effect, Exit, Layer, type Scope } from "effect"
 import {
   type Browser as Chromium,
   type BrowserContext,
@@ -32,13 +32,45 @@ export class Browser extends Context.Service<Browser, Chromium>()("test/Browser"
 
 const world = Layer.merge(rooms(), Browser.layer)
 
-type Tests = Parameters<ReturnType<typeof layer<Layer.Success<typeof world>, never>>>[1]
+/** A test in a browser: it opens pages, and runs effects against the server behind them. */
+export interface Journey<R> {
+  readonly run: <A, E>(effect: Effect.Effect<A, E, R | Scope.Scope>) => Promise<A>
+  readonly visit: (...of: Parameters<typeof visit>) => Promise<BrowserClient>
+  readonly url: string
+}
 
-/** Tests that need a browser; without one they are skipped, and the set-up says so. */
-export const browser = (name: string, tests: Extract<Tests, Function>) =>
-  describe.skipIf(inject("browser") === "")("in a browser,", () => {
-    layer(world, { excludeTestServices: true })(name, tests)
-  })
+type Journeys<R> = (
+  tests: (it: (title: string, body: (journey: Journey<R>) => Promise<void>, timeout?: number) => void) => void,
+) => void
+
+/** Tests that need a browser; without one they are skipped, and the set-up says so. No page may complain of anything. */
+export const journeys = <R>(
+  name: string,
+  parts: Layer.Layer<R | TestServer | Browser>,
+): Journeys<R | TestServer | Browser> => {
+  const journey = (body: (journey: Journey<R | TestServer | Browser>) => Promise<void>) =>
+    Effect.gen(function* () {
+      const run = Effect.runPromiseWith(yield* Effect.context<R | TestServer | Browser | Scope.Scope>())
+      const { url } = yield* TestServer
+      const visitors: Array<BrowserClient> = []
+      const opening = async (...of: Parameters<typeof visit>) => {
+        const visitor = await run(visit(...of))
+        visitors.push(visitor)
+        return visitor
+      }
+      yield* Effect.promise(() => body({ run, visit: opening, url }))
+      for (const { complaints } of visitors) assert.deepStrictEqual(complaints, [])
+    }).pipe(Effect.scoped)
+  return (tests) =>
+    describe.skipIf(inject("browser") === "")("in a browser,", () => {
+      layer(parts, { excludeTestServices: true })(name, (it) => {
+        tests((title, body, timeout) => it.effect(title, () => journey(body), timeout))
+      })
+    })
+}
+
+export const browser = (name: string, tests: Parameters<Journeys<Layer.Success<typeof world>>>[0]) =>
+  journeys(name, world)(tests)
 
 export interface BrowserClient {
   readonly page: Page
@@ -112,20 +144,17 @@ export const visit = Effect.fnUntraced(function* (
   return visitor
 })
 
-/** Steps of a visitor, in the browser's own tongue. */
-export const steps = (run: () => Promise<void>) => Effect.promise(run)
-
 /** Half as long as the one that is meant to be read; it crosses to the browser once for each page. */
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
 /** No violation of WCAG 2.2 AA or of axe's best practices in what is shown now; needs a context with `bypassCSP`. */
-export const isAccessible = async (page: Page, state: string) => {
+export const isAccessible = async (page: Page, state: string, rules?: ReadonlyArray<string>) => {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe)
-  const found = await page.evaluate(async () => {
+  const found = await page.evaluate(async (only) => {
     const { violations }: { violations: ReadonlyArray<{ id: string; nodes: ReadonlyArray<{ html: string }> }> } =
-      await Reflect.get(window, "axe").run(document, { resultTypes: ["violations"] })
+      await Reflect.get(window, "axe").run(document, { resultTypes: ["violations"], ...(only && { runOnly: only }) })
     return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`))
-  })
+  }, rules)
   assert.deepStrictEqual(found, [], state)
 }
 
@@ -146,11 +175,14 @@ export const appearancesOf = (...widths: ReadonlyArray<number>): ReadonlyArray<A
  * style sheets know of looks, so that a page need not be opened anew for each.
  */
 export const assertAppearance = async (page: Page, looks: ReadonlyArray<Appearance>, state: string, name: string) => {
+  const widths = new Set<number>()
   for (const { height = 900, width, ...media } of looks) {
     const look = `${"forcedColors" in media ? "forced" : media.colorScheme}-${width}`
     await page.setViewportSize({ width, height })
     await page.emulateMedia({ forcedColors: null, ...media })
-    await isAccessible(page, `${state}, ${look}`)
+    // Colours alone differ between the looks of one width.
+    await isAccessible(page, `${state}, ${look}`, widths.has(width) ? ["color-contrast"] : undefined)
+    widths.add(width)
     const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     assert.isAtMost(excess, 0, `${state}, ${look}: wider than ${width} pixels`)
     await picture(page, `${name}-${look}`)

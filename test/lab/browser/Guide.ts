@@ -1,9 +1,8 @@
 /** The field guide as visitors meet it: a sandbox with play money, a browser, and acts that others have left. */
-import { describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Page, Request } from "playwright-core"
-import { beforeEach, inject } from "vitest"
+import { beforeEach } from "vitest"
 import type { PaymentsConfig } from "../../../src/payments/Payments.ts"
 import { AppConfig, type ServerConfig } from "../../../src/server/config/Config.ts"
 import type { LocalChain } from "../../../src/sandbox/LocalChain.ts"
@@ -11,7 +10,7 @@ import type { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
 import { seal } from "../../../src/altar/Hashes.ts"
 import * as Sandbox from "../../../src/sandbox/Sandbox.ts"
 import * as Server from "../../../src/server/Server.ts"
-import { Browser } from "./Browser.ts"
+import { Browser, journeys } from "./Browser.ts"
 import { database, sql } from "../Database.ts"
 import { today } from "../Clock.ts"
 import { ask, configOf, newCommitment, newPayer, pay, post, TestServer } from "../Fixture.ts"
@@ -38,21 +37,20 @@ export const sandbox = (
     ),
   )
 
-const everything = Layer.merge(sandbox(), Browser.layer)
-
-type Tests = Parameters<ReturnType<typeof layer<Layer.Success<typeof everything>, never>>>[1]
-
 /** Tests that need a browser before a sandbox. */
 export const guide = (
   name: string,
-  tests: Extract<Tests, Function>,
+  tests: Parameters<ReturnType<typeof journeys<Parts>>>[0],
   change: Partial<ServerConfig> = {},
   payments: Partial<PaymentsConfig> = {},
 ) =>
-  describe.skipIf(inject("browser") === "")("in a browser,", () => {
+  journeys(
+    name,
+    Layer.merge(sandbox(change, payments), Browser.layer),
+  )((it) => {
     // What a page says of today is still so when a test looks at it.
     beforeEach(() => Effect.runPromise(Effect.asVoid(today)))
-    layer(Layer.merge(sandbox(change, payments), Browser.layer), { excludeTestServices: true })(name, tests)
+    tests(it)
   })
 
 export interface CreatedAct {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http"
 import { setTimeout } from "node:timers/promises"
 import { Effect } from "effect"
 import type { Random } from "../Random.ts"
-import { faults, type Trap } from "./Faults.ts"
+import { faults, has, type Trap } from "./Faults.ts"
 import { type Reply, serve } from "./HttpServer.ts"
 import { after, apiVersion, before, type CardFault, error, id, reply, type Result } from "./CardFaults.ts"
 
@@ -229,10 +229,9 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
     const fault = struck?.fault
     const isHeld = fault === "holdBefore" || fault === "invalidBefore"
     if (isHeld && (await struck?.caught()) === "discard") return "drop"
-    const refused = before(fault, elsewhereUrl)
-    if (refused !== undefined) {
+    if (fault !== undefined && has(before, fault)) {
       void struck?.caught()
-      return refused
+      return before[fault](elsewhereUrl)
     }
     const neighbour = newest
     const truth = await answered(path, body, request, fault, fault === "holdDuring" ? struck?.caught : undefined)
@@ -240,7 +239,7 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
     const verdict = struck?.caught()
     if (fault === "holdAfter" && (await verdict) === "discard") return "drop"
     if (fault === "delayAfter") await setTimeout(late)
-    return after(fault, truth, neighbour)
+    return fault !== undefined && has(after, fault) ? after[fault](truth, neighbour) : truth
   })
 
   const service: CardProcessor = {

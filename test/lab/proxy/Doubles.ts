@@ -1,9 +1,8 @@
 /** A facilitator and a node of the network that answer at once, so that a benchmark measures the server and nothing behind it. */
 import { randomBytes } from "node:crypto"
-import { createServer, type IncomingMessage } from "node:http"
-import type { AddressInfo } from "node:net"
 import { pad, toEventSelector } from "viem"
 import { usdc } from "../../../src/payments/PaymentTerms.ts"
+import { json, program } from "./HttpServer.ts"
 
 type Hex = `0x${string}`
 
@@ -100,28 +99,7 @@ const routes: Readonly<Record<string, (body: string) => unknown>> = {
   },
 }
 
-const read = (request: IncomingMessage, done: (body: string) => void) => {
-  let body = ""
-  request.setEncoding("utf8")
-  request.on("data", (chunk: string) => (body += chunk))
-  request.on("end", () => done(body))
-}
-
-const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) =>
-  read(request, (body) => {
-    const route = routes[request.url ?? ""]
-    const text = route === undefined ? "{}" : JSON.stringify(route(body))
-    response
-      .writeHead(route === undefined ? 404 : 200, {
-        "content-type": "application/json",
-        "content-length": Buffer.byteLength(text),
-      })
-      .end(text)
-  }),
-)
-
-server.listen(0, "127.0.0.1", () => {
-  const { port } = server.address() as AddressInfo
-  console.log(`Listening on http://127.0.0.1:${port}`)
+await program(async (path, body) => {
+  const route = routes[path]
+  return route === undefined ? json({}, 404) : json(route(body))
 })
-process.once("SIGTERM", () => process.exit(0))

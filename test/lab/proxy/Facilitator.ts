@@ -1,57 +1,87 @@
 /** A hosted facilitator: the reference implementation settling on a real chain, and every lie that we know one could tell. */
 import { randomBytes } from "node:crypto"
 import { setTimeout } from "node:timers/promises"
-import { x402Facilitator } from "@x402/core/facilitator"
-import { toFacilitatorEvmSigner } from "@x402/evm"
-import { ExactEvmScheme } from "@x402/evm/exact/facilitator"
 import { Effect } from "effect"
-import { createWalletClient, type Hex, http, publicActions } from "viem"
+import type { Hex } from "viem"
 import { mnemonicToAccount } from "viem/accounts"
-import { receiptBy } from "../Chain.ts"
 import { freePort } from "../Ports.ts"
 import type { Random } from "../Random.ts"
-import { faults, type Struck, type Trap } from "./Faults.ts"
+import { faults, has, type Trap } from "./Faults.ts"
 import { json, open, type Reply } from "./HttpServer.ts"
+import { clientOf, stockFacilitator } from "./StockFacilitator.ts"
 
 // Account 6 of the public test mnemonic; anvil gives it gas. It signs by itself: what would revert is not broadcast.
 const account = mnemonicToAccount("test test test test test test test test test test test junk", { addressIndex: 6 })
 
-/** Lies of a settlement. `Before`: nothing was broadcast. `After`: the node has the transaction. */
-export const lies = [
-  "dropBefore",
-  "nonsenseBefore",
-  "imagineBefore",
-  "refuseBefore",
-  "unauthorizedBefore",
-  "rateLimitBefore",
-  "redirectBefore",
-  "hugeBefore",
-  "refuseThenSend",
-  "delayAfter",
-  "status500After",
-  "dropAfter",
-  "nonsenseAfter",
-  "alreadyUsedAfter",
-  "pendingAfter",
-  "wrongHashAfter",
-  "neighbourHashAfter",
-  "capitalsAfter",
-  "refuseAfter",
-] as const
+/** Milliseconds by which an answer is late: longer than a server waits. */
+const late = 12_000
 
-/** What it says of itself, at `/supported`. */
-export const supportLies = [
-  "supportedDrop",
-  "supportedUnauthorized",
-  "supportedRateLimit",
-  "supportedNonsense",
-  "supportedHuge",
-  "supportedElsewhere",
-  "supportedDelay",
-] as const
+const nonsense: Reply = { status: 200, body: "<html>so sorry</html>", type: "text/html" }
+const filler = "x".repeat(2_000_000)
 
-export type SupportFault = (typeof supportLies)[number] | "supportedHold"
-export type FacilitatorFault = (typeof lies)[number] | "holdBefore" | "holdAfter"
+interface Means {
+  readonly network: string
+  /** A transaction that is nowhere. */
+  readonly imagined: () => string
+}
+
+/** The false answers to a settlement. `Before`: nothing was broadcast. `After`: the node has the transaction `hash`. */
+const falsehoods = ({ imagined, network }: Means) => {
+  const no = (errorReason: string, transaction = "") =>
+    json({ success: false, errorReason, transaction, network, payer: "" })
+  const yes = (transaction: string) => json({ success: true, transaction, network, payer: "" })
+  return {
+    before: {
+      dropBefore: (): Reply => "drop",
+      nonsenseBefore: () => nonsense,
+      imagineBefore: () => yes(imagined()),
+      refuseBefore: () => no("insufficient_funds"),
+      unauthorizedBefore: () => json({ error: "unauthorized" }, 401),
+      rateLimitBefore: () => json({ error: "too many requests" }, 429),
+      redirectBefore: (): Reply => ({ status: 307, body: "", headers: { location: "http://127.0.0.1:9/settle" } }),
+      hugeBefore: () => json({ success: true, transaction: imagined(), filler }),
+      refuseThenSend: (send: () => Promise<unknown>) => {
+        void setTimeout(3_000).then(() => send().catch(() => {}))
+        return no("insufficient_funds")
+      },
+    },
+    after: {
+      status500After: () => json({ error: "internal" }, 500),
+      dropAfter: (): Reply => "drop",
+      nonsenseAfter: () => json({}),
+      alreadyUsedAfter: () => no("invalid_exact_evm_nonce_already_used"),
+      pendingAfter: (hash: string) => no("settlement_pending", hash),
+      wrongHashAfter: () => yes(imagined()),
+      neighbourHashAfter: (_: string, neighbour: string | undefined) => yes(neighbour ?? imagined()),
+      capitalsAfter: (hash: string) => yes(`0x${hash.slice(2).toUpperCase()}`),
+      refuseAfter: () => no("insufficient_funds"),
+    },
+  }
+}
+
+/** The false answers at `/supported`, from the true one. */
+const supportFalsehoods = {
+  supportedDrop: (): Reply => "drop",
+  supportedUnauthorized: () => json({ error: "unauthorized" }, 401),
+  supportedRateLimit: () => json({ error: "too many requests" }, 429),
+  supportedNonsense: () => nonsense,
+  supportedHuge: (truth: object) => json({ ...truth, filler }),
+  supportedElsewhere: ({ kinds, ...rest }: { readonly kinds: ReadonlyArray<object> }) =>
+    json({ kinds: kinds.map((kind) => ({ ...kind, network: "eip155:1" })), ...rest }),
+  supportedDelay: (truth: object) => setTimeout(late).then(() => json(truth)),
+}
+
+type Falsehoods = ReturnType<typeof falsehoods>
+type Lie = keyof Falsehoods["before"] | keyof Falsehoods["after"] | "delayAfter"
+const all = falsehoods({ network: "", imagined: () => "" })
+const keysOf = <Key extends string>(record: Readonly<Record<Key, unknown>>) =>
+  Object.keys(record).map((key) => key as Key)
+
+export const lies: ReadonlyArray<Lie> = [...keysOf(all.before), ...keysOf(all.after), "delayAfter"]
+export const supportLies = keysOf(supportFalsehoods)
+
+export type SupportFault = keyof typeof supportFalsehoods | "supportedHold"
+export type FacilitatorFault = Lie | "holdBefore" | "holdAfter"
 type Fault = SupportFault | FacilitatorFault
 
 const isOfSupport = (fault: Fault): fault is SupportFault => fault.startsWith("supported")
@@ -80,9 +110,6 @@ export interface Facilitator {
   readonly nonces: ReadonlySet<string>
 }
 
-/** Milliseconds by which an answer is late: longer than a server waits. */
-const late = 12_000
-
 interface Body {
   readonly paymentPayload: { readonly payload: { readonly authorization: { readonly nonce: string } } }
   readonly paymentRequirements: object
@@ -92,11 +119,7 @@ export const make = Effect.fnUntraced(function* (
   { network, rpcUrl }: { readonly network: `${string}:${string}`; readonly rpcUrl: string },
   random?: Random,
 ) {
-  const client = createWalletClient({
-    account,
-    transport: http(rpcUrl, { retryCount: 0 }),
-    pollingInterval: 20,
-  }).extend(publicActions)
+  const client = clientOf(account, rpcUrl)
   const { arm, calm, strikes } = faults<Plan, "support" | "settlement">(random, "last")
   const nonces = new Set<string>()
   let settlements = 0
@@ -105,27 +128,14 @@ export const make = Effect.fnUntraced(function* (
   let turn: Promise<unknown> = Promise.resolve()
 
   const facilitatorOf = (sent: (hash: Hex) => void) =>
-    new x402Facilitator().register(
-      network,
-      new ExactEvmScheme(
-        toFacilitatorEvmSigner({
-          address: account.address,
-          getCode: client.getCode,
-          readContract: (call) => client.readContract(call),
-          verifyTypedData: (message) => client.verifyTypedData(message as never),
-          sendTransaction: (call) => client.sendTransaction({ ...call, chain: null }),
-          waitForTransactionReceipt: receiptBy(client),
-          writeContract: (call) => {
-            const mine = turn.then(() => client.writeContract({ ...call, chain: null } as never))
-            turn = mine.catch(() => {})
-            return mine.then((hash: Hex) => {
-              sent(hash)
-              return hash
-            })
-          },
-        }),
-      ),
-    )
+    stockFacilitator(network, client, (call) => {
+      const mine = turn.then(() => client.writeContract({ ...call, chain: null } as never))
+      turn = mine.catch(() => {})
+      return mine.then((hash: Hex) => {
+        sent(hash)
+        return hash
+      })
+    })
 
   const settle = ({ paymentPayload, paymentRequirements }: Body) => {
     const known = Promise.withResolvers<Hex | undefined>()
@@ -138,112 +148,38 @@ export const make = Effect.fnUntraced(function* (
   }
 
   const imagined = () => `0x${random?.hex(32) ?? randomBytes(32).toString("hex")}`
-  const no = (errorReason: string, transaction = "") =>
-    json({ success: false, errorReason, transaction, network, payer: "" })
-  const yes = (transaction: string) => json({ success: true, transaction, network, payer: "" })
-  const nonsense: Reply = { status: 200, body: "<html>so sorry</html>", type: "text/html" }
-  const filler = "x".repeat(2_000_000)
-
-  /** What is answered while nothing was broadcast; nothing where it goes on. */
-  const before = async ({ caught, fault: { fault } }: Struck<Plan>, body: Body): Promise<Reply | undefined> => {
-    if (fault === "holdBefore") return (await caught()) === "discard" ? "drop" : undefined
-    void caught()
-    switch (fault) {
-      case "dropBefore":
-        return "drop"
-      case "nonsenseBefore":
-        return nonsense
-      case "imagineBefore":
-        return yes(imagined())
-      case "refuseBefore":
-        return no("insufficient_funds")
-      case "unauthorizedBefore":
-        return json({ error: "unauthorized" }, 401)
-      case "rateLimitBefore":
-        return json({ error: "too many requests" }, 429)
-      case "redirectBefore":
-        return { status: 307, body: "", headers: { location: "http://127.0.0.1:9/settle" } }
-      case "hugeBefore":
-        return json({ success: true, transaction: imagined(), filler })
-      case "refuseThenSend":
-        void setTimeout(3_000).then(() => settle(body).result.catch(() => {}))
-        return no("insufficient_funds")
-      default:
-        return undefined
-    }
-  }
-
-  /** What is answered once the node has the transaction `hash`; nothing where it is the truth. */
-  const after = (fault: Fault, hash: Hex | undefined, neighbour: Hex | undefined): Reply | undefined => {
-    switch (fault) {
-      case "status500After":
-        return json({ error: "internal" }, 500)
-      case "dropAfter":
-        return "drop"
-      case "nonsenseAfter":
-        return json({})
-      case "alreadyUsedAfter":
-        return no("invalid_exact_evm_nonce_already_used")
-      case "pendingAfter":
-        return no("settlement_pending", hash)
-      case "wrongHashAfter":
-        return yes(imagined())
-      case "neighbourHashAfter":
-        return yes(neighbour ?? imagined())
-      case "capitalsAfter":
-        return yes(`0x${(hash ?? "").slice(2).toUpperCase()}`)
-      case "refuseAfter":
-        return no("insufficient_funds")
-      default:
-        return undefined
-    }
-  }
+  const { after, before } = falsehoods({ network, imagined })
 
   const settled = async (body: Body): Promise<Reply> => {
     settlements += 1
     nonces.add(body.paymentPayload.payload.authorization.nonce.toLowerCase())
     const struck = strikes("settlement")
-    const refused = struck === undefined ? undefined : await before(struck, body)
-    if (refused !== undefined) return refused
+    const { fault, moment } = struck?.fault ?? {}
+    if (fault === "holdBefore" && (await struck?.caught()) === "discard") return "drop"
+    if (fault !== undefined && has(before, fault)) {
+      void struck?.caught()
+      return before[fault](() => settle(body).result)
+    }
     const neighbour = newest
     const { hash, result } = settle(body)
     result.catch(() => {})
     const known = await hash
     newest = known ?? newest
-    if (struck === undefined || struck.fault.fault.endsWith("Before")) return json(await result)
-    const { fault, moment } = struck.fault
+    if (struck === undefined || fault === undefined || fault === "holdBefore") return json(await result)
     if (moment === "mined") await result
     const verdict = struck.caught()
     if (fault === "holdAfter" && (await verdict) === "discard") return "drop"
     if (fault === "delayAfter") await setTimeout(late)
-    return after(fault, known, neighbour) ?? json(await result)
+    return has(after, fault) ? after[fault](known ?? "", neighbour) : json(await result)
   }
 
   const supported = async (): Promise<Reply> => {
-    const { kinds, ...rest } = facilitatorOf(() => {}).getSupported()
+    const truth = facilitatorOf(() => {}).getSupported()
     const struck = strikes("support")
+    const { fault } = struck?.fault ?? {}
     void struck?.caught()
-    switch (struck?.fault.fault) {
-      case "supportedDrop":
-        return "drop"
-      case "supportedUnauthorized":
-        return json({ error: "unauthorized" }, 401)
-      case "supportedRateLimit":
-        return json({ error: "too many requests" }, 429)
-      case "supportedNonsense":
-        return nonsense
-      case "supportedHuge":
-        return json({ kinds, ...rest, filler })
-      case "supportedElsewhere":
-        return json({ kinds: kinds.map((kind) => ({ ...kind, network: "eip155:1" })), ...rest })
-      case "supportedHold":
-        return new Promise(() => {})
-      case "supportedDelay":
-        await setTimeout(late)
-        return json({ kinds, ...rest })
-      default:
-        return json({ kinds, ...rest })
-    }
+    if (fault === "supportedHold") return new Promise(() => {})
+    return fault !== undefined && has(supportFalsehoods, fault) ? supportFalsehoods[fault](truth) : json(truth)
   }
 
   const handle = async (path: string, text: string): Promise<Reply> => {

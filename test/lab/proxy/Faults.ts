@@ -67,3 +67,7 @@ export const faults = <Fault, Message>(random: Random | undefined, which: "first
     strikes: (message) => all.find(({ fits, rate }) => fits(message) && falls(rate)),
   }
 }
+
+/** Whether a table of false answers has one for this fault. */
+export const has = <Key extends string>(table: Readonly<Record<Key, unknown>>, fault: string): fault is Key =>
+  Object.hasOwn(table, fault)

@@ -12,17 +12,14 @@ export interface HaproxyOptions {
   readonly ports: ReadonlyArray<number>
   /** What it asks of a server twice a second. */
   readonly probe: "/livez" | "/readyz"
-  /** Whether a connection that is refused goes to the next server: nothing was sent on it. Nothing is ever sent twice. */
-  readonly redispatches: boolean
-  /** Whether its own complaints are shown. */
-  readonly isHeard: boolean
 }
 
-export const haproxy = async ({ folder, isHeard, ports, probe, redispatches }: HaproxyOptions) => {
+export const haproxy = async ({ folder, ports, probe }: HaproxyOptions) => {
   const port = await takePort()
   const file = join(folder, "haproxy.cfg")
   const servers = ports.map((one, index) => `  server s${index} 127.0.0.1:${one} check inter 500ms fall 2 rise 1`)
-  const again = redispatches ? ["  option redispatch 1", "  retries 3", "  retry-on conn-failure"] : []
+  // As an operator has it, a refused connection goes to the next server: nothing was sent on it.
+  const again = probe === "/readyz" ? ["  option redispatch 1", "  retries 3", "  retry-on conn-failure"] : []
   writeFileSync(
     file,
     `defaults
@@ -39,9 +36,7 @@ listen altar
 ${servers.join("\n")}
 `,
   )
-  const child: ChildProcess = spawn("haproxy", ["-f", file, "-db", "-q"], {
-    stdio: ["ignore", "ignore", isHeard ? "inherit" : "ignore"],
-  })
+  const child: ChildProcess = spawn("haproxy", ["-f", file, "-db", "-q"], { stdio: "ignore" })
   await new Promise<void>((resolve, reject) => {
     child.once("spawn", resolve)
     child.once("error", () => reject(new Error("haproxy is not installed: apt install haproxy")))

@@ -31,7 +31,7 @@ export type Handle = (path: string, body: string, request: IncomingMessage) => P
 /** A server that answers every request by `handle`, until it is closed; on this port, or on a free one. */
 export const open = (handle: Handle, at = 0): Promise<{ readonly url: string; readonly close: () => void }> =>
   new Promise((resolve) => {
-    const server = createServer((request, response) => {
+    const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
       read(request)
         .then((body) => handle(request.url ?? "/", body, request))
         .catch((cause): Reply => json({ error: String(cause) }, 500))
@@ -50,6 +50,13 @@ export const open = (handle: Handle, at = 0): Promise<{ readonly url: string; re
       resolve({ url: `http://127.0.0.1:${port}`, close })
     })
   })
+
+/** The same as a program of its own, which says where it listens and ends with SIGTERM. */
+export const program = async (handle: Handle) => {
+  const { url } = await open(handle)
+  console.log(`Listening on ${url}`)
+  process.once("SIGTERM", () => process.exit(0))
+}
 
 /** The base URL of such a server, which is gone with the scope. */
 export const serve = (handle: Handle) =>

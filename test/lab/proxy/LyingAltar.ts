@@ -1,9 +1,8 @@
 /** A real altar behind a proxy at its public URL, which forges settled answers: what a buyer can hold against its word. */
-import { createServer, type IncomingMessage, request as askUpstream, type ServerResponse } from "node:http"
-import { buffer } from "node:stream/consumers"
 import { Context, Effect, Layer } from "effect"
 import { sandbox } from "../browser/Guide.ts"
 import { freePort } from "../Ports.ts"
+import { type Handle, open } from "./HttpServer.ts"
 
 /** The parts of a settled answer that are forged in place. */
 export interface Answered {
@@ -82,8 +81,8 @@ export const forgeFields: Lie = (answered) => {
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64")
 
-const forge = (lie: Lie, answer: Buffer, header: string): { readonly body: string; readonly header: string } => {
-  const body = JSON.parse(answer.toString())
+const forge = (lie: Lie, answer: string, header: string): { readonly body: string; readonly header: string } => {
+  const body = JSON.parse(answer)
   const { permalink, receipt, record } = body
   const answered = { permalink, receipt, record, header: JSON.parse(Buffer.from(header, "base64").toString()) }
   lie(answered)
@@ -93,35 +92,32 @@ const forge = (lie: Lie, answer: Buffer, header: string): { readonly body: strin
   }
 }
 
-const proxy = (upstream: { readonly port: number }, told: () => Lie | undefined) => {
-  const pass = async (request: IncomingMessage, response: ServerResponse) => {
-    const sent = await buffer(request)
-    const { headers, method, url: path } = request
-    const asked = askUpstream({
-      ...upstream,
-      host: "127.0.0.1",
-      path,
+/** Passes each request on, and forges the answers that carry a settlement. */
+const passing =
+  (upstream: number, told: () => Lie | undefined): Handle =>
+  async (path, sent, { headers, method = "GET" }) => {
+    const { connection: _, host: __, "transfer-encoding": ___, "content-length": ____, ...kept } = headers
+    const answer = await fetch(`http://127.0.0.1:${upstream}${path}`, {
       method,
-      headers: { ...headers, "accept-encoding": "identity" },
+      headers: { ...(kept as Record<string, string>), "accept-encoding": "identity" },
+      redirect: "manual",
+      ...(sent === "" ? {} : { body: sent }),
     })
-    asked.on("error", () => response.destroy())
-    asked.on("response", (answer: IncomingMessage) => {
-      void buffer(answer).then((body) => {
-        const lie = told()
-        const settlement = String(answer.headers["payment-response"] ?? "")
-        const { "transfer-encoding": _, ...kept } = answer.headers
-        if (lie === undefined || settlement === "") return response.writeHead(answer.statusCode ?? 502, kept).end(body)
-        const forged = forge(lie, body, settlement)
-        const length = Buffer.byteLength(forged.body)
-        return response
-          .writeHead(answer.statusCode ?? 502, { ...kept, "payment-response": forged.header, "content-length": length })
-          .end(forged.body)
-      })
-    })
-    asked.end(sent)
+    const body = await answer.text()
+    const settlement = answer.headers.get("payment-response")
+    const lie = told()
+    const forged = lie === undefined || settlement === null ? undefined : forge(lie, body, settlement)
+    const passed = Object.fromEntries(
+      [...answer.headers].filter(
+        ([name]) => !/^(?:transfer-encoding|content-length|connection|keep-alive)$/u.test(name),
+      ),
+    )
+    return {
+      status: answer.status,
+      body: forged?.body ?? body,
+      headers: { ...passed, ...(forged === undefined ? {} : { "payment-response": forged.header }) },
+    }
   }
-  return createServer((request, response) => void pass(request, response))
-}
 
 /** A sandbox whose every answer passes the liar; it tells the truth until it is told a lie. */
 export const layer = Layer.unwrap(
@@ -131,11 +127,13 @@ export const layer = Layer.unwrap(
     const liar = Layer.effect(
       LyingAltar,
       Effect.acquireRelease(
-        Effect.callback<ReturnType<typeof proxy>>((resume) => {
-          const server = proxy({ port }, () => current)
-          server.listen(at, "127.0.0.1", () => resume(Effect.succeed(server)))
-        }),
-        (server) => Effect.sync(() => server.close().closeAllConnections()),
+        Effect.promise(() =>
+          open(
+            passing(port, () => current),
+            at,
+          ),
+        ),
+        ({ close }) => Effect.sync(close),
       ).pipe(Effect.as({ tells: (lie: Lie | undefined) => void (current = lie) })),
     )
     return Layer.merge(liar, sandbox({ port, publicUrl: `http://127.0.0.1:${at}` }))

@@ -14,17 +14,22 @@ import { answerAs, type Answer, type Call, type View } from "./NodeViews.ts"
 export type NodeFault =
   | "holdBefore"
   | "holdAfter"
-  | "dropBefore"
-  | "dropAfter"
-  | "status500"
-  | "rateLimit"
-  | "nonsense"
-  | "nothing"
-  | "refusal"
   | "swallow"
-  | "deny"
+  | keyof typeof falsehoods
   | { readonly delayMs: number }
   | { readonly views: () => View }
+
+const plain = { type: "text/plain" } as const
+const falsehoods = {
+  dropBefore: "drop",
+  dropAfter: "drop",
+  status500: { status: 500, body: "upstream failed", ...plain },
+  rateLimit: { status: 429, body: "too many requests", ...plain },
+  nonsense: { status: 200, body: "<html>maintenance</html>", type: "text/html" },
+  nothing: { member: { result: null } },
+  refusal: { member: { error: { code: -32_005, message: "request limit exceeded" } } },
+  deny: { member: { error: { code: -32_000, message: "the peers did not confirm it" } } },
+} as const satisfies Record<string, Reply | { readonly member: object }>
 
 export interface NodeProxy {
   readonly url: string
@@ -105,33 +110,18 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
       await setTimeout(fault.delayMs)
       return forward(body)
     }
-    switch (fault) {
-      case "dropBefore":
-      case "dropAfter":
-        return "drop"
-      case "deny":
-        return all({ error: { code: -32_000, message: "the peers did not confirm it" } })
-      case "status500":
-        return { status: 500, body: "upstream failed", type: "text/plain" }
-      case "rateLimit":
-        return { status: 429, body: "too many requests", type: "text/plain" }
-      case "nonsense":
-        return { status: 200, body: "<html>maintenance</html>", type: "text/html" }
-      case "nothing":
-        return all({ result: null })
-      case "refusal":
-        return all({ error: { code: -32_005, message: "request limit exceeded" } })
-      case "swallow": {
-        // The others of its batch are done.
-        const kept = calls.filter(({ method }) => method !== "eth_sendRawTransaction")
-        const real = kept.length === 0 ? undefined : await forward(JSON.stringify(kept))
-        const lost = calls.filter(({ method }) => method === "eth_sendRawTransaction")
-        return reply([
-          ...JSON.parse(typeof real === "object" ? real.body : "[]"),
-          ...lost.map((call) => answer(call, { result: keccak256(String(call.params?.[0]) as Hex) })),
-        ])
-      }
+    if (fault === "swallow") {
+      // The others of its batch are carried out.
+      const kept = calls.filter(({ method }) => method !== "eth_sendRawTransaction")
+      const real = kept.length === 0 ? undefined : await forward(JSON.stringify(kept))
+      const lost = calls.filter(({ method }) => method === "eth_sendRawTransaction")
+      return reply([
+        ...JSON.parse(typeof real === "object" ? real.body : "[]"),
+        ...lost.map((call) => answer(call, { result: keccak256(String(call.params?.[0]) as Hex) })),
+      ])
     }
+    const said = falsehoods[fault]
+    return typeof said === "object" && "member" in said ? all(said.member) : said
   }
 
   const url = yield* serve(async (_, body) => {

@@ -23,6 +23,8 @@ export interface PostgresProxy {
   readonly arm: (statement: RegExp, fault: PostgresFault, rate?: number) => Trap
   /** Each text that was sent, once. */
   readonly statements: ReadonlySet<string>
+  /** New connections go to this port: another server has taken over. */
+  readonly leadTo: (port: number) => void
   /** Cuts every connection there is. */
   readonly cutAll: () => void
   /** Whether new connections are closed at once. */
@@ -182,10 +184,11 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
   const { arm, calm, strikes } = faults<PostgresFault, Sent>(random, "first")
   const statements = new Set<string>()
   let isRefusing = false
+  let upstreamPort = Number(target.port)
   const { cutAll, port } = yield* Effect.acquireRelease(
     Effect.promise(() =>
       openRelay(
-        () => (isRefusing ? undefined : connect(Number(target.port), target.hostname)),
+        () => (isRefusing ? undefined : connect(upstreamPort, target.hostname)),
         (client, database, cut) => relay(client, database, cut, strikes, (statement) => statements.add(statement)),
       ),
     ),
@@ -204,6 +207,7 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
         fits: (sent) =>
           statement.test(sent.statement) && (sent.isReplaceable || typeof fault === "string" || "delayMs" in fault),
       }),
+    leadTo: (next) => void (upstreamPort = next),
     cutAll,
     refuse: (isRefused) => void (isRefusing = isRefused),
     calm: Effect.sync(() => {

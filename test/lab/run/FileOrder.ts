@@ -5,14 +5,13 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 /** By the time they took on two quiet cores, longest first; what is not named is short. */
 const long = [
   "test/audit/auditor",
-  "test/browser/guide-pages",
+  "test/browser/appearance",
   "test/pack/pack",
   "test/browser/first-view",
   "test/campaign/fire",
   "test/campaign/model",
   "test/payments/availability",
   "test/integrators",
-  "test/browser/appearance",
   "test/pack",
   "test/browser/guide",
   "test/browser",

@@ -13,12 +13,12 @@ export interface Served {
 }
 
 /** What `npm run serve` tells its Node: what is measured is what is run. */
-export const flags: ReadonlyArray<string> = JSON.parse(
+const flags: ReadonlyArray<string> = JSON.parse(
   readFileSync(new URL("../../../package.json", import.meta.url), "utf8"),
 ).scripts.serve.match(/--\S+/gu)
 
 /** Starts a node program and answers once it is ready at `url` or, without one, prints where it listens. */
-export const start = async (
+const start = async (
   args: ReadonlyArray<string>,
   environment: Readonly<Record<string, string>>,
   url?: string,
@@ -55,17 +55,13 @@ export const soldBy = ({ url }: Pick<Served, "url">) => ({
 export const serving = () => {
   const served: Array<Served> = []
   return {
-    serve: async (
-      program: string,
-      environment: Readonly<Record<string, string>>,
-      further: ReadonlyArray<string> = [],
-    ): Promise<Served> => {
+    serve: async (program: string, environment: Readonly<Record<string, string>>): Promise<Served> => {
       const file = fileURLToPath(new URL(program, tests))
       const port = program.endsWith("start.js") ? String(await takePort()) : undefined
       const one = await (port === undefined
         ? start([file], environment)
         : start(
-            [...flags, ...further, file, "serve"],
+            [...flags, file, "serve"],
             { PORT: port, LOG_LEVEL: "None", ...environment },
             `http://127.0.0.1:${port}`,
           ))

@@ -101,19 +101,10 @@ export const proxiedServer = (
 /** The URLs of so many further servers behind the same name, proxies and database. */
 export const neighbours = Effect.fnUntraced(function* (count: number, settledBy: SettledBy) {
   const { url: publicUrl } = yield* TestServer
+  const own = config(settledBy, "2 seconds", "1 hour", 50, {}, { publicUrl })
   return yield* Effect.forEach(Array.from({ length: count }), () =>
-    Layer.build(
-      Layer.fresh(
-        Layer.effect(
-          TestServer,
-          Effect.map(AppConfig, ({ port }) => ({ url: `http://127.0.0.1:${port}` })),
-        ).pipe(
-          Layer.provideMerge(Server.layer(Layer.empty)),
-          Layer.provide(config(settledBy, "2 seconds", "1 hour", 50, {}, { publicUrl })),
-        ),
-      ),
-    ).pipe(
-      Effect.map((services) => Context.get(services, TestServer).url),
+    Layer.build(Layer.fresh(Server.layer(Layer.empty).pipe(Layer.provideMerge(own)))).pipe(
+      Effect.map((services) => `http://127.0.0.1:${Context.get(services, AppConfig).port}`),
       Effect.orDie,
     ),
   )

@@ -1,0 +1,41 @@
+/** The pages of the site, and one page of each kind of act that others have left. */
+import { Effect } from "effect"
+import { ask, TestServer } from "../Fixture.ts"
+import { fillGuide, createActs, createAct } from "./Guide.ts"
+
+/** Pages of the guide, each held to the budget of a page. */
+const guided = [
+  "/v2/",
+  "/v2/spirits/moss-hare",
+  "/v2/spirits/quartz-elephant",
+  "/v2/spirits/rain-crow",
+  "/v2/candles",
+  "/v2/candles?spirit=dew-spider",
+  "/v2/witness",
+  "/v2/witness?q=nothing",
+  "/v2/catalog",
+  "/v2/mine",
+  `/v2/mine?wallet=0x${"1".repeat(40)}`,
+  "/v2/mine?wallet=nobody",
+  "/acts/lost",
+  "/v2/spirits/unicorn",
+]
+
+/** Pages beside the guide. */
+export const beside = ["/v2/log", "/v2/nowhere", "/terms", "/privacy", "/for-agents", "/docs", "/signals/"]
+
+interface Listed {
+  readonly acts: ReadonlyArray<{ readonly act: string; readonly permalink: string }>
+}
+
+export const guidePaths = Effect.gen(function* () {
+  const { url } = yield* TestServer
+  const read = Effect.map(ask(`${url}/api/acts?limit=50`), ({ text }): Listed => JSON.parse(text))
+  if ((yield* read).acts.length === 0) {
+    yield* createActs
+    yield* createAct("/api/candles/day/moss-hare", { dedication: "For Grandma, who kept bees" })
+    yield* fillGuide
+  }
+  const kinds = new Map((yield* read).acts.map(({ act, permalink }) => [act, new URL(permalink).pathname]))
+  return [...guided, ...kinds.values()]
+})
