@@ -90,6 +90,27 @@ const filters = ({ isWallet, kind, noWallet, spirit, wallet }: AllActsView): Htm
 const [wide, high] = [600, 120]
 
 /** One bar for each day; the table below says the same in figures. */
+const bars = (title: string, values: ReadonlyArray<number>): Html => {
+  const highest = Math.max(1, ...values)
+  const step = wide / values.length
+  return html`<div>
+    <p class="plot__title">${title}</p>
+    <svg viewBox="0 0 ${wide} ${high}" role="img" aria-label="${title}" preserveAspectRatio="none">
+      ${values.map((value, index) => {
+        const height = value === 0 ? 0 : Math.max(3, (value / highest) * (high - 4))
+        const [x, y] = [(index * step + 2).toFixed(1), (high - height).toFixed(1)]
+        return html`<rect
+          class="plot__bar"
+          x="${x}"
+          y="${y}"
+          width="${(step - 4).toFixed(1)}"
+          height="${height.toFixed(1)}"
+        />`
+      })}
+    </svg>
+  </div>`
+}
+
 const plot = (days: ReadonlyArray<ActDay>, now: number): Html => {
   if (days.length === 0) return html`<p class="blank">No acts in the last ${daysCovered} days.</p>`
   const known = new Map(days.map((one) => [one.day, one]))
@@ -97,29 +118,14 @@ const plot = (days: ReadonlyArray<ActDay>, now: number): Html => {
     const day = new Date(now - (daysCovered - 1 - index) * 86_400_000).toISOString().slice(0, 10)
     return known.get(day) ?? { day, acts: 0, cents: 0 }
   })
-  const highest = Math.max(...all.map(({ acts }) => acts))
-  const step = wide / daysCovered
-  const sum = (of: (day: ActDay) => number) => all.reduce((total, day) => total + of(day), 0)
+  const acts = all.map((day) => day.acts)
+  const cents = all.map((day) => day.cents)
+  const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
   return html`<figure class="plot">
-    <svg viewBox="0 0 ${wide} ${high}" role="img" aria-labelledby="plot-words" preserveAspectRatio="none">
-      ${all.map(({ acts }, index) => {
-        const height = acts === 0 ? 1 : Math.max(3, (acts / highest) * (high - 4))
-        return html`<rect
-          class="plot__bar"
-          x="${(index * step + 2).toFixed(1)}"
-          y="${(high - height).toFixed(1)}"
-          width="${(step - 4).toFixed(1)}"
-          height="${height.toFixed(1)}"
-        />`
-      })}
-    </svg>
-    <figcaption id="plot-words">
-      ${count(
-        sum(({ acts }) => acts),
-        "act",
-      )}
-      for ${money(dollars(sum(({ cents }) => cents)))} in ${daysCovered} days, at most ${highest} on one day.
-    </figcaption>
+    <div class="plot__pair">
+      ${bars(`Acts a day, at most ${Math.max(...acts)}`, acts)}${bars(`Paid a day, at most ${dollars(Math.max(...cents))}`, cents)}
+    </div>
+    <figcaption>${count(sum(acts), "act")} for ${money(dollars(sum(cents)))} in ${daysCovered} days.</figcaption>
     <details class="fold">
       <summary>The days in figures</summary>
       <table class="figures">
@@ -132,11 +138,11 @@ const plot = (days: ReadonlyArray<ActDay>, now: number): Html => {
         </thead>
         <tbody>
           ${days.toReversed().map(
-            ({ acts, cents, day }) =>
+            (one) =>
               html`<tr>
-                <th scope="row">${dayWords(day)}</th>
-                <td>${acts}</td>
-                <td>${money(dollars(cents))}</td>
+                <th scope="row">${dayWords(one.day)}</th>
+                <td>${one.acts}</td>
+                <td>${money(dollars(one.cents))}</td>
               </tr>`,
           )}
         </tbody>

@@ -76,8 +76,8 @@ export const setStone = (view: SetStoneView): Page => ({
       <h1>Set a witness stone</h1>
       <p class="lead">
         Timestamp a secret message${view.spirit === undefined ? "" : ` with ${nameOf(view.spirit)}`} for
-        ${price(setWitnessStone.sale.priceAtomic, "words")}. Show it later, and anyone can see that you wrote it by
-        today.
+        ${price(setWitnessStone.sale.priceAtomic, "words")}. Show it on any later day, and anyone can see that it
+        existed today.
       </p>
     </header>
     <section id="set" aria-label="Set a stone">

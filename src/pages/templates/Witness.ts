@@ -171,9 +171,11 @@ export const witness = (view: WitnessView): Page => {
           A witness stone is a secret message with a public timestamp. Each stone carries the hash of the stone before
           it, so none can be changed, moved or taken out unnoticed.
         </p>
-        ${state(view)}
       </header>
-      <section id="verify" aria-label="Check the chain">${everything(view)}</section>
+      <section id="verify" class="chain-state" aria-label="Check the chain">
+        <div data-renew="chain-state">${state(view)}</div>
+        <div>${everything(view)}</div>
+      </section>
       <section data-renew="stones" aria-labelledby="stones-title">
         ${heading("stones-title", "Stones", before === undefined ? "Newest first" : `Before stone ${before}`)}
         ${
