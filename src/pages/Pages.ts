@@ -6,8 +6,8 @@ import { SpiritId } from "../../schema/altar/Spirit.ts"
 import { Uuid } from "../../schema/Common.ts"
 import { RevealBroken } from "../../schema/altar/Reveal.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
+import { cachedResponse } from "../http/CachedResponse.ts"
 import { requestIdOf } from "../http/Observer.ts"
-import { fresh } from "../http/Responses.ts"
 import * as Sql from "../platform/Sql.ts"
 import { layout, type Page, type Surroundings } from "./templates/Layout.ts"
 import * as ErrorPage from "./templates/ErrorPage.ts"
@@ -30,7 +30,7 @@ export const notFound = (frame: Surroundings, request: HttpServerRequest.HttpSer
   bare(frame, 404, ErrorPage.notFound(what, urlOf(request).pathname))
 
 export const page = (frame: Surroundings, request: HttpServerRequest.HttpServerRequest, shown: Page) =>
-  fresh(request, layout(frame, shown), { contentType })
+  cachedResponse(layout(frame, shown), { contentType, effort: "page" }).respond(request)
 
 /** Turns any failure into a page. A broken chain is stated openly; otherwise a number leads to the cause in the log. */
 export const guarded = <R>(

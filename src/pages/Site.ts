@@ -51,7 +51,8 @@ const guarded = HttpRouter.middleware((httpEffect) =>
 
 const isPixel = /^[^?]*\/art\/pixels\//u
 
-const texts = HttpMiddleware.compression()
+/** Level 5 is as fast as the usual 4 for pages and styles, and a tenth smaller. */
+const texts = HttpMiddleware.compression({ levels: { br: 5 } })
 
 /** A pixel's PNG is uncompressed inside, because its hash is published; it is compressed in transit. */
 const pixels = HttpMiddleware.compression({ compressible: () => true })

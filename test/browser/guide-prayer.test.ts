@@ -14,7 +14,7 @@ guide("a prayer", (it) => {
     await lay(page).click()
     await settled(page).waitFor()
     assert.isTrue(await page.locator(".receipt").evaluate((receipt) => receipt === document.activeElement))
-    assert.match(await page.locator(".receipt").innerText(), /\$0\.01 was charged, once/u)
+    assert.match(await page.locator(".receipt").innerText(), /\$0\.01 of play money was charged, once/u)
     const keepsake: { salt: string; words: string; commitment: string } = JSON.parse(
       await page.locator(".keepsake code").innerText(),
     )
@@ -64,7 +64,7 @@ guide("a prayer", (it) => {
   it("is paid from a play wallet that can pay for the dearest act of any page, or is funded anew", async ({
     visit,
   }) => {
-    const { page } = await visit("/v2/witness")
+    const { page } = await visit("/v2/stone")
     await page.evaluate(() => sessionStorage.setItem("altar:play-wallet", `0x${"8".repeat(64)} 8990000`))
     await page.reload()
     await page.getByText("Play wallet with $10.00 of play money").first().waitFor()

@@ -36,14 +36,14 @@ export interface Surroundings {
 /** Said above every page of a server that takes no real money; style adds the same beside each price. */
 const moneyNotice = {
   real: html``,
-  test: html`<p class="money" role="note">
+  test: html`<aside class="money" aria-label="The money here">
     <b>Test network.</b> This altar takes test USDC on Base Sepolia, which is worth nothing. Acts here are not
     permanent.
-  </p>`,
-  play: html`<p class="money" role="note">
+  </aside>`,
+  play: html`<aside class="money" aria-label="The money here">
     <b>Sandbox.</b> You pay with play money on a private chain. Nothing here costs anything, and nothing here is
     permanent.
-  </p>`,
+  </aside>`,
 } as const
 
 const chapters = [

@@ -135,6 +135,6 @@ export const offer = (publicUrl: string, payment: Payment, sold: Offer): Html =>
         <p class="unscripted notice">
           Paying from this page needs script. The call below does the same from a terminal or an agent.
         </p>
-        ${call(publicUrl, payment, sold)}${sold.page === undefined ? "" : waysToPay(payment, { ...sold, publicUrl }, sold.page)}${glossary(...(sold.terms ?? (["wallet", "receipt"] as const)))}
+        ${call(publicUrl, payment, sold)}${sold.page === undefined ? "" : waysToPay(payment.network, { ...sold, publicUrl }, sold.page)}${glossary(...(sold.terms ?? (["wallet", "receipt"] as const)))}
       </div>`
     : notConfigured(payment)

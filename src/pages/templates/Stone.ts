@@ -134,7 +134,7 @@ export const stone = ({ log, publicUrl, receipt, stone: one }: StoneView): Page 
         </div>
       </article>
       <section aria-labelledby="verify-title">
-        ${heading("verify-title", "Check it here", "Your browser computes the hash of this link anew, and compares it with this page and with what it saw before.")}${verification(one.sequence, one.sequence, one.sequence)}
+        ${heading("verify-title", "Check it here", "Your browser computes the hash of this link anew, and compares it with this page and with what it saw before.")}${verification(one.sequence)}
       </section>
       ${log === undefined ? "" : proof(one, log)}
       <section aria-labelledby="link-title">

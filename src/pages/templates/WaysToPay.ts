@@ -1,7 +1,6 @@
 /** Ways to pay without a wallet extension: a phone, a passkey, a command or an agent, and where USDC comes from. */
 import { base } from "../../../schema/payments/Usdc.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { type Payment } from "./Offer.ts"
 import { copyable } from "./Copyable.ts"
 
 export interface Wanted {
@@ -53,11 +52,11 @@ const money = html`<h4>A dollar of USDC on Base</h4>
   </p>`
 
 /** `page` is the path that a phone opens. */
-export const waysToPay = (payment: Payment, wanted: Wanted, page: string): Html => {
+export const waysToPay = (network: string | null, wanted: Wanted, page: string): Html => {
   const { id, publicUrl } = wanted
   return html`<details class="call" data-ways>
     <summary>No wallet in this browser? Other ways to pay</summary>
-    ${payment.network === base ? html`${onPhone(page, `${publicUrl}${page}`)}${money}` : ""}
+    ${network === base ? html`${onPhone(page, `${publicUrl}${page}`)}${money}` : ""}
     <h4>With an agent</h4>
     <p>Give this to an agent that can pay by x402:</p>
     ${copyable(`${id}-prompt`, agentPrompt(wanted), "the prompt for an agent")}

@@ -80,14 +80,10 @@ export const ledger = (stones: ReadonlyArray<Stone>, label: string): Html =>
     )}
   </ol>`
 
-/** The place where the page writes its recomputation. */
-export const verification = (from: number, to: number, head: number): Html =>
-  html`<div class="verify scripted" data-verify data-from="${from}" data-to="${to}" data-head="${head}">
-      <p class="doors">
-        <button type="button" class="button button--main" data-verify-some>
-          Check ${to < from ? "the empty chain" : from === to ? `stone ${from}` : `stones ${from} to ${to}`}</button
-        >${head > to - from + 1 ? html`<button type="button" class="button" data-verify-all>Check all from stone 1 to ${head}</button>` : ""}
-      </p>
+/** The place where the page writes its recomputation; `data` says of what. */
+const place = (data: Html, doors: Html): Html =>
+  html`<div class="verify scripted" data-verify ${data}>
+      <p class="doors">${doors}</p>
       <div data-verify-status role="status"></div>
       <p class="small quiet">
         This checks hashes, not payments. <a href="/verify">How to check it yourself</a>, payments included.
@@ -99,32 +95,24 @@ export const verification = (from: number, to: number, head: number): Html =>
       recomputed from <a href="${readWitnessChain.path}">${readWitnessChain.path}</a>.
     </p>`
 
-const notes = html`<p class="unscripted notice">
-  Checking in the page needs script. <a href="/verify">How to check it from a terminal</a>: the same hashes are
-  recomputed from <a href="${readWitnessChain.path}">${readWitnessChain.path}</a>.
-</p>`
+/** The check of one stone, on its own page. */
+export const verification = (sequence: number): Html =>
+  place(
+    html`data-from="${sequence}" data-to="${sequence}"`,
+    html`<button type="button" class="button button--main" data-verify-some>Check stone ${sequence}</button>`,
+  )
 
 /** One button for links, revealed words and checkpoint. */
 const everything = ({ checkpoint, head, stones }: WitnessView): Html => {
   // Without stones on the page the head is checked; the range of an empty chain is empty.
   const newest = stones[0]?.sequence ?? head.sequence
   const oldest = stones.at(-1)?.sequence ?? Math.max(1, head.sequence)
-  return html`<div
-      class="verify scripted"
-      data-verify
-      data-from="${oldest}"
-      data-to="${newest}"
-      data-head="${head.sequence}"
-      ${checkpoint === undefined ? "" : html`data-log-vkey="${checkpoint.vkey}"`}
-    >
-      <p class="doors">
-        <button type="button" class="button button--main" data-verify-all>Check everything here</button
-        ><a class="button" href="/v2/stone">Set a stone</a>
-      </p>
-      <div data-verify-status role="status"></div>
-      <ol class="checks" role="list" data-verify-list></ol>
-    </div>
-    ${notes}`
+  const log = checkpoint === undefined ? "" : html`data-log-vkey="${checkpoint.vkey}"`
+  return place(
+    html`data-from="${oldest}" data-to="${newest}" data-head="${head.sequence}" ${log}`,
+    html`<button type="button" class="button button--main" data-verify-all>Check everything here</button
+      ><a class="button" href="/v2/stone">Set a stone</a>`,
+  )
 }
 
 const state = ({ checkpoint, head }: WitnessView): Html =>

@@ -25,7 +25,7 @@ export const own = (key: `0x${string}`) => {
 }
 
 /** Offers a network that the wallet does not know (EIP-3085); any other error stays. */
-const addUnknown = async (provider: Provider, chainId: number, error: unknown): Promise<void> => {
+const addUnknown = async (provider: Provider, chainId: number, error: unknown) => {
   const network = added(chainId)
   if (codeOf(error) !== 4902 || network === undefined) throw error
   await provider.request({ method: "wallet_addEthereumChain", params: [network] })
@@ -41,7 +41,10 @@ export const injected = async (provider: Provider, chainId: number) => {
   const sign = async (challenge: Challenge) => {
     if ((await getChainId(client)) !== chainId) {
       await switchChain(client, { id: chainId })
-        .catch((error: unknown) => addUnknown(provider, chainId, error))
+        .catch((error: unknown) =>
+          // Adding a network does not choose it.
+          addUnknown(provider, chainId, error).then(() => switchChain(client, { id: chainId })),
+        )
         .catch((error: unknown) => {
           throw new AnswerError(walletErrorOf(error, `The wallet did not change to ${networkName(chainId)}.`))
         })

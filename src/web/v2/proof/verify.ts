@@ -1,5 +1,5 @@
 /** The check in the page; starts on request, and by itself when the page contradicts this browser's memory. */
-import { all, failure, make, one, verdict } from "../page/dom.ts"
+import { all, failure, make, one, type Verdict, verdict } from "../page/dom.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { cannotHash, pageFailed, part, sentenceOf } from "../page/http.ts"
 import { history, newest, record } from "./history.ts"
@@ -23,20 +23,30 @@ const isDoubtful = (): boolean => {
   )
 }
 
+/** What the log's own check finds; a log that cannot be asked is no reason to believe less of the chain. */
+const logFindings = (root: HTMLElement, vkey: string): Promise<ReadonlyArray<Node>> =>
+  arrived(import("./log.js"))
+    .then(({ check }) =>
+      check(make("div", { "data-vkey": vkey }), () => root.querySelector<HTMLElement>("[data-verify-all]")?.click()),
+    )
+    .catch((error: unknown) => [verdict("waits", "The log was not checked.", sentenceOf(error, pageFailed))])
+
+const counted = (many: number, what: string) => `${many} ${what}${many === 1 ? "" : "s"}`
+
 /** Checks the log, too, and says in one line what was shown and what was not. */
-const alsoLog = async (root: HTMLElement, status: HTMLElement, { holds, links, reveals }: Checked) => {
-  const { check } = await arrived(import("./log.js"))
-  const place = make("div", { "data-vkey": root.dataset["logVkey"] ?? "" })
-  const findings = await check(place, () => root.querySelector<HTMLElement>("[data-verify-all]")?.click())
-  const isLogSound = findings.some((node) => node instanceof HTMLElement && node.matches(".verdict--holds"))
-  const rest = [...status.childNodes, ...findings]
-  const parts = `${links} ${links === 1 ? "link" : "links"}, ${reveals} revealed ${reveals === 1 ? "text" : "texts"} of this page and the log's newest checkpoint`
-  status.replaceChildren(
-    holds && isLogSound
-      ? verdict("holds", "Everything holds.", `Checked in this browser: ${parts}. Not checked: payments.`)
-      : verdict("broken", "Not everything holds.", `Checked in this browser: ${parts}. See below.`),
-  )
-  status.append(...rest)
+const alsoLog = async (root: HTMLElement, vkey: string, status: HTMLElement, { holds, links, reveals }: Checked) => {
+  const findings = await logFindings(root, vkey)
+  const has = (kind: Verdict) => findings.some((node) => node instanceof Element && node.matches(`.verdict--${kind}`))
+  const [kind, word] =
+    !holds || has("broken")
+      ? (["broken", "Not everything holds."] as const)
+      : has("waits")
+        ? (["waits", "Not everything could be checked."] as const)
+        : (["holds", "Everything holds."] as const)
+  const parts = `${counted(links, "link")}, ${counted(reveals, "revealed text")} of this page and the log's newest checkpoint`
+  const rest = "payments, and whether the log has each of these stones"
+  status.prepend(verdict(kind, word, `Checked in this browser: ${parts}. Not checked: ${rest}.`))
+  status.append(...findings)
 }
 
 const attach = (root: HTMLElement) => {
@@ -54,9 +64,10 @@ const attach = (root: HTMLElement) => {
     // The checking code is loaded on demand.
     await onDemand()
       .then(({ check }) => check(place, { from, to }, every, before))
-      .then((chain) =>
-        root.dataset["logVkey"] === undefined || every ? undefined : alsoLog(root, place.status, chain),
-      )
+      .then((chain) => {
+        const { logVkey } = root.dataset
+        return logVkey === undefined || every ? undefined : alsoLog(root, logVkey, place.status, chain)
+      })
       .catch((error: unknown) => {
         place.status.replaceChildren(
           ...failure(
