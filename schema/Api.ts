@@ -4,6 +4,7 @@ import { ActsGroup } from "./altar/ActApi.ts"
 import { CandlesGroup } from "./altar/CandleApi.ts"
 import { CatalogsGroup } from "./altar/CatalogApi.ts"
 import { GuideGroup } from "./altar/Guide.ts"
+import { ReceiptsGroup } from "./altar/ReceiptFile.ts"
 import { PaidGroup, PaymentsGroup } from "./altar/Sales.ts"
 import { WitnessGroup } from "./altar/WitnessApi.ts"
 import { LogGroup } from "./log/LogApi.ts"
@@ -27,6 +28,7 @@ export class Api extends rules
     GuideGroup,
     CandlesGroup,
     ActsGroup,
+    ReceiptsGroup,
     CatalogsGroup,
     PaymentsGroup,
     RoomsGroup,

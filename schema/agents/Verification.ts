@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { Count } from "../Fields.ts"
 import { Hex64, Url, Uuid } from "../Common.ts"
 import { Receipt } from "../payments/Payment.ts"
+import { Refund } from "../payments/Refund.ts"
 import { Commitment } from "../altar/Commitment.ts"
 import { ChainHead, ListedStone } from "../altar/Witness.ts"
 
@@ -10,11 +11,17 @@ export const VerificationQuery = Schema.Struct({
   witnessId: Uuid.annotate({ description: "The id of a settled stone, the last part of its permalink." }),
 })
 
+/** A model reads the schema with every conversation, so the rest of a refund stands at `/api/refunds`. */
+const BriefRefund = Schema.Struct({
+  state: Refund.fields.state,
+  refundTransaction: Refund.fields.refundTransaction,
+})
+
 export const Verification = Schema.Struct({
   ok: Schema.Literal(true),
   verified: Schema.Boolean.annotate({ description: "Whether every check below holds." }),
   stone: ListedStone,
-  receipt: Receipt,
+  receipt: Schema.Struct({ ...Receipt.fields, refund: Schema.optionalKey(BriefRefund) }),
   link: Schema.Struct({
     parts: Schema.Array(Schema.String).annotate({
       description:

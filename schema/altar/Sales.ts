@@ -2,10 +2,12 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "../Group.ts"
+import { TransactionHash } from "../Common.ts"
 import { header } from "../Fields.ts"
 import { anyRailHeaders, PaymentRefusal, Pending, reconcilePath } from "../payments/Endpoint.ts"
 import { AttemptNotFound, PaymentsUnavailable } from "../payments/Errors.ts"
 import { IdempotencyKey } from "../payments/Payment.ts"
+import { RefundList } from "../payments/Refund.ts"
 import { CandleSettled, lightDay, lightMonth, lightWeek } from "./Candle.ts"
 import { CollectibleSettled, collectMaterial } from "./Collectible.ts"
 import { KeeperSettled, takeIn } from "./Keeper.ts"
@@ -51,9 +53,23 @@ export const reconcile = HttpApiEndpoint.post("reconcile", reconcilePath, {
   )
   .annotate(Unknown, () => new AttemptNotFound({}))
 
-const paymentsGroup: Group<"payments", typeof reconcile, AltarRequests> = HttpApiGroup.make("payments")
-  .add(reconcile)
+export const readRefunds = HttpApiEndpoint.get("readRefunds", "/api/refunds/:transaction", {
+  params: { transaction: TransactionHash },
+  success: RefundList,
+}).annotateMerge(
+  described(
+    "Refunds of a transaction",
+    "Free. The refunds that a transaction made, and the refunds of the payments that it made, newest first; empty without any. A refund is a transfer from the wallet that was paid back to the payer.",
+  ),
+)
+
+const paymentsGroup: Group<"payments", typeof reconcile | typeof readRefunds, AltarRequests> = HttpApiGroup.make(
+  "payments",
+)
+  .add(reconcile, readRefunds)
   .middleware(AltarRequests)
-  .annotateMerge(OpenApi.annotations({ title: "Payments", description: "How a paid request ended." }))
+  .annotateMerge(
+    OpenApi.annotations({ title: "Payments", description: "How a paid request ended, and what was refunded." }),
+  )
 
 export class PaymentsGroup extends paymentsGroup {}

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "../Group.ts"
-import { Count, header, sentence, patterned, waitSeconds } from "../Fields.ts"
+import { Count, header, patterned, sentence, upTo, waitSeconds } from "../Fields.ts"
 import { Timestamp, Url, Uuid } from "../Common.ts"
 import { NotFound } from "../Errors.ts"
 import { at, envelope } from "../Refusal.ts"
@@ -16,10 +16,13 @@ const checkpoint = `${origin}\n1\n${root}\n\n— ${origin} NcsZk94rcIk8V2Z+Pq7sQ
 
 const lines = /^[^\p{Cs}\0-\x09\x0b-\x1f]*$/u
 
+/** Text of a verifier key. */
+export const VerifierKeyText = sentence(`${origin}+35cb1993+AX38dLo+FFJBIjLwTVIHBy+GqfPpoxYJ9dzRtV5EjnBd`, 400)
+
 export const LogStatus = Schema.Struct({
   ok: Schema.Literal(true),
   origin: sentence(origin, 300).annotate({ description: "The name of the log, the first line of every checkpoint." }),
-  vkey: sentence(`${origin}+35cb1993+AX38dLo+FFJBIjLwTVIHBy+GqfPpoxYJ9dzRtV5EjnBd`, 400).annotate({
+  vkey: VerifierKeyText.annotate({
     description:
       "The verifier key, name+hash+base64: keep it, and check every checkpoint with the one you kept. Its name is the origin.",
   }),
@@ -65,18 +68,23 @@ export const StoneProof = sentence(`c2sp.org/tlog-proof@v1\nindex 0\n\n${checkpo
 })
 
 export class ProofNotReady extends Schema.Error<ProofNotReady>("ProofNotReady")(
-  envelope(
-    "proof_not_ready",
-    "No published checkpoint covers this stone yet; ask again in a second. The stone itself is settled.",
-  ),
+  {
+    ...envelope(
+      "proof_not_ready",
+      "No published checkpoint covers this yet. Ask again after the time in Retry-After. The act itself is settled.",
+    ),
+    retryAfter: upTo(604_800).annotate({ description: "Seconds until the next checkpoint is due." }),
+  },
   at(409, "The log has not got there yet."),
 ) {}
 
-/** The next checkpoint is due in a moment, hence a short `Retry-After`. */
 const NotReady = ProofNotReady.pipe(
   HttpApiSchema.encodeToWithHeaders(
-    { body: ProofNotReady, headers: { "retry-after": waitSeconds("1") } },
-    { decode: ({ body }) => body, encode: (error) => ({ body: error, headers: { "retry-after": "1" } }) },
+    { body: ProofNotReady, headers: { "retry-after": waitSeconds("10") } },
+    {
+      decode: ({ body }) => body,
+      encode: (error) => ({ body: error, headers: { "retry-after": String(error.retryAfter) } }),
+    },
   ),
 )
 
@@ -116,7 +124,7 @@ export const readStoneProof = HttpApiEndpoint.get("readStoneProof", "/api/witnes
   .annotateMerge(
     described(
       "The proof of one stone",
-      "A `.tlog-proof` file that proves offline that the log has the stone. 409 `proof_not_ready` until a checkpoint covers it, within two seconds of its settlement. 404 `not_found` where this server has no log.",
+      "A `.tlog-proof` file that proves offline that the log has the stone. 409 `proof_not_ready` until a checkpoint covers it, whose time is in `Retry-After`. 404 `not_found` where this server has no log.",
     ),
   )
   .annotate(Unknown, () => new WitnessNotFound({}))

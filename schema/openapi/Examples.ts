@@ -18,6 +18,23 @@ const link = {
 }
 const stone = { ...link, spirit: "ink-cuttlefish" }
 const stonePermalink = `https://altar.example/witness/${id}`
+const stoneRecord = {
+  id,
+  permalink: stonePermalink,
+  commitment: "6afde0a2de2a0973df45fed7040a985cb1efcdba7153d9420aa8743a19fb664a",
+  kind: "prediction",
+  spirit: "ink-cuttlefish",
+  witnessedAt: settledAt,
+  sequence: 1,
+  chainHash: link.chainHash,
+  previousHash: genesis.chainHash,
+  payer: keeper,
+  transaction,
+  verify: {
+    recipe: "chainHash = SHA-256(previousHash NUL sequence NUL commitment NUL witnessedAt NUL transaction)",
+    revealUrl: `https://altar.example/api/witness/${id}/reveal`,
+  },
+}
 const head = { sequence: link.sequence, chainHash: link.chainHash }
 
 const own = { id, permalink }
@@ -163,6 +180,9 @@ export const examples: Readonly<Record<string, unknown>> = {
     schema: { type: "object" },
   },
   WitnessStone: stone,
+  KeyStatement: { notBefore: settledAt, replaces: null },
+  // The example's log has one stone, so none before it can hold the statement of a key.
+  ReceiptFile: { permalink: stonePermalink, record: stoneRecord, actLog: undefined, authorization: undefined },
   ListedStone: { ...stone, permalink: stonePermalink },
   ChainEntry: link,
   ChainSegment: { anchor: genesis, head, next: null },

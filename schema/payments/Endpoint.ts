@@ -109,6 +109,12 @@ export const CardPaymentRefusal = Unpaid.pipe(
 export const Pending = HttpApiSchema.WithHeaders(SettlementPending.pipe(HttpApiSchema.status(202)), {
   location: header("The reconcile URL.", "https://altar.example/api/reconcile/stone-2026-11-21-a1b2c3", 2048),
   "retry-after": header("Seconds to wait before reconciling.", "2"),
+  "payment-response": Schema.optionalKey(
+    base64(
+      "Base64 of the JSON x402 v2 settlement while its outcome is unknown: `success` false, `errorReason` `settlement_pending`, and the transaction where it is known. It is no failure: do not pay again. A card payment has none.",
+      examples.pending,
+    ),
+  ),
   ...unkept,
 })
 

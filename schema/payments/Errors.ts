@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { listOf, sentence } from "../Fields.ts"
 import { at, envelope, nothingNow } from "../Refusal.ts"
 import { Challenge } from "./Payment.ts"
+import { Refund } from "./Refund.ts"
 
 const challenged = { challenge: Challenge }
 
@@ -52,6 +53,9 @@ export class PaymentFailed extends Schema.Error<PaymentFailed>("PaymentFailed")(
       "This payment did not settle and never will. Nothing was charged; start again with a new Idempotency-Key.",
     ),
     reason: sentence("authorization_expired", 200).annotate({ description: "The x402 code of what was wrong." }),
+    refund: Schema.optionalKey(Refund).annotateKey({
+      description: "The refund, where this payment was found after its attempt had ended.",
+    }),
     ...challenged,
   },
   at(
@@ -79,9 +83,12 @@ export class IdempotencyConflict extends Schema.Error<IdempotencyConflict>("Idem
 export class AuthorizationAlreadyBound extends Schema.Error<AuthorizationAlreadyBound>("AuthorizationAlreadyBound")(
   envelope(
     "payment_authorization_already_bound",
-    "This payment authorization already belongs to another Idempotency-Key. Repeat that request, or sign a new payment. This request charged nothing.",
+    "This payment authorization already belongs to another Idempotency-Key, or to a refund. Repeat that request, or sign a new payment. This request charged nothing.",
   ),
-  at(409, "The signed authorization is bound to another attempt, also once that one has settled."),
+  at(
+    409,
+    "The signed authorization is bound to another attempt, also once that one has settled, or to the refund of its payment.",
+  ),
 ) {}
 
 /** Maximum payments of one wallet in flight. */

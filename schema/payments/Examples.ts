@@ -63,9 +63,29 @@ const payment = {
 
 const encoded = (value: object) => Base64.encode(JSON.stringify(value))
 
-/** The same payment as PAYMENT-REQUIRED, PAYMENT-SIGNATURE and PAYMENT-RESPONSE. */
+/** The signature of the example's statement, by the account that is paid. */
+export const statementSignature =
+  "0x535237ae53fb9f3c707658e177d46521823db3a12f73e62f359e8b3cb8dd7c9044c787e9c229f1ee7b8de05ee0a60aab367dfa406e50aecd2ffb4a02530c3e7f1c"
+
+/** The signed receipt of the example's stone, by the key `receipts-2026-11+6e596319+AepKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs`. */
+export const jws = [
+  "eyJhbGciOiJFZERTQSIsImtpZCI6ImRpZDp3ZWI6YWx0YXIuZXhhbXBsZSNyZWNlaXB0cy0yMDI2LTExIiwidHlwIjoieDQwMi1y",
+  "ZWNlaXB0K2p3cyJ9.eyJkZWxpdmVyZWQiOnsiYW1vdW50IjoiMTAwMDAiLCJhc3NldCI6IjB4ODMzNTg5ZkNENmVEYjZFMDhmNGM",
+  "3QzMyRDRmNzFiNTRiZEEwMjkxMyIsImxlYWYiOiI0NTA5MjBlMzZlNWEyOTk2OTMxNWExMTZlYTdjODQyNTZhNjU5Y2VkZTAyYTd",
+  "mYTEwZTg2NjNmM2ViYmRmNmQ2Iiwibm9uY2UiOiIweDRlMzhmMWFiYjdkNTI0MmFmYjg1ZTQ3YWQyZTM4Y2JlYWE2NzE2NGMxZTA",
+  "5ZGE3MmY0ZDY2NGYzZjE1NmVlYWMiLCJwYXlUbyI6IjB4M0M0NENkRGRCNmE5MDBmYTJiNTg1ZGQyOTllMDNkMTJGQTQyOTNCQyI",
+  "sInJlY29yZCI6ImVjYjg0OWY2NmZmOTFhNGE1YzczYjZhNTRlYzI1MDc3M2QzMDEzZDU0OTRkMGM1NzcxMzRlZmRhYjNlMmUwYzQ",
+  "iLCJzZXF1ZW5jZSI6MX0sImlzc3VlZEF0IjoxNzk1MjUyNjIyLCJuZXR3b3JrIjoiZWlwMTU1Ojg0NTMiLCJwYXllciI6IjB4NzA",
+  "5OTc5NzBDNTE4MTJkYzNBMDEwQzdkMDFiNTBlMGQxN2RjNzlDOCIsInJlc291cmNlVXJsIjoiaHR0cHM6Ly9hbHRhci5leGFtcGx",
+  "lL2FwaS93aXRuZXNzIiwidHJhbnNhY3Rpb24iOiIweDE4ODFmNDE0MWYzNmUxOGNlMzY1NzM0NjFjMDgyMmNhNjU0OWQzYWZjNzh",
+  "kYmY1MmExNjFkM2ZlMzM5NmMxZDgiLCJ2ZXJzaW9uIjoxfQ.NqWpsGyqzrtfctlN7JNlILuXmGX46W0bCWq5IWHg0F-J0yj68bKy",
+  "6ll6YAnl6wlUesZgvwIC8qfl_Hnxy8-VCA",
+].join("")
+
+/** The same payment as PAYMENT-REQUIRED, PAYMENT-SIGNATURE, and PAYMENT-RESPONSE once it settled or while it is open. */
 export const headers = {
   required: encoded(challenge),
   signature: encoded(payment),
   response: encoded({ success: true, transaction, network, payer }),
+  pending: encoded({ success: false, errorReason: "settlement_pending", transaction, network, payer }),
 }

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { path, sentence, patterned, upTo } from "../Fields.ts"
 import { Address, AtomicAmount, Network, PriceUsd, Timestamp, TransactionHash, Url } from "../Common.ts"
 import * as example from "./Examples.ts"
+import { Refund } from "./Refund.ts"
 import { secondsMaximum, usdc } from "./Usdc.ts"
 
 export { priceUsd } from "./Usdc.ts"
@@ -57,6 +58,17 @@ export const PaymentResource = Schema.Struct({
   examples: [example.resource],
 })
 
+/** A compact JWS: header, payload and signature. */
+export const SignedJws = patterned(
+  /^[A-Za-z0-9_-]{1,512}\.[A-Za-z0-9_-]{1,2600}\.[A-Za-z0-9_-]{86}$/u,
+  3200,
+  90,
+).annotate({
+  identifier: "SignedJws",
+  description: "A compact JWS with EdDSA: header, payload and signature in base64url.",
+  examples: [example.jws],
+})
+
 const JsonSchema = Schema.Record(Schema.String, Schema.Json).annotate({ description: "A JSON Schema of `info`." })
 
 /** `payment-identifier`: a client may put its purchase's key into `info.id` of the payment. */
@@ -84,6 +96,23 @@ export type BazaarExtension = typeof BazaarExtension.Type
 export const ChallengeExtensions = Schema.Struct({
   "payment-identifier": PaymentIdentifierExtension,
   bazaar: Schema.optionalKey(BazaarExtension),
+  "offer-receipt": Schema.optionalKey(
+    Schema.Struct({
+      info: Schema.Struct({
+        offers: Schema.Tuple([
+          Schema.Struct({
+            format: Schema.Literal("jws"),
+            acceptIndex: Schema.Literal(0),
+            signature: SignedJws,
+          }),
+        ]),
+      }),
+      schema: JsonSchema,
+    }),
+  ).annotateKey({
+    description:
+      "The signed offer, a compact JWS (EdDSA) by a key of `/.well-known/did.json` that signs offers alone. Servers without such a key leave it out.",
+  }),
 }).annotate({
   identifier: "ChallengeExtensions",
   description: "x402 extensions that this server speaks.",
@@ -134,13 +163,16 @@ export type PaymentPayload = typeof PaymentPayload.Type
 /** The content of `PAYMENT-RESPONSE`. */
 export const SettlementResponse = Schema.Struct({
   success: Schema.Boolean,
-  transaction: Schema.String,
+  errorReason: Schema.optionalKey(Schema.Literal("settlement_pending")).annotateKey({
+    description: "Of a 202: the outcome is not known yet. It is no failure.",
+  }),
+  transaction: Schema.String.annotate({ description: "Empty in a 202 while no transaction is known." }),
   network: Network,
   payer: Address,
   extensions: Schema.optionalKey(
     Schema.Struct({
       "offer-receipt": Schema.Struct({
-        info: Schema.Struct({ receipt: Schema.Struct({ format: Schema.Literal("jws"), signature: Schema.String }) }),
+        info: Schema.Struct({ receipt: Schema.Struct({ format: Schema.Literal("jws"), signature: SignedJws }) }),
         schema: Schema.Record(Schema.String, Schema.Json),
       }),
     }),
@@ -176,6 +208,9 @@ export const Receipt = Schema.Struct({
         "Shown by reads only: the transaction that holds the transfer now, when a reorganisation put it into another one. `transaction` stays the one that was answered and linked.",
     }),
   ),
+  refund: Schema.optionalKey(Refund).annotateKey({
+    description: "Shown by reads only: the newest refund of this payment. The act and its first answer stay.",
+  }),
 }).annotate({
   identifier: "Receipt",
   description: "The on-chain settlement that paid for an act.",

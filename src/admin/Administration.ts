@@ -1,6 +1,7 @@
 /** The manual changes of an operator. Each change and its audit line are one transaction. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { Moderation } from "../altar/Moderation.ts"
+import { type NewRefund, Refunds } from "../payments/ledger/Refunds.ts"
 import { Selling } from "../payments/ledger/Selling.ts"
 import { transaction } from "../platform/Sql.ts"
 import * as Removal from "../room/Removal.ts"
@@ -19,11 +20,12 @@ export class Administration extends Context.Service<Administration>()("spirit-al
   make: Effect.gen(function* () {
     const selling = yield* Selling
     const moderation = yield* Moderation
+    const refunds = yield* Refunds
     const removeRoom = yield* Removal.make
     const inTransaction = yield* transaction
     const audit = yield* Audit.make
 
-    const audited = <E>(what: string, subject: string, by: Actor, change: Effect.Effect<void, E>) =>
+    const audited = <E>(what: string, subject: string, by: Actor, change: Effect.Effect<unknown, E>) =>
       inTransaction(Effect.andThen(change, Effect.asVoid(audit.record({ ...by, what, subject }))))
 
     /** Fails if the change found its result already in place. */
@@ -36,6 +38,7 @@ export class Administration extends Context.Service<Administration>()("spirit-al
       resume: (by: Actor) => audited("resume", "selling", by, unless(selling.resume, "Selling is not paused.")),
       hide: (act: string, field: string, by: Actor) => audited(`hide ${field}`, act, by, moderation.hide(act, field)),
       show: (act: string, field: string, by: Actor) => audited(`show ${field}`, act, by, moderation.show(act, field)),
+      refund: (one: NewRefund, by: Actor) => audited("refund", one.returned.transaction, by, refunds.intend(one)),
       deleteRoom: (room: string, by: Actor) =>
         audited("delete room", room, by, unless(removeRoom(room), `No room has the id ${room}.`)),
     }

@@ -70,7 +70,7 @@ const logged = (publicUrl: string, log: LogIdentity | undefined): ReadonlyArray<
   log === undefined
     ? []
     : [
-        `Every stone is also a leaf of a transparency log (C2SP tlog-tiles, RFC 6962 hashing) named \`${log.origin}\`. Within two seconds of its settlement \`GET ${publicUrl}/api/witness/{id}/proof\` gives a \`.tlog-proof\` that is checked offline, for ever. Keep the verifier key: \`${log.vkey}\`. The newest checkpoint is at \`${publicUrl}/log/checkpoint\`, what is known of the log at \`${publicUrl}/api/witness/log\`.`,
+        `Every stone is also a leaf of a transparency log (C2SP tlog-tiles, RFC 6962 hashing) named \`${log.origin}\`. Once the next checkpoint covers it, \`GET ${publicUrl}/api/witness/{id}/proof\` gives a \`.tlog-proof\` that is checked offline, for ever. Keep the verifier key: \`${log.vkey}\`. The newest checkpoint is at \`${publicUrl}/log/checkpoint\`, what is known of the log at \`${publicUrl}/api/witness/log\`.`,
       ]
 
 /** A limit in the form of the `RateLimit-Policy` header: a quota for any window of so many seconds. */

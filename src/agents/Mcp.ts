@@ -141,14 +141,14 @@ export class Mcp extends Context.Service<
           const requestId = randomUUID()
           return Sql.isAway(cause)
             ? Effect.as(
-                DatabaseWatch.failed("A tool failed")(cause),
+                DatabaseWatch.failed("tool failed")(cause),
                 failed(request.id, codes.internal, "The server cannot read at the moment; try again in 2 seconds.", {
                   requestId,
                   retryAfter: 2,
                 }),
               )
             : Effect.as(
-                DatabaseWatch.failed("A tool failed", { tool: requestId })(cause),
+                DatabaseWatch.failed("tool failed", { tool: requestId })(cause),
                 failed(request.id, codes.internal, "The server failed, nothing was changed; try again.", { requestId }),
               )
         })

@@ -10,11 +10,12 @@ import { Items } from "./collectibles/Items.ts"
 import { PublicationChain } from "./collectibles/PublicationChain.ts"
 import { FieldGuide } from "./guide/FieldGuide.ts"
 import { Reveals } from "./Reveals.ts"
+import { SignedActs } from "./SignedActs.ts"
 import { WitnessChain } from "./witness/WitnessChain.ts"
 
 const chains = Layer.mergeAll(WitnessChain.layer, PublicationChain.layer, Reveals.layer)
 
-const reads = Layer.mergeAll(Acts.layer, FieldGuide.layer, CandleWall.layer, Catalogs.layer)
+const reads = Layer.mergeAll(Acts.layer, SignedActs.layer, FieldGuide.layer, CandleWall.layer, Catalogs.layer)
 
 /** The acts of an altar, built on their own services or on the database alone. */
 export type SoldActs = Layer.Layer<PaidActs, never, Layer.Services<typeof paidActs> | PublicUrl | SqlClient.SqlClient>

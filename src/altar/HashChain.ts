@@ -1,6 +1,7 @@
 /** The rules of any hash chain: gapless positions, each link naming and hashing its predecessor. */
 import { Effect, Option, Ref, Schema } from "effect"
 import { type ChainClaim, type ChainPoint, checkLink, genesis } from "../../schema/altar/ChainCheck.ts"
+import { log } from "../platform/LogMessages.ts"
 
 export { genesis }
 
@@ -31,7 +32,7 @@ export const make = Effect.fnUntraced(function* <L extends Link>(name: string, h
     // Any reader can hit the broken link again; the alarm rings only when the break is found.
     return Ref.getAndSet(last, Option.some(sequence)).pipe(
       Effect.tap((known) =>
-        Option.contains(known, sequence) ? Effect.void : Effect.logFatal("A hash chain is broken", error.message),
+        Option.contains(known, sequence) ? Effect.void : log("hash chain broken", { reason: error.message }),
       ),
       Effect.andThen(Effect.fail(error)),
     )

@@ -1,5 +1,6 @@
-/** `npm run variables`: writes `.env.example` and the table of the operator's guide from the table of variables. */
+/** `npm run variables`: writes `.env.example`, the guide's table of variables, and `docs/log-messages.md`. */
 import { readFileSync, writeFileSync } from "node:fs"
+import { messages } from "../platform/LogMessages.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
 import { groups } from "../server/config/Table.ts"
 
@@ -26,11 +27,27 @@ const table = `| what for | variables |
 ${groups.map(([title, variables]) => `| ${title} | ${variables.map(({ name }) => `\`${name}\``).join(", ")} |`).join("\n")}
 `
 
+const rows = (["Fatal", "Error", "Warn"] as const).flatMap((level) =>
+  Object.entries(messages[level]).map(([message, action]) => `| \`${message}\` | ${level.toLowerCase()} | ${action} |`),
+)
+
+const logMessages = `# Log messages
+
+Every message that asks for an action. A *fatal* message reports stored data that contradicts itself, an *error* needs an operator, and a
+*warn* reports a part that works worse: the server retries. Details are in the fields \`reason\` and \`cause\`. Names in italics are
+sections of [operations.md](operations.md).
+
+| message | level | action |
+| --- | --- | --- |
+${rows.join("\n")}
+`
+
 export const documents = () => {
   const guide = readFileSync(new URL("docs/operations.md", packageRoot), "utf8")
   return [
     [".env.example", example],
     ["docs/operations.md", guide.replace(/^\| what for \| variables \|\n(?:\|.*\n)+/mu, () => table)],
+    ["docs/log-messages.md", logMessages],
   ] as const
 }
 

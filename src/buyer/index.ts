@@ -4,6 +4,7 @@ import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import type * as MerkleProofs from "./log/MerkleProofs.ts"
 import type * as SignedCheckpoint from "./log/SignedCheckpoint.ts"
 import type * as StoneProof from "./log/StoneProof.ts"
+import type * as Receipt from "./receipt/VerifyReceipt.ts"
 import type { Call, Options } from "./Options.ts"
 import type { Orders } from "./Orders.ts"
 import type {
@@ -29,6 +30,9 @@ export type { Tree } from "./log/MerkleProofs.ts"
 export type { Cosignature, Opened, Trust } from "./log/SignedCheckpoint.ts"
 export type { StoneProven } from "./log/StoneProof.ts"
 export type { NotProven } from "./log/Verdict.ts"
+export type { ReceiptCheck } from "./receipt/Checks.ts"
+export type { ReceiptClaims } from "./receipt/Jws.ts"
+export type { ReceiptTrust, ReceiptVerdict } from "./receipt/VerifyReceipt.ts"
 export {
   type Broken,
   type Head,
@@ -43,6 +47,10 @@ export {
 /** Whether a `.tlog-proof` proves that the log includes a stone, by the log's verifier key; offline. */
 export const verifyProof: typeof StoneProof.verifyProof = (...of) =>
   import("./log/StoneProof.ts").then((log) => log.verifyProof(...of))
+
+/** Checks the receipt file of an act offline; each check says what was shown, and `open` ones were not. */
+export const verifyReceipt: typeof Receipt.verifyReceipt = (...of) =>
+  import("./receipt/VerifyReceipt.ts").then((receipt) => receipt.verifyReceipt(...of))
 
 /** The checkpoint of a signed note, when the log of this key signed it; offline. */
 export const openCheckpoint: typeof SignedCheckpoint.openCheckpoint = (...of) =>

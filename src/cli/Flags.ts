@@ -15,7 +15,7 @@ const atomicOf = (dollars: string) => {
   return whole === undefined ? Option.none() : Option.some(BigInt(whole) * 1_000_000n + BigInt(cents.padEnd(6, "0")))
 }
 
-const dollars = (name: string, says: string) =>
+export const dollars = (name: string, says: string) =>
   text(name, says, "dollars").pipe(
     Flag.filterMap(atomicOf, (given) => `${given} is no amount in dollars; write 0.05`),
     Flag.optional,

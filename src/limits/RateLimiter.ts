@@ -177,7 +177,7 @@ export class RateLimiter extends Context.Service<RateLimiter>()("spirit-altar/li
       Effect.withSpan("RateLimiter.sweep"),
     )
 
-    yield* DatabaseWatch.sweeping(sweep, sweepEvery, "Idle limits could not be removed")
+    yield* DatabaseWatch.sweeping(sweep, sweepEvery, "limit cleanup failed")
     return { take, peek, gate, sweep }
   }),
 }) {

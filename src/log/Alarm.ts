@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import type { LogStore } from "./LogStore.ts"
 import type { StopReason } from "./StopReason.ts"
+import { log } from "../platform/LogMessages.ts"
 
 /** Nothing is appended or signed for the given `reason`. Sales continue. */
 export class LogStopped extends Schema.TaggedError<LogStopped>()("LogStopped", { reason: Schema.String }) {}
@@ -13,8 +14,6 @@ export const stopped = (
   reason: StopReason,
 ): Effect.Effect<never, LogStopped | SqlError.SqlError> =>
   store.stop(reason).pipe(
-    Effect.tap((isFirst) =>
-      isFirst ? Effect.logFatal("The transparency log is stopped; stones are sold as before", reason) : Effect.void,
-    ),
+    Effect.tap((isFirst) => (isFirst ? log("log stopped", { reason }) : Effect.void)),
     Effect.andThen(Effect.fail(new LogStopped({ reason }))),
   )

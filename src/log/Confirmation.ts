@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Option, Ref } from "effect"
 import type { LastSignedLost } from "./LastSigned.ts"
 import type { LogStopped } from "./Alarm.ts"
 import type { Published, TreeHead } from "./LogRows.ts"
+import { log } from "../platform/LogMessages.ts"
 
 /** The state of the log at a server's start. */
 export interface Evidence {
@@ -63,9 +64,9 @@ export class Confirmation extends Context.Service<Confirmation>()("spirit-altar/
       const wait = isGiven ? Option.none<string>() : Option.some(waitOf(evidence))
       const before = yield* Ref.getAndSet(waiting, wait)
       if (Option.isSome(wait) && Option.isNone(before)) {
-        yield* Effect.logWarning(`The transparency log signs nothing yet. It waits for ${wait.value}.`)
+        yield* log("log waiting", { evidence: wait.value })
       }
-      if (isGiven && Option.isSome(before)) yield* Effect.logInfo("The transparency log is confirmed and goes on")
+      if (isGiven && Option.isSome(before)) yield* log("log confirmed")
       return isGiven
     })
 

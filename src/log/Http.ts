@@ -26,48 +26,54 @@ const withheld = HttpServerResponse.text("This part of the log does not hold, an
   headers: { "cache-control": "no-store" },
 })
 
-/** Maximum number of cached bundles, each with its compressed variants at most 250 KB. */
+/** Maximum numbers of files in memory: a bundle has at most 250 KB with its compressed variants, a tile 8 KB. */
 const mostBundles = 160
+const mostTiles = 1024
 
-/** Bundles are verified against the stones and compressed once in this time, not per request. */
-export const layerWith = (fresh: Duration.Duration) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const log = yield* PublishedLog
-      const bundles = yield* Cache.makeWith(
-        Effect.fnUntraced(function* (place: Parameters<typeof log.bundle>[0]) {
-          return cachedResponse(yield* log.bundle(place), octets)
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const log = yield* PublishedLog
+
+    /**
+     * Files that were proved by a signed checkpoint. No later checkpoint contradicts it, so they are served from memory
+     * without a query. `Rereading` finds rows that changed since.
+     */
+    const proved = <Place, E>(
+      read: (place: Place) => Effect.Effect<Uint8Array, E>,
+      capacity: number,
+      isCompressible: boolean,
+    ) =>
+      Cache.makeWith(
+        (place: Place) => Effect.map(read(place), (bytes) => cachedResponse(bytes, { ...octets, isCompressible })),
+        { capacity, timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero) },
+      )
+    const bundles = yield* proved(log.bundle, mostBundles, true)
+    const tiles = yield* proved(log.tile, mostTiles, false)
+
+    /** The file at a path below the prefix. Any other spelling is not found. */
+    const find = Effect.fnUntraced(function* (path: string) {
+      if (path === "checkpoint") {
+        const { note } = yield* log.checkpoint
+        return cachedResponse(note, {
+          contentType: "text/plain; charset=utf-8",
+          headers: forAnyOrigin,
+          isCompressible: false,
+        })
+      }
+      const file = parsePath(path)
+      if (file instanceof Malformed) return undefined
+      return yield* file.kind === "entries" ? Cache.get(bundles, file) : Cache.get(tiles, file)
+    })
+
+    return HttpRouter.add("GET", `${prefix}*`, (request) =>
+      find(request.url.slice(prefix.length)).pipe(
+        Effect.flatMap((file) => file?.respond(request) ?? Effect.succeed(notThere)),
+        Effect.catchTags({
+          NotPublished: () => Effect.succeed(notThere),
+          LogStopped: () => Effect.succeed(withheld),
+          ChainBroken: () => Effect.succeed(withheld),
         }),
-        { capacity: mostBundles, timeToLive: (exit) => (Exit.isSuccess(exit) ? fresh : Duration.zero) },
-      )
-
-      /** The file at a path below the prefix. Any other spelling is not found. */
-      const find = Effect.fnUntraced(function* (path: string) {
-        if (path === "checkpoint") {
-          const { note } = yield* log.checkpoint
-          return cachedResponse(note, {
-            contentType: "text/plain; charset=utf-8",
-            headers: forAnyOrigin,
-            isCompressible: false,
-          })
-        }
-        const resource = parsePath(path)
-        if (resource instanceof Malformed) return undefined
-        if (resource.kind === "entries") return yield* Cache.get(bundles, resource)
-        return cachedResponse(yield* log.tile(resource), { ...octets, isCompressible: false })
-      })
-
-      return HttpRouter.add("GET", `${prefix}*`, (request) =>
-        find(request.url.slice(prefix.length)).pipe(
-          Effect.flatMap((file) => file?.respond(request) ?? Effect.succeed(notThere)),
-          Effect.catchTags({
-            NotPublished: () => Effect.succeed(notThere),
-            LogStopped: () => Effect.succeed(withheld),
-            ChainBroken: () => Effect.succeed(withheld),
-          }),
-        ),
-      )
-    }),
-  )
-
-export const layer = layerWith(Duration.minutes(1))
+      ),
+    )
+  }),
+)

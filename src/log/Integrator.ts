@@ -112,7 +112,7 @@ export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/
             ChainBroken: ({ message }) => Effect.ignore(stopped(store, `the chain is broken: ${message}`)),
           }),
         )
-        yield* repeatStage(work, "Stones could not be added to the log", chain.settled(pollInterval))
+        yield* repeatStage(work, "log integration failed", chain.settled(pollInterval))
       }),
     ).pipe(Layer.provideMerge(Integrator.layerNoLoop(config)))
 }

@@ -10,6 +10,7 @@ import { LastSigned } from "./LastSigned.ts"
 import { LogStore } from "./LogStore.ts"
 import { PublishedLog } from "./PublishedLog.ts"
 import { Publisher, type PublisherConfig } from "./Publisher.ts"
+import * as Rereading from "./Rereading.ts"
 import { WitnessPolicyInvalid, Witnesses } from "./Witnesses.ts"
 
 export interface LogConfig extends PublisherConfig {
@@ -44,7 +45,7 @@ export const layer = (config: LogConfig | undefined) => {
   const witnesses =
     config.policyFile === undefined ? Witnesses.none : witnessesOf(config.policyFile, config.signer.vkey)
   return Layer.merge(
-    PublishedLog.layer(config),
+    Layer.provideMerge(Rereading.layer, PublishedLog.layer(config)),
     Publisher.layer(config).pipe(Layer.provide([lastSigned, Integrator.layer()])),
   ).pipe(Layer.provideMerge(Confirmation.layer), Layer.provide(Layer.merge(LogStore.layer, witnesses)))
 }

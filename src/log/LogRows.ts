@@ -12,6 +12,8 @@ export interface TreeHead {
 /** The state of the tree. `stopped` is the reason why nothing is appended or signed any more. */
 export interface LogHead extends TreeHead {
   readonly stopped: Option.Option<{ readonly reason: string; readonly at: Date }>
+  /** Seconds until the next checkpoint may be signed; 0 when it may be now. */
+  readonly rest: number
 }
 
 /** A checkpoint as signed and published. */
@@ -25,6 +27,7 @@ const HeadRow = Schema.Struct({
   root: Schema.Uint8Array,
   stoppedReason: Schema.NullOr(Schema.String),
   stoppedAt: Schema.NullOr(Schema.Date),
+  rest: Schema.Int,
 })
 
 const TileRow = Schema.Struct({ level: Schema.Int, index: Whole, hashes: Schema.Uint8Array })
@@ -69,9 +72,10 @@ export const pathsOf = rowsOf("log_checkpoints", PathRow)
 export const stonePathsOf = rowsOf("log_checkpoints", StonePathRow)
 export const extendedOf = rowsOf("log_tiles", ExtendedRow)
 
-export const headOf = ({ root, size, stoppedAt, stoppedReason }: typeof HeadRow.Type): LogHead => ({
+export const headOf = ({ rest, root, size, stoppedAt, stoppedReason }: typeof HeadRow.Type): LogHead => ({
   size,
   root,
+  rest,
   stopped:
     stoppedReason === null || stoppedAt === null
       ? Option.none()

@@ -26,7 +26,9 @@ const topLevel = 6
 export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogStore", {
   make: Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const headColumns = sql.literal("size, root, stopped_reason, stopped_at")
+    const headColumns = sql.literal(
+      "size, root, stopped_reason, stopped_at, greatest(0, ceil(extract(epoch FROM rests_until - now())))::int AS rest",
+    )
     const running = sql.literal("EXISTS (SELECT 1 FROM log_head WHERE id = 1 AND stopped_reason IS NULL)")
     const newestOne = sql`SELECT size, root, note, published_at FROM log_checkpoints ORDER BY size DESC LIMIT 1`
     const pathColumns = sql.literal("c.size, c.root, c.note, c.published_at, t.level::int AS level, t.index, t.hashes")
@@ -89,6 +91,15 @@ export class LogStore extends Context.Service<LogStore>()("spirit-altar/log/LogS
       }),
 
       newest: Effect.map(checkpointsOf(newestOne), ([row]) => Option.map(Option.fromUndefinedOr(row), publishedOf)),
+
+      /** Claims the next checkpoint and begins the pause after it. False while a pause lasts, on any server. */
+      takeTurn: (seconds: number) =>
+        Effect.map(
+          sql`
+            UPDATE log_head SET rests_until = now() + make_interval(secs => ${seconds})
+            WHERE id = 1 AND rests_until <= now() RETURNING id`,
+          (taken) => taken.length > 0,
+        ),
 
       /** Publishes a checkpoint of a size the tree has. An existing one stays, and a stopped log publishes nothing. */
       publish: ({ root, size }: TreeHead, note: string) =>

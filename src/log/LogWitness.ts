@@ -1,6 +1,6 @@
 /** A client for one witness of the log (C2SP tlog-witness), with short timeouts. */
 import { Clock, Effect, Option, Ref, Schema } from "effect"
-import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
+import { HttpBody, HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { addCheckpointText, parseSize, sizeType } from "../../schema/log/AddCheckpoint.ts"
 import { type Bytes, Malformed } from "../../schema/log/Bytes.ts"
 import { type Checkpoint, parseCheckpoint, parseCosignature } from "../../schema/log/Checkpoint.ts"
@@ -47,8 +47,10 @@ export interface LogWitness {
   readonly cosign: (asked: CosignRequest) => Effect.Effect<string, NotWitnessed>
   /** Returns the signature line of a witness that has signed this log before. Never causes a first signature. */
   readonly vouch: (asked: CosignRequest) => Effect.Effect<string, NotWitnessed>
-  /** The witness's checkpoint of this log, if it has one signed with the log's key. Fails without an answer. */
+  /** The witness's checkpoint of this log, if it shows one signed with the log's key. Fails without an answer. */
   readonly held: Effect.Effect<Option.Option<Checkpoint>, NotWitnessed>
+  /** The same, but none only if it signed nothing of this log. It is shown the empty log's note to find out. */
+  readonly recall: (empty: string) => Effect.Effect<Option.Option<Checkpoint>, NotWitnessed>
 }
 
 export const make = Effect.fnUntraced(function* (
@@ -81,6 +83,10 @@ export const make = Effect.fnUntraced(function* (
       Effect.flatMap((response) => Effect.map(textOf(response), (text) => ({ response, text }))),
     )
 
+  /** The size that the witness signed last, if it says so. */
+  const sizeIn = ({ headers, status }: HttpClientResponse.HttpClientResponse, text: string) =>
+    status === 409 && headers["content-type"]?.split(";")[0]?.trim() === sizeType ? parseSize(text) : undefined
+
   const lineOf = Effect.fnUntraced(function* (text: string, answer: string) {
     const signatures = parseSignatureLines(answer)
     const own = signatures instanceof Malformed ? undefined : signatures.find((one) => verifier.holds(text, one))
@@ -107,8 +113,7 @@ export const make = Effect.fnUntraced(function* (
         yield* Ref.set(lastSize, checkpoint.size)
         return line
       }
-      const isSize = response.headers["content-type"]?.split(";")[0]?.trim() === sizeType
-      const size = response.status === 409 && isSize ? parseSize(text) : undefined
+      const size = sizeIn(response, text)
       if (size === undefined) return yield* failed(`it answered ${response.status}`, response.status === 422)
       if (size === 0 && !mayBeFirst) return yield* failed("it has signed nothing of this log, and so confirms nothing")
       if (size > checkpoint.size) {
@@ -146,5 +151,20 @@ export const make = Effect.fnUntraced(function* (
     }),
   )
 
-  return { name, verifier, cosign, vouch, held } satisfies LogWitness
+  /** None, or a failure if the witness may have signed something that it does not show. */
+  const unsigned = Effect.fnUntraced(function* (empty: string) {
+    const { response, text } = yield* post(addCheckpointText({ old: 0, hashes: [], note: empty }))
+    const size = sizeIn(response, text)
+    if (size !== undefined && size > 0) {
+      return yield* failed(`it signed ${size} stones, and shows no checkpoint of them`)
+    }
+    // It signs the empty log, holds it, does not know this log, or signs no empty one: nothing is there to contradict.
+    if (size === 0 || [200, 404, 422].includes(response.status)) return Option.none<Checkpoint>()
+    return yield* failed(`it shows no checkpoint, and answered ${response.status}`)
+  })
+
+  const recall: LogWitness["recall"] = (empty) =>
+    Effect.flatMap(held, (shown) => (Option.isNone(shown) ? bounded(unsigned(empty)) : Effect.succeed(shown)))
+
+  return { name, verifier, cosign, vouch, held, recall } satisfies LogWitness
 })

@@ -9,7 +9,7 @@ import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { stopped } from "./Alarm.ts"
 import type { Path, Published } from "./LogRows.ts"
 import { LogStore } from "./LogStore.ts"
-import type { PublisherConfig } from "./Publisher.ts"
+import type { Signing } from "./Publisher.ts"
 import * as TileMemo from "./TileMemo.ts"
 import { isWitnessed, noWitnesses, Witnesses } from "./Witnesses.ts"
 import { isSound, leafAt, leafOf, proofOf, type TileReader } from "./Tree.ts"
@@ -29,18 +29,19 @@ export class StoneUnknown extends Schema.TaggedError<StoneUnknown>()("StoneUnkno
 export interface StoneProofFile {
   readonly text: string
   readonly sequence: number
-  /** Whether a witness has signed and the log's policy is met. A later proof adds nothing. */
+  /** Whether the quorum of the log's policy has signed. A reader needs no later proof. */
   readonly isFinal: boolean
 }
 
 export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/log/PublishedLog", {
-  make: ({ origin, signer }: PublisherConfig) =>
+  make: ({ origin, signer }: Signing) =>
     Effect.gen(function* () {
       const store = yield* LogStore
       const chain = yield* WitnessChain
       const witnesses = yield* Witnesses
       const genuine = yield* Ref.make<Published | undefined>(undefined)
       const hashOf = TileMemo.make()
+      const hasQuorum = Option.exists(witnesses.policy, ({ quorum }) => quorum !== "none")
 
       /** Verifies a checkpoint. The key signs the same bytes each time, so a changed row does not match. */
       const checked = Effect.fnUntraced(function* (published: Option.Option<Published>) {
@@ -123,21 +124,21 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
           return {
             text: proofFileText({ extra: undefined, index, hashes: exact, checkpoint: note }),
             sequence,
-            isFinal: isWitnessed(witnesses, note) && Option.exists(witnesses.cosigned(note), (some) => some.length > 0),
+            isFinal: hasQuorum && isWitnessed(witnesses, note),
           }
         },
         Effect.catchTag("SqlError", Effect.die),
       )
 
+      const head = Effect.catchTag(store.head, "SqlError", Effect.die)
       const identity: LogIdentity = { origin, vkey: signer.vkey }
       return {
         /** The log's origin and public key; none if this server has no log. */
         identity: Option.some(identity),
         /** Why nothing new is covered any more, if the log is stopped. */
-        stopped: store.head.pipe(
-          Effect.map((head) => Option.map(head.stopped, ({ reason }) => reason)),
-          Effect.catchTag("SqlError", Effect.die),
-        ),
+        stopped: Effect.map(head, ({ stopped }) => Option.map(stopped, ({ reason }) => reason)),
+        /** Seconds until the next checkpoint is due. */
+        rest: Effect.map(head, ({ rest }) => rest),
         checkpoint,
         tile,
         bundle,
@@ -151,6 +152,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
   static readonly none = Layer.succeed(PublishedLog, {
     identity: Option.none(),
     stopped: Effect.succeedNone,
+    rest: Effect.succeed(0),
     checkpoint: Effect.fail(new NotPublished({})),
     tile: () => Effect.fail(new NotPublished({})),
     bundle: () => Effect.fail(new NotPublished({})),
@@ -158,5 +160,5 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
     witnesses: noWitnesses,
   })
 
-  static readonly layer = (config: PublisherConfig) => Layer.effect(PublishedLog, PublishedLog.make(config))
+  static readonly layer = (config: Signing) => Layer.effect(PublishedLog, PublishedLog.make(config))
 }

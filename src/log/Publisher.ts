@@ -13,13 +13,18 @@ import type { Signer } from "./Signer.ts"
 import { type HeldCheckpoint, NotWitnessed } from "./LogWitness.ts"
 import { pollInterval, repeatStage } from "./StageLoop.ts"
 import type { StopReason } from "./StopReason.ts"
-import { edgeOf, edgePlaces, placesOf, proofOf, rootOf } from "./Tree.ts"
+import { edgeOf, edgePlaces, placesOf, proofOf, rootOf, rootOfNothing } from "./Tree.ts"
 import { Witnesses } from "./Witnesses.ts"
 
-export interface PublisherConfig {
+export interface Signing {
   readonly signer: Signer
   /** The first line of every checkpoint, for the life of the log. */
   readonly origin: string
+}
+
+export interface PublisherConfig extends Signing {
+  /** Minimum seconds between two checkpoints, on all servers together. */
+  readonly publishSeconds: number
 }
 
 /** Milliseconds after which an unchanged log is dated again. An older date means that no server is running. */
@@ -36,7 +41,7 @@ type Signed =
   | `the checkpoint that the log witness ${string} holds`
 
 export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Publisher", {
-  make: ({ origin, signer }: PublisherConfig) =>
+  make: ({ origin, publishSeconds, signer }: PublisherConfig) =>
     Effect.gen(function* () {
       const store = yield* LogStore
       const lastSigned = yield* LastSigned
@@ -133,7 +138,7 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         const kept = yield* lastSigned.recall
         // A server without a record first asks the witnesses for theirs, so that it never signs a fork.
         if (Option.isNone(kept)) {
-          const held = yield* witnesses.recall
+          const held = yield* witnesses.recall(noteOf({ size: 0, root: rootOfNothing }))
           yield* Ref.update(unproved, (before) => [...before, ...held])
         }
         const held = yield* Ref.get(unproved)
@@ -154,7 +159,8 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         const now = yield* Clock.currentTimeMillis
         const isRecent = Option.exists(newest, ({ at }) => now - at.getTime() < confirmEvery)
         const isGiven = yield* confirmation.isGiven
-        if (isGiven && isCovered && isKnown && isRecent && held.length === 0) {
+        const isIdle = isCovered ? isKnown && isRecent : tree.rest > 0
+        if (isGiven && isIdle && held.length === 0) {
           if (Option.isSome(newest)) yield* witnessAgain(newest.value)
           return false
         }
@@ -174,6 +180,7 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         const hasWitnesses = Option.exists(witnesses.policy, (policy) => policy.witnesses.some(({ url }) => url))
         const { isAnyHeard } = witnesses
         if (!(yield* confirmation.settle({ newest, file, hasWitnesses, isAnyHeard, isWitnessed }))) return false
+        if (!isCovered && !(yield* store.takeTurn(publishSeconds))) return false
         const note = noteOf(tree)
         // Includes checkpoints of other servers: each server must know them when a restored backup does not.
         if (!isKnown) yield* lastSigned.remember(note)
@@ -188,7 +195,7 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         Effect.withSpan("Publisher.publish"),
       )
 
-      /** Publishes a checkpoint of the integrated stones; false when the newest one covers them. */
+      /** Publishes a checkpoint of the integrated stones; false when the newest one covers them or is too recent. */
       return { publish }
     }),
 }) {
@@ -203,7 +210,7 @@ export class Publisher extends Context.Service<Publisher>()("spirit-altar/log/Pu
         const { grown } = yield* Integrator
         // A stopped log has raised its own alarm.
         const work = Effect.catchTag(publish, "LogStopped", () => Effect.void)
-        yield* repeatStage(work, "No checkpoint could be published", grown.wait(pollInterval))
+        yield* repeatStage(work, "checkpoint publication failed", grown.wait(pollInterval))
       }),
     ).pipe(Layer.provideMerge(Publisher.layerNoLoop(config)))
 }

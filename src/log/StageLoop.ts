@@ -1,6 +1,7 @@
 /** Runs a stage of the log in a loop. Any number of servers may, and none waits for another. */
 import { type Cause, Effect, type Scope } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
+import type { LogMessage } from "../platform/LogMessages.ts"
 
 /** Another server's progress is found within this time, this server's own at once. */
 export const pollInterval = "1 second"
@@ -9,7 +10,7 @@ const pauseAfterFailure = "5 seconds"
 /** Repeats the work while its scope is open. `what` is the log message of a failure. */
 export const repeatStage = <A, E, R>(
   work: Effect.Effect<A, E, R>,
-  what: string,
+  what: LogMessage,
   rest: Effect.Effect<unknown>,
 ): Effect.Effect<unknown, never, R | Scope.Scope> =>
   work.pipe(

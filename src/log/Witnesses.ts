@@ -6,6 +6,7 @@ import { parseNote } from "../../schema/log/Note.ts"
 import type { Policy } from "../../schema/log/Policy.ts"
 import { type CosignRequest, type HeldCheckpoint, make, type NotWitnessed, defaultTimeoutMillis } from "./LogWitness.ts"
 import { cosignatureVerifier, logVerifier, type Verifier } from "./Verifier.ts"
+import { log } from "../platform/LogMessages.ts"
 
 /** The policy names an invalid key; the message says which. */
 export class WitnessPolicyInvalid extends Schema.TaggedError<WitnessPolicyInvalid>()("WitnessPolicyInvalid", {
@@ -55,8 +56,11 @@ export class Witnesses extends Context.Service<
     readonly cosigned: (note: string) => Option.Option<ReadonlyArray<Cosigned>>
     /** Whether a signature is missing under a note and a witness is due to be asked for it. */
     isDue(note: string): Effect.Effect<boolean>
-    /** The checkpoints of witnesses not heard since the start. One without an answer is asked again later. */
-    readonly recall: Effect.Effect<ReadonlyArray<HeldCheckpoint>>
+    /**
+     * The checkpoints of witnesses not heard since the start; `empty` is the note of the empty log. A witness that does
+     * not say what it holds is asked again later.
+     */
+    recall(empty: string): Effect.Effect<ReadonlyArray<HeldCheckpoint>>
     /** Whether a witness has answered since this server started; true if none can be asked. */
     readonly isAnyHeard: Effect.Effect<boolean>
     /** Signature lines of the witnesses that sign, and the checkpoints of those that hold another history. */
@@ -76,7 +80,7 @@ export class Witnesses extends Context.Service<
           verifier instanceof Malformed
             ? Effect.fail(new WitnessPolicyInvalid({ message: verifier.message }))
             : Effect.succeed(verifier)
-        const log = yield* valid(logVerifier(vkey))
+        const ownVerifier = yield* valid(logVerifier(vkey))
         const verifiers = yield* Effect.forEach(policy.witnesses, (one) => valid(cosignatureVerifier(one.vkey)))
         const asking = yield* Effect.forEach(
           policy.witnesses.flatMap(({ name, url }, at) => {
@@ -84,7 +88,7 @@ export class Witnesses extends Context.Service<
             return url === undefined || verifier === undefined ? [] : [{ name, url, verifier }]
           }),
           ({ name, url, verifier }) =>
-            Effect.map(make(name, url, verifier, log, patience), (witness) => ({
+            Effect.map(make(name, url, verifier, ownVerifier, patience), (witness) => ({
               witness,
               rest: 0,
               restsUntil: 0,
@@ -105,9 +109,7 @@ export class Witnesses extends Context.Service<
 
         const failed = Effect.fnUntraced(function* (one: (typeof asking)[number], { isDoubt, message }: NotWitnessed) {
           if (one.rest === 0) {
-            yield* Effect.logWarning(
-              `The log witness ${one.witness.name} does not sign: ${message}. It is asked again.`,
-            )
+            yield* log("log witness not signing", { witness: one.witness.name, reason: message })
           }
           one.rest = longer(one.rest)
           one.restsUntil = (yield* Clock.currentTimeMillis) + one.rest
@@ -122,7 +124,7 @@ export class Witnesses extends Context.Service<
               one.isHeard = true
               if (one.rest === 0) return Effect.void
               one.rest = 0
-              return Effect.logInfo(`The log witness ${one.witness.name} signs again.`)
+              return log("log witness signing", { witness: one.witness.name })
             }),
             Effect.map((lines) => ({ lines, held: new Array<HeldCheckpoint>() })),
             Effect.catch((error) => failed(one, error)),
@@ -138,8 +140,8 @@ export class Witnesses extends Context.Service<
         })
 
         const hear = Effect.fnUntraced(
-          function* (one: (typeof asking)[number]) {
-            const held = yield* one.witness.held
+          function* (one: (typeof asking)[number], empty: string) {
+            const held = yield* one.witness.recall(empty)
             one.isHeard = true
             return Option.toArray(held).map((checkpoint): HeldCheckpoint => ({ witness: one.witness.name, checkpoint }))
           },
@@ -148,9 +150,7 @@ export class Witnesses extends Context.Service<
               hearing,
               Effect.fnUntraced(function* ({ message }) {
                 if (one.recallRest === 0) {
-                  yield* Effect.logWarning(
-                    `The log witness ${one.witness.name} does not say what it signed: ${message}. It is asked again.`,
-                  )
+                  yield* log("log witness recall failed", { witness: one.witness.name, reason: message })
                 }
                 one.recallRest = longer(one.recallRest)
                 one.recallAt = (yield* Clock.currentTimeMillis) + one.recallRest
@@ -159,14 +159,14 @@ export class Witnesses extends Context.Service<
             ),
         )
 
-        const recall = Effect.gen(function* () {
+        const recall = Effect.fn("Witnesses.recall")(function* (empty: string) {
           const now = yield* Clock.currentTimeMillis
           const unheard = asking.filter(
             ({ isHeard, recallAt, restsUntil }) => !isHeard && Math.max(recallAt, restsUntil) <= now,
           )
-          const held = yield* Effect.forEach(unheard, (one) => hear(one), { concurrency: "unbounded" })
+          const held = yield* Effect.forEach(unheard, (one) => hear(one, empty), { concurrency: "unbounded" })
           return held.flat()
-        }).pipe(Effect.withSpan("Witnesses.recall"))
+        })
 
         return Witnesses.of({
           policy: Option.some(policy),
@@ -192,7 +192,7 @@ export const noWitnesses: Witnesses["Service"] = {
   policy: Option.none(),
   cosigned: (note) => cosignedOf([], note),
   isDue: () => Effect.succeed(false),
-  recall: Effect.succeed([]),
+  recall: () => Effect.succeed([]),
   isAnyHeard: Effect.succeed(true),
   cosign: () => Effect.succeed({ lines: "", held: [] }),
   vouch: () => Effect.succeed({ lines: "", held: [] }),

@@ -53,7 +53,7 @@ export const guarded = <R>(
         (cause) => {
           const page = ErrorPage.failed(requestIdOf(request), pathname)
           return Effect.as(
-            DatabaseWatch.failed("A page failed")(cause),
+            DatabaseWatch.failed("page failed")(cause),
             Sql.isAway(cause)
               ? HttpServerResponse.setHeader(bare(frame, 503, page), "retry-after", "2")
               : bare(frame, 500, page),

@@ -14,6 +14,7 @@ import { preferred } from "../http/Accept.ts"
 import { fresh, refuse } from "../http/Responses.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import { Frame } from "./Frame.ts"
+import { ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
 import * as ActPage from "./templates/Act.ts"
 import { actReader } from "./templates/ActList.ts"
 import type { Page } from "./templates/Layout.ts"
@@ -54,12 +55,13 @@ export const layer = HttpRouter.use((router) =>
     const stones = yield* WitnessStones
     const frame = yield* Frame
     const { publicUrl } = frame
+    const isSigning = (yield* ReceiptKeys) !== undefined
     const log = Option.getOrUndefined((yield* PublishedLog).identity)
 
     const act: Find = (id) =>
       Effect.map(acts.get(id), (text): Found => ({
         json: jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(text) }),
-        page: Effect.zipWith(actOf(text), Clock.currentTimeMillis, ActPage.act),
+        page: Effect.zipWith(actOf(text), Clock.currentTimeMillis, (one, now) => ActPage.act(one, now, isSigning)),
       }))
 
     const stone: Find = (id) =>
@@ -67,7 +69,7 @@ export const layer = HttpRouter.use((router) =>
         Effect.map(encodeStone(one), (json): Found => ({
           json: jsonOf<typeof WitnessAnswer.Encoded>({ ok: true, stone: json, receipt: new JsonText(receipt) }),
           page: Effect.map(receiptOf(receipt), (read) =>
-            StonePage.stone({ stone: one, receipt: read, publicUrl, log }),
+            StonePage.stone({ stone: one, receipt: read, publicUrl, log, isSigning }),
           ),
         })),
       )

@@ -4,6 +4,7 @@ import { FacilitatorUnavailable, SellingPaused } from "../../schema/payments/Err
 import { Selling } from "./ledger/Selling.ts"
 import { type Funds, Settlement } from "./Settlement.ts"
 import { TokenWatch } from "./x402/node/TokenWatch.ts"
+import { log } from "../platform/LogMessages.ts"
 
 export interface AvailabilityState {
   readonly isPaused: boolean
@@ -24,11 +25,9 @@ export class Availability extends Context.Service<Availability>()("spirit-altar/
     const reported = yield* Ref.make<string | undefined>(undefined)
 
     const report = Effect.fnUntraced(function* ({ isPaused, obstacle }: Omit<AvailabilityState, "settlement">) {
-      const why = isPaused ? "The operator has paused sales" : obstacle
-      if ((yield* Ref.getAndSet(reported, why)) === why) return
-      yield* why === undefined
-        ? Effect.logInfo("payments are taken")
-        : Effect.logError("payments are not taken", { why })
+      const reason = isPaused ? "The operator has paused sales" : obstacle
+      if ((yield* Ref.getAndSet(reported, reason)) === reason) return
+      yield* reason === undefined ? log("payments available") : log("payments unavailable", { reason })
     })
 
     const state = Effect.all([selling.paused, token.obstacle, settlement.obstacle, settlement.funds], {

@@ -1,15 +1,20 @@
 /** The 402 answers of a paid request: an offer, a refused payment, a failed attempt. */
 import { Effect, Option } from "effect"
 import { PaymentFailed, PaymentInvalid, PaymentRequired, PaymentsUnavailable } from "../../schema/payments/Errors.ts"
+import type { Refund } from "../../schema/payments/Refund.ts"
 import type { FailedAttempt } from "./ledger/Attempt.ts"
 import { contractsRefused, unknownRefused } from "./ledger/InFlightPayments.ts"
 import { UnmatchedPayments } from "./ledger/UnmatchedPayments.ts"
+import { Refunds } from "./ledger/Refunds.ts"
 import type { SoldAct } from "./PaidAct.ts"
 import type { PaidRequest } from "./PaidRequest.ts"
 import type { PaymentRejected } from "./PaymentRejected.ts"
-import type { Rail } from "./Payment.ts"
+import { claimOf, type Rail } from "./Payment.ts"
 import { challengeOf, PaymentTerms, saleOf, type Terms } from "./PaymentTerms.ts"
 import { couldNotPay } from "./protocol/Decision.ts"
+import { PublicUrl } from "../platform/PublicUrl.ts"
+import { ReceiptKeys } from "./receipts/ReceiptKeys.ts"
+import { withOffer } from "./receipts/SignedOffer.ts"
 import type { VoidReason } from "./x402/evidence/Evidence.ts"
 
 /** URLs carry parameters, so the cache needs a limit. */
@@ -64,10 +69,23 @@ const paidAfterwards = (rail: Rail, transaction: string) =>
     ? `This card was charged after its attempt had ended unpaid: payment intent ${transaction} is noted for the operator, who delivers or refunds it. Do not pay again before they have looked.`
     : `This payment was found after its attempt had ended unpaid: transaction ${transaction} paid us and is noted for the operator. Do not sign again: until its validBefore, send this same payment with a new Idempotency-Key to have what it paid for; after that, ask the operator.`
 
+/** The message once the payment was refunded, or is about to be; none after a refund that failed. */
+const refundedAfterwards = ({ amountAtomic, payer, refundTransaction, state }: Refund) =>
+  state === "REFUND_FAILED"
+    ? Option.none<string>()
+    : Option.some(
+        state === "REFUND_PENDING"
+          ? `This payment was found after its attempt had ended unpaid, and ${amountAtomic} atomic USDC of it are on the way back to ${payer}. It can buy nothing any more. To buy, start again with a new Idempotency-Key and a new payment.`
+          : `This payment was found after its attempt had ended unpaid, and ${amountAtomic} atomic USDC of it were refunded to ${payer} in transaction ${refundTransaction}. To buy, start again with a new Idempotency-Key and a new payment.`,
+      )
+
 /** Each constructor fails with its 402, or with the names of missing settings. */
 export const make = Effect.gen(function* () {
   const setting = yield* PaymentTerms
   const unclaimed = yield* UnmatchedPayments
+  const publicUrl = yield* PublicUrl
+  const key = (yield* ReceiptKeys)?.offers
+  const refunds = yield* Refunds
   const terms: Effect.Effect<Terms, PaymentsUnavailable> =
     setting._tag === "Ready"
       ? Effect.succeed(setting.terms)
@@ -81,7 +99,8 @@ export const make = Effect.gen(function* () {
     const name = `${act.name} ${request.url}`
     const known = offers.get(name)
     if (known !== undefined) return yield* known
-    const challenge = challengeOf(ours, saleOf(act, request.url, request.parameters), "payment_required")
+    const plain = challengeOf(ours, saleOf(act, request.url, request.parameters), "payment_required")
+    const challenge = key === undefined ? plain : withOffer(publicUrl, key, plain)
     const offer = new PaymentRequired({ challenge })
     if (offers.size < offersKept) offers.set(name, offer)
     return yield* offer
@@ -101,6 +120,10 @@ export const make = Effect.gen(function* () {
     const challenge = challengeOf(yield* terms, { amountAtomic, url, description: act }, reason)
     const found = yield* unclaimed.ofFailed(attempt)
     if (Option.isSome(found)) {
+      const refund = payment.rail === "card" ? Option.none<Refund>() : yield* refunds.ofPayment(claimOf(payment))
+      const message = Option.flatMap(refund, refundedAfterwards)
+      if (Option.isSome(refund) && Option.isSome(message))
+        return yield* new PaymentFailed({ reason, challenge, message: message.value, refund: refund.value })
       return yield* new PaymentFailed({ reason, challenge, message: paidAfterwards(payment.rail, found.value) })
     }
     const isOver = payment.rail === "card" || ends.has(reason)

@@ -2,6 +2,7 @@
 import { Clock, Effect, Exit, Metric } from "effect"
 import { seriesOf } from "../platform/Series.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
+import { log } from "../platform/LogMessages.ts"
 
 export type State = "none" | Attempt["state"] | "final" | "moved" | "lost"
 
@@ -38,7 +39,7 @@ export const changed = ({ acceptedAt, act, evidence, from, id, to, transaction }
     yield* Metric.update(transitions({ act, from, to }), 1)
     if (from === "pending" && ageMs !== undefined) yield* Metric.update(lifetimes({ state: to }), ageMs / 1000)
     const line = { attempt: id, act, from, to, evidence, transaction: transaction ?? undefined, ageMs }
-    yield* Effect.logInfo("attempt", line)
+    yield* log("attempt", line)
   })
 
 // Seconds, for steps that a payment waits for.

@@ -2,6 +2,7 @@
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import type { FailureVerdict } from "./ledger/Attempt.ts"
+import { refundAct } from "./ledger/RefundSql.ts"
 import { type SettledTransfer, SettledTransfers } from "./ledger/SettledTransfers.ts"
 import * as Trace from "../platform/Trace.ts"
 import { changed } from "./Changes.ts"
@@ -9,6 +10,7 @@ import { decide } from "./protocol/Decision.ts"
 import { Settlement } from "./Settlement.ts"
 import { Chain } from "./x402/node/Chain.ts"
 import { findingOf } from "./x402/evidence/Evidence.ts"
+import { log } from "../platform/LogMessages.ts"
 
 export interface FinalityConfig {
   /** Pause between two sweeps, and the minimum time between two inquiries that agree that a transfer is lost. */
@@ -50,9 +52,12 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
     const lose = Effect.fnUntraced(function* ({ act, id, transaction }: SettledTransfer, verdict: FailureVerdict) {
       if (yield* transfers.lose(id, verdict)) {
         yield* changed({ id, act, from: "settled", to: "lost", evidence: verdict.reason, transaction })
-        yield* Effect.logError(
-          `The payment of ${act} ${id} is lost: the block of ${transaction} was reorganised away (${verdict.reason}). The act stays and is marked; the payer was not charged. /api/health fails until an operator acknowledges it`,
-        )
+        yield* log(act === refundAct ? "refund lost" : "payment lost", {
+          attempt: id,
+          act,
+          transaction,
+          reason: verdict.reason,
+        })
       }
     })
 
@@ -66,12 +71,7 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
       if (Option.isNone(submission)) {
         return yield* transfers.defer(held.value, null, Math.min(retryAfterMillis(checks), orphanedAfterMillis))
       }
-      const { _tag } = submission.value
-      const isIn = _tag === "Submitted" || _tag === "Unclear"
-      yield* Effect.logWarning(
-        `The payment of ${act} ${id} was taken back with the block of ${transaction} and ${isIn ? "is handed in again" : "could not be handed in again"}`,
-        submission.value,
-      )
+      yield* log("payment orphaned", { attempt: id, act, transaction, resubmission: submission.value._tag })
       return yield* transfers.defer(held.value, null, resubmittedAfterMillis(checks))
     })
 
@@ -127,16 +127,14 @@ export class Finality extends Context.Service<Finality>()("spirit-altar/payments
           inquire(transfer).pipe(
             // A transfer that keeps failing must not block those that were never checked.
             Effect.tapCause(() => putOff(transfer)),
-            Effect.catchCause((cause) =>
-              Effect.logWarning("The finality of a payment could not be looked at", transfer.id, cause),
-            ),
+            Effect.catchCause((cause) => log("finality check failed", { attempt: transfer.id }, cause)),
           ),
         { concurrency: inquiredAtOnce, discard: true },
       )
       return due.taken
     }).pipe(Effect.withSpan("Finality.sweep"))
 
-    yield* DatabaseWatch.sweeping(sweep, config.sweepEvery, "The finality sweep failed", sweepSize)
+    yield* DatabaseWatch.sweeping(sweep, config.sweepEvery, "finality sweep failed", sweepSize)
 
     return { sweep }
   }),

@@ -42,13 +42,13 @@ export const layer = (sweepEvery: Duration.Duration) =>
           (attempt) =>
             Effect.catchCause(
               inquire(attempt),
-              DatabaseWatch.failed("A failed payment could not be looked at", { attempt: attempt.id }),
+              DatabaseWatch.failed("late payment check failed", { attempt: attempt.id }),
             ),
           { concurrency: concurrency, discard: true },
         )
         return due.taken
       })
 
-      yield* DatabaseWatch.sweeping(sweep, sweepEvery, "The sweep of failed payments failed", sweepSize)
+      yield* DatabaseWatch.sweeping(sweep, sweepEvery, "late payment sweep failed", sweepSize)
     }),
   )

@@ -18,6 +18,7 @@ import type { PaidRequest, PaymentGuard } from "./PaidRequest.ts"
 import type { Outcome } from "./Outcome.ts"
 import { PaymentPipeline } from "./PaymentPipeline.ts"
 import { retryAfterSeconds } from "./protocol/Decision.ts"
+import { pendingResponseOf } from "./Receipts.ts"
 
 export interface PaidCall {
   readonly request: HttpServerRequest.HttpServerRequest
@@ -77,6 +78,7 @@ export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments
           location: reconcile,
           "retry-after": String(retryAfterSeconds(attempt.checks)),
           "cache-control": "no-store",
+          ...(payment.rail === "card" ? {} : { "payment-response": pendingResponseOf(payment) }),
         },
       })
     }

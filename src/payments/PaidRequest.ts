@@ -2,7 +2,7 @@
 import { hash } from "node:crypto"
 import { Effect, Schema } from "effect"
 import { BadRequest, type RateLimited } from "../../schema/Errors.ts"
-import { canonicalJson } from "../platform/CanonicalJson.ts"
+import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import type { SoldAct } from "./PaidAct.ts"
 
 /** Limits the node requests that refused payments of one caller cause. */

@@ -22,6 +22,7 @@ import { type PaymentHeader, read as readHeader } from "./x402/verification/Paym
 import { TokenWatch } from "./x402/node/TokenWatch.ts"
 import { UsedAuthorizations } from "./x402/evidence/UsedAuthorizations.ts"
 import { Verifier } from "./x402/verification/Verifier.ts"
+import { log, type LogMessage } from "../platform/LogMessages.ts"
 
 export interface CredentialRequest extends CardRequest {
   readonly key: string
@@ -73,8 +74,8 @@ const presented = (payment: Payment, payload: string, balance?: PayerBalance): P
   balance,
 })
 
-const unavailable = (what: string, refusal: FacilitatorUnavailable) => (error: ChainUnavailable) =>
-  Effect.andThen(Effect.logWarning(what, error), Effect.fail(refusal))
+const unavailable = (what: LogMessage, refusal: FacilitatorUnavailable) => (error: ChainUnavailable) =>
+  Effect.andThen(log(what, {}, error), Effect.fail(refusal))
 
 type Presented = Effect.Effect<
   PresentedPayment | DuplicateRequest,
@@ -109,14 +110,12 @@ export class PaymentCredentials extends Context.Service<PaymentCredentials>()(
         const duplicate = yield* duplicateOf(request.key, chainPayment(terms, found.authorization, 0n))
         if (Option.isSome(duplicate)) return duplicate.value
         if (found._tag === "Unverified") {
-          return yield* unavailable("A payment could not be verified", new FacilitatorUnavailable({}))(found.cause)
+          return yield* unavailable("payment verification failed", new FacilitatorUnavailable({}))(found.cause)
         }
         if (!found.isTraceable) return yield* found.refusal
         const { authorization, fromBlock, payload, transaction } = yield* used
           .trace(found, terms)
-          .pipe(
-            Effect.catchTag("ChainUnavailable", unavailable("A used authorization could not be followed", unproven)),
-          )
+          .pipe(Effect.catchTag("ChainUnavailable", unavailable("authorization search failed", unproven)))
         return presented(chainPayment(terms, authorization, fromBlock, Option.some(transaction)), payload)
       })
 

@@ -56,13 +56,16 @@ export const requirementsOf = (terms: Terms, amountAtomic: bigint): PaymentRequi
   extra: { name: terms.assetName, version: terms.assetVersion, paymentFlow: "upfront" },
 })
 
+/** The description of an offer, with the address of the refund policy. */
+const described = ({ description, url }: Sale) => `${description}. Refunds: ${new URL(url).origin}/.well-known/x402`
+
 /** The extension is only sent to a cataloguing facilitator: proxies limit a whole head to 4 KB by default. */
 export const challengeOf = (terms: Terms, sale: Sale, error: string): Challenge => {
   const bazaar = terms.isCatalogued ? sale.bazaar?.() : undefined
   return {
     x402Version: 2,
     error,
-    resource: { url: sale.url, description: sale.description, mimeType: "application/json" },
+    resource: { url: sale.url, description: described(sale), mimeType: "application/json" },
     accepts: [requirementsOf(terms, sale.amountAtomic)],
     extensions: { "payment-identifier": paymentIdentifier, ...(bazaar === undefined ? {} : { bazaar }) },
   }

@@ -1,9 +1,9 @@
 /** The public proof of a payment, and what the answer's header says of it, for either rail. */
-import type { Schema } from "effect"
+import { Option, type Schema } from "effect"
 import { Base64, Base64Url } from "effect/encoding"
 import { type AnyReceipt, type Finality, priceUsd } from "../../schema/payments/Payment.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
-import { centsOf, type Proof, type Rail } from "./Payment.ts"
+import { centsOf, type ChainPayment, type Proof, type Rail } from "./Payment.ts"
 
 /** Builds the receipt. `explorer` has `{tx}` in place of the hash; `settledAt` is RFC 3339 UTC with milliseconds. */
 export const receiptOf = ({ amountAtomic }: Attempt, proof: Proof, settledAt: string, explorer: string): AnyReceipt => {
@@ -36,13 +36,19 @@ export interface ReceiptState {
   readonly rail: Rail
   readonly finality: Finality
   readonly currentTransaction: string | null
+  /** The newest refund as JSON text. */
+  readonly refund: string | null
 }
 
-/** The JSON text of a stored receipt with the current finality appended. A card's receipt stays as stored. */
-export const currentReceipt = (stored: string, { currentTransaction, finality, rail }: ReceiptState): string => {
+/** The JSON text of a stored receipt with its current finality and refund. A card's receipt stays as stored. */
+export const currentReceipt = (
+  stored: string,
+  { currentTransaction, finality, rail, refund }: ReceiptState,
+): string => {
   if (rail === "card") return stored
   const now = JSON.stringify({ finality, ...(currentTransaction === null ? {} : { currentTransaction }) })
-  return `${stored.slice(0, -1)},${now.slice(1)}`
+  const returned = refund === null ? "" : `,"refund":${refund}`
+  return `${stored.slice(0, -1)},${now.slice(1, -1)}${returned}}`
 }
 
 /** The content of `PAYMENT-RESPONSE` (x402), or of `Payment-Receipt` (card); `extensions` holds a signed receipt. */
@@ -60,3 +66,15 @@ export const responseOf = (proof: Proof, settledAt: string, extensions?: Schema.
           ...(extensions === undefined ? {} : { extensions }),
         }),
       )
+
+/** `PAYMENT-RESPONSE` of a 202, by x402's word for an unknown outcome. No client may take it for a failure. */
+export const pendingResponseOf = ({ authorization, network, transaction }: ChainPayment): string =>
+  Base64.encode(
+    JSON.stringify({
+      success: false,
+      errorReason: "settlement_pending",
+      transaction: Option.getOrElse(transaction, () => ""),
+      network,
+      payer: authorization.from,
+    }),
+  )

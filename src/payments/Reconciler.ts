@@ -6,14 +6,16 @@ import { inquiryTimed } from "./Changes.ts"
 import type { Attempt, PendingAttempt } from "./ledger/Attempt.ts"
 import { Fail } from "./ledger/Fail.ts"
 import { Settle } from "./ledger/Settle.ts"
+import { refundAct } from "./ledger/RefundSql.ts"
 import { type OpenInquiry, Sweep } from "./ledger/Sweep.ts"
-import type { CardPayment, ChainPayment, Proof } from "./Payment.ts"
+import type { CardPayment, ChainPayment, Payment, Proof } from "./Payment.ts"
 import { decide, type Found, retryAfterSeconds, submissionStateOf } from "./protocol/Decision.ts"
 import * as SharedInquiries from "./SharedInquiries.ts"
 import { Settlement, type Submission } from "./Settlement.ts"
 import * as SweepLoop from "./SweepLoop.ts"
 import { Chain } from "./x402/node/Chain.ts"
 import { findingOf } from "./x402/evidence/Evidence.ts"
+import { log } from "../platform/LogMessages.ts"
 
 export interface ReconcilerConfig {
   /** How long a request waits for the reported transaction. */
@@ -30,6 +32,8 @@ type Caller = "request" | "client" | "sweep" | "start"
 interface Inquiry {
   readonly found: Found<Proof>
   readonly reference: Option.Option<string>
+  /** The payment with the reference, for the caller's answer. */
+  readonly payment: Payment
 }
 
 export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/payments/Reconciler", {
@@ -47,11 +51,11 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       // An inquiry that would fail the attempt is repeated as soon as the repetition counts.
       const pause = typeof inquiry.verdict === "string" ? apart : retryAfterSeconds(attempt.checks) * 1000
       yield* pending.defer(attempt.id, inquiry, now + pause, caller === "client")
-      yield* Effect.logDebug("attempt stays open", {
+      yield* log("attempt deferred", {
         attempt: attempt.id,
         act: attempt.act,
         checks: attempt.checks + 1,
-        evidence: inquiry.verdict === undefined ? "nobody could be asked" : (inquiry.verdict ?? "open"),
+        evidence: inquiry.verdict === undefined ? "no answer" : (inquiry.verdict ?? "open"),
         nextMs: pause,
       })
       return attempt
@@ -65,23 +69,24 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
     ): Effect.fn.Return<Inquiry> {
       const { authorization, fromBlock } = payment
       const reference = Option.orElse(hintOf(submission), () => payment.transaction)
+      const known = { reference, payment: { ...payment, transaction: reference } }
       const found = yield* chain.evidence({ authorization, fromBlock, transaction: reference, patience }).pipe(
         inquiryTimed,
         Effect.map(findingOf),
-        Effect.tapError((error) => Effect.logWarning("The chain could not be asked", error)),
+        Effect.tapError((error) => log("chain inquiry failed", {}, error)),
         Effect.orElseSucceed(() => ({ is: "silence" }) as const),
       )
       if (found.is === "paid") {
         const { block, transaction } = found.proof
         return {
+          ...known,
           found: { is: "paid", proof: { rail: "x402", payment, transaction, block: block.number } },
-          reference,
         }
       }
-      if (found.is !== "void" && found.is !== "ended" && found.is !== "poor") return { found, reference }
+      if (found.is !== "void" && found.is !== "ended" && found.is !== "poor") return { ...known, found }
       // An empty wallet fails nothing while another transaction of ours may still pay.
       const isGone = yield* settlement.abandon(attempt)
-      return { found: found.is === "poor" && !isGone ? { is: "reverts" } : found, reference }
+      return { ...known, found: found.is === "poor" && !isGone ? { is: "reverts" } : found }
     })
 
     /** Repeating the charge under its one key returns its outcome. */
@@ -91,10 +96,11 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
     ): Effect.fn.Return<Inquiry> {
       const evidence = yield* inquiryTimed(cards.evidence(attempt, payment))
       const reference = evidence._tag === "Open" ? evidence.intent : Option.none()
-      if (evidence._tag === "Open") return { found: { is: "nothing" }, reference }
+      const known = { reference, payment }
+      if (evidence._tag === "Open") return { ...known, found: { is: "nothing" } }
       if (evidence._tag === "Paid")
-        return { found: { is: "paid", proof: { rail: "card", intent: evidence.intent } }, reference }
-      return { found: { is: evidence.isRuling ? "ruled" : "void", reason: evidence.reason }, reference }
+        return { ...known, found: { is: "paid", proof: { rail: "card", intent: evidence.intent } } }
+      return { ...known, found: { is: evidence.isRuling ? "ruled" : "void", reason: evidence.reason } }
     })
 
     /** Resubmits the payment unless it may be in flight. */
@@ -114,9 +120,11 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       const isFirst = caller === "request"
       let submission = reported
       while (true) {
-        const { found, reference } = yield* payment.rail === "card"
+        const inquiry = yield* payment.rail === "card"
           ? askProcessor(attempt, payment)
           : askChain(attempt, payment, submission, isFirst ? config.patience : Duration.zero)
+        const { found, reference } = inquiry
+        const open = { ...attempt, payment: inquiry.payment }
         const left = { reference, refusal: refusalOf(submission) }
         const decision = decide(found, submissionStateOf(submission, attempt.refusal, isFirst), pendingFailure, apart)
         switch (decision.is) {
@@ -127,16 +135,19 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
           case "fail unsent":
             return yield* failUnsent(attempt.id, decision.reason, submission?._tag === "Unheard")
           case "agreed":
+            // A refund keeps its claims until its authorization can never pay.
+            if (decision.isAlive && attempt.act === refundAct)
+              return yield* defer(attempt, { ...left, verdict: null }, caller)
             return yield* fail(attempt.id, decision.doubt.reason, decision.doubt, decision.isAlive)
           case "doubt":
-            return yield* defer(attempt, { ...left, verdict: decision.reason }, caller)
+            return yield* defer(open, { ...left, verdict: decision.reason }, caller)
           case "keep":
-            return yield* defer(attempt, left, caller)
+            return yield* defer(open, left, caller)
           case "wait":
-            return yield* defer(attempt, { ...left, verdict: null }, caller)
+            return yield* defer(open, { ...left, verdict: null }, caller)
           case "submit": {
             const submitted = yield* resubmit(attempt, found.is === "reverts", hold)
-            if (Option.isNone(submitted)) return yield* defer(attempt, { ...left, verdict: null }, caller)
+            if (Option.isNone(submitted)) return yield* defer(open, { ...left, verdict: null }, caller)
             submission = submitted.value
           }
         }

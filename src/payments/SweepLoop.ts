@@ -41,7 +41,7 @@ export const start = Effect.fnUntraced(function* ({ conclude, patience, pending,
     )
     yield* conclude(pass, attempt, pass === "sweep" ? hold : undefined).pipe(
       Trace.goingOn(attempt.traceparent ?? null),
-      Effect.catchCause(DatabaseWatch.failed("An attempt could not be reconciled", { attempt: attempt.id })),
+      Effect.catchCause(DatabaseWatch.failed("reconciliation failed", { attempt: attempt.id })),
       Effect.ensuring(Deferred.succeed(passed, undefined)),
       Effect.forkIn(scope),
     )
@@ -60,7 +60,7 @@ export const start = Effect.fnUntraced(function* ({ conclude, patience, pending,
     return taken
   })
 
-  const carryOn = Effect.catchCause(DatabaseWatch.failed("The sweep failed"))
+  const carryOn = Effect.catchCause(DatabaseWatch.failed("sweep failed"))
 
   const sweeping = (rail: Rail) =>
     concludeDue("start", rail, startSize, startAheadMillis).pipe(

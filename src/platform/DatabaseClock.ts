@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as Batcher from "./Batcher.ts"
 import { rowsOf } from "./Rows.ts"
 import { bounded } from "./Sql.ts"
+import { log } from "./LogMessages.ts"
 
 /** Maximum difference to the database's clock at which a server is ready to sell. */
 export const clockTolerance = Duration.seconds(30)
@@ -29,8 +30,8 @@ export class DatabaseClock extends Context.Service<DatabaseClock>()("spirit-alta
       if ((yield* Ref.getAndSet(wasFarOff, isOff)) === isOff) return
       const seconds = Math.round(reading.aheadMillis / 1000)
       yield* isOff
-        ? Effect.logError("server clock is wrong", { aheadOfDatabaseSeconds: seconds })
-        : Effect.logInfo("server clock is right", { aheadOfDatabaseSeconds: seconds })
+        ? log("server clock wrong", { aheadOfDatabaseSeconds: seconds })
+        : log("server clock right", { aheadOfDatabaseSeconds: seconds })
     })
 
     const read = Effect.gen(function* () {

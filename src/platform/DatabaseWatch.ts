@@ -2,21 +2,24 @@
 import { type Cause, Context, type Duration, Effect, Layer, Redacted, Ref, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { isAway, missingGrant, reasonIn, roleOf } from "./Sql.ts"
+import { log, type LogMessage } from "./LogMessages.ts"
 
 /** Pause between two checks whether an unreachable database answers again. */
 const askedEvery = "1 second"
 
-/** Reports failed work; `what` is a fixed phrase. */
-type Report = (what: string, fields: object, cause: Cause.Cause<unknown>) => Effect.Effect<void>
+/** Reports failed work. */
+type Report = (
+  what: LogMessage,
+  fields: Readonly<Record<string, unknown>>,
+  cause: Cause.Cause<unknown>,
+) => Effect.Effect<void>
 
 /** A missing grant is fixed by one statement, so its report omits the stack. */
 const faultOf =
   (role: string): Report =>
   (what, fields, cause) => {
     const grant = missingGrant(cause, role)
-    return grant === undefined
-      ? Effect.logError(what, fields, cause)
-      : Effect.logError(what, { ...fields, reason: grant })
+    return grant === undefined ? log(what, fields, cause) : log(what, { ...fields, reason: grant })
   }
 
 const Reporter = Context.Reference<Report>("spirit-altar/platform/DatabaseWatch", {
@@ -25,7 +28,7 @@ const Reporter = Context.Reference<Report>("spirit-altar/platform/DatabaseWatch"
 
 /** Logs why work failed, except while the database is away, which is reported once. */
 export const failed =
-  (what: string, fields: object = {}) =>
+  (what: LogMessage, fields: Readonly<Record<string, unknown>> = {}) =>
   (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
     Effect.flatMap(Reporter, (report) => report(what, fields, cause))
 
@@ -33,7 +36,7 @@ export const failed =
 export const sweeping = <E, R>(
   sweep: Effect.Effect<number, E, R>,
   every: Duration.Input,
-  what: string,
+  what: LogMessage,
   full = Infinity,
 ) =>
   sweep.pipe(
@@ -56,13 +59,13 @@ export const layer = (url: Redacted.Redacted<string>) =>
         Effect.timeout("5 seconds"),
         Effect.retry(Schedule.spaced(askedEvery)),
         Effect.andThen(Ref.set(isKnownAway, false)),
-        Effect.andThen(Effect.logInfo("database answers")),
+        Effect.andThen(log("database reachable")),
         Effect.withTracerEnabled(false),
       )
 
       const away = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
         if (yield* Ref.getAndSet(isKnownAway, true)) return
-        yield* Effect.logError("database does not answer", { reason: reasonIn(cause) })
+        yield* log("database unreachable", { reason: reasonIn(cause) })
         yield* Effect.forkIn(Effect.ignore(untilBack), scope)
       })
 

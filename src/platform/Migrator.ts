@@ -21,6 +21,8 @@ import fits from "../../migrations/0024_fits.ts"
 import refusals from "../../migrations/0025_refusals.ts"
 import late from "../../migrations/0026_late.ts"
 import networks from "../../migrations/0027_networks.ts"
+import refunds from "../../migrations/0030_refunds.ts"
+import checkpointRate from "../../migrations/0031_checkpoint_rate.ts"
 import actFilters from "../../migrations/0032_act_filters.ts"
 import { codeOf, transaction } from "./Sql.ts"
 
@@ -48,6 +50,8 @@ export const all: Readonly<Record<string, Migration>> = {
   "0025_refusals": refusals,
   "0026_late": late,
   "0027_networks": networks,
+  "0030_refunds": refunds,
+  "0031_checkpoint_rate": checkpointRate,
   "0032_act_filters": actFilters,
 }
 

@@ -1,6 +1,7 @@
 /** Decodes database rows by schemas that are compiled once. */
 import { Array, Effect, Option, Schema, SchemaTransformation } from "effect"
 import { issuesOf } from "./Issues.ts"
+import { log } from "./LogMessages.ts"
 
 /** A row that does not fit its schema. The error names columns without values, since a row may hold secrets. */
 export class MalformedRow extends Schema.TaggedError<MalformedRow>()("MalformedRow", {
@@ -50,7 +51,7 @@ export const readable = <A, R>(rows: ReadonlyArray<unknown>, read: (row: unknown
     Effect.forEach(rows, (row) =>
       read(row).pipe(
         Effect.asSome,
-        Effect.catchCause((cause) => Effect.as(Effect.logError("A row was left out", cause), Option.none<A>())),
+        Effect.catchCause((cause) => Effect.as(log("row skipped", {}, cause), Option.none<A>())),
       ),
     ),
     Array.getSomes,

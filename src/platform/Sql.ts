@@ -3,6 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { type Cause, Duration, Effect, Redacted, Ref, Schedule, String } from "effect"
 import { SqlClient, SqlError, Statement } from "effect/sql"
 import { literal } from "./SqlPart.ts"
+import { log } from "./LogMessages.ts"
 
 const names = new Map<string, string>()
 
@@ -60,11 +61,7 @@ export const reached = Effect.fn("Sql.reached")(function* (url: Redacted.Redacte
   const report = (error: SqlError.SqlError) => {
     const why = reasonOf(error)
     return Effect.flatMap(Ref.getAndSet(reported, why), (before) =>
-      before === why
-        ? Effect.void
-        : Effect.logError(
-            `The database at ${place} cannot be reached: ${why}. It is asked again every second; until it answers, every request is answered 503.`,
-          ),
+      before === why ? Effect.void : log("database unreachable", { database: place, reason: why }),
     )
   }
   yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`).pipe(
@@ -72,7 +69,7 @@ export const reached = Effect.fn("Sql.reached")(function* (url: Redacted.Redacte
     Effect.tapError(report),
     Effect.retry(Schedule.spaced("1 second")),
   )
-  if ((yield* Ref.get(reported)) !== "") yield* Effect.logInfo(`The database at ${place} answers.`)
+  if ((yield* Ref.get(reported)) !== "") yield* log("database reachable", { database: place })
 })
 
 const errorsIn = (cause: Cause.Cause<unknown>): ReadonlyArray<SqlError.SqlError> =>

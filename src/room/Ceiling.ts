@@ -3,6 +3,7 @@ import { Clock, Effect, Schema, Semaphore } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { RoomsFull } from "../../schema/room/Errors.ts"
 import { rowsOf } from "../platform/Rows.ts"
+import { log } from "../platform/LogMessages.ts"
 
 export interface CeilingConfig {
   /** Maximum number of rooms, including expired ones until they are swept. */
@@ -48,9 +49,7 @@ export const make = Effect.fnUntraced(function* (config: CeilingConfig) {
   const report = (isFull: boolean) => {
     if (isFull === wasFull) return Effect.void
     wasFull = isFull
-    return isFull
-      ? Effect.logWarning("No room can be created: as many exist as may").pipe(Effect.annotateLogs({ maximum }))
-      : Effect.logInfo("Rooms can be created again").pipe(Effect.annotateLogs({ maximum }))
+    return isFull ? log("room limit reached", { maximum }) : log("room limit cleared", { maximum })
   }
 
   /** Runs a creation if there is room for it. */

@@ -120,7 +120,7 @@ export class RoomStore extends Context.Service<RoomStore>()("spirit-altar/room/R
     /** Deletes expired rooms and returns their number. Also runs periodically. */
     const sweep = inBatches(batch, sweepOnce).pipe(Effect.orDie, Effect.withSpan("RoomStore.sweep"))
 
-    yield* DatabaseWatch.sweeping(sweep, sweepEvery, "Expired rooms could not be deleted")
+    yield* DatabaseWatch.sweeping(sweep, sweepEvery, "room cleanup failed")
 
     return { create, read, send, remove, sweep }
   }),

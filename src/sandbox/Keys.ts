@@ -2,6 +2,7 @@
 import { Effect, FileSystem, Option, Path, Redacted } from "effect"
 import type { LogConfig } from "../log/Log.ts"
 import { fromText, generate, originOf, plainFrom } from "../log/Signer.ts"
+import { log } from "../server/config/Table.ts"
 import { DataFolder } from "./DataFolder.ts"
 
 /** The text of a key in the data folder, which is made under this name when there is none. */
@@ -24,7 +25,7 @@ export const receipts = Effect.gen(function* () {
 })
 
 /** The log of this data folder. */
-export const log = Effect.fn("Keys.log")(function* (publicUrl: string) {
+export const logOf = Effect.fn("Keys.logOf")(function* (publicUrl: string) {
   const path = yield* Path.Path
   const { folder } = yield* DataFolder
   const signer = yield* Effect.fromResult(fromText(yield* keyIn("log-key", originOf(publicUrl))))
@@ -32,5 +33,6 @@ export const log = Effect.fn("Keys.log")(function* (publicUrl: string) {
     signer,
     origin: signer.name,
     checkpointFile: Option.some(path.join(folder, "log-checkpoint")),
+    publishSeconds: Option.getOrElse(yield* log.publishSeconds, () => 1),
   } satisfies LogConfig
 })

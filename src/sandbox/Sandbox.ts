@@ -59,7 +59,7 @@ export const config = (network: UsdcNetwork) =>
         databaseUrl: database.url,
         receipts: yield* Effect.orDie(Keys.receipts),
         // A key is named after the address, so it waits until that is ours.
-        makeLog: Effect.orDie(Effect.provideContext(Keys.log(address.publicUrl), context)),
+        makeLog: Effect.orDie(Effect.provideContext(Keys.logOf(address.publicUrl), context)),
         payments: {
           terms: {
             network,

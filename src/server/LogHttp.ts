@@ -24,10 +24,11 @@ export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
       return Option.isSome(yield* confirmation.waitsFor) ? "waiting" : "running"
     })
 
-    /** A stone that is not covered will be soon, unless the log is stopped. */
-    const notYet = Effect.flatMap(log.stopped, (reason) =>
-      Effect.fail(Option.isSome(reason) ? new LogHalted({}) : new ProofNotReady({})),
-    )
+    /** A stone that is not covered will be by the next checkpoint, unless the log is stopped. */
+    const notYet = Effect.gen(function* () {
+      if (Option.isSome(yield* log.stopped)) return yield* new LogHalted({})
+      return yield* new ProofNotReady({ retryAfter: 1 + (yield* log.rest) })
+    })
 
     const identity = Effect.mapError(Effect.fromOption(log.identity), () => new NotFound({}))
 
@@ -57,9 +58,9 @@ export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
           return HttpServerResponse.text(text, {
             contentType: "text/plain; charset=utf-8",
             headers: {
-              // The bytes change with each checkpoint. A fully witnessed proof needs no later one; otherwise a
-              // signature may follow.
-              "cache-control": isFinal ? "public, max-age=31536000, immutable" : "public, max-age=5",
+              // The bytes change with each checkpoint. A proof signed by the quorum needs no later one. A cache may show
+              // any other proof for five seconds, and never a stale one.
+              "cache-control": isFinal ? "public, max-age=31536000, immutable" : "public, max-age=5, must-revalidate",
               "content-disposition": `attachment; filename="stone-${sequence}.tlog-proof"`,
             },
           })

@@ -69,7 +69,7 @@ const fault = (request: HttpServerRequest.HttpServerRequest, cause: Cause.Cause<
   // The alarm was raised where it was found.
   if (error instanceof RevealBroken) return Effect.succeed(refuse(500, error))
   return Effect.as(
-    DatabaseWatch.failed("A request failed")(cause),
+    DatabaseWatch.failed("request failed")(cause),
     Sql.isAway(cause) ? shapeOf(request).unavailable() : shapeOf(request).internal(requestIdOf(request)),
   )
 }

@@ -17,6 +17,7 @@ import * as RoomHttp from "../room/Http.ts"
 import * as RoomRequests from "../room/Requests.ts"
 import * as HealthHttp from "./HealthHttp.ts"
 import * as LogHttp from "./LogHttp.ts"
+import * as ReceiptHttp from "./ReceiptHttp.ts"
 
 /** The routes of a contract without its handlers, the OpenAPI document, and the page that shows it. */
 export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
@@ -34,7 +35,13 @@ export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpA
     Site.docs(contract),
   )
 
-export const handlers = Layer.mergeAll(...altarHandlers, LogHttp.handlers, RoomHttp.handlers, HealthHttp.handlers)
+export const handlers = Layer.mergeAll(
+  ...altarHandlers,
+  LogHttp.handlers,
+  ReceiptHttp.handlers,
+  RoomHttp.handlers,
+  HealthHttp.handlers,
+)
 
 /** How each service rejects requests that the contract cannot decode. */
 export const requests = Layer.merge(AltarRequests.layer, RoomRequests.layer)

@@ -8,29 +8,33 @@ const isPlain = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
 /** The text of an error. Its stack names our own files, and errors of schemas or the driver may quote their input. */
-const said = (value: unknown): unknown =>
-  Cause.isCause(value) ? Cause.pretty(value) : value instanceof Error ? `${value.name}: ${value.message}` : value
+const textOf = (value: unknown): string =>
+  Cause.isCause(value)
+    ? Cause.pretty(value)
+    : value instanceof Error
+      ? `${value.name}: ${value.message}`
+      : String(value)
 
-/** Splits a message into its sentence and its fields, which are the plain objects. */
-const partsOf = (message: unknown) => {
-  const parts = Array.isArray(message) ? message : [message]
-  const fields = Object.assign({}, ...parts.filter(isPlain))
-  const sentence = parts.filter((part) => !isPlain(part)).map((part) => String(said(part)))
-  return { fields, sentence: sentence.join(" ") }
+/** Splits what was logged into the message, its fields, which are the plain objects, and the text of errors. */
+const partsOf = (logged: unknown) => {
+  const [message, ...details] = Array.isArray(logged) ? logged : [logged]
+  const fields = Object.assign({}, ...details.filter(isPlain))
+  const errors = details.filter((one) => !isPlain(one)).map(textOf)
+  return { message: textOf(message), fields, cause: errors.length === 0 ? undefined : errors.join(" ") }
 }
 
 const logger = (lines: LogLines) =>
   Logger.make<unknown, void>(({ cause, date, fiber, logLevel, message }) => {
     if (!lines.isEnabled(logLevel)) return
-    const { fields, sentence } = partsOf(message)
+    const parts = partsOf(message)
     const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
     const span = fiber.cache.span
-    lines.write(date, logLevel, sentence, {
-      ...fields,
+    lines.write(date, logLevel, parts.message, {
+      ...parts.fields,
       ...fiber.getRef(References.CurrentLogAnnotations),
       request: request?.headers[requestIdHeader],
       ...(span?._tag === "Span" && span.sampled ? { trace: span.traceId, span: span.spanId } : {}),
-      cause: cause.reasons.length === 0 ? undefined : Cause.pretty(cause),
+      cause: cause.reasons.length === 0 ? parts.cause : Cause.pretty(cause),
     })
   })
 

@@ -4,7 +4,8 @@ import { Effect } from "effect"
 import { ask, bought, layer as world, newCommitment, newPayer } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
-const idsIn = (text: string) => [...text.matchAll(/href="\/(?:acts|witness)\/([0-9a-f-]{36})"/gu)].map(([, id]) => id)
+const idsIn = (text: string) =>
+  [...text.matchAll(/href="\/(?:acts|witness)\/([0-9a-f-]{36})"/gu)].map(([, id = ""]) => id)
 
 suite("the page of all acts", world(), (it) => {
   it("lists by kind, spirit and wallet, alone and together, and keeps the choice in its form", function* ({ url }) {

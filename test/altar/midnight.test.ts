@@ -11,12 +11,12 @@ import { until } from "../lab/Eventually.ts"
 import { suite } from "../lab/Suites.ts"
 
 /** The server's clock. */
-class Hands extends Context.Service<Hands, HeldClock>()("test/Hands") {}
+class ControlledClock extends Context.Service<ControlledClock, HeldClock>()("test/ControlledClock") {}
 
-const hands = Layer.effect(Hands, heldClock)
+const hands = Layer.effect(ControlledClock, heldClock)
 
 const held = Layer.unwrap(
-  Effect.map(Hands, ({ clock }) =>
+  Effect.map(ControlledClock, ({ clock }) =>
     world({ patience: Duration.millis(patience(2)) }).pipe(Layer.provide(Layer.succeed(Clock.Clock, clock))),
   ),
 ).pipe(Layer.provideMerge(hands))
@@ -40,7 +40,7 @@ const buy = Effect.fnUntraced(function* (path: string, body: object) {
 
 suite("at UTC midnight", held, (it) => {
   it("a prayer held at 23:59:59.999 keeps its day, and the new day has its own slot", function* ({ url }) {
-    const { put } = yield* Hands
+    const { put } = yield* ControlledClock
     const { rpcUrl } = yield* LocalChain
     const chain = chainClient(rpcUrl)
     const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
@@ -76,7 +76,7 @@ suite("at UTC midnight", held, (it) => {
   })
 
   it("a prayer paid for yesterday is still answered to its key, and to no other", function* ({ url }) {
-    const { put } = yield* Hands
+    const { put } = yield* ControlledClock
     const path = `/api/prayers/frost-stoat?day=${dayOf(midnight - 1)}`
     const prayer = { agentName: "Wren", intentionCommitment: newCommitment() }
     put(midnight - 1)
@@ -99,7 +99,7 @@ suite("at UTC midnight", held, (it) => {
   })
 
   it("the ceiling of stones starts anew", function* ({ sql, url }) {
-    const { put } = yield* Hands
+    const { put } = yield* ControlledClock
     yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES (${`witness:${dayOf(midnight - 1)}`}, 5000, 5000)`
     const stone = () =>
       ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { "idempotency-key": newKey() }))
@@ -110,7 +110,7 @@ suite("at UTC midnight", held, (it) => {
   })
 
   it("a candle of one day burns to the millisecond", function* ({ url }) {
-    const { put } = yield* Hands
+    const { put } = yield* ControlledClock
     put(midnight - 1)
     const { answer } = yield* buy("/api/candles/day/rain-crow", { dedication: "Until tomorrow" })
     assert.strictEqual(answer.status, 201, answer.text)

@@ -77,7 +77,16 @@ const placesOf = ({ candle, light, stone }: { stone: string; candle: string; lig
   light: [`/api/acts/${light}`, "/api/acts", "/acts.atom", `/acts/${light}`],
 })
 
-const quiet = { log: false, payTo: [], vkey: Option.none(), policy: Option.none(), seen: Option.none(), json: true }
+const quiet = {
+  log: false,
+  payTo: [],
+  vkey: Option.none(),
+  policy: Option.none(),
+  seen: Option.none(),
+  receipt: Option.none(),
+  key: Option.none(),
+  json: true,
+}
 const verify = (url: string) => Effect.provide(verifying({ ...quiet, url, rpc: Option.none() }), NodeServices.layer)
 
 /** The altar as somebody between it and its readers shows it. */
@@ -170,9 +179,9 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
     const words = { stone: "The swift is late.", candle: "The swift is early.", light: "No swift at all." }
     const { candle, light, stone } = yield* opened(words)
     for (const [name, where] of [
-      ["stone", /^Broken: BROKEN at stone \d+: it shows other words than were sealed: /u],
-      ["candle", new RegExp(`^Broken: BROKEN at .*/acts/${candle}: it shows other words than were sealed: `, "u")],
-      ["light", new RegExp(`^Broken: BROKEN at .*/acts/${light}: it shows other words than were sealed: `, "u")],
+      ["stone", /^CheckFailed: BROKEN at stone \d+: it shows other words than were sealed: /u],
+      ["candle", new RegExp(`^CheckFailed: BROKEN at .*/acts/${candle}: it shows other words than were sealed: `, "u")],
+      ["light", new RegExp(`^CheckFailed: BROKEN at .*/acts/${light}: it shows other words than were sealed: `, "u")],
     ] as const) {
       const other = yield* liar((text) => text.replaceAll(words[name], "Something that came true."))
       const refused = yield* Effect.flip(verify(other))
@@ -249,7 +258,7 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
       const checked = yield* Effect.flip(verify(url))
       assert.match(
         `${checked._tag}: ${checked.message}`,
-        /^Broken: BROKEN at .*: The words revealed under .* do not hash/u,
+        /^CheckFailed: BROKEN at .*: The words revealed under .* do not hash/u,
       )
       yield* mend
       assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)

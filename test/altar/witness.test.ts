@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { seal } from "../../src/altar/Hashes.ts"
-import { ask, bought, layer as world, newCommitment, post, read, TestServer } from "../lab/Fixture.ts"
+import { ask, bought, layer as world, newCommitment, newKey, post, read, TestServer } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 import { assertAnswer, statusesOf } from "../lab/AnswerAssertions.ts"
 
@@ -97,13 +97,15 @@ suite("a witness stone", world(), (it) => {
     }
   })
 
-  it("cannot be revealed before its payment is settled", function* ({ sql }) {
-    const { id, reveal } = yield* sealed("x")
-    const [stone] = yield* sql`DELETE FROM witness_stones WHERE id = ${id}::uuid RETURNING *`
-    yield* sql`UPDATE payment_attempts SET state = 'pending' WHERE id = ${id}::uuid`
-    assertAnswer(yield* reveal({ salt, text: "x" }), 409, "witness_not_settled")
-    yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${id}::uuid`
-    yield* sql`INSERT INTO witness_stones ${sql.insert(Object(stone))}`
+  it("cannot be revealed before its payment is settled", function* ({ sql, url }) {
+    const [row] = yield* sql<{ id: string }>`
+      INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, network, asset, pay_to, payer,
+        nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, state, accepted_at, next_check_at)
+      VALUES (gen_random_uuid(), ${newKey()}, '', 'setWitnessStone', '', '{}', 'eip155:84532', '0x', '0x', '0x', '0x', 10000,
+        0, 9999999999, '0x', '{}', 0, 'pending', now(), now() + interval '1 hour') RETURNING id`
+    const answer = yield* ask(`${url}/api/witness/${row?.id}/reveal`, post({ salt, text: "x" }))
+    assertAnswer(answer, 409, "witness_not_settled")
+    yield* sql`DELETE FROM payment_attempts WHERE id = ${row?.id ?? ""}::uuid`
   })
 
   it("is listed newest first, page by page, and in segments", function* ({ url }) {

@@ -12,6 +12,7 @@ import { readLedger } from "./Ledger.ts"
 import { auditLog } from "./Log.ts"
 import { auditOpenings } from "./Openings.ts"
 import { auditPayments, type PublicAct, readActs } from "./Payments.ts"
+import { auditRefunds } from "./Refunds.ts"
 import { auditRooms } from "./Rooms.ts"
 import { readChain } from "./Transfers.ts"
 
@@ -67,6 +68,7 @@ export const audit = async (target: AuditTarget): Promise<AuditReport> => {
   const acts = new Map<string, ReadonlyArray<PublicAct>>()
   for (const server of servers) acts.set(server, await readActs(server, found))
   await auditPayments({ token, payTo, isQuiet, settlers }, chain, ledger, acts, found)
+  auditRefunds({ token, payTo, isQuiet }, chain, ledger, found)
   const charges = target.cards === undefined ? [] : await readCharges(target.cards)
   if (target.cards !== undefined) auditCards(charges, ledger, found)
   log(`${charges.length} charges of cards, ${ledger.rooms.length} rooms`)

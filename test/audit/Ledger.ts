@@ -29,6 +29,21 @@ export interface Attempt {
   readonly paymentResponse: string | null
 }
 
+/** A transfer back to a payer, by the wallet that was paid. */
+export interface RefundRow {
+  readonly id: string
+  readonly state: Attempt["state"]
+  readonly finality: Attempt["finality"]
+  /** The claim of the payment that it returns. */
+  readonly payment: string
+  readonly payer: string
+  readonly payTo: string
+  readonly nonce: string
+  readonly amount: string
+  readonly transaction: string | null
+  readonly originalTransaction: string
+}
+
 export interface ActRow {
   readonly id: string
   readonly act: string
@@ -87,6 +102,7 @@ export interface SignalRow {
 
 export interface Ledger {
   readonly attempts: ReadonlyArray<Attempt>
+  readonly refunds: ReadonlyArray<RefundRow>
   readonly acts: ReadonlyArray<ActRow>
   readonly records: ReadonlyArray<RecordRow>
   readonly claims: ReadonlyArray<{ readonly name: string; readonly attempt: string }>
@@ -121,7 +137,13 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
           rail = 'card' AND signature <> '' AS "keepsToken", pool, pool_number AS number, state, finality,
           lower(transaction) AS transaction, lower(current_transaction) AS "currentTransaction",
           accepted_at AS "acceptedAt", next_check_at AS "nextCheckAt", answer, payment_response AS "paymentResponse"
-        FROM payment_attempts`
+        FROM payment_attempts WHERE act <> 'refund'`
+      const refunds = await tx<RefundRow[]>`
+        SELECT a.id, a.state, a.finality, f.payment, lower(a.pay_to) AS payer, lower(a.payer) AS "payTo",
+          lower(a.nonce) AS nonce, a.amount_atomic::text AS amount,
+          lower(COALESCE(a.current_transaction, a.transaction)) AS transaction,
+          lower(f.original_transaction) AS "originalTransaction"
+        FROM payment_attempts a LEFT JOIN payment_refunds f ON f.id = a.id WHERE a.act = 'refund'`
       const acts = await tx<ActRow[]>`SELECT id, act, receipt, record FROM acts`
       const records = await tx<RecordRow[]>`
         SELECT 'prayers' AS table, id, spirit || ' on ' || day AS place FROM prayers
@@ -162,6 +184,7 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
       const hidden = await tx<{ subject: string }[]>`SELECT subject FROM moderation_hidden`
       return {
         attempts,
+        refunds,
         acts,
         records,
         claims,

@@ -19,6 +19,8 @@ export interface ChainView {
   readonly chainId: number
   /** To the address that is paid, in the order of the chain. */
   readonly transfers: ReadonlyArray<Transfer>
+  /** By its own authorizations, to others: `payer` is the one who gets it. */
+  readonly refunds: ReadonlyArray<Transfer>
   /** Transfers to it that no authorization made: gifts, which buy nothing. */
   readonly gifts: number
   /** The newest block from which nothing is taken back; its time in seconds since 1970. */
@@ -42,6 +44,7 @@ export const readChain = async (rpcUrl: string, token: string, payTo: string): P
   ])
   const topics = [events.map((event) => toEventSelector(event))]
   const transfers: Array<Transfer> = []
+  const refunds: Array<Transfer> = []
   let gifts = 0
   for (let from = 0n; from <= newest; from += span) {
     const to = from + span - 1n > newest ? newest : from + span - 1n
@@ -62,9 +65,17 @@ export const readChain = async (rpcUrl: string, token: string, payTo: string): P
         continue
       }
       const { from: payer, to: paid, value } = event.args
-      if (!isAddressEqual(paid, payTo as Hex)) continue
       const isAuthorized =
         before.transaction === transaction && before.index === index - 1 && before.payer === payer.toLowerCase()
+      if (isAuthorized && isAddressEqual(payer, payTo as Hex))
+        refunds.push({
+          transaction,
+          block: BigInt(blockNumber),
+          payer: paid.toLowerCase(),
+          nonce: before.nonce,
+          amount: value,
+        })
+      if (!isAddressEqual(paid, payTo as Hex)) continue
       if (!isAuthorized) gifts += 1
       else
         transfers.push({
@@ -83,7 +94,7 @@ export const readChain = async (rpcUrl: string, token: string, payTo: string): P
     return known
   }
   const senderOf = async (hash: string) => (await client.getTransaction({ hash: hash as Hex })).from.toLowerCase()
-  return { chainId, transfers, gifts, final, senderOf, timeOf }
+  return { chainId, transfers, refunds, gifts, final, senderOf, timeOf }
 }
 
 /** What makes an authorization one: nobody can use it twice. */

@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Option, Schedule } from "effect"
 import { seal } from "../../src/altar/Hashes.ts"
-import { origin, signer } from "../lab/log/LogFixture.ts"
+import { origin, signer, signing } from "../lab/log/LogFixture.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { check, forge, said, serve, stones } from "../lab/browser/ChainPage.ts"
 import { guide, createAct } from "../lab/browser/Guide.ts"
@@ -60,7 +60,7 @@ guide(
       await said(page).getByText("The chain differs from this page.").waitFor()
     })
   },
-  { log: { signer, origin, checkpointFile: Option.none() } },
+  { log: { ...signing, checkpointFile: Option.none() } },
 )
 
 guide("the chain", (it) => {

@@ -7,7 +7,7 @@ import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
 import { appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
 import { guide, createAct } from "../lab/browser/Guide.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
-import { origin, signer } from "../lab/log/LogFixture.ts"
+import { signer, signing } from "../lab/log/LogFixture.ts"
 import { patience } from "../lab/Patience.ts"
 import { readQrCode } from "../lab/browser/QrCode.ts"
 import { ask, newCommitment, post, TestServer } from "../lab/Fixture.ts"
@@ -169,5 +169,5 @@ guide(
       }
     })
   },
-  { log: { signer, origin, checkpointFile: Option.none() } },
+  { log: { ...signing, checkpointFile: Option.none() } },
 )

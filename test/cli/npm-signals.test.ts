@@ -116,7 +116,7 @@ layer(database, { excludeTestServices: true, timeout: bound })("npm, told to end
       const { url } = yield* LocalDatabase
       const port = yield* freePort
       const env = { PORT: String(port), DATABASE_URL: Redacted.value(url), HOST: "", PUBLIC_URL: "", PAY_TO: "" }
-      const { ended, signal, started } = yield* runScript("serve", "Listening on", env)
+      const { ended, signal, started } = yield* runScript("serve", "server listening", env)
       assert.isTrue(started.some(({ command }) => command.includes("src/start.js serve")))
       signal("SIGTERM")
       yield* ended

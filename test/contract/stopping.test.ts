@@ -19,7 +19,7 @@ const started = Effect.gen(function* () {
     ...(yield* proxied),
     SWEEP_SECONDS: "3600",
   })
-  yield* server.says("Listening on")
+  yield* server.says("server listening")
   return server
 })
 

@@ -87,7 +87,7 @@ suite("a database that cannot be reached at start", database, (it) => {
     url.hostname = "127.0.0.1"
     url.port = String(port)
     const server = yield* ServerProcess.serving({ DATABASE_URL: url.href })
-    yield* server.says(`The database at 127.0.0.1:${port}${behind.pathname} cannot be reached`)
+    yield* server.says(`"database unreachable","database":"127.0.0.1:${port}${behind.pathname}"`)
     const early = yield* openConnection(server.port)
     const refused = yield* early.ask(get)
     assert.match(refused, /^HTTP\/1\.1 503 /u)
@@ -95,10 +95,14 @@ suite("a database that cannot be reached at start", database, (it) => {
     // Long enough to be asked again, and to be silent about it.
     yield* Effect.sleep("2500 millis")
     yield* forward(port, behind)
-    const output = yield* server.says("Listening on")
-    assert.strictEqual(linesOf(output, "cannot be reached").length, 1, output)
+    const output = yield* server.says("server listening")
+    assert.strictEqual(linesOf(output, "database unreachable").length, 1, output)
     assert.strictEqual(linesOf(output, "ECONNREFUSED").length, 1, "it says why")
-    assert.strictEqual(linesOf(output, `${behind.pathname} answers`).length, 1, output)
+    assert.strictEqual(
+      linesOf(output, `"database reachable","database":"127.0.0.1:${port}${behind.pathname}"`).length,
+      1,
+      output,
+    )
     assert.notInclude(output, `${behind.username}:${behind.password}`)
     assert.notInclude(output, url.href)
     yield* serves(server)
@@ -109,9 +113,9 @@ suite("a database that cannot be reached at start", database, (it) => {
     const trap = proxy.arm(/FROM effect_sql_migrations/u, "cutBefore")
     const server = yield* ServerProcess.serving({ DATABASE_URL: proxy.url })
     yield* trap.arrived
-    yield* server.says("The database left while the server started")
+    yield* server.says("database lost during start")
     yield* proxy.calm
-    yield* server.says("Listening on")
+    yield* server.says("server listening")
     yield* serves(server)
   })
 
@@ -119,7 +123,7 @@ suite("a database that cannot be reached at start", database, (it) => {
     const server = yield* ServerProcess.serving({
       DATABASE_URL: "postgres://altar:hush-hush@127.0.0.1:9/altar?password=hush-hush",
     })
-    yield* server.says("The database at 127.0.0.1:9/altar cannot be reached")
+    yield* server.says('"database unreachable","database":"127.0.0.1:9/altar"')
     const half = yield* openConnection(server.port)
     yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")
     yield* stops(server)

@@ -11,12 +11,14 @@ import * as Challenges from "../../src/payments/Challenges.ts"
 import type { PaidRequest } from "../../src/payments/PaidRequest.ts"
 import { PaymentRejected } from "../../src/payments/PaymentRejected.ts"
 import { PaymentTerms, type Terms } from "../../src/payments/PaymentTerms.ts"
+import { Refunds } from "../../src/payments/ledger/Refunds.ts"
 import { UnmatchedPayments } from "../../src/payments/ledger/UnmatchedPayments.ts"
 import { UsedAuthorizations } from "../../src/payments/x402/evidence/UsedAuthorizations.ts"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { alreadyUsed, type SignedAuthorization } from "../../src/payments/x402/verification/Eip3009.ts"
 import { Signatures } from "../../src/payments/x402/verification/Signatures.ts"
 import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
+import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import * as LogLines from "../../src/telemetry/LogLines.ts"
 import { patience } from "../lab/Patience.ts"
 
@@ -70,7 +72,14 @@ describe("beyond what is remembered of payments", { timeout: patience(30) }, () 
       assert.strictEqual(yield* offer(0), first)
       assert.notStrictEqual(yield* offer(1_000), beyond)
       assert.deepStrictEqual(yield* offer(1_000), beyond)
-    }).pipe(Effect.provide([PaymentTerms.ready(terms, ["x402"]), Layer.mock(UnmatchedPayments, {})])),
+    }).pipe(
+      Effect.provide([
+        PaymentTerms.ready(terms, ["x402"]),
+        Layer.mock(UnmatchedPayments, {}),
+        Layer.mock(Refunds, {}),
+        PublicUrl.layer("https://altar.example"),
+      ]),
+    ),
   )
 
   it.effect("the node is asked again whether a wallet has code", () => {

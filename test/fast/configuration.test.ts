@@ -146,6 +146,8 @@ describe("the keys of receipts", () => {
     assert.isUndefined((yield* read({})).receipts)
     const both = (yield* read({ RECEIPT_KEY: current, RECEIPT_KEYS_RETIRED: vkey(old) })).receipts
     assert.deepStrictEqual([both?.current?.name, both?.retired.map(({ name }) => name)], ["receipts-2", ["receipts-1"]])
+    assert.isUndefined(both?.offers)
+    assert.strictEqual((yield* read({ RECEIPT_KEY: current, OFFER_KEY: old })).receipts?.offers?.name, "receipts-1")
     const stopped = (yield* read({ RECEIPT_KEYS_RETIRED: vkey(old) })).receipts
     assert.deepStrictEqual([stopped?.current, stopped?.retired.length], [undefined, 1])
   })
@@ -159,6 +161,7 @@ describe("the keys of receipts", () => {
       "a retired key with another id",
       { RECEIPT_KEY: current, RECEIPT_KEYS_RETIRED: vkey(old).replace(/[0-9a-f]{8}/u, "deadbeef") },
     ],
+    ["the key of receipts for offers", { RECEIPT_KEY: current, OFFER_KEY: current }],
     ["a name that is no fragment", { RECEIPT_KEY: text("receipts/2") }],
   ])("refuse %s, and quote none", ([, env]) =>
     Effect.gen(function* () {

@@ -198,13 +198,13 @@ const surfaces: Readonly<Record<string, string>> = {
     spirits/Hedges spirits/Hills spirits/Waters`,
   buyer: `Acts Buyer Client Fields JournalPages Orders Policy PurchaseError Purchases core/Authorization core/Chain
     core/Challenge core/Commitment core/Digest core/Expectation core/Journal core/Outcome core/RetryPolicy core/Recorded
-    core/Request log/MerkleProofs log/SignedCheckpoint log/StoneProof log/Tiles log/Verdict`,
+    core/Request log/MerkleProofs log/SignedCheckpoint log/StoneProof log/Tiles log/Verdict receipt/Checks receipt/ReceiptFile receipt/VerifyReceipt`,
   cli: "Command",
   limits: "Address Limits Policy Windows",
   log: "Consistency Http Log Signer StopReason Tree Verifier witness/Http",
   pages: "Site",
-  payments: `ActAddress ActInput PaidRequest Payments Receipts card/Cards ledger/LedgerSql ledger/PublicActs
-    ledger/Unresolved x402/node/JsonRpc x402/relayer/Fees x402/relayer/Relayer x402/settlement/Supported
+  payments: `ActAddress ActInput Hex PaidRequest Payments Receipts card/Cards ledger/LedgerSql ledger/PublicActs
+    ledger/Unresolved refunds/RefundTransfer x402/node/JsonRpc x402/relayer/Fees x402/relayer/Relayer x402/settlement/Supported
     x402/verification/Eip3009`,
   room: "Ceiling Http Refusals Removal Requests",
   sandbox: "Sandbox",

@@ -128,6 +128,8 @@ const examples: Readonly<
       "SELECT id, act, payer",
       not("a query for a payment that was lost; test/payments/finality.test.ts acknowledges one"),
     ],
+    ["spirit-altar admin refund  ", not("names a payment; test/payments/refunds.test.ts refunds some")],
+    ["spirit-altar admin refund --payment", not("names a payment; test/payments/refunds.test.ts signs elsewhere")],
     ["spirit-altar log key", run("test/sandbox/documents.test.ts")],
     ["witness watcher", policy],
     [
@@ -138,6 +140,10 @@ const examples: Readonly<
   "docs/proofs.md": [
     ["log altar.example/log", policy],
     ["spirit-altar witness", not("asks a public altar; test/log/end-to-end.test.ts runs each command on a local one")],
+    [
+      "spirit-altar verify --receipt",
+      not("reads a file of a public altar; test/payments/receipt-files.test.ts runs it"),
+    ],
     ["vkey=", run("test/lab/log/ShellCheck.ts")],
   ],
   "docs/scale.md": [["npm run campaign -- scale", long]],

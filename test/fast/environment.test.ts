@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type Config, ConfigProvider, Effect, Option, Redacted, Result } from "effect"
 import { documents } from "../../src/build/variables.ts"
 import { listen, production } from "../../src/server/config/Config.ts"
-import { buyer, groups, rehearsing, serving } from "../../src/server/config/Table.ts"
+import { buyer, groups, refunds, rehearsing, serving } from "../../src/server/config/Table.ts"
 import { telemetry } from "../../src/server/config/Telemetry.ts"
 import { textOf as text } from "../lab/Sources.ts"
 import { effect } from "../lab/Effects.ts"
@@ -30,7 +30,7 @@ describe(".env.example", () => {
     const helped = serving.map(({ name }) => name)
     assert.deepStrictEqual(sorted(yield* askedBy(production, telemetry)), sorted(helped))
     const named = example.map(({ name }) => name)
-    const buyers = Object.values(buyer).map(({ name }) => name)
+    const buyers = [...Object.values(buyer), ...Object.values(refunds)].map(({ name }) => name)
     assert.deepStrictEqual(sorted(named), sorted([...helped, "DATA_DIR", ...buyers]))
     assert.strictEqual(new Set(named).size, named.length, "a name stands there once")
   })
@@ -76,8 +76,8 @@ describe(".env.example", () => {
   })
 
   effect("has in the sandbox's help what a sandbox reads, and no other", function* () {
-    // Database and data folder are named where it is put together.
-    const read = [...(yield* askedBy(listen, telemetry)), "DATABASE_URL", "DATA_DIR"]
+    // Database, data folder and the log's pace are named where it is put together.
+    const read = [...(yield* askedBy(listen, telemetry)), "DATABASE_URL", "DATA_DIR", "LOG_PUBLISH_SECONDS"]
     assert.deepStrictEqual(sorted(rehearsing.map(({ name }) => name)), sorted(read))
   })
 

@@ -14,9 +14,9 @@ import { transferTypes } from "../../schema/payments/TransferTypes.ts"
 import { seal, sha256 } from "../../src/altar/Hashes.ts"
 import { Items } from "../../src/altar/collectibles/Items.ts"
 import { publicationHash } from "../../src/altar/collectibles/PublicationChain.ts"
-import { canonicalJson } from "../../src/platform/CanonicalJson.ts"
+import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { jsonOf } from "../lab/Sources.ts"
-import { openCheckpoint, verifyProof, verifySegment, verifyStone } from "../../src/buyer/index.ts"
+import { openCheckpoint, verifyProof, verifyReceipt, verifySegment, verifyStone } from "../../src/buyer/index.ts"
 
 interface Place {
   readonly where: string
@@ -175,6 +175,22 @@ describe("every example of the document", () => {
     assert.isNotEmpty(proofs)
     for (const { example, where } of proofs) {
       assert.isTrue((await verifyProof(String(example), stone.value, { vkey: vkey.text })).ok, where)
+    }
+  })
+
+  it("of a receipt file is signed, and holds in all that it shows", async () => {
+    const files = places.filter(({ where }) => where.startsWith("/components/schemas/ReceiptFile/"))
+    assert.isNotEmpty(files)
+    const [vkey] = textsAt("vkey")
+    const key = "receipts-2026-11+6e596319+AepKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs"
+    for (const { example, where } of files) {
+      const verdict = await verifyReceipt(JSON.stringify(example), { key, log: { vkey: vkey?.text ?? "" } })
+      assert.isTrue(verdict.ok, `${where}: ${JSON.stringify(verdict.checks)}`)
+      for (const name of ["signature", "claims", "record", "stone", "log", "words"])
+        assert.isTrue(
+          verdict.checks.some((check) => check.name === name && check.state === "holds"),
+          name,
+        )
     }
   })
 

@@ -20,6 +20,7 @@ import {
 import { patience } from "../lab/Patience.ts"
 import { listening } from "../lab/Socket.ts"
 import { effects } from "../lab/Effects.ts"
+import { log } from "../../src/platform/LogMessages.ts"
 
 const undici = layer(NodeHttpClient.layerUndici, { excludeTestServices: true })
 
@@ -215,12 +216,12 @@ const addressOf = Effect.fnUntraced(function* (status: number, body: string) {
   return `${base}/v2/${secret}`
 })
 
-const logged = (error: unknown) =>
+const logged = (error: Error) =>
   Effect.gen(function* () {
     const lines: Array<string> = []
     const logger = Logger.make((options) => void lines.push(Logger.formatJson.log(options)))
-    yield* Effect.logWarning("The chain could not be asked", error).pipe(
-      Effect.andThen(Effect.logError("The sweep failed", Cause.fail(error))),
+    yield* log("chain inquiry failed", {}, error).pipe(
+      Effect.andThen(log("sweep failed", {}, Cause.fail(error))),
       Effect.provide(Logger.layer([logger])),
     )
     return lines.join("\n") + inspect(error, { depth: 9 }) + String(error)

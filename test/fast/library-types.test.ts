@@ -28,6 +28,7 @@ describe("the library", () => {
       "recipe",
       "seal",
       "verifyProof",
+      "verifyReceipt",
       "verifyReveal",
       "verifySegment",
       "verifyStone",

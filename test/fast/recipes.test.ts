@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { normalize, normalizedLength } from "../../schema/altar/Commitment.ts"
 import { spiritOf } from "../../schema/altar/Spirit.ts"
 import { chainHash, seal } from "../../src/altar/Hashes.ts"
-import { canonicalJson } from "../../src/platform/CanonicalJson.ts"
+import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { retryAfterSeconds } from "../../src/payments/protocol/Decision.ts"
 
 describe("commitment", () => {

@@ -30,6 +30,8 @@ export const verify = Effect.fnUntraced(function* (url: string, flags: Flags = {
     vkey: Option.fromNullishOr(vkey),
     policy: Option.none(),
     seen: Option.fromNullishOr(seen),
+    receipt: Option.none(),
+    key: Option.none(),
     json: asJson,
   })
   const end = yield* Effect.result(Effect.provideService(command, Console.Console, { ...globalThis.console, log }))

@@ -30,7 +30,7 @@ suite("an address", rooms().pipe(Layer.provideMerge(captured)), (it) => {
     yield* sql`ALTER TABLE rooms RENAME TO elsewhere`
     assert.strictEqual((yield* poll(guest, "", address)).status, 500)
     yield* sql`ALTER TABLE elsewhere RENAME TO rooms`
-    assert.isAbove(lines.filter((line) => line.includes("A request failed")).length, 0)
+    assert.isAbove(lines.filter((line) => line.includes("request failed")).length, 0)
     assert.deepStrictEqual(
       lines.filter((line) => line.includes(address)),
       [],

@@ -21,6 +21,7 @@ const environment = Effect.gen(function* () {
     ...(yield* direct),
     LOG_KEY: golden.signerKey,
     LOG_ORIGIN: golden.name,
+    LOG_PUBLISH_SECONDS: "1",
     LOG_CHECKPOINT_FILE: join(newFolder(), "checkpoint"),
     LOG_LEVEL: "Info",
   }

@@ -35,6 +35,7 @@ import {
   settle,
   sharedMemory,
   signer,
+  signing,
   stopReason,
   stored,
   takeAway,
@@ -50,6 +51,7 @@ const rebuilt = Effect.andThen(forget, once(Effect.andThen(integrateAll, publish
 
 layer(world, { excludeTestServices: true })("the publisher", (it) => {
   const effect = effects(it)
+
   effect("signs what is integrated, once for each size", function* () {
     assert.isTrue(yield* once(publish))
     assert.strictEqual((yield* once(newest)).size, 0)
@@ -94,6 +96,33 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     const rows = yield* client`SELECT size FROM log_checkpoints WHERE size = 305`
     assert.lengthOf(rows, 1)
   })
+
+  effect(
+    "signs at most once in the stated time on all servers together, and the next checkpoint covers the rest",
+    function* () {
+      const seldom = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+        Effect.provide(effect, server(256, sharedMemory, undefined, Witnesses.none, 2))
+      yield* settle(1)
+      yield* once(integrateAll)
+      assert.isTrue(yield* seldom(publish))
+      yield* settle(2)
+      yield* once(integrateAll)
+      const early = yield* Effect.all([seldom(publish), seldom(publish), seldom(publish)], {
+        concurrency: "unbounded",
+      })
+      assert.deepStrictEqual(early, [false, false, false])
+      assert.strictEqual((yield* once(newest)).size, 306)
+      const { rest } = yield* once(Effect.flatMap(LogStore, ({ head }) => head))
+      assert.isTrue(rest === 1 || rest === 2, `${rest} seconds`)
+      yield* Effect.sleep("2 seconds")
+      const late = yield* Effect.all([seldom(publish), seldom(publish), seldom(publish)], {
+        concurrency: "unbounded",
+      })
+      assert.deepStrictEqual(late.filter(Boolean), [true], "one of three servers has the turn")
+      assert.strictEqual((yield* once(newest)).size, 308)
+      yield* Effect.sleep("2 seconds")
+    },
+  )
 
   effect("stops where a tile was changed, keeps the reason, and goes on when it is mended", function* () {
     const before = yield* stored
@@ -202,7 +231,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
 
   effect("covers a stone within two seconds, by itself", function* () {
     const { url } = yield* LocalDatabase
-    const log = Publisher.layer({ signer, origin }).pipe(
+    const log = Publisher.layer({ ...signing, publishSeconds: 1 }).pipe(
       Layer.provide(Integrator.layer()),
       Layer.provide([LogStore.layer, WitnessChain.layer]),
       Layer.provide([sharedMemory, Witnesses.none, Confirmation.layer]),

@@ -9,19 +9,21 @@ import * as Server from "../../src/server/Server.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { database, sql } from "../lab/Database.ts"
 import { newFolder } from "../lab/log/Witnesses.ts"
-import { origin, signer } from "../lab/log/LogFixture.ts"
+import { signing } from "../lab/log/LogFixture.ts"
 import { patience } from "../lab/Patience.ts"
 import { ask, configOf, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { effects } from "../lab/Effects.ts"
 
 const lines: Array<unknown> = []
-const heard = Logger.layer([Logger.make(({ logLevel, message }) => void lines.push([logLevel, String(message)]))])
+const heard = Logger.layer([
+  Logger.make(({ logLevel, message }) => void lines.push([logLevel, JSON.stringify(message)])),
+])
 
 /** Runs `use` against a server that is started for it, with this checkpoint file. */
 const withServer = <A, E, R>(file: string, use: (url: string) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
-    const log = { signer, origin, checkpointFile: Option.some(file) }
+    const log = { ...signing, checkpointFile: Option.some(file) }
     const config = yield* configOf({}, { log })
     return yield* Effect.provide(
       use(config.publicUrl),
@@ -73,7 +75,7 @@ layer(Layer.orDie(Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)), {
           for (const { json, status } of [health, ready]) {
             assert.deepStrictEqual([status, json["log"]], [200, { state: "waiting", waitsFor }])
           }
-          assert.deepInclude(lines, ["Warn", `The transparency log signs nothing yet. It waits for ${waitsFor}.`])
+          assert.deepInclude(lines, ["Warn", JSON.stringify(["log waiting", { evidence: waitsFor }])])
           assert.strictEqual((yield* ask(`${url}/api/witness/log`)).json["size"], 1)
 
           const at = yield* Effect.provideService(terminal, TestServer, { url })

@@ -56,6 +56,7 @@ const open = (note: string, witnesses: ReadonlyArray<Named>, quorum = "all") =>
 
 layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
   const effect = effects(it)
+
   effect("sign what is published, each time it has grown and after each was started anew", function* () {
     const one = yield* ownWitness("one.example/w")
     const two = yield* ownWitness("two.example/w")
@@ -257,6 +258,55 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
       const client = yield* SqlClient.SqlClient
       const signed = yield* client`SELECT size FROM log_checkpoints`
       assert.deepStrictEqual([witness.asked.times, signed], [0, []], "no fork was signed and shown to anybody")
+      yield* forget
+    },
+  )
+
+  effect("that signed stones and show no checkpoint of them keep an empty database from signing a fork", function* () {
+    const real = yield* ownWitness("hiding.example/w")
+    // It cosigns as it should, and has no resource for monitors, which is optional.
+    const hiding = yield* strangeWitness(
+      "hiding.example/w",
+      (body, response, { method }) =>
+        void (method === "GET"
+          ? response.writeHead(404).end()
+          : fetch(`${real.url}/add-checkpoint`, { method: "POST", body }).then(async (answer) =>
+              response
+                .writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" })
+                .end(await answer.text()),
+            )),
+      real.cosigner,
+    )
+    const asking = <A, E, R>(use: Effect.Effect<A, E, R>) =>
+      withWitnesses([hiding], use, "all", undefined, LastSigned.none)
+    // A log that nobody has signed yet goes on.
+    assert.isTrue((yield* open((yield* asking(Effect.andThen(grow(3), published))).note, [hiding])).ok)
+    yield* forget
+    const client = yield* SqlClient.SqlClient
+    yield* asking(Effect.andThen(integrateAll, publish))
+    assert.deepStrictEqual(yield* client`SELECT size FROM log_checkpoints`, [])
+    yield* forget
+  })
+
+  effect(
+    "make a proof one that caches keep for ever once their quorum signed, and never without a quorum",
+    function* () {
+      const good = yield* ownWitness("good.example/w")
+      const absent = { name: "absent", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
+      const both = [good, absent]
+      yield* withWitnesses(both, Effect.andThen(grow(1), published), "none")
+      const { links } = yield* Effect.flatMap(WitnessChain, (chain) => chain.segment(1, 10_000))
+      const isFinal = (lines: Layer.Layer<Witnesses>) =>
+        Effect.flatMap(PublishedLog, ({ proof }) => proof(links.at(-1)?.id ?? "")).pipe(
+          Effect.map((file) => file.isFinal),
+          Effect.provide(
+            Layer.fresh(PublishedLog.layer({ origin, signer }).pipe(Layer.provide([LogStore.layer, lines]))),
+          ),
+        )
+      assert.isFalse(yield* isFinal(Witnesses.none))
+      assert.isFalse(yield* isFinal(witnessesOf(policyOf(both, "none"))))
+      assert.isFalse(yield* isFinal(witnessesOf(policyOf(both, "all"))))
+      assert.isTrue(yield* isFinal(witnessesOf(policyOf(both, "any"))))
       yield* forget
     },
   )

@@ -58,7 +58,7 @@ suite("a database role without a grant", database, (it) => {
     yield* asOwner(url, `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role}`)
     yield* asOwner(url, `REVOKE SELECT ON acts FROM ${role}`)
     const server = yield* serving({ DATABASE_URL: theirs })
-    yield* server.says("Listening on")
+    yield* server.says("server listening")
     assert.strictEqual((yield* ask(`${server.url}/api/acts`)).status, 500)
     yield* server.says(`GRANT SELECT, INSERT, UPDATE, DELETE ON acts TO ${role}`)
     for (const said of [start.stderr, admin.stdout, server.output()]) assert.notInclude(said, "hush")

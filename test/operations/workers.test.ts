@@ -65,7 +65,7 @@ suite("serve --workers 2", database, (it) => {
         PUBLIC_URL: url,
         DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
       })
-      yield* server.says("Listening on", 2)
+      yield* server.says("server listening", 2)
       const [first = 0, ...others] = childrenOf(server.pid)
       assert.strictEqual(others.length, 1)
 
@@ -87,7 +87,7 @@ suite("serve --workers 2", database, (it) => {
       for (const count of counted) assert.isAbove(count, 0)
 
       process.kill(first, "SIGKILL")
-      yield* server.says("Listening on", 3)
+      yield* server.says("server listening", 3)
       const now = childrenOf(server.pid)
       assert.deepStrictEqual([now.length, now.includes(first)], [2, false])
       assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
@@ -119,7 +119,7 @@ suite("serve --workers 2", database, (it) => {
         PORT: String(port),
         DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
       })
-      yield* server.says("Listening on", 2)
+      yield* server.says("server listening", 2)
       const workers = childrenOf(server.pid)
       assert.strictEqual(workers.length, 2)
       server.signal("SIGKILL")

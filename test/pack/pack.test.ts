@@ -357,7 +357,7 @@ layer(database, { excludeTestServices: true, timeout: bound })("the packed serve
           PAY_TO: String(sandbox["payTo"]),
           RELAYER_KEY: relayerKey,
         },
-        /Listening on/,
+        /server listening/,
       )
       yield* pagesWork(url)
 

@@ -78,7 +78,7 @@ layer(database, { excludeTestServices: true, timeout: bound })("a checkout witho
       yield* OwnedProcess.start({
         command: "env",
         args: [...Object.entries(set).map(([name, value]) => `${name}=${value}`), "sh", "-c", scripts.serve],
-        ready: /Listening on/,
+        ready: /server listening/,
         stop,
         cwd: folder,
         hear: (text) => void (said += text),

@@ -15,6 +15,7 @@ const assertPending = ({ key, url }: CardPurchase, answer: Answer) => {
   assertAnswer(answer, 202, "settlement_pending")
   assert.strictEqual(answer.headers.get("location"), `${new URL(url).origin}/api/reconcile/${key}`)
   assert.match(String(answer.json["message"]), /Do not pay again/u)
+  assert.isNull(answer.headers.get("payment-response"))
   assert.deepInclude(answer.json["attempt"], { network: null, validBefore: null, amountAtomic: "3000000" })
 }
 

@@ -143,7 +143,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     yield* Purchase.passExpiry
     const alarms: Array<string> = []
     const ears = Logger.make<unknown, void>(({ logLevel, message }) => {
-      if (logLevel === "Error") alarms.push(String(message))
+      if (logLevel === "Error") alarms.push(JSON.stringify(message))
     })
     const server = Finality.layer({ sweepEvery: Duration.millis(200), patience: Duration.seconds(10) }).pipe(
       Layer.provide(

@@ -10,7 +10,7 @@ import { leafHash } from "../../schema/log/Merkle.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
 import { sha256 } from "../../src/altar/Hashes.ts"
 import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
-import { canonicalJson } from "../../src/platform/CanonicalJson.ts"
+import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
 import {

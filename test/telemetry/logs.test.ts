@@ -27,7 +27,7 @@ const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string
     SWEEP_SECONDS: "1",
     ...env,
   })
-  yield* server.says("Listening on")
+  yield* server.says("server listening")
   return server
 })
 
@@ -46,6 +46,7 @@ apart("the log", stage, (it) => {
         RATE_LIMIT_SECRET: rateLimitSecret,
         LOG_KEY: Redacted.value(logKey),
         LOG_ORIGIN: "altar.example/log",
+        LOG_PUBLISH_SECONDS: "1",
         CARD_PROFILE_ID: CardProcessor.profile,
         CARD_SECRET_KEY: CardProcessor.secretKey,
         CARD_CHALLENGE_SECRET: challengeSecret,
@@ -153,7 +154,7 @@ apart("the log", stage, (it) => {
         assert.hasAllKeys(line, ["time", "level", "message", "request", "method", "route", "status", "ms", "client"])
         assert.match(String(line["request"]), uuid)
       }
-      const failed = linesOf(output).filter(({ message }) => message === "A request failed")
+      const failed = linesOf(output).filter(({ message }) => message === "request failed")
       assert.lengthOf(failed, 2)
       assert.include(
         failed.map((line) => line["request"]),

@@ -48,10 +48,11 @@ apart("metrics", stage, (it) => {
       ...(yield* proxied),
       LOG_KEY: Redacted.value(Result.getOrThrow(generate("altar.example/log"))),
       LOG_ORIGIN: "altar.example/log",
+      LOG_PUBLISH_SECONDS: "1",
       METRICS_PORT: String(metricsPort),
       SWEEP_SECONDS: "3600",
     })
-    yield* server.says("Listening on")
+    yield* server.says("server listening")
     const { url } = server
     const scrape = Effect.map(ask(`http://127.0.0.1:${metricsPort}/metrics`), (answer) => {
       assert.strictEqual(answer.status, 200)

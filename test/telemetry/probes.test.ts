@@ -79,7 +79,7 @@ apart("a server that starts or stops", stage, (it) => {
       DATABASE_URL: database.url,
       SWEEP_SECONDS: "3600",
     })
-    yield* server.says("cannot be reached")
+    yield* server.says("database unreachable")
     const asked = (path: string) =>
       Effect.scoped(
         Effect.map(
@@ -121,7 +121,7 @@ apart("a server that starts or stops", stage, (it) => {
     })
     yield* refuses("starting")
     database.open()
-    yield* server.says("Listening on")
+    yield* server.says("server listening")
     const ready = yield* ask(`${server.url}/readyz`)
     assert.deepStrictEqual(
       [ready.status, ready.json],
@@ -154,7 +154,7 @@ apart("while the database is away", stage, (it) => {
       TRUSTED_PROXIES: "127.0.0.1",
       SWEEP_SECONDS: "1",
     })
-    yield* server.says("Listening on")
+    yield* server.says("server listening")
     const { url } = server
     const guest = yield* newRoom(url)
     const purchase = yield* Purchase.prepare(url)
@@ -191,9 +191,9 @@ apart("while the database is away", stage, (it) => {
     yield* Effect.sleep("4 seconds")
     database.open()
     yield* eventually(`${url}/readyz`, 200)
-    yield* server.says("database answers")
-    const told = server.output().slice(server.output().indexOf("Listening on"))
-    const about = told.split("\n").filter((one) => /database (?:does not answer|answers)/u.test(one))
+    yield* server.says("database reachable")
+    const told = server.output().slice(server.output().indexOf("server listening"))
+    const about = told.split("\n").filter((one) => /database (?:un)?reachable/u.test(one))
     assert.lengthOf(about, 2, about.join("\n"))
     // Each request has its own line of the access log as ever.
     const worse = told
@@ -212,7 +212,7 @@ apart("a database that does not answer", stage, (it) => {
       ...(yield* proxied),
       SWEEP_SECONDS: "3600",
     })
-    yield* server.says("Listening on")
+    yield* server.says("server listening")
     const trap = database.arm(/WITH found AS MATERIALIZED/u, "holdBefore")
     const held = yield* Effect.forkChild(ask(`${server.url}/api/acts`))
     yield* trap.arrived
@@ -231,7 +231,7 @@ apart("a relayer", stage, (it) => {
     const server = yield* serving({
       ...(yield* proxied),
     })
-    yield* server.says("Listening on")
+    yield* server.says("server listening")
     const probe = `${server.url}/readyz`
     yield* eventually(probe, 200)
     const { address } = privateKeyToAccount(Redacted.value(chain.relayerKey))
@@ -253,9 +253,9 @@ apart("a relayer", stage, (it) => {
     const health = yield* ask(`${server.url}/api/health`)
     assert.strictEqual(health.status, 503)
     assert.deepInclude(health.json["payments"], { state: "failing", settlement: "failing" })
-    yield* server.says("payments are not taken")
+    yield* server.says("payments unavailable")
     yield* rpc.calm
     yield* eventually(probe, 200)
-    yield* server.says("payments are taken")
+    yield* server.says("payments available")
   })
 })

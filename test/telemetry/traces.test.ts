@@ -73,7 +73,7 @@ const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string
     OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
     ...env,
   })
-  yield* server.says("Listening on")
+  yield* server.says("server listening")
   return server
 })
 

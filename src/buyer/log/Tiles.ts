@@ -2,6 +2,7 @@
 import { type Bytes, Malformed } from "../../../schema/log/Bytes.ts"
 import { consistencyRanges, hashSize, type Range, subtreesOf } from "../../../schema/log/Merkle.ts"
 import { placeOf, type Tile, widthAt } from "../../../schema/log/Tile.ts"
+import { extendsTree, type Tree } from "./MerkleProofs.ts"
 import { node } from "./WebCrypto.ts"
 
 /** Reads a tile of exactly this width. */
@@ -38,24 +39,41 @@ const hashOfRange = async (range: Range, size: number, read: ReadTile): Promise<
   return hash ?? new Malformed("A range without leaves has no hash.")
 }
 
+/** Reads each tile once. */
+const once = (read: ReadTile): ReadTile => {
+  const known = new Map<string, Promise<Bytes>>()
+  return (tile) => {
+    const name = `${tile.level}/${tile.index}`
+    const reading = known.get(name) ?? read(tile)
+    known.set(name, reading)
+    return reading
+  }
+}
+
 /** The hashes that prove that the tree of `size` leaves begins with that of `old`; 0 < old <= size. */
 export const consistencyProof = async (
   old: number,
   size: number,
   read: ReadTile,
 ): Promise<ReadonlyArray<Bytes> | Malformed> => {
-  const known = new Map<string, Promise<Bytes>>()
-  const once: ReadTile = (tile) => {
-    const name = `${tile.level}/${tile.index}`
-    const reading = known.get(name) ?? read(tile)
-    known.set(name, reading)
-    return reading
-  }
+  const reading = once(read)
   const hashes: Array<Bytes> = []
   for (const range of consistencyRanges(old, size)) {
-    const hash = await hashOfRange(range, size, once)
+    const hash = await hashOfRange(range, size, reading)
     if (hash instanceof Malformed) return hash
     hashes.push(hash)
   }
   return hashes
+}
+
+/**
+ * The root of a tree's first `old` leaves, by tiles that fold to the root of the tree; undefined when the tiles do not,
+ * which proves nothing about the tree. 0 < old <= size.
+ */
+export const rootAt = async (old: number, tree: Tree, read: ReadTile): Promise<Bytes | undefined> => {
+  const reading = once(read)
+  const root = old === tree.size ? tree.root : await hashOfRange({ from: 0, to: old }, tree.size, reading)
+  const hashes = await consistencyProof(old, tree.size, reading)
+  if (root instanceof Malformed || hashes instanceof Malformed) return undefined
+  return (await extendsTree({ size: old, root }, tree, hashes)) ? root : undefined
 }

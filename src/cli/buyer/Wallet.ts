@@ -8,7 +8,7 @@ import { CommandFailure } from "../CommandFailure.ts"
 
 const PrivateKey = Schema.TemplateLiteral(["0x", Schema.String]).check(Schema.isPattern(/^0x[0-9a-fA-F]{64}$/u))
 
-const accountOf = (secret: Redacted.Redacted<string>, from: string) =>
+export const accountOf = (secret: Redacted.Redacted<string>, from: string) =>
   Schema.decodeUnknownEffect(PrivateKey)(Redacted.value(secret).trim()).pipe(
     Effect.flatMap((key) => Effect.try(() => privateKeyToAccount(key))),
     Effect.mapError(
@@ -19,7 +19,7 @@ const accountOf = (secret: Redacted.Redacted<string>, from: string) =>
     ),
   )
 
-const fromFile = Effect.fnUntraced(function* (file: string) {
+export const fromFile = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const secret = yield* Effect.mapError(
     fs.readFileString(file),

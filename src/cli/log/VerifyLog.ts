@@ -1,6 +1,6 @@
 /** An independent check of a whole log: that it matches the chain, and continues the log of the last check. */
 import { Console, Effect, Option, Schema } from "effect"
-import { base64 } from "../../../schema/log/Bytes.ts"
+import { base64, equal } from "../../../schema/log/Bytes.ts"
 import type { Checkpoint } from "../../../schema/log/Checkpoint.ts"
 import { consistencyRanges } from "../../../schema/log/Merkle.ts"
 import type { Policy } from "../../../schema/log/Policy.ts"
@@ -8,8 +8,10 @@ import { tilePath, widthAt } from "../../../schema/log/Tile.ts"
 import { openCheckpoint, type Trust } from "../../buyer/log/SignedCheckpoint.ts"
 import { provided } from "../Flags.ts"
 import { extendsTree } from "../../log/Consistency.ts"
-import { placesOf, proofOf } from "../../log/Tree.ts"
+import { hashOfRange, placesOf, proofOf, type TileReader } from "../../log/Tree.ts"
 import * as Download from "../verify/Download.ts"
+import { plain } from "../Output.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 import * as LogMemory from "./Memory.ts"
 import { broken, type Walk, walk, walkStart } from "./Walk.ts"
 
@@ -32,32 +34,43 @@ const open = (note: string, trust: Trust) =>
     (opened) => (opened.ok ? Effect.succeed(opened) : broken(opened.reason)),
   )
 
-/** Whether a tree begins with an older one, by the tiles that the altar serves. */
-const continues = Effect.fnUntraced(function* (base: string, older: Checkpoint, newer: Checkpoint) {
-  const ranges = older.size === 0 || older.size === newer.size ? [] : consistencyRanges(older.size, newer.size)
-  const tiles = yield* Effect.forEach(placesOf(ranges), (place) => {
-    const tile = { ...place, width: widthAt(newer.size, place) }
-    return Effect.map(Download.bytes(`${base}/log/${tilePath(tile)}`), (bytes) => ({ place, bytes }))
-  })
-  const proof = proofOf(
-    ranges,
-    ({ index, level }) => tiles.find(({ place }) => place.level === level && place.index === index)?.bytes,
-  )
-  return proof !== undefined && extendsTree(older, newer, proof)
-})
+/** Compares two trees by the served tiles. Missing or wrong tiles prove nothing. */
+const wayBetween = Effect.fnUntraced(
+  function* (base: string, older: Checkpoint, newer: Checkpoint) {
+    const sameAs = (root: Uint8Array) => (equal(root, older.root) ? "continues" : "differs")
+    if (older.size === 0) return "continues"
+    if (older.size === newer.size) return sameAs(newer.root)
+    const [first, ranges] = [{ from: 0, to: older.size }, consistencyRanges(older.size, newer.size)]
+    const tiles = yield* Effect.forEach(placesOf([first, ...ranges]), (place) => {
+      const tile = { ...place, width: widthAt(newer.size, place) }
+      return Effect.map(Download.bytes(`${base}/log/${tilePath(tile)}`), (bytes) => ({ place, bytes }))
+    })
+    const read: TileReader = ({ index, level }) =>
+      tiles.find(({ place }) => place.level === level && place.index === index)?.bytes
+    const [root, proof] = [hashOfRange(first, read), proofOf(ranges, read)]
+    if (root === undefined || proof === undefined) return "unknown"
+    return extendsTree({ size: older.size, root }, newer, proof) ? sameAs(root) : "unknown"
+  },
+  Effect.orElseSucceed(() => "unknown" as const),
+)
 
 type Memory = Effect.Success<ReturnType<typeof LogMemory.make>>
 
-/** Two notes signed with one key, neither of which continues the other, prove a fork. Both stay on this machine. */
-const contradicted = Effect.fnUntraced(function* (memory: Memory, note: string, checkpoint: Checkpoint, what: string) {
-  const kept = yield* Effect.option(memory.keep(note, checkpoint))
-  return yield* broken(
-    Option.match(kept, {
-      onNone: () => `${what} The new checkpoint could not be written beside ${memory.file}: save it, and keep both.`,
-      onSome: (file) => `${what} Keep both signed checkpoints: ${memory.file} and ${file}.`,
-    }),
-  )
-})
+/** Keeps a second signed checkpoint on this machine, and says where both are. */
+const keepBoth = (memory: Memory, note: string, checkpoint: Checkpoint, what: string) =>
+  Effect.match(memory.keep(note, checkpoint), {
+    onFailure: () => `${what} The new checkpoint could not be written beside ${memory.file}: save it, and keep both.`,
+    onSuccess: (file) => `${what} Keep both signed checkpoints: ${memory.file} and ${file}.`,
+  })
+
+/** Two notes signed with one key, neither of which continues the other, prove a fork. */
+const contradicted = (...of: Parameters<typeof keepBoth>) => Effect.flatMap(keepBoth(...of), broken)
+
+/** Two notes without the way between them prove neither a fork nor that all is well. */
+const incomparable = (...of: Parameters<typeof keepBoth>) =>
+  Effect.flatMap(keepBoth(...of), (message) => new CommandFailure({ message: plain(`NOT COMPARABLE: ${message}`) }))
+
+const noWay = "The altar does not show that one continues the other, so nothing is proved either way."
 
 const sameKey = ({ file }: Memory, before: LogMemory.SeenCheckpoint, vkey: string) =>
   before.vkey === vkey
@@ -80,9 +93,12 @@ export const openLog = Effect.fn("openLog")(function* ({ base, policy, seen, vke
     ? Option.none<Checkpoint>()
     : Option.some((yield* open(before.value.checkpoint, { vkey })).checkpoint)
   if (Option.isSome(old) && old.value.size > checkpoint.size) {
-    const what = `it had ${old.value.size} stones at the last check and has ${checkpoint.size} now. If a cache on the way is old, check again later; a log never shrinks.`
-    const isOlder = yield* Effect.orElseSucceed(continues(base, checkpoint, old.value), () => false)
-    return yield* isOlder ? broken(what) : contradicted(memory, note, checkpoint, what)
+    const what = `it had ${old.value.size} stones at the last check and has ${checkpoint.size} now.`
+    const way = yield* wayBetween(base, checkpoint, old.value)
+    if (way === "unknown") return yield* incomparable(memory, note, checkpoint, `${what} ${noWay}`)
+    return yield* way === "continues"
+      ? broken(`${what} If a cache on the way is old, check again later; a log never shrinks.`)
+      : contradicted(memory, note, checkpoint, `${what} They do not begin with the same stones.`)
   }
   const isNamed = Option.isSome(named) || Option.exists(policy, ({ logs }) => logs.includes(vkey))
   return { base, memory, before, vkey, isNamed, note, checkpoint, cosignatures, old }
@@ -107,10 +123,10 @@ const remember = Effect.fnUntraced(function* ({ base, before, checkpoint, isName
   yield* sameKey(memory, other.value, vkey)
   const theirs = (yield* open(other.value.checkpoint, { vkey })).checkpoint
   const [older, newer] = theirs.size > checkpoint.size ? [checkpoint, theirs] : [theirs, checkpoint]
-  if (!(yield* continues(base, older, newer))) {
-    const what = `another check has seen a checkpoint of ${theirs.size} stones, and neither it nor this one of ${checkpoint.size} continues the other.`
-    return yield* contradicted(memory, note, checkpoint, what)
-  }
+  const way = yield* wayBetween(base, older, newer)
+  const what = `another check has seen a checkpoint of ${theirs.size} stones, and this one has ${checkpoint.size}.`
+  if (way === "unknown") return yield* incomparable(memory, note, checkpoint, `${what} ${noWay}`)
+  if (way === "differs") return yield* contradicted(memory, note, checkpoint, `${what} Neither continues the other.`)
   yield* memory.remember(newer === theirs ? { ...mine, checkpoint: other.value.checkpoint } : mine)
   return isItsOwnWord
 })

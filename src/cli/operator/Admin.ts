@@ -9,6 +9,7 @@ import { database, limit, run } from "./AdminDatabase.ts"
 import { attempt, attempts } from "./Attempts.ts"
 import { changes } from "./Changes.ts"
 import { exporting } from "./Export.ts"
+import { refund } from "./Refund.ts"
 
 const audit = command("audit", {
   description: `Who changed what by hand, when and why, newest first. ${database}`,
@@ -32,5 +33,5 @@ export const admin = Command.make("admin").pipe(
   Command.withDescription(
     "What an operator looks at and changes by hand, in the database of DATABASE_URL; every change is kept with who, when and why",
   ),
-  Command.withSubcommands([attempts, attempt, ...changes, exporting, audit]),
+  Command.withSubcommands([attempts, attempt, ...changes, refund, exporting, audit]),
 )

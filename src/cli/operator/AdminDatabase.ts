@@ -5,6 +5,7 @@ import type { SqlClient } from "effect/sql"
 import { Administration } from "../../admin/Administration.ts"
 import { Moderation } from "../../altar/Moderation.ts"
 import { WitnessChain } from "../../altar/witness/WitnessChain.ts"
+import { Refunds } from "../../payments/ledger/Refunds.ts"
 import { Selling } from "../../payments/ledger/Selling.ts"
 import * as Sql from "../../platform/Sql.ts"
 import { databaseUrl } from "../../server/config/Config.ts"
@@ -27,7 +28,7 @@ export const limit = Flag.Int("limit").pipe(
 )
 
 const services = Administration.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(Selling.layer, Moderation.layer, WitnessChain.layer)),
+  Layer.provideMerge(Layer.mergeAll(Selling.layer, Moderation.layer, WitnessChain.layer, Refunds.layer)),
 )
 
 /** PostgreSQL's code for an undefined table. */
@@ -52,9 +53,9 @@ export const ungranted = <E>(
   return message === undefined ? Effect.failCause(cause) : Effect.fail(new CommandFailure({ message: `${message}.` }))
 }
 
-export const run = <A, E>(
+export const run = <A, E, R = never>(
   asked: DatabaseFlags,
-  use: Effect.Effect<A, E, Administration | WitnessChain | SqlClient.SqlClient>,
+  use: Effect.Effect<A, E, Administration | Refunds | WitnessChain | SqlClient.SqlClient | R>,
 ) =>
   explained(
     asked,

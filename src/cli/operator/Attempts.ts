@@ -10,7 +10,7 @@ import { type DatabaseFlags, database, limit, run } from "./AdminDatabase.ts"
 
 const { json } = common
 
-const age = (seconds: number) =>
+export const age = (seconds: number) =>
   seconds < 120
     ? `${seconds} s`
     : seconds < 7_200

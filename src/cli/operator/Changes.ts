@@ -9,7 +9,7 @@ import { plain } from "../Output.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { database, explained, run } from "./AdminDatabase.ts"
 
-const doing = {
+export const doing = {
   json: common.json,
   why: text("why", "Why, for the audit; nobody else is told"),
   by: optionalText("by", "Who decides it, for the audit, beside the account of this machine"),
@@ -26,7 +26,7 @@ const account = Effect.sync(() =>
 )
 
 /** Stores the given name beside the account's. */
-const byOf = Effect.fnUntraced(function* ({ by, why }: Doing) {
+export const byOf = Effect.fnUntraced(function* ({ by, why }: Pick<Doing, "by" | "why">) {
   const said = Option.getOrUndefined(by)
   const blank = why.trim() === "" ? "--why" : said?.trim() === "" ? "--by" : undefined
   if (blank !== undefined)
@@ -35,7 +35,7 @@ const byOf = Effect.fnUntraced(function* ({ by, why }: Doing) {
   return { who: said === undefined ? known : `${said} (account ${known})`, why } satisfies Actor
 })
 
-const isId = (text: string) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu.test(text)
+export const isId = (text: string) => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu.test(text)
 
 const change = <const Name extends string, const Flags extends Config, E>(
   name: Name,

@@ -17,6 +17,7 @@ import * as Server from "../../server/Server.ts"
 import * as Telemetry from "../../telemetry/Telemetry.ts"
 import { checking } from "./Check.ts"
 import { working } from "./Workers.ts"
+import { log } from "../../platform/LogMessages.ts"
 
 const check = on(
   "check",
@@ -34,11 +35,13 @@ const workers = Flag.Int("workers").pipe(
 const listening = Layer.effectDiscard(
   Effect.gen(function* () {
     const { payments, publicUrl } = yield* AppConfig
-    const bound = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
-    const known = bound === publicUrl ? "" : ` (public: ${publicUrl})`
-    const missing = "length" in payments ? ` Payments are not configured: ${payments.join(", ")}.` : ""
-    for (const advice of adviceFor(process.env)) yield* Effect.logWarning(advice)
-    yield* Effect.logInfo(`Listening on ${bound}${known}.${missing}`)
+    const address = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
+    for (const advice of adviceFor(process.env)) yield* log("configuration advice", { advice })
+    yield* log("server listening", {
+      address,
+      publicUrl,
+      paymentsNotConfigured: "length" in payments ? payments.join(", ") : undefined,
+    })
   }),
 )
 
@@ -52,7 +55,7 @@ const launched: Effect.Effect<never, Layer.Error<typeof server>, Layer.Services<
   Layer.launch(server),
   Sql.isAway,
   (cause) =>
-    Effect.logError("The database left while the server started, which begins again in a second", cause).pipe(
+    log("database lost during start", {}, cause).pipe(
       Effect.andThen(Effect.sleep("1 second")),
       Effect.andThen(Effect.suspend(() => launched)),
     ),

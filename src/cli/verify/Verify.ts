@@ -36,6 +36,15 @@ const flags = {
     "Where the last checkpoint is remembered, and beside it how far a stopped walk came and what contradicts it (else one for each altar in the folder of the journal)",
     "file",
   ),
+  receipt: optionalText(
+    "receipt",
+    "Check the receipt file of one act instead, offline: its page links it, and it is at its permalink with .receipt.json",
+    "file",
+  ),
+  key: optionalText(
+    "key",
+    "The verifier key of the receipts, name+hash+base64 (else the one that --pay-to authorized in the file)",
+  ),
   json: common.json,
 }
 
@@ -124,6 +133,10 @@ const codes = { CheckFailed: "broken", CommandFailure: "trouble" } as const
 /** Checks the chain at `url` and reports; payments are looked up at `rpc`, or at the node of a local sandbox. */
 export const verifying = Effect.fn("verifying")(
   function* (flags: Flags) {
+    if (Option.isSome(flags.receipt)) {
+      const { verifyReceiptFile } = yield* Effect.promise(() => import("./Receipt.ts"))
+      return yield* verifyReceiptFile(flags.receipt.value, flags)
+    }
     const found = yield* check(flags).pipe(
       Effect.tapError(({ _tag, message }) =>
         flags.json ? inJson({ ok: false, code: codes[_tag], message }) : Effect.void,
@@ -147,6 +160,10 @@ export const verify = command("verify", {
     [
       "npm run verify -- --url https://altar.example --log --vkey altar.example/log+21ce6caa+AW…",
       "Check its whole log as well",
+    ],
+    [
+      "spirit-altar verify --receipt act.receipt.json --key receipts-2026-11+6e596319+AepK…",
+      "Check the receipt of one act, offline",
     ],
   ],
   flags,

@@ -4,6 +4,7 @@ import { HttpIncomingMessage, HttpRouter, HttpServerResponse } from "effect/http
 import { parseAddCheckpoint, sizeText, sizeType } from "../../../schema/log/AddCheckpoint.ts"
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { type NotCosigned, Witness } from "./Witness.ts"
+import { log } from "../../platform/LogMessages.ts"
 
 /** Fits a proof of 63 hashes and a checkpoint of 100 signatures. */
 const bodyLimit = ByteSize.kibibytes(64)
@@ -23,7 +24,7 @@ const refusal = ({ message, size, why }: NotCosigned) =>
     : HttpServerResponse.text(sizeText(size), { status: statusOf[why], contentType: sizeType })
 
 const lost = ({ message }: { readonly message: string }) =>
-  Effect.as(Effect.logError("Nothing is signed", message), plain(500, "This witness cannot sign now.\n"))
+  Effect.as(log("witness signing failed", { reason: message }), plain(500, "This witness cannot sign now.\n"))
 
 /** Routes without a prefix. A server with one adds it. */
 export const layer = Layer.unwrap(

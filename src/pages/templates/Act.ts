@@ -107,7 +107,7 @@ const quoted = (act: SettledAct): Html => {
   return words === "" ? html`` : html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`
 }
 
-export const act = (one: SettledAct, now: number): Page => {
+export const act = (one: SettledAct, now: number, isSigning = false): Page => {
   const { plate, preview } = picture(one, now)
   const drawn = previewPath(one.id)
   const words = quotedIn(one)
@@ -143,7 +143,9 @@ export const act = (one: SettledAct, now: number): Page => {
       </div>
       ${sealedWords(one)}
       <nav class="leaf" aria-label="More">
-        <a href="/v2/#acts">The newest acts</a><a href="${filled(readAct.path, { actId: one.id })}">This act as JSON</a>
+        <a href="/v2/#acts">The newest acts</a
+        ><a href="${filled(readAct.path, { actId: one.id })}">This act as JSON</a
+        >${one.receipt.payer === null || !isSigning ? "" : html`<a href="${pathOf(one)}.receipt.json" download="act-${one.id}.receipt.json">Its receipt file</a>`}
       </nav>`,
   }
 }

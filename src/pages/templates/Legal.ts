@@ -16,7 +16,7 @@ Collectibles are numbered records of this site. They are no token on a chain, ca
 
 ## What you pay
 
-You pay the listed price, once, in USDC on the network that the offer names, or by card where that is offered. A payment on a blockchain cannot be taken back by anybody. When a payment has reached us and the act cannot be delivered any more, we deliver something equal or pay it back; write to us with the transaction. A sandbox takes play money only, which is worth nothing.
+You pay the listed price, once, in USDC on the network that the offer names, or by card where that is offered. A payment on a blockchain cannot be taken back by anybody. When a payment has reached us and the act cannot be delivered any more, we deliver something equal or pay it back; write to us with the transaction. A refund is a transfer from the wallet that was paid to the wallet that paid, once for each payment, after its authorization has ended. It is public under its transaction, and /.well-known/x402 says so for programs. A sandbox takes play money only, which is worth nothing.
 
 You keep your wallet, your salts and your sealed words yourself. Nobody here can restore them.
 

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { type AnyReceipt, Receipt } from "../../../schema/payments/Payment.ts"
 import { networkName } from "../../../schema/payments/Usdc.ts"
+import type { Refund } from "../../../schema/payments/Refund.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { rowReader } from "../../platform/Rows.ts"
 import { localMoment, money } from "./Words.ts"
@@ -30,11 +31,41 @@ const finalityWords = {
   lost: "Lost: the chain took its block back, and the payer was not charged",
 } as const
 
+const refundFinality = {
+  pending: finalityWords.pending,
+  final: finalityWords.final,
+  lost: "Lost: the chain took its block back, and the payer was not repaid",
+} as const
+
 /** The receipt of a stone, from its JSON text. */
 export const receiptOf = rowReader("acts", Schema.fromJsonString(Receipt))
 
 /** Whether a reorganisation orphaned the payment for good. */
 export const isLost = (receipt: AnyReceipt): boolean => receipt.transaction !== null && receipt.finality === "lost"
+
+const refundWords = {
+  REFUND_PENDING: "On its way back to the payer",
+  REFUNDED: "Refunded to the payer",
+  PARTIALLY_REFUNDED: "Refunded to the payer in part",
+  REFUND_FAILED: "A refund failed",
+} as const
+
+const refundRows = (refund: Refund): ReadonlyArray<Row> => [
+  [
+    "Refund",
+    html`${refundWords[refund.state]}: ${refund.amountAtomic} atomic
+    USDC${refund.refundedAt === null ? "" : html`, ${localMoment(refund.refundedAt)}`}`,
+  ],
+  ...(refund.refundTransaction === null
+    ? []
+    : [
+        [
+          "Refunded in",
+          html`<a href="/api/refunds/${refund.refundTransaction}">${code(refund.refundTransaction)}</a>`,
+        ] as const,
+        ["Finality of the refund", refundFinality[refund.finality ?? "pending"]] as const,
+      ]),
+]
 
 export const receiptTable = (receipt: AnyReceipt): Html => {
   if (receipt.transaction === null) {
@@ -44,7 +75,7 @@ export const receiptTable = (receipt: AnyReceipt): Html => {
       ["Card payment", code(receipt.card.reference)],
     ])
   }
-  const { currentTransaction, finality } = receipt
+  const { currentTransaction, finality, refund } = receipt
   return recordTable([
     ["Paid", html`${money(receipt.priceUsd)}, ${receipt.amountAtomic} atomic USDC`],
     ["Settled", localMoment(receipt.settledAt)],
@@ -53,6 +84,7 @@ export const receiptTable = (receipt: AnyReceipt): Html => {
     ["To", code(receipt.payTo)],
     ...(currentTransaction === undefined ? [] : [["Now in transaction", code(currentTransaction)] as const]),
     ...(finality === undefined ? [] : [["Finality", finalityWords[finality]] as const]),
+    ...(refund === undefined ? [] : refundRows(refund)),
     ["Network", networkName(receipt.network)],
     ["Asset", code(receipt.asset)],
   ])

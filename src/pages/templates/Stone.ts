@@ -24,6 +24,8 @@ export interface StoneView {
   readonly publicUrl: string
   /** Absent where this server has no log. */
   readonly log: LogIdentity | undefined
+  /** Whether this server has receipt keys. */
+  readonly isSigning: boolean
 }
 
 const reveal = ({ commitment, reveal: revealed }: Stone): Html =>
@@ -94,7 +96,7 @@ const share = (one: Stone, publicUrl: string): Html =>
     </details>
   </section>`
 
-export const stone = ({ log, publicUrl, receipt, stone: one }: StoneView): Page => {
+export const stone = ({ isSigning, log, publicUrl, receipt, stone: one }: StoneView): Page => {
   const preview = previewPath(one.id)
   return {
     title: `Witness stone ${one.sequence}`,
@@ -164,7 +166,8 @@ export const stone = ({ log, publicUrl, receipt, stone: one }: StoneView): Page 
       ${isLost(receipt) ? "" : share(one, publicUrl)}
       <nav class="leaf" aria-label="The chain">
         <a href="/v2/witness">The whole chain</a
-        ><a href="${filled(readWitnessStone.path, { witnessId: one.id })}">This stone as JSON</a>
+        ><a href="${filled(readWitnessStone.path, { witnessId: one.id })}">This stone as JSON</a
+        >${isSigning ? html`<a href="/witness/${one.id}.receipt.json" download="stone-${one.sequence}.receipt.json">Its receipt file</a>` : ""}
       </nav>`,
   }
 }

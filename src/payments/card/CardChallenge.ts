@@ -1,7 +1,7 @@
 /** A challenge of the Machine Payments Protocol and the credential that answers it, as sent in headers. */
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { Option, Redacted, Schema } from "effect"
-import { canonicalJson } from "../../platform/CanonicalJson.ts"
+import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 
 /** `request` and `opaque` are canonical JSON in base64url. The credential returns them unchanged. */
 const Challenge = Schema.Struct({

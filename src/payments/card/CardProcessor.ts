@@ -4,6 +4,7 @@ import { HttpClient, HttpClientRequest } from "effect/http"
 import { textOf } from "../../platform/Answers.ts"
 import type { Attempt } from "../ledger/Attempt.ts"
 import { type CardPayment, centsOf } from "../Payment.ts"
+import { log } from "../../platform/LogMessages.ts"
 
 /**
  * The evidence of a charge. `isRuling` is false if the same request may still charge, or a charge could not be found.
@@ -88,7 +89,7 @@ export class CardProcessor extends Context.Service<CardProcessor>()("spirit-alta
             Effect.map(textOf(response), (text): Answer => ({ status: response.status, text })),
           ),
           Effect.timeout(config.timeout),
-          Effect.tapError((error) => Effect.logWarning("The card processor could not be asked", error._tag)),
+          Effect.tapError((error) => log("card processor unavailable", { reason: error._tag })),
           Effect.option,
         )
 

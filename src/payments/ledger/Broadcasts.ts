@@ -5,6 +5,7 @@ import type { Hex } from "viem"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { rowReader } from "../../platform/Rows.ts"
 import { timestampOf } from "../../platform/Time.ts"
+import { log } from "../../platform/LogMessages.ts"
 import { Word } from "../Hex.ts"
 import type { Attempt } from "./Attempt.ts"
 
@@ -52,9 +53,11 @@ const readRow = rowReader(
 const readNoted = rowReader("relayer_broadcasts", Schema.Struct({ attemptId: Schema.String }))
 
 /** Logs a failed statement. Its effect is unknown, so callers must not rely on it. */
-export const unavailable = <A, E>(statement: Effect.Effect<A, E>): Effect.Effect<A, BroadcastsUnavailable> =>
+export const unavailable = <A, E extends Error>(
+  statement: Effect.Effect<A, E>,
+): Effect.Effect<A, BroadcastsUnavailable> =>
   statement.pipe(
-    Effect.tapError((error) => Effect.logWarning("A broadcast could not be read or noted", error)),
+    Effect.tapError((error) => log("broadcast record failed", {}, error)),
     Effect.mapError(() => new BroadcastsUnavailable({})),
   )
 

@@ -3,6 +3,7 @@ import { Layer } from "effect"
 import { Claim } from "./Claim.ts"
 import { Fail } from "./Fail.ts"
 import { Lookup } from "./Lookup.ts"
+import { Refunds } from "./Refunds.ts"
 import { Selling } from "./Selling.ts"
 import { Settle } from "./Settle.ts"
 import { SettledTransfers } from "./SettledTransfers.ts"
@@ -19,4 +20,5 @@ export const layer = Layer.mergeAll(
   Sweep.layer,
   SettledTransfers.layer,
   AttemptCounts.layer,
+  Refunds.layer,
 ).pipe(Layer.provideMerge(Layer.merge(Lookup.layer, UnmatchedPayments.layer)))

@@ -9,6 +9,7 @@ import { Word } from "../Hex.ts"
 import { retryConflicts } from "../../platform/Sql.ts"
 import { type ChainPayment, claimOf, columnsOf, type Payment, type Proof } from "../Payment.ts"
 import type { Attempt, FailedAttempt } from "./Attempt.ts"
+import { log } from "../../platform/LogMessages.ts"
 
 const readRow = rowReader("payment_strays", Schema.Struct({ transaction: Word, foundAt: Schema.Date }))
 const readTransaction = rowReader("payment_strays", Schema.Struct({ transaction: Schema.String }))
@@ -59,20 +60,20 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()(
 
       /** Records the payment unless an attempt holds its claim, which means that it has bought something. */
       const write = Effect.fnUntraced(function* (name: string, stray: UnmatchedPayment, attempt?: string) {
-        const { amountAtomic, asset, network, nonce, payer, transaction, valid_before } = stray
-        const whose = attempt === undefined ? "" : `, of attempt ${attempt}, which had failed`
-        const said = `${amountAtomic} atomic USDC in ${transaction}${whose}`
+        const { amountAtomic, asset, network, nonce, pay_to, payer, transaction, valid_before } = stray
+        const fields = { transaction, amountAtomic: String(amountAtomic), attempt }
         const written = yield* retryConflicts(sql`
-        INSERT INTO payment_strays (name, network, asset, payer, nonce, amount_atomic, valid_before, transaction, found_at)
-        SELECT ${name}::text, ${network}::text, ${asset}::text, ${payer}::text, ${nonce}::text,
+        INSERT INTO payment_strays (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before, transaction,
+          found_at)
+        SELECT ${name}::text, ${network}::text, ${asset}::text, ${pay_to}::text, ${payer}::text, ${nonce}::text,
           ${amountAtomic.toString()}::numeric, ${valid_before}::numeric, ${transaction}::text,
           ${timestampOf(yield* Clock.currentTimeMillis)}::timestamptz
         WHERE NOT EXISTS (SELECT 1 FROM payment_claims WHERE name = ${name}::text)
         ON CONFLICT (name) DO NOTHING RETURNING name`).pipe(
-          Effect.tapError(() => Effect.logError(`A payment belongs to no purchase and was not noted: ${said}`)),
+          Effect.tapError(() => log("unmatched payment not recorded", fields)),
           Effect.orDie,
         )
-        if (written.length > 0) yield* Effect.logError(`A payment belongs to no purchase: ${said}`)
+        if (written.length > 0) yield* log("unmatched payment", fields)
       })
 
       /** Records a proven payment to us. Only proven payments get a row, so filling the table costs money. */

@@ -12,11 +12,24 @@ export interface ReceiptKey extends PublishedKey {
   readonly sign: (bytes: Uint8Array) => Uint8Array
 }
 
+/** The published authorization of a key, as its operator assembled it. */
+export interface PublishedAuthorization {
+  /** The DID URL of the key. */
+  readonly kid: string
+  /** The id of the stone that holds the statement. */
+  readonly stone: string
+  /** The JSON of the whole authorization. */
+  readonly text: string
+}
+
 export interface ReceiptKeysConfig {
   /** Absent where a server stopped signing. */
   readonly current?: ReceiptKey | undefined
+  /** Signs the offers of 402s. Absent where they carry none, as by default. */
+  readonly offers?: ReceiptKey | undefined
   /** Keys whose receipts stay valid. They sign no more. */
   readonly retired: ReadonlyArray<PublishedKey>
+  readonly authorizations?: ReadonlyArray<PublishedAuthorization>
 }
 
 /** The keys of this server; without them settled acts carry no signed receipt. */
@@ -30,9 +43,12 @@ export const didOf = (publicUrl: string) => `did:web:${encodeURIComponent(new UR
 export const keyId = (publicUrl: string, { name }: PublishedKey) => `${didOf(publicUrl)}#${name}`
 
 /** Served at `/.well-known/did.json`. A retired key stays a verification method and asserts nothing new. */
-export const didDocument = (publicUrl: string, { current, retired }: ReceiptKeysConfig) => {
+export const didDocument = (
+  publicUrl: string,
+  { authorizations = [], current, offers, retired }: ReceiptKeysConfig,
+) => {
   const did = didOf(publicUrl)
-  const signing = current === undefined ? [] : [current]
+  const signing = [current, offers].filter((key) => key !== undefined)
   return {
     "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/suites/jws-2020/v1"],
     id: did,
@@ -43,5 +59,14 @@ export const didDocument = (publicUrl: string, { current, retired }: ReceiptKeys
       publicKeyJwk: { kty: "OKP", crv: "Ed25519", x: Buffer.from(key.publicKey).toString("base64url") },
     })),
     assertionMethod: signing.map((key) => keyId(publicUrl, key)),
+    ...(authorizations.length === 0
+      ? {}
+      : {
+          service: authorizations.map(({ kid, stone }) => ({
+            id: `${kid}-authorization`,
+            type: "ReceiptKeyAuthorization",
+            serviceEndpoint: `${publicUrl}/witness/${stone}`,
+          })),
+        }),
   }
 }

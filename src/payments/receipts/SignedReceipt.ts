@@ -1,12 +1,11 @@
-/** The signed receipt of a settled act: x402 extension `offer-receipt`, as a JWS with EdDSA (RFC 7515, RFC 8037). */
+/** The signed receipt of a settled act (x402 extension `offer-receipt`). */
 import { hash } from "node:crypto"
-import type { Schema } from "effect"
-import { Base64Url } from "effect/encoding"
-import { canonicalJson } from "../../platform/CanonicalJson.ts"
+import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 import type { Attempt } from "../ledger/Attempt.ts"
 import type { Recorded } from "../PaidAct.ts"
 import type { Proof } from "../Payment.ts"
-import { keyId, type ReceiptKey } from "./ReceiptKeys.ts"
+import { jwsOf } from "./Jws.ts"
+import type { ReceiptKey } from "./ReceiptKeys.ts"
 
 type OnChain = Extract<Proof, { readonly rail: "x402" }>
 
@@ -35,15 +34,6 @@ const claimsOf = ({ amountAtomic, url }: Attempt, { payment, transaction }: OnCh
   }
 }
 
-const encoded = (value: Schema.Json) => Base64Url.encode(canonicalJson(value))
-
-/** The compact JWS of a receipt. Equal facts give equal bytes: Ed25519 draws nothing. */
-const jwsOf = (publicUrl: string, key: ReceiptKey, claims: Schema.JsonObject) => {
-  const header = encoded({ alg: "EdDSA", kid: keyId(publicUrl, key), typ: "x402-receipt+jws" })
-  const signed = `${header}.${encoded(claims)}`
-  return `${signed}.${Base64Url.encode(key.sign(new TextEncoder().encode(signed)))}`
-}
-
 /** `extensions` of the settlement response that carries the receipt. */
 export const receiptExtension = (
   publicUrl: string,
@@ -52,6 +42,6 @@ export const receiptExtension = (
   proof: OnChain,
   recorded: Recorded,
 ) => {
-  const signature = jwsOf(publicUrl, key, claimsOf(attempt, proof, recorded))
+  const signature = jwsOf(publicUrl, key, "x402-receipt+jws", claimsOf(attempt, proof, recorded))
   return { "offer-receipt": { info: { receipt: { format: "jws", signature } }, schema: {} } }
 }

@@ -147,7 +147,7 @@ const logSigner = Config.flatMap(Table.log.key, (key) =>
 const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
   Config.flatMap(
     Config.all({ ...Table.log, signer: logSigner }),
-    ({ checkpointFile, origin: named, policyFile, signer }): Config.Config<LogConfig | undefined> => {
+    ({ checkpointFile, origin: named, policyFile, publishSeconds, signer }): Config.Config<LogConfig | undefined> => {
       if (signer === undefined) return Config.succeed(undefined)
       const origin = Option.getOrElse(named, () => originOf(publicUrl))
       return signer.name === origin
@@ -155,6 +155,7 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
             signer,
             origin,
             checkpointFile,
+            publishSeconds: Option.getOrElse(publishSeconds, () => 10),
             ...Option.match(policyFile, { onNone: () => ({}), onSome: (file) => ({ policyFile: file }) }),
           })
         : refused(
@@ -162,6 +163,9 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
           )
     },
   )
+
+/** The server's settings that a refund needs: payments and the public URL. */
+export const refunding = Config.all({ payments, publicUrl: Config.map(listen, ({ publicUrl: named }) => named) })
 
 /** The errors of one part of the configuration, one per line; empty if it can be read. */
 const problemsOf = (part: Config.Config<unknown>): Config.Config<ReadonlyArray<string>> =>

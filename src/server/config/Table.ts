@@ -81,11 +81,17 @@ export const log = {
   policyFile: optional("LOG_WITNESSES", Kinds.text("the path of a file"), {
     says: "A policy file (C2SP tlog-policy) with the witnesses that are asked to sign each checkpoint; without one none are asked.",
   }),
+  publishSeconds: optional("LOG_PUBLISH_SECONDS", Kinds.whole(1, 3600), {
+    says: "Minimum seconds between two checkpoints of the log, 1 to 3600: by default 10, and 1 in the sandbox.",
+  }),
 }
 
 export const receipts = {
   key: optional("RECEIPT_KEY", Kinds.secret("a key as `spirit-altar receipts key` makes it"), {
     says: "The private key that signs receipts, as `spirit-altar receipts key` makes it; without one answers carry no signed receipt.",
+  }),
+  offers: optional("OFFER_KEY", Kinds.secret("a key as `spirit-altar receipts key` makes it"), {
+    says: "The private key that signs the offers of 402s, made like RECEIPT_KEY; without one they are not signed. An offer adds 0.8 KB to each 402, which then exceeds 1.5 KB, and clients send it back.",
   }),
   retired: preset("RECEIPT_KEYS_RETIRED", [], Kinds.verifierKeys, {
     says: "The verifier keys of earlier receipt keys, separated by commas: they stay in /.well-known/did.json.",
@@ -207,6 +213,12 @@ export const buyer = {
   }),
 }
 
+export const refunds = {
+  key: optional("REFUND_KEY", Kinds.privateKey, {
+    says: "The private key of the wallet that was paid, for spirit-altar admin refund where no --key-file is named.",
+  }),
+}
+
 const all = (...of: ReadonlyArray<Readonly<Record<string, Variable<unknown>>>>) =>
   of.flatMap((group) => Object.values(group))
 
@@ -219,6 +231,7 @@ export const groups: ReadonlyArray<readonly [title: string, variables: ReadonlyA
   ["What it says of itself", all(lines, metrics, otlp)],
   ["How it is paid, beside PAY_TO, RPC_URL and RELAYER_KEY", all(payment)],
   ["Cards, beside USDC, for week and month candles: the first three, or none of them", all(cards)],
+  ["Refunds, for the operator's command and not the server", all(refunds)],
   ["The buyer's commands, not the server", all(buyer)],
 ]
 
@@ -228,7 +241,14 @@ export const serving = all(sufficient, listening, operator, log, receipts, lines
 const { databaseUrl, publicUrl } = sufficient
 
 /** Variables of a sandbox. */
-export const rehearsing = all({ databaseUrl, publicUrl }, sandbox, listening, lines, metrics, otlp)
+export const rehearsing = all(
+  { databaseUrl, publicUrl, publishSeconds: log.publishSeconds },
+  sandbox,
+  listening,
+  lines,
+  metrics,
+  otlp,
+)
 
 export const helpOf = (variables: ReadonlyArray<Words>): string =>
   variables

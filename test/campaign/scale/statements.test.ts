@@ -9,7 +9,7 @@ import * as Server from "../../../src/server/Server.ts"
 import { acts } from "../../lab/ActTable.ts"
 import { terminal } from "../../lab/Terminal.ts"
 import { emptyDatabase, sql } from "../../lab/Database.ts"
-import { origin, signer } from "../../lab/log/LogFixture.ts"
+import { signing } from "../../lab/log/LogFixture.ts"
 import { newRoom, poll, send } from "../../lab/server/Rooms.ts"
 import { Agent, programOf } from "../../lab/DocumentAgent.ts"
 import { ask, configOf, newPayer, pay, TestServer } from "../../lab/Fixture.ts"
@@ -28,7 +28,7 @@ layer(sql.pipe(Layer.provideMerge(Layer.merge(emptyDatabase, chain))), { exclude
         const tap = yield* Postgres.make(Redacted.value(direct))
         const config = yield* configOf(
           { sweepEvery: Duration.seconds(1) },
-          { databaseUrl: Redacted.make(tap.url), log: { signer, origin, checkpointFile: Option.none() } },
+          { databaseUrl: Redacted.make(tap.url), log: { ...signing, checkpointFile: Option.none() } },
         )
         yield* Layer.build(Server.layer(Sandbox.routes).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
         const { publicUrl: url } = config

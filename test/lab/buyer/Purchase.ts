@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Hex, parseAbiItem } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
-import { onChain, token } from "../Chain.ts"
+import { network, onChain, token } from "../Chain.ts"
 import { type Answer, ask, newCommitment, newKey, newPayer, post } from "../Fixture.ts"
 import { challengeOf, encode, sign } from "./Payment.ts"
 import { until } from "../Eventually.ts"
@@ -112,7 +112,10 @@ export const afterNextSweep = Effect.fnUntraced(function* ({ key }: Pick<Purchas
 })
 
 /** One look fails nothing, nor do two at once; the answer to a second one that is a sweep later. */
-export const secondInquiry = Effect.fnUntraced(function* (url: string, purchase: Pick<Purchase, "key">) {
+export const secondInquiry = Effect.fnUntraced(function* (
+  url: string,
+  purchase: Pick<Purchase, "key"> & Partial<Purchase>,
+) {
   assertPending(url, purchase, yield* reconcile(url, purchase))
   assertPending(url, purchase, yield* reconcile(url, purchase))
   yield* afterNextSweep(purchase)
@@ -207,14 +210,27 @@ interface Segment {
 }
 
 /** The 202 of an open outcome: where to ask again, when, and that nothing is to be paid again. */
-export const assertPending = (url: string, { key }: Pick<Purchase, "key">, answer: Answer) => {
+export const assertPending = (
+  url: string,
+  { key, payer }: Pick<Purchase, "key"> & Partial<Purchase>,
+  answer: Answer,
+) => {
   assert.strictEqual(answer.status, 202, answer.text)
   assert.strictEqual(answer.json["code"], "settlement_pending")
   assert.strictEqual(answer.headers.get("location"), `${url}/api/reconcile/${key}`)
   assert.strictEqual(answer.json["reconcile"], `${url}/api/reconcile/${key}`)
   assert.match(String(answer.json["message"]), /Do not pay again/u)
   assert.isAtLeast(Number(answer.headers.get("retry-after")), 1)
-  assert.isNull(answer.headers.get("payment-response"))
+  const { transaction, ...open } = JSON.parse(
+    Buffer.from(answer.headers.get("payment-response") ?? "", "base64").toString(),
+  )
+  assert.deepStrictEqual(open, {
+    success: false,
+    errorReason: "settlement_pending",
+    network: network,
+    payer: payer?.address.toLowerCase() ?? open.payer,
+  })
+  assert.match(transaction, /^(?:0x[0-9a-f]{64})?$/u)
 }
 
 /** Paid once, recorded once; the key answers with the first answer for ever. */

@@ -24,6 +24,9 @@ import { golden } from "./Vectors.ts"
 export const signer = Result.getOrThrow(fromText(Redacted.make(golden.signerKey)))
 export const origin = golden.name
 
+/** A log that signs whenever its tree has grown. */
+export const signing = { signer, origin, publishSeconds: 0 }
+
 let lastNote: string | undefined
 
 /** Stones stand without the payments they need elsewhere. */
@@ -79,9 +82,10 @@ export const server = (
   lastSigned: Layer.Layer<LastSigned> = sharedMemory,
   url?: string,
   witnesses: Layer.Layer<Witnesses> = Witnesses.none,
+  publishSeconds = 0,
 ): Layer.Layer<Integrator | Publisher | LogStore | Confirmation, never, LocalDatabase> =>
   Layer.fresh(
-    Layer.merge(Integrator.layerNoLoop({ batch }), Publisher.layerNoLoop({ signer, origin })).pipe(
+    Layer.merge(Integrator.layerNoLoop({ batch }), Publisher.layerNoLoop({ ...signing, publishSeconds })).pipe(
       Layer.provideMerge(LogStore.layer),
       Layer.provideMerge(Confirmation.layer),
       Layer.provide([WitnessChain.layer, witnesses]),

@@ -146,7 +146,7 @@ const prepare = Effect.fnUntraced(function* (environment: Readonly<Record<string
   const process: ServerProcess = {
     url: one.url,
     port: one.port,
-    start: Effect.flatMap(begin, ({ says }) => Effect.promise(() => says("Listening on"))),
+    start: Effect.flatMap(begin, ({ says }) => Effect.promise(() => says("server listening"))),
     kill: Effect.promise(one.kill),
     says: (text) => Effect.flatMap(alive, ({ says }) => Effect.promise(() => says(text))),
     signal: (name) => Effect.map(alive, ({ signal }) => signal(name)),

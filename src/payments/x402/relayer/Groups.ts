@@ -8,6 +8,7 @@ import { groupCall, successesIn } from "../verification/Eip3009.ts"
 import * as Fees from "./Fees.ts"
 import { isNeverTaken, isNonceRace, isPassing, type RelayerNode, type RpcFailure } from "./RelayerNode.ts"
 import type { RelayerNonces } from "./RelayerNonces.ts"
+import { log } from "../../../platform/LogMessages.ts"
 
 export const unclear = (reason: string, transaction: Option.Option<Hex>): Submission => ({
   _tag: "Unclear",
@@ -167,7 +168,7 @@ export const make = Effect.fnUntraced(function* (options: GroupsOptions) {
           ? leave(members)
           : Effect.flatMap(inTurn(only, only.estimated.value), (submission) => answer([only], submission))
     return Effect.catchCause(sending, (cause) =>
-      Effect.andThen(Effect.logError("A group could not be sent", cause), endAll(members, "it could not be sent")),
+      Effect.andThen(log("group broadcast failed", {}, cause), endAll(members, "it could not be sent")),
     )
   })
 

@@ -6,6 +6,7 @@ import type { GasLoss, Refusals, GroupedAttempt } from "../../ledger/Refusals.ts
 import { authorizationStateData, pays } from "../verification/Eip3009.ts"
 import * as Fees from "./Fees.ts"
 import type { RelayerNode } from "./RelayerNode.ts"
+import { log } from "../../../platform/LogMessages.ts"
 
 /** Milliseconds after its block for which transfers are sent alone once a wallet made others of its group fail. */
 const apartFor = 600_000
@@ -78,9 +79,7 @@ export const make = (
     }))
     if (losses.length > 0) {
       yield* refusals.refuse(hash, losses)
-      yield* Effect.logWarning(
-        `${losses.length} payments in ${hash} did not pay what their wallets had agreed to; these are refused for an hour`,
-      )
+      yield* log("payment not made", { transaction: hash, payments: losses.length })
     }
     return isShort && !hasCode(own)
   })

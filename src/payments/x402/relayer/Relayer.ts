@@ -16,6 +16,7 @@ import { chainIdOf } from "../verification/Eip3009.ts"
 import * as Fees from "./Fees.ts"
 import * as Losses from "./Losses.ts"
 import * as RelayerNode from "./RelayerNode.ts"
+import { log } from "../../../platform/LogMessages.ts"
 
 export interface RelayerConfig {
   readonly privateKey: Redacted.Redacted<Hex>
@@ -158,9 +159,7 @@ export const layer = (
         Effect.map(([balance, { fee }]): Funds =>
           balance >= (Fees.settlementGas + broadcaster.openGas()) * fee.maxFeePerGas ? "ok" : "failing",
         ),
-        Effect.tap((found) =>
-          found === "ok" ? Effect.void : Effect.logError("The relayer cannot pay gas: send it some"),
-        ),
+        Effect.tap((found) => (found === "ok" ? Effect.void : log("relayer out of gas"))),
         Effect.timeout(solventWithin),
         Effect.orElseSucceed((): Funds => "unknown"),
         Effect.uninterruptible,
@@ -171,16 +170,13 @@ export const layer = (
         submit,
         resubmit: (unpaid, payment) =>
           Effect.catch(resubmit(unpaid, payment), (error) =>
-            Effect.as(Effect.logWarning("A payment could not be handed in again", error), Option.none<Submission>()),
+            Effect.as(log("resubmission failed", {}, error), Option.none<Submission>()),
           ),
         abandon: (attempt) =>
           attempt.payment.rail === "card"
             ? Effect.succeed(true)
             : Effect.catch(abandon(attempt, attempt.payment), (error) =>
-                Effect.as(
-                  Effect.logWarning("What is left of a payment that cannot be made could not be looked at", error),
-                  false,
-                ),
+                Effect.as(log("abandoned payment check failed", {}, error), false),
               ),
         obstacle: Effect.map(funds, (found) => (found === "failing" ? insolvent : undefined)),
         funds,

@@ -11,6 +11,7 @@ import { type Funds, Settlement, type SettlementRequest, type Submission, type U
 import { Chain } from "../node/Chain.ts"
 import type { SignedAuthorization } from "../verification/Eip3009.ts"
 import * as Supported from "./Supported.ts"
+import { log } from "../../../platform/LogMessages.ts"
 
 export interface FacilitatorConfig extends Supported.FacilitatorAddress {
   /** The terms of a resubmission. */
@@ -110,9 +111,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
           (error) => error._tag === "FacilitatorUnfit" && error.isBusy,
           () => Effect.succeed<Funds>("unknown"),
         ),
-        Effect.catchCause((cause) =>
-          Effect.as(Effect.logError("The facilitator cannot be asked, or does not settle", cause), "failing" as const),
-        ),
+        Effect.catchCause((cause) => Effect.as(log("facilitator unavailable", {}, cause), "failing" as const)),
         Effect.uninterruptible,
         Effect.cachedInvalidateWithTTL((exit) =>
           Exit.isSuccess(exit) && exit.value !== "failing" ? wellFor : unwellFor,
@@ -176,7 +175,7 @@ export const layer = (config: FacilitatorConfig): Layer.Layer<Settlement, never,
         submit,
         resubmit: (unpaid, payment) =>
           Effect.catch(resubmitInTurn(unpaid, payment), (error) =>
-            Effect.as(Effect.logWarning("A payment could not be handed in again", error), Option.none<Submission>()),
+            Effect.as(log("resubmission failed", {}, error), Option.none<Submission>()),
           ),
         // A facilitator does not report what it may still send. A late payment is recorded.
         abandon: () => Effect.succeed(true),

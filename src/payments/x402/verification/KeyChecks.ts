@@ -3,6 +3,7 @@ import { Clock, Duration, Effect } from "effect"
 import * as Batcher from "../../../platform/Batcher.ts"
 import * as Thread from "../../../platform/Thread.ts"
 import { makeIsSigned, signingLength } from "./SigningKey.ts"
+import { log } from "../../../platform/LogMessages.ts"
 
 /** Built from `SigningKeyWorker.ts` by `src/build/build.ts`. */
 const worker = Thread.programOf("signing-keys")
@@ -31,10 +32,7 @@ export const make = Effect.fnUntraced(function* (program = worker) {
     return yield* Effect.catch(ask(signings), (ended) =>
       Effect.gen(function* () {
         pausedUntil = (yield* Clock.currentTimeMillis) + pause
-        yield* Effect.logWarning(
-          "The thread that checks signatures ended; for a minute they are checked without it",
-          ended,
-        )
+        yield* log("signature thread ended", {}, ended)
         return nothing
       }),
     )

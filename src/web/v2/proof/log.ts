@@ -1,11 +1,11 @@
 /** Checks the log in this browser: a stone's proof, and that the log only grew since the last visit. */
-import { base64, Malformed } from "../../../../schema/log/Bytes.ts"
+import { equal, Malformed } from "../../../../schema/log/Bytes.ts"
 import { parseProofFile } from "../../../../schema/log/ProofFile.ts"
-import { tilePath } from "../../../../schema/log/Tile.ts"
-import { extendsTree, type Tree } from "../../../buyer/log/MerkleProofs.ts"
+import { type Tile, tilePath } from "../../../../schema/log/Tile.ts"
+import type { Tree } from "../../../buyer/log/MerkleProofs.ts"
 import { openCheckpoint } from "../../../buyer/log/SignedCheckpoint.ts"
 import { verifyProof } from "../../../buyer/log/StoneProof.ts"
-import { consistencyProof } from "../../../buyer/log/Tiles.ts"
+import { rootAt } from "../../../buyer/log/Tiles.ts"
 import type { NotProven } from "../../../buyer/log/Verdict.ts"
 import { button, make, verdict } from "../page/dom.ts"
 import { timeWords } from "../page/durations.ts"
@@ -61,15 +61,18 @@ const read = async (path: string): Promise<Response> => {
   return answer
 }
 
-/** Whether the served tiles prove that a tree continues an older one. */
-const continues = async (old: Tree, tree: Tree): Promise<boolean | Malformed> => {
-  if (old.size === 0) return true
-  const hashes = await consistencyProof(old.size, tree.size, async (tile) => {
-    const file = await read(`/log/${tilePath(tile)}`)
-    if (file.status !== 200) throw new AnswerError(`The altar answered ${file.status} for a tile of its log.`)
-    return new Uint8Array(await file.arrayBuffer())
-  })
-  return hashes instanceof Malformed ? hashes : extendsTree(old, tree, hashes)
+const readTile = async (tile: Tile) => {
+  const file = await read(`/log/${tilePath(tile)}`)
+  if (file.status !== 200) throw new AnswerError(`The altar answered ${file.status} for a tile of its log.`)
+  return new Uint8Array(await file.arrayBuffer())
+}
+
+/** Compares two trees by the served tiles. Missing or wrong tiles prove nothing. */
+const wayBetween = async (old: Tree, tree: Tree): Promise<"continues" | "differs" | "unknown"> => {
+  if (old.size === 0) return "continues"
+  const root = await rootAt(old.size, tree, readTile).catch(() => undefined)
+  if (root === undefined) return "unknown"
+  return equal(root, old.root) ? "continues" : "differs"
 }
 
 const forgetting = (checkAgain: () => void) =>
@@ -102,33 +105,32 @@ const compare = async (
   const earlier = await openCheckpoint(before.note, { vkey })
   if (!earlier.ok) return not([...refused(earlier), forgetting(checkAgain)])
   const old: Tree = earlier.checkpoint
-  const rewritten = (what: string) =>
-    not([
-      ...broken("The history was rewritten.", what),
-      make(
-        "p",
-        {},
-        "Both checkpoints are signed with the log's key. Where what is served now is no old copy, together they prove it: keep both.",
-      ),
-      make("pre", { class: "long" }, before.note),
-      make("pre", { class: "long" }, note),
-      forgetting(checkAgain),
-    ])
+  // A stale cache may answer with an older checkpoint.
+  const isOlder = old.size > now.size
+  const way = await (isOlder ? wayBetween(now, old) : wayBetween(old, now))
+  if (way === "continues") return { ok: true, now, old, isOlder }
   const on = dateOf(before.at)
-  if (old.size > now.size) {
-    // A stale cache may answer: then the newer tiles prove that its state is the beginning of ours.
-    const isOlder = await continues(now, old).catch(() => false)
-    return isOlder === true
-      ? { ok: true, now, old, isOlder }
-      : rewritten(
-          `On ${on} it had ${old.size} stones, and now it has ${now.size}, and nothing shows that these are their beginning: a log never shrinks.`,
-        )
-  }
-  const isContinued = await continues(old, now)
-  if (isContinued instanceof Malformed) return not(broken("Not proved.", isContinued.message))
-  return isContinued
-    ? { ok: true, now, old, isOlder: false }
-    : rewritten(`The first ${old.size} stones are not those it had on ${on} (root ${base64(old.root)}).`)
+  const both = `On ${on} this browser saw a checkpoint over ${stones(old.size)}, and this one is over ${stones(now.size)}.`
+  const says =
+    way === "differs"
+      ? [
+          verdict("broken", "The history was rewritten.", `${both} They do not begin with the same stones.`),
+          make("p", {}, "Both checkpoints are signed with the log's key. Together they prove it: keep both."),
+        ]
+      : [
+          verdict(
+            "waits",
+            "Not comparable.",
+            `${both} The altar does not show that one continues the other, so nothing is proved either way.`,
+          ),
+          make("p", {}, "An old copy may have answered. Keep both checkpoints, and check again later."),
+        ]
+  return not([
+    ...says,
+    make("pre", { class: "long" }, before.note),
+    make("pre", { class: "long" }, note),
+    forgetting(checkAgain),
+  ])
 }
 
 /** Checks the proof of the page's stone against the named key and this browser's memory of the log. */
@@ -138,7 +140,14 @@ const checkProof = async (root: HTMLElement, checkAgain: () => void): Promise<Re
   if (before !== undefined && before.vkey !== vkey) return otherKey(before, vkey)
   const answer = await read(proof)
   const text = await answer.text()
-  if (answer.status === 409) return [verdict("waits", "Not covered yet.", "The next checkpoint will; try in a second.")]
+  if (answer.status === 409)
+    return [
+      verdict(
+        "waits",
+        "Not covered yet.",
+        `The next checkpoint will; try in ${answer.headers.get("retry-after") ?? "10"} s.`,
+      ),
+    ]
   if (answer.status !== 200) return broken("No proof.", `The altar answered ${answer.status}.`)
   const verdictOf = await verifyProof(text, JSON.parse(stone), { vkey })
   if (!verdictOf.ok) return refused(verdictOf)

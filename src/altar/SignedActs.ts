@@ -1,0 +1,83 @@
+/** Settled acts with their signed receipts, for the receipt file. */
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Base64 } from "effect/encoding"
+import { SqlClient } from "effect/sql"
+import type { Reveal } from "../../schema/altar/Reveal.ts"
+import { ActNotFound } from "../../schema/payments/Act.ts"
+import { SettlementResponse } from "../../schema/payments/Payment.ts"
+import * as Ledger from "../payments/ledger/LedgerSql.ts"
+import { JsonText } from "../platform/JsonText.ts"
+import { Moment, rowsOf } from "../platform/Rows.ts"
+import { bounded } from "../platform/Sql.ts"
+import { part } from "../platform/SqlPart.ts"
+import { ofAct, revealColumns, revealOf, Reveals } from "./Reveals.ts"
+
+export interface SignedAct {
+  readonly act: string
+  readonly permalink: string
+  /** The compact JWS; none for a card, or where the server had no receipt key. */
+  readonly receipt: Option.Option<string>
+  /** The bytes of the first answer; null where an operator changed what is shown. */
+  readonly record: JsonText | null
+  readonly reveal: typeof Reveal.Type | null
+}
+
+const rows = rowsOf(
+  "acts",
+  Schema.Struct({
+    id: Schema.String,
+    act: Schema.String,
+    permalink: Schema.String,
+    record: Schema.String,
+    paymentResponse: Schema.String,
+    isAsAnswered: Schema.Boolean,
+    ...revealColumns(Moment),
+    commitment: Schema.NullOr(Schema.String),
+  }),
+)
+
+const settlement = Schema.decodeUnknownOption(Schema.fromJsonString(SettlementResponse))
+
+/** The signed receipt in a stored `PAYMENT-RESPONSE`. */
+const receiptIn = (header: string) =>
+  Option.fromUndefinedOr(
+    Option.getOrUndefined(Option.flatMap(Option.getSuccess(Base64.decodeString(header)), settlement))?.extensions?.[
+      "offer-receipt"
+    ].info.receipt.signature,
+  )
+
+export class SignedActs extends Context.Service<
+  SignedActs,
+  { get(id: string): Effect.Effect<SignedAct, ActNotFound> }
+>()("spirit-altar/altar/SignedActs") {
+  static readonly layer = Layer.effect(
+    SignedActs,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const reveals = yield* Reveals
+      const revealed = ofAct(part`a.id`)
+
+      const get = Effect.fn("SignedActs.get")(function* (id: string) {
+        const [row] = yield* bounded(
+          Effect.orDie(
+            rows(sql`
+          SELECT a.id, a.act, a.permalink, a.record, ${Ledger.firstAnswer}, r.commitment, r.reveal_text,
+            r.reveal_salt, r.reveal_hidden, r.reveal_hidden_by, r.reveal_agent_name, r.revealed_at
+          FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${revealed} r ON true WHERE a.id = ${id}::uuid`),
+          ),
+        )
+        if (row === undefined) return yield* new ActNotFound({})
+        yield* reveals.check([row])
+        return {
+          act: row.act,
+          permalink: row.permalink,
+          receipt: receiptIn(row.paymentResponse),
+          record: row.isAsAnswered ? new JsonText(row.record) : null,
+          reveal: revealOf(row),
+        }
+      })
+
+      return SignedActs.of({ get })
+    }),
+  )
+}

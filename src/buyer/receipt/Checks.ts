@@ -1,0 +1,32 @@
+/** One line for each check of a receipt: it holds, it is broken, or it was not shown. */
+import { Unproven } from "../log/Verdict.ts"
+
+export interface ReceiptCheck {
+  readonly name: string
+  /** `open` proves nothing either way: the file or the reader lacks what the check needs. */
+  readonly state: "holds" | "broken" | "open"
+  /** A sentence about what was shown, or why not. */
+  readonly says: string
+}
+
+export const holds = (name: string, says: string): ReceiptCheck => ({ name, state: "holds", says })
+export const open = (name: string, says: string): ReceiptCheck => ({ name, state: "open", says })
+
+/** Addresses and hashes are equal by value, not by spelling. */
+export const same = (one: unknown, other: string) =>
+  typeof one === "string" && one.toLowerCase() === other.toLowerCase()
+
+export const unless = (isFine: boolean, says: string) => {
+  if (!isFine) throw new Unproven("malformed", says)
+}
+
+/** A check whose fault is its answer. Nesting that no parser follows is a fault, too. */
+export const checked = (name: string, check: () => Promise<ReceiptCheck>): Promise<ReceiptCheck> =>
+  Promise.resolve()
+    .then(check)
+    .catch((error: unknown): ReceiptCheck => {
+      if (error instanceof Unproven)
+        return { name, state: error.fault === "unsupported" ? "open" : "broken", says: error.message }
+      if (error instanceof RangeError) return { name, state: "broken", says: "It is nested too deeply to be read." }
+      throw error
+    })

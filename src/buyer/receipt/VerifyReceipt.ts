@@ -1,0 +1,176 @@
+/** Checks the receipt file of an act offline, and says of each part what was shown and what was not. */
+import { hex } from "../../../schema/log/Bytes.ts"
+import { entryOf } from "../../../schema/log/Entry.ts"
+import { parseVerifierKey } from "../../../schema/log/Note.ts"
+import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
+import { accountOf } from "../../../schema/payments/KeyStatement.ts"
+import { chainHashOf } from "../core/Chain.ts"
+import { checkReveal } from "../core/Commitment.ts"
+import { sha256 } from "../core/Digest.ts"
+import type { Trust } from "../log/SignedCheckpoint.ts"
+import { verifyProof } from "../log/StoneProof.ts"
+import { formed, Unproven } from "../log/Verdict.ts"
+import { base64 } from "../../../schema/log/Bytes.ts"
+import { leaf } from "../log/WebCrypto.ts"
+import { authorityChecks, type ContractSigned } from "./Authority.ts"
+import { checked, holds, open, type ReceiptCheck, same, unless } from "./Checks.ts"
+import { claimsOf, fromBase64Url, openJws, type OpenedJws, type ReceiptClaims } from "./Jws.ts"
+import { linkOf, readReceiptFile, type ReceiptFile } from "./ReceiptFile.ts"
+
+export interface ReceiptTrust {
+  /** The verifier key of the receipts, `name+hash+base64`, from a source other than the file. */
+  readonly key?: string | undefined
+  /** The address that was paid. Without `key`, the key that it authorized in the file is trusted. */
+  readonly payTo?: string | undefined
+  /** The log's key and, where required, its witnesses. */
+  readonly log?: Trust | undefined
+  readonly isContractSigned?: ContractSigned | undefined
+}
+
+export interface ReceiptVerdict {
+  /** Whether the signature holds and nothing is broken. Checks that are `open` were not shown. */
+  readonly ok: boolean
+  readonly checks: ReadonlyArray<ReceiptCheck>
+  /** The claims of the receipt, when its signature holds. */
+  readonly claims?: ReceiptClaims
+}
+
+const base64Url = (bytes: Uint8Array) => base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
+
+/** The public key that must have signed: the reader's, or the one that the paid account authorized in the file. */
+const keyOf = (file: ReceiptFile, { kid }: OpenedJws, { key, payTo }: ReceiptTrust) => {
+  const name = kid.split("#")[1]
+  if (key !== undefined) {
+    const { name: trusted, publicKey } = formed(parseVerifierKey(key), "key")
+    if (trusted !== name) throw new Unproven("key", `The receipt names the key ${name}, not ${trusted}.`)
+    return publicKey
+  }
+  const { statement } = file.authorization ?? {}
+  if (statement === undefined || payTo === undefined)
+    throw new Unproven("key", "The file authorizes no key, so the receipt is checked with the key that you name.")
+  unless(
+    same(accountOf(statement.payTo).address, payTo),
+    `The key is authorized by ${statement.payTo}, not by ${payTo}.`,
+  )
+  return fromBase64Url(statement.jwk.x)
+}
+
+const claimsCheck = (file: ReceiptFile, kid: string, claims: ReceiptClaims, payTo: string | undefined) =>
+  checked("claims", async () => {
+    const { permalink, record } = file
+    const { host, origin } = new URL(claims.resourceUrl)
+    unless(kid.split("#")[0] === `did:web:${encodeURIComponent(host)}`, `The key is of another host than ${host}.`)
+    unless(new URL(permalink).origin === origin, "The permalink is of another host than the purchase.")
+    unless(payTo === undefined || same(claims.payTo, payTo), `It was paid to ${claims.payTo}, not to ${payTo}.`)
+    for (const [name, claim] of [
+      ["payer", claims.payer],
+      ["keeper", claims.payer],
+      ["transaction", claims.transaction],
+    ] as const) {
+      const shown = record?.[name]
+      unless(shown === undefined || shown === null || same(shown, claim), `The record names another ${name}.`)
+    }
+    unless(record === null || record["permalink"] === permalink, "The record is of another permalink.")
+    const at = new Date(claims.issuedAt * 1000).toISOString()
+    return holds(
+      "claims",
+      `${claims.payer} paid ${claims.amount} atomic units of ${claims.asset} to ${claims.payTo} for ${claims.resourceUrl}, ${at}.`,
+    )
+  })
+
+const recordCheck = ({ record }: ReceiptFile, claims: ReceiptClaims) =>
+  checked("record", async () => {
+    if (record === null) return open("record", "The file has no record: an operator hid a text of it.")
+    const computed = await sha256(canonicalJson(record))
+    unless(computed === claims.record, `The record hashes to ${computed}, and ${claims.record} was signed.`)
+    return holds("record", "The record is the one that was signed.")
+  })
+
+const stoneChecks = async ({ log, record }: ReceiptFile, claims: ReceiptClaims, trust: Trust | undefined) => {
+  const { stone: signed } = claims
+  if (signed === undefined)
+    return log === undefined
+      ? []
+      : [
+          await checked("log", () =>
+            Promise.reject(new Unproven("stone", "The receipt is of no stone, and a log proof stands beside it.")),
+          ),
+        ]
+  if (record === null) return [open("stone", "Without the record the stone cannot be hashed.")]
+  const link = checked("stone", async () => {
+    const stone = linkOf(record)
+    unless((await chainHashOf(stone)) === stone.chainHash, "The stone does not hash to its chainHash.")
+    const computed = hex(await leaf(entryOf(stone)))
+    unless(stone.sequence === signed.sequence && computed === signed.leaf, "The receipt is of another stone.")
+    return holds("stone", `Stone ${signed.sequence} hashes to its chainHash and to the signed leaf.`)
+  })
+  const inLog = checked("log", async () => {
+    if (log === undefined) return open("log", "The file holds no log proof: download it again in a few seconds.")
+    if (trust === undefined) return open("log", "The log proof was not checked: name the log's key.")
+    const verdict = await verifyProof(log, linkOf(record), trust)
+    if (!verdict.ok) throw new Unproven(verdict.fault, verdict.reason)
+    const names = verdict.cosignatures.map(({ name }) => name).join(", ")
+    return holds(
+      "log",
+      `The log ${verdict.origin} holds the stone in its tree of ${verdict.size}${names === "" ? "" : `, cosigned by ${names}`}.`,
+    )
+  })
+  return [await link, await inLog]
+}
+
+const wordsCheck = ({ record, reveal }: ReceiptFile) =>
+  checked("words", async () => {
+    const commitment = record?.["commitment"] ?? record?.["intentionCommitment"]
+    if (reveal === null) return open("words", "No words are revealed.")
+    if (reveal.text === null) return open("words", "The words are hidden.")
+    const fault = await checkReveal(typeof commitment === "string" ? commitment : null, reveal)
+    if (fault !== undefined) throw new Unproven("malformed", `The record ${fault.summary}.`)
+    return holds("words", "The revealed words and their salt are those that were sealed.")
+  })
+
+/** Checks a receipt file. A file that cannot be read, or is signed with another key, has one broken check. */
+export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<ReceiptVerdict> => {
+  let known:
+    | {
+        readonly file: ReceiptFile
+        readonly jws: OpenedJws
+        readonly publicKey: Uint8Array
+        readonly claims: ReceiptClaims
+      }
+    | undefined
+  const signature = await checked("signature", async () => {
+    const file = readReceiptFile(text)
+    const jws = openJws(file.receipt)
+    const publicKey = keyOf(file, jws, trust)
+    if (!(await jws.isSignedWith(publicKey)))
+      throw new Unproven("signature", `The receipt is not signed with the key ${jws.kid}.`)
+    known = { file, jws, publicKey, claims: claimsOf(jws.payload) }
+    return holds("signature", `The receipt is signed with the key ${jws.kid}.`)
+  })
+  if (known === undefined) return { ok: false, checks: [signature] }
+  const {
+    claims,
+    file,
+    jws: { kid },
+    publicKey,
+  } = known
+  const { authorization } = file
+  const checks = [
+    signature,
+    await claimsCheck(file, kid, claims, trust.payTo),
+    await recordCheck(file, claims),
+    ...(await stoneChecks(file, claims, trust.log)),
+    ...(file.actLog === undefined ? [] : [open("acts' log", "The proof of the acts' log was not checked.")]),
+    await wordsCheck(file),
+    ...(authorization === undefined
+      ? [open("key", "The file does not say why this key may sign: compare it with a copy from elsewhere.")]
+      : await authorityChecks(authorization, { kid, x: base64Url(publicKey), claims }, trust)),
+    open(
+      "payment",
+      `Transaction ${claims.transaction} was not looked up: a node of ${claims.network} shows the transfer.`,
+    ),
+  ]
+  // A key that the file itself names counts only with its authorization.
+  const isTrusted = trust.key !== undefined || checks.some(({ name, state }) => name === "key" && state === "holds")
+  return { ok: isTrusted && checks.every(({ state }) => state !== "broken"), checks, claims }
+}

@@ -1,0 +1,57 @@
+/** `verify --receipt`: checks the receipt file of one act offline, and prints a line for each check. */
+import { Console, Effect, FileSystem, Option } from "effect"
+import type { Policy } from "../../../schema/log/Policy.ts"
+import { fileMaximum } from "../../buyer/receipt/ReceiptFile.ts"
+import type { ReceiptCheck } from "../../buyer/receipt/Checks.ts"
+import { verifyReceipt } from "../../buyer/receipt/VerifyReceipt.ts"
+import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
+import { provided } from "../Flags.ts"
+import { onlyLogOf, policyIn } from "../log/Policy.ts"
+import { plain } from "../Output.ts"
+
+interface Given {
+  readonly key: Option.Option<string>
+  readonly payTo: ReadonlyArray<string>
+  readonly vkey: Option.Option<string>
+  readonly policy: Option.Option<string>
+  readonly json: boolean
+}
+
+/** A huge file is refused before it is read. */
+const read = (path: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const { size } = yield* fs.stat(path)
+    return size > fileMaximum * 4 ? " ".repeat(fileMaximum + 1) : yield* fs.readFileString(path)
+  }).pipe(Effect.mapError(() => new CommandFailure({ message: `${path} cannot be read.` })))
+
+const logOf = (vkey: Option.Option<string>, policy: Option.Option<Policy>) =>
+  Option.map(
+    Option.orElse(vkey, () => Option.flatMap(policy, onlyLogOf)),
+    (known) => ({ vkey: known, ...provided({ witnesses: policy }) }),
+  )
+
+const marks = { holds: "SHOWN    ", broken: "BROKEN   ", open: "NOT SHOWN" } as const
+
+const lineOf = ({ name, says, state }: ReceiptCheck) => plain(`${marks[state]}  ${name}: ${says}`)
+
+export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (path: string, given: Given) {
+  const { json: isJson, key, payTo } = given
+  if (Option.isNone(key) && payTo.length !== 1) {
+    return yield* new CommandFailure({
+      message: "Name the receipts' verifier key with --key, or with --pay-to the one address that authorized it.",
+    })
+  }
+  const text = yield* read(path)
+  const log = logOf(given.vkey, yield* policyIn(given.policy))
+  const trust = provided({ key, payTo: Option.fromUndefinedOr(payTo[0]), log })
+  const { checks, claims, ok } = yield* Effect.promise(() => verifyReceipt(text, trust))
+  if (isJson) yield* Console.log(JSON.stringify({ ok, checks, claims: claims ?? null }))
+  else yield* Effect.forEach(checks, (check) => Console.log(lineOf(check)), { discard: true })
+  if (!ok) {
+    const broken = checks.filter(({ state }) => state === "broken").map(({ name }) => name)
+    return yield* new CheckFailed({
+      message: `${path} does not hold: ${broken.length === 0 ? "nothing shows that its key may sign" : broken.join(", ")}.`,
+    })
+  }
+})

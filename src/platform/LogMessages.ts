@@ -1,0 +1,94 @@
+/** Every log message by level, with the operator's action or the meaning of the event. */
+import { type Cause, Effect } from "effect"
+
+/** The guide's table is generated from this one: `npm run variables`. */
+export const messages = {
+  /** Stored data contradicts itself. */
+  Fatal: {
+    "hash chain broken": "A stored row was changed. Pause sales and compare the chain with a backup.",
+    "reveal broken": "Words, salt or commitment of `act` were changed. Restore them from a backup.",
+    "log stopped": "Follow *A log that stopped*. Stones are sold as before.",
+  },
+  /** Someone must act. */
+  Error: {
+    "database unreachable": "Start the database or correct `DATABASE_URL`. Every request answers 503 until then.",
+    "database lost during start": "Nothing, if it comes back: the start is retried every second.",
+    "failed refund paid": "Check that the refund of `attempt` was not repeated: the payer may be repaid twice.",
+    "facilitator unavailable": "Read the cause. Sales resume when the facilitator settles again.",
+    "page failed": "Report the cause: it is a bug, or a missing `GRANT`, which `reason` names.",
+    "payment lost": "Follow *A lost payment*.",
+    "payments unavailable": "`reason` says why: send gas, change `RPC_URL` or `PAY_TO`, or resume sales.",
+    "refund lost": "The payer was not repaid. Repeat it with `spirit-altar admin refund`, then acknowledge the loss.",
+    "relayer out of gas": "Send gas to the relayer. Sales resume by themselves.",
+    "request failed": "Report the cause: it is a bug, or a missing `GRANT`, which `reason` names.",
+    "row skipped": "Read the cause: a stored row is malformed.",
+    "server clock wrong": "Fix NTP. The clock is over 30 seconds from the database's.",
+    "tool failed": "Report the cause: it is a bug, or a missing `GRANT`, which `reason` names.",
+    "unmatched payment": "Follow *Refund a payment*.",
+    "unmatched payment not recorded": "Record `transaction` by hand, then follow *Refund a payment*.",
+    "witness signing failed": "Repair the folder of `witness-serve`. Never restore a backup there.",
+  },
+  /** Degraded: the server retries. Act if the message stays. */
+  Warn: {
+    "abandoned payment check failed": "Read the cause: node or database.",
+    "authorization search failed": "Check `RPC_URL`. The buyer retries.",
+    "broadcast record failed": "Check the database. Nothing is sent without its record.",
+    "card processor unavailable": "Check the network and the processor's status page.",
+    "chain inquiry failed": "Change `RPC_URL`. Attempts stay pending.",
+    "checkpoint publication failed": "Make `LOG_CHECKPOINT_FILE` writable, and run `spirit-altar log status`.",
+    "configuration advice": "`advice` names the variable to set.",
+    "finality check failed": "Read the cause: node or database.",
+    "finality sweep failed": "Read the cause: node or database.",
+    "group broadcast failed": "Read the cause: node, database or gas.",
+    "late payment check failed": "Read the cause: node or database.",
+    "late payment sweep failed": "Read the cause: node or database.",
+    "limit cleanup failed": "Check the database.",
+    "log integration failed": "Read the cause, and run `spirit-altar log status`.",
+    "log rereading failed": "Read the cause, and run `spirit-altar log status`.",
+    "log waiting": "Wait a minute, then follow *A log that waits*.",
+    "log witness not signing": "Ask the operator of `witness`. The rest of the log goes on.",
+    "log witness recall failed": "Ask the operator of `witness`.",
+    "payment not made": "Nothing. The wallets of these payments are refused for an hour.",
+    "payment orphaned": "Nothing. The server resubmits the payment.",
+    "payment verification failed": "Check `RPC_URL`. The buyer retries.",
+    "reconciliation failed": "Read the cause: node, database or gas.",
+    "resubmission failed": "Read the cause: node, facilitator, database or gas.",
+    "room cleanup failed": "Check the database.",
+    "room limit reached": "Raise `ROOMS_MAX` or `ROOMS_MAX_BYTES` if the disk allows.",
+    "signature thread ended": "Nothing. Signatures are checked without it for a minute.",
+    "sweep failed": "Read the cause: node or database.",
+  },
+  Info: {
+    attempt: "An attempt changed its state.",
+    "database reachable": "The database answers again.",
+    "log confirmed": "The log may sign again.",
+    "log witness signing": "A log witness signs again.",
+    "payments available": "Sales resumed.",
+    "room limit cleared": "Rooms can be created again.",
+    "server clock right": "The clock agrees with the database's again.",
+    "server listening": "The socket is open.",
+  },
+  Debug: { "attempt deferred": "An inquiry left an attempt pending." },
+} as const
+
+type Messages = typeof messages
+type Level = keyof Messages
+export type LogMessage = { readonly [One in Level]: keyof Messages[One] }[Level]
+
+const levels: ReadonlyMap<string, Level> = new Map(
+  (["Fatal", "Error", "Warn", "Info", "Debug"] as const).flatMap((level) =>
+    Object.keys(messages[level]).map((message) => [message, level] as const),
+  ),
+)
+
+/** Logs a message at its level. Everything that varies is a field. */
+export const log = (
+  message: LogMessage,
+  fields: Readonly<Record<string, unknown>> = {},
+  ...cause: ReadonlyArray<Cause.Cause<unknown> | Error>
+): Effect.Effect<void> =>
+  Effect.logWithLevel(levels.get(message) ?? "Error")(
+    message,
+    ...(Object.keys(fields).length === 0 ? [] : [fields]),
+    ...cause,
+  )

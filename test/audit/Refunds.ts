@@ -1,0 +1,62 @@
+/** Each refund pays one payment back once: from the wallet that was paid, to its payer, and no more than was paid. */
+import type { Findings } from "./Findings.ts"
+import type { Ledger, RefundRow } from "./Ledger.ts"
+import { authorizationOf, type ChainView } from "./Transfers.ts"
+
+const stands = ({ finality, state }: RefundRow) => state !== "failed" && finality !== "lost"
+
+export const auditRefunds = (
+  target: { readonly token: string; readonly payTo: string; readonly isQuiet: boolean },
+  chain: ChainView,
+  ledger: Ledger,
+  found: Findings,
+) => {
+  const payTo = target.payTo.toLowerCase()
+  const paid = new Map(
+    chain.transfers.map((transfer) => [
+      `authorization:eip155:${chain.chainId}:${target.token.toLowerCase()}:${authorizationOf(transfer)}`,
+      transfer,
+    ]),
+  )
+  const claims = new Map(ledger.claims.map(({ attempt, name }) => [name, attempt]))
+  const once = "a payment is refunded once"
+  const holders = new Map<string, string>()
+  for (const refund of ledger.refunds.filter(stands)) {
+    const what = `refund ${refund.id} of ${refund.payment}`
+    const payment = paid.get(refund.payment)
+    const other = holders.get(refund.payment)
+    found.hold(once, other === undefined, () => `${what} returns what ${other} returns`)
+    holders.set(refund.payment, refund.id)
+    found.hold(
+      "a refund holds its payment",
+      claims.get(`refund:${refund.payment}`) === refund.id,
+      () => `${what} does not hold the claim of its payment`,
+    )
+    found.hold(
+      "a refund returns a payment to its payer",
+      payment !== undefined &&
+        payment.payer === refund.payer &&
+        payment.amount >= BigInt(refund.amount) &&
+        payment.transaction === refund.originalTransaction &&
+        refund.payTo === payTo,
+      () => `${what} sends ${refund.amount} from ${refund.payTo} to ${refund.payer}, which no payment covers`,
+    )
+    if (target.isQuiet && refund.state === "pending") found.violate(once, `${what} has not ended`)
+    const own = chain.refunds.filter(({ nonce }) => nonce === refund.nonce)
+    if (refund.state !== "settled") continue
+    found.hold(
+      "a settled refund was paid once",
+      own.length === 1 && own[0]?.transaction === refund.transaction && own[0]?.payer === refund.payer,
+      () => `${what} names ${refund.transaction}, but ${own.map(({ transaction }) => transaction).join()} pay it`,
+    )
+  }
+  const check = "a transfer of the wallet that is paid is a refund"
+  for (const { amount, nonce, payer, transaction } of chain.refunds) {
+    const own = ledger.refunds.filter((one) => one.nonce === nonce && one.payer === payer && stands(one))
+    found.hold(
+      check,
+      own.length === 1 && BigInt(own[0]?.amount ?? "") === amount,
+      () => `${transaction} sent ${amount} to ${payer} by authorization ${nonce}, which ${own.length} refunds explain`,
+    )
+  }
+}

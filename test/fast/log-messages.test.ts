@@ -1,0 +1,27 @@
+/** Log messages are fixed phrases of one table; the guide lists each error and warning of it. */
+import { assert, describe, it } from "@effect/vitest"
+import { messages } from "../../src/platform/LogMessages.ts"
+import { filesIn, textOf } from "../lab/Sources.ts"
+
+const sources = filesIn(["src"]).filter((file) => file !== "src/platform/LogMessages.ts")
+const texts = sources.map((file) => [file, textOf(file)] as const)
+
+describe("the table of log messages", () => {
+  it("is the only place that logs through Effect", () => {
+    const direct = texts.filter(([, text]) => /\bEffect\.log[A-Z(]/u.test(text)).map(([file]) => file)
+    assert.deepStrictEqual(direct, [])
+  })
+
+  it("has no message that the sources do not log", () => {
+    const names = Object.values(messages).flatMap((ofLevel) => Object.keys(ofLevel))
+    const unused = names.filter((name) => !texts.some(([, text]) => text.includes(`"${name}"`)))
+    assert.deepStrictEqual(unused, [])
+  })
+
+  it("has an action in the guide for each error and warning", () => {
+    const guide = textOf("docs/log-messages.md")
+    for (const level of ["Fatal", "Error", "Warn"] as const)
+      for (const [message, action] of Object.entries(messages[level]))
+        assert.include(guide, `| \`${message}\` | ${level.toLowerCase()} | ${action} |`)
+  })
+})

@@ -1,0 +1,237 @@
+/** A receipt file is believed in what its signature and its hashes cover, and in nothing else. */
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { chainLinkText } from "../../schema/altar/ChainLink.ts"
+import { concat } from "../../schema/log/Bytes.ts"
+import { proofFileText } from "../../schema/log/ProofFile.ts"
+import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
+import { receiptFormat, statementData, statementPurpose } from "../../schema/payments/KeyStatement.ts"
+import { chainHash, seal, sha256 } from "../../src/altar/Hashes.ts"
+import { authorizationHash } from "../../src/buyer/receipt/Authority.ts"
+import { type ReceiptTrust, verifyReceipt } from "../../src/buyer/index.ts"
+import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
+import { jwsOf, type Type } from "../../src/payments/receipts/Jws.ts"
+
+const host = "https://altar.example"
+const keyTextOf = (name: string) => Result.getOrThrow(generate(name))
+const keys = keyTextOf("receipts-1")
+const signer = Result.getOrThrow(plainFrom(keys))
+const key = Result.getOrThrow(fromText(keys)).vkey
+const other = Result.getOrThrow(plainFrom(keyTextOf("receipts-1")))
+const log = Result.getOrThrow(fromText(keyTextOf("altar.example/log")))
+const wallet = privateKeyToAccount(generatePrivateKey())
+const payTo = wallet.address
+
+const transaction = `0x${"ab".repeat(32)}`
+const [salt, words] = ["5c1fd1e6a0bb4e7f9c2d", "The heron will return by May."]
+const nodeHash = (left: string, right: string) =>
+  sha256(concat(Uint8Array.of(1), Buffer.from(left, "hex"), Buffer.from(right, "hex")))
+const leafOf = (link: Parameters<typeof chainLinkText>[0]) => sha256(`\0${chainLinkText(link)}`)
+
+const linkOf = (previousHash: string, sequence: number, commitment: string, witnessedAt: string) => {
+  const link = { previousHash, sequence, commitment, witnessedAt, transaction }
+  return { ...link, chainHash: chainHash(link) }
+}
+
+/** The stone of the statement, the stone that was bought, and a log of both. */
+const made = async () => {
+  const statement = {
+    purpose: statementPurpose,
+    did: "did:web:altar.example",
+    kid: "did:web:altar.example#receipts-1",
+    jwk: { kty: "OKP", crv: "Ed25519", x: Buffer.from(signer.publicKey).toString("base64url") },
+    payTo: `eip155:8453:${payTo}`,
+    log: log.vkey,
+    notBefore: "2026-11-20T00:00:00.000Z",
+    replaces: null,
+  } as const
+  const signed = {
+    statement,
+    signature: await wallet.signTypedData(statementData(statement)),
+    type: "key",
+  } as const
+  const first = linkOf("0".repeat(64), 1, await authorizationHash(signed), "2026-11-20T09:17:02.115Z")
+  const second = linkOf(first.chainHash, 2, seal(salt, words), "2026-11-21T09:17:02.115Z")
+  const [one, two] = [leafOf(first), leafOf(second)]
+  const root = Buffer.from(nodeHash(one, two), "hex")
+  const checkpoint = log.note({ origin: "altar.example/log", size: 2, root: concat(root), extensions: [] })
+  const proofOf = (index: number, sibling: string) =>
+    proofFileText({ extra: undefined, index, hashes: [concat(Buffer.from(sibling, "hex"))], checkpoint })
+  const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
+  const permalink = `${host}/witness/${id}`
+  const record = { id, permalink, ...second, payer: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8" }
+  const claims = {
+    version: 1,
+    network: "eip155:8453",
+    resourceUrl: `${host}/api/witness`,
+    payer: record.payer,
+    issuedAt: Math.floor(Date.parse(second.witnessedAt) / 1000),
+    transaction,
+    delivered: {
+      amount: "10000",
+      asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+      payTo,
+      nonce: `0x${"cd".repeat(32)}`,
+      record: sha256(canonicalJson(record)),
+      sequence: 2,
+      leaf: two,
+    },
+  }
+  const file = {
+    format: receiptFormat,
+    act: "setWitnessStone",
+    permalink,
+    receipt: jwsOf(host, signer, "x402-receipt+jws", claims),
+    record,
+    reveal: { text: words, salt, hidden: false, agentName: null, revealedAt: "2026-11-22T00:00:00.000Z" },
+    log: proofOf(1, one),
+    authorization: {
+      ...signed,
+      stone: { ...first, id, payer: record.payer },
+      proof: proofOf(0, two),
+    },
+  }
+  return { claims, file, signed, first }
+}
+
+const trust: ReceiptTrust = { key, log: { vkey: log.vkey } }
+
+const stateOf = async (file: object | string, by: ReceiptTrust = trust) => {
+  const { checks, ok } = await verifyReceipt(typeof file === "string" ? file : JSON.stringify(file), by)
+  return { ok, checks, states: Object.fromEntries(checks.map(({ name, state }) => [name, state])) }
+}
+
+const broken = async (what: string, file: object | string, check: string, by: ReceiptTrust = trust) => {
+  const { checks, ok, states } = await stateOf(file, by)
+  assert.isFalse(ok, what)
+  assert.strictEqual(states[check], "broken", `${what}: ${JSON.stringify(checks)}`)
+}
+
+describe("a receipt file", () => {
+  it("holds in all that it can show offline, and says what it cannot", async () => {
+    const { file } = await made()
+    const { ok, states } = await stateOf(file)
+    assert.isTrue(ok)
+    const { payment, ...shown } = states
+    assert.strictEqual(payment, "open")
+    assert.deepStrictEqual(shown, {
+      signature: "holds",
+      claims: "holds",
+      record: "holds",
+      stone: "holds",
+      log: "holds",
+      words: "holds",
+      key: "holds",
+      "key's stone": "holds",
+    })
+  })
+
+  it("needs no server and no named key where the paid account authorized one", async () => {
+    const { file } = await made()
+    const by = { payTo, log: { vkey: log.vkey } }
+    assert.isTrue((await stateOf(file, by)).ok)
+    const { authorization: _, ...without } = file
+    await broken("no authorization", without, "signature", by)
+    await broken("another account", file, "signature", { ...by, payTo: `0x${"11".repeat(20)}` })
+  })
+
+  it("shows less where it holds less, and is not broken by it", async () => {
+    const { file } = await made()
+    const { authorization: _, log: __, ...less } = file
+    const { ok, states } = await stateOf({ ...less, record: null, reveal: null }, { key })
+    assert.isTrue(ok)
+    assert.deepInclude(states, { signature: "holds", record: "open", stone: "open", words: "open", key: "open" })
+  })
+
+  it("is refused when anything in it is forged", async () => {
+    const { claims, file } = await made()
+    assert.isTrue((await stateOf(file)).ok)
+    const signed = (change: object, by = signer, typ: Type = "x402-receipt+jws", url = host) => ({
+      ...file,
+      receipt: jwsOf(url, by, typ, { ...claims, ...change }),
+    })
+    const [header = "", payload = "", signature = ""] = file.receipt.split(".")
+    const part = (value: object) => Buffer.from(canonicalJson({ ...value })).toString("base64url")
+    const head = { alg: "EdDSA", kid: "did:web:altar.example#receipts-1", typ: "x402-receipt+jws" }
+    const withHead = (value: object) => ({ ...file, receipt: `${part(value)}.${payload}.${signature}` })
+    await broken("another key of the same name", signed({}, other), "signature")
+    await broken("an offer", signed({}, signer, "x402-offer+jws"), "signature")
+    await broken("a refund", signed({}, signer, "x402-refund+jws"), "signature")
+    await broken("alg none", withHead({ ...head, alg: "none" }), "signature")
+    await broken("an embedded key", withHead({ ...head, jwk: {} }), "signature")
+    await broken("no signature", { ...file, receipt: `${header}.${payload}.` }, "signature")
+    await broken(
+      "a changed claim",
+      { ...file, receipt: `${header}.${part({ ...claims, payer: payTo })}.${signature}` },
+      "signature",
+    )
+    await broken("another spelling", { ...file, receipt: `${file.receipt}=` }, "signature")
+    await broken("a foreign host", signed({}, signer, "x402-receipt+jws", "https://other.example"), "claims")
+    await broken("a purchase elsewhere", signed({ resourceUrl: "https://other.example/api/witness" }), "claims")
+    await broken("another version", signed({ version: 2 }), "signature")
+    await broken("a changed record", { ...file, record: { ...file.record, payer: payTo } }, "record")
+    await broken("another payer in the record", { ...file, record: { ...file.record, payer: payTo } }, "claims")
+    await broken("a record with one more member", { ...file, record: { ...file.record, note: "" } }, "record")
+    await broken("a stone of another place", { ...file, record: { ...file.record, sequence: 3 } }, "stone")
+    await broken("another act's receipt", signed({ delivered: { ...claims.delivered, record: sha256("") } }), "record")
+    await broken("another permalink", { ...file, permalink: `${host}/witness/other` }, "claims")
+    await broken("one more member", { ...file, note: "paid twice" }, "signature")
+    await broken("a truncated file", JSON.stringify(file).slice(0, -20), "signature")
+    await broken("a huge file", `${JSON.stringify(file)}${" ".repeat(300_000)}`, "signature")
+    await broken(
+      "a deep file",
+      JSON.stringify(file)
+        .replace('"kind"', `"deep":${"[".repeat(90_000)}${"]".repeat(90_000)},"kind"`)
+        .replace('"id"', `"deep":${"[".repeat(90_000)}${"]".repeat(90_000)},"id"`),
+      "record",
+    )
+    await broken("nothing", "", "signature")
+    await broken("null", "null", "signature")
+    await broken("other words", { ...file, reveal: { ...file.reveal, text: "The heron will not return." } }, "words")
+    await broken("words without salt", { ...file, reveal: { ...file.reveal, salt: null } }, "words")
+    await broken("a proof of another stone", { ...file, log: file.authorization.proof }, "log")
+    await broken("another log", file, "log", {
+      key,
+      log: { vkey: Result.getOrThrow(fromText(keyTextOf("altar.example/log"))).vkey },
+    })
+  })
+
+  it("has an authorization that the paid account signed for this key, before this act", async () => {
+    const { claims, file, first, signed } = await made()
+    const { authorization } = file
+    const by = async (change: object, account = wallet) => {
+      const statement = { ...signed.statement, ...change }
+      const fresh = {
+        statement,
+        signature: await account.signTypedData(statementData(statement)),
+        type: "key",
+      } as const
+      const commitment = await authorizationHash(fresh)
+      const stone = linkOf(first.previousHash, 1, commitment, first.witnessedAt)
+      return { ...file, authorization: { ...authorization, ...fresh, stone: { ...authorization.stone, ...stone } } }
+    }
+    const stranger = privateKeyToAccount(generatePrivateKey())
+    await broken("a stranger's signature", await by({}, stranger), "key")
+    await broken("a stranger's statement", await by({ payTo: `eip155:8453:${stranger.address}` }, stranger), "key")
+    await broken("another chain", await by({ payTo: `eip155:1:${payTo}` }), "key")
+    await broken("another key", await by({ jwk: { ...signed.statement.jwk, x: "A".repeat(43) } }), "key")
+    await broken("another host", await by({ did: "did:web:other.example" }), "key")
+    await broken("a later start", await by({ notBefore: "2026-11-22T00:00:00.000Z" }), "key")
+    await broken(
+      "another stone",
+      { ...file, authorization: { ...authorization, stone: { ...authorization.stone, commitment: "ab".repeat(32) } } },
+      "key's stone",
+    )
+    const early = { ...claims, issuedAt: claims.issuedAt - 200_000 }
+    await broken(
+      "a receipt before it",
+      { ...file, receipt: jwsOf(host, signer, "x402-receipt+jws", early) },
+      "key's stone",
+    )
+    const contract = { ...file, authorization: { ...authorization, type: "contract" } }
+    const { states } = await stateOf(contract)
+    assert.strictEqual(states["key"], "open", "a contract's signature needs a node")
+    assert.isFalse((await stateOf(contract, { payTo, log: { vkey: log.vkey } })).ok, "nothing trusts its key")
+  })
+})

@@ -1,0 +1,157 @@
+/** The receipt file of an act: one address beside its permalink, and the command that checks it offline. */
+import { rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { randomUUID } from "node:crypto"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, layer } from "@effect/vitest"
+import { Console, Effect, Layer, Option, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { ReceiptFile } from "../../schema/altar/ReceiptFile.ts"
+import { Moderation } from "../../src/altar/Moderation.ts"
+import { seal } from "../../src/altar/Hashes.ts"
+import { verifyReceiptFile } from "../../src/cli/verify/Receipt.ts"
+import { verifyReceipt } from "../../src/buyer/index.ts"
+import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
+import { until } from "../lab/Eventually.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
+
+const keyText = Result.getOrThrow(generate("receipts-1"))
+const key = Result.getOrThrow(fromText(keyText)).vkey
+const receipts = { current: Result.getOrThrow(plainFrom(keyText)), retired: [] }
+const signer = Result.getOrThrow(fromText(Result.getOrThrow(generate("altar.example/log"))))
+const logConfig = { origin: "altar.example/log", signer, checkpointFile: Option.none<string>(), publishSeconds: 1 }
+
+const words = { salt: "a salt of sixteen or more", text: "The tide table was wrong." }
+
+const bought = Effect.fnUntraced(function* (path: string, body: object) {
+  const { url } = yield* TestServer
+  const { answer } = yield* pay(yield* newPayer(), `${url}${path}`, body)
+  assert.strictEqual(answer.status, 201, answer.text)
+  const { permalink, record }: { permalink: string; record: { id: string } } = JSON.parse(answer.text)
+  return { id: record.id, record, permalink, file: `${permalink}.receipt.json`, header: answer.headers }
+})
+
+const states = (text: string, trust: Parameters<typeof verifyReceipt>[1] = { key }) =>
+  Effect.map(
+    Effect.promise(() => verifyReceipt(text, trust)),
+    ({ checks, ok }): Record<string, string> => ({
+      ok: String(ok),
+      ...Object.fromEntries(checks.map(({ name, state }) => [name, state])),
+    }),
+  )
+
+const isFile = Schema.is(ReceiptFile)
+
+/** What the command printed, and whether it failed. */
+const command = Effect.fnUntraced(function* (text: string, given: Partial<Parameters<typeof verifyReceiptFile>[1]>) {
+  const path = join(tmpdir(), `receipt-${randomUUID()}.json`)
+  const lines: Array<string> = []
+  yield* Effect.promise(() => writeFile(path, text))
+  const none = { key: Option.none(), payTo: [], vkey: Option.none(), policy: Option.none(), json: false }
+  const ended = yield* Effect.result(
+    Effect.provideService(verifyReceiptFile(path, { ...none, ...given }), Console.Console, {
+      ...globalThis.console,
+      log: (line: string) => void lines.push(line),
+    }),
+  ).pipe(Effect.provide(NodeServices.layer))
+  yield* Effect.promise(() => rm(path))
+  return { lines, ended }
+})
+
+layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log: logConfig })), {
+  excludeTestServices: true,
+})("a receipt file", (it) => {
+  it.effect("of a stone holds its receipt, its record, its revealed words and its log proof", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const stone = yield* bought("/api/witness", { commitment: seal(words.salt, words.text), kind: "promise" })
+      assert.strictEqual((yield* ask(`${url}/api/witness/${stone.id}/reveal`, post(words))).status, 201)
+      const answer = yield* ask(stone.file).pipe(until("no checkpoint", ({ json }) => "log" in json))
+      assert.isTrue(isFile(answer.json), answer.text)
+      assert.deepStrictEqual(answer.json["record"], stone.record)
+      assert.deepStrictEqual(yield* states(answer.text, { key, log: { vkey: signer.vkey } }), {
+        ok: "true",
+        signature: "holds",
+        claims: "holds",
+        record: "holds",
+        stone: "holds",
+        log: "holds",
+        words: "holds",
+        key: "open",
+        payment: "open",
+      })
+      const elsewhere = yield* ask(`${url}/acts/${stone.id}.receipt.json`)
+      assert.strictEqual(elsewhere.text, answer.text)
+      const tag = answer.headers.get("etag") ?? ""
+      assert.strictEqual((yield* ask(stone.file, { headers: { "if-none-match": tag } })).status, 304)
+      assert.include(
+        (yield* ask(stone.permalink, { headers: { accept: "text/html" } })).text,
+        `${stone.id}.receipt.json`,
+      )
+    }),
+  )
+
+  it.effect("of another act is of its record, and no other act's receipt passes as it", () =>
+    Effect.gen(function* () {
+      const [one, other] = [yield* bought("/api/acquire/dew-spider", {}), yield* bought("/api/acquire/rain-crow", {})]
+      const [first, second] = [yield* ask(one.file), yield* ask(other.file)]
+      assert.deepInclude(yield* states(first.text), { ok: "true" })
+      assert.notProperty(first.json, "log")
+      const mixed = JSON.stringify({ ...first.json, receipt: second.json["receipt"] })
+      assert.deepInclude(yield* states(mixed), { ok: "false" })
+      assert.include((yield* ask(one.permalink, { headers: { accept: "text/html" } })).text, `${one.id}.receipt.json`)
+    }),
+  )
+
+  it.effect("shows no text that an operator hid, and says so", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const kept = yield* bought("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
+      yield* sql.withTransaction((yield* Moderation).hide(kept.id, "reason"))
+      const answer = yield* ask(kept.file)
+      assert.isNull(answer.json["record"])
+      assert.notInclude(answer.text, "It is slow.")
+      assert.deepInclude(yield* states(answer.text), { ok: "true", signature: "holds", record: "open" })
+    }),
+  )
+
+  it.effect("is not found where there is no act", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      for (const id of [randomUUID(), "nonsense"]) {
+        const answer = yield* ask(`${url}/acts/${id}.receipt.json`)
+        assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "act_not_found"], id)
+      }
+    }),
+  )
+
+  it.effect("is checked by the command with a line for each check, and a forged one fails it", () =>
+    Effect.gen(function* () {
+      const stone = yield* bought("/api/witness", { commitment: newCommitment() })
+      const { json, text } = yield* ask(stone.file)
+      const good = yield* command(text, { key: Option.some(key) })
+      assert.strictEqual(good.ended._tag, "Success")
+      assert.match(good.lines[0] ?? "", /^SHOWN {6}signature: /u)
+      assert.isTrue(good.lines.some((line) => line.startsWith("NOT SHOWN  words: ")))
+      const forged = JSON.stringify({ ...json, record: { ...stone.record, payer: `0x${"11".repeat(20)}` } })
+      const bad = yield* command(forged, { key: Option.some(key), json: true })
+      assert.strictEqual(bad.ended._tag, "Failure")
+      assert.deepInclude(JSON.parse(bad.lines[0] ?? ""), { ok: false })
+      const unnamed = yield* command(text, {})
+      assert.match(String(unnamed.ended), /--key/u)
+      const huge = yield* command(" ".repeat(2_000_000), { key: Option.some(key) })
+      assert.strictEqual(huge.ended._tag, "Failure")
+    }),
+  )
+})
+
+layer(world(), { excludeTestServices: true })("a server without a receipt key", (it) => {
+  it.effect("says that an act has no signed receipt", () =>
+    Effect.gen(function* () {
+      const act = yield* bought("/api/acquire/dew-spider", {})
+      const answer = yield* ask(act.file)
+      assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "receipt_unsigned"])
+    }),
+  )
+})

@@ -1,0 +1,141 @@
+/** Signed receipts and offers as stock clients meet them, and the budgets of their headers. */
+import { assert, layer } from "@effect/vitest"
+import {
+  extractJWSHeader,
+  extractOffersFromPaymentRequired,
+  extractReceiptFromResponse,
+  isJWSSignedOffer,
+  isJWSSignedReceipt,
+  verifyOfferSignatureJWS,
+} from "@x402/extensions/offer-receipt"
+import { ExactEvmScheme } from "@x402/evm"
+import { wrapFetchWithPayment, x402Client, x402HTTPClient } from "@x402/fetch"
+import { Effect, Layer, Result } from "effect"
+import { spiritIds } from "../../schema/altar/Spirit.ts"
+import { catalogs } from "../../src/altar/collectibles/Items.ts"
+import { generate, plainFrom } from "../../src/log/Signer.ts"
+import { AppConfig } from "../../src/server/config/Config.ts"
+import * as Server from "../../src/server/Server.ts"
+import {
+  type Answer,
+  ask,
+  configOf,
+  layer as world,
+  newCommitment,
+  newKey,
+  newPayer,
+  pay,
+  post,
+  TestServer,
+} from "../lab/Fixture.ts"
+
+const keyNamed = (name: string) => Result.getOrThrow(Result.flatMap(generate(name), plainFrom))
+const [first, second] = [keyNamed("receipts-1"), keyNamed("receipts-2")]
+
+const signedIn = ({ headers }: Answer) => {
+  const receipt = extractReceiptFromResponse(new Response(null, { headers }))
+  if (receipt === undefined || !isJWSSignedReceipt(receipt)) return assert.fail("no signed receipt")
+  return receipt
+}
+
+const longest = (texts: ReadonlyArray<string>) =>
+  texts.reduce((longer, text) => (text.length > longer.length ? text : longer), "")
+
+const items = Object.values(catalogs).flatMap(({ entries }) => entries.map(({ id }) => id))
+
+const didOf = (url: string) => `did:web:${encodeURIComponent(new URL(url).host)}`
+
+layer(world({}, undefined, { receipts: { current: first, retired: [] } }), { excludeTestServices: true })(
+  "a signed receipt",
+  (it) => {
+    it.effect("is read by the stock client as any other", () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const payer = yield* newPayer()
+        const told: Array<object | undefined> = []
+        const client = new x402Client().register("eip155:*", new ExactEvmScheme(payer))
+        client.onPaymentResponse(async ({ settleResponse }) => {
+          told.push(settleResponse)
+        })
+        const answer = yield* Effect.promise(() =>
+          wrapFetchWithPayment(fetch, client)(
+            `${url}/api/witness`,
+            post({ commitment: newCommitment() }, { "idempotency-key": newKey() }),
+          ),
+        )
+        assert.strictEqual(answer.status, 201)
+        const read = yield* Effect.promise(() => new x402HTTPClient(client).processResponse(answer))
+        assert.include(read, { status: 201, paymentStatus: "settled" })
+        assert.deepStrictEqual(told, [read.header])
+        assert.isDefined(extractReceiptFromResponse(answer))
+      }),
+    )
+
+    it.effect("keeps its header below 4 KB where host, path, query and key are as long as they may be", () =>
+      Effect.gen(function* () {
+        const publicUrl = `https://${"a".repeat(63)}.${"b".repeat(63)}.example`
+        const key = keyNamed("k".repeat(64))
+        const config = yield* configOf({}, { publicUrl, receipts: { current: key, retired: [] } })
+        yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+        const here = `http://127.0.0.1:${config.port}`
+        const [spirit, item] = [longest(spiritIds), longest(items)]
+        const paths = [`/api/elements/${item}/collect?spirit=${spirit}`, "/api/witness", `/api/prayers/${spirit}`]
+        const sizes: Array<number> = []
+        for (const path of paths) {
+          const body = path.includes("witness")
+            ? { commitment: newCommitment() }
+            : {
+                agentName: "🪨".repeat(64),
+                ...(path.includes("prayers") ? { intentionCommitment: newCommitment() } : {}),
+              }
+          const { answer } = yield* pay(yield* newPayer(), `${here}${path}`, body)
+          assert.strictEqual(answer.status, 201, answer.text)
+          sizes.push((answer.headers.get("payment-response") ?? "").length)
+        }
+        assert.isAbove(Math.min(...sizes), 1_000)
+        assert.isAtMost(Math.max(...sizes), 4_096)
+      }),
+    )
+  },
+)
+
+layer(world({}, undefined, { receipts: { current: first, offers: second, retired: [] } }), {
+  excludeTestServices: true,
+})("a server with a key for offers", (it) => {
+  it.effect("signs the offer of a 402 under another key and type than receipts, and the extension verifies it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const probe = yield* ask(`${url}/api/witness`, { method: "POST" })
+      const required = JSON.parse(Buffer.from(probe.headers.get("payment-required") ?? "", "base64").toString())
+      const [offer] = extractOffersFromPaymentRequired(required)
+      if (offer === undefined || !isJWSSignedOffer(offer)) return assert.fail("no signed offer")
+      const verified: object = yield* Effect.promise(() => verifyOfferSignatureJWS(offer))
+      const { amount, asset, network, payTo, scheme } = required.accepts[0]
+      const resourceUrl = `${url}/api/witness`
+      assert.deepEqual(verified, { version: 1, resourceUrl, scheme, network, asset, payTo, amount })
+      const [header = ""] = offer.signature.split(".")
+      assert.deepEqual(JSON.parse(Buffer.from(header, "base64url").toString()), {
+        alg: "EdDSA",
+        kid: `${didOf(url)}#receipts-2`,
+        typ: "x402-offer+jws",
+      })
+      const size = probe.headers.get("payment-required")?.length ?? 0
+      assert.isAbove(size, 1_536, "the reason why offers are not signed by default")
+      assert.isAtMost(size, 2_560)
+      const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
+      assert.strictEqual(answer.status, 201)
+      assert.strictEqual(extractJWSHeader(signedIn(answer).signature).kid, `${didOf(url)}#receipts-1`)
+    }),
+  )
+
+  it.effect("answers equal 402s with equal bytes", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const [one, other] = [
+        yield* ask(`${url}/api/acquire/dew-spider`, { method: "POST" }),
+        yield* ask(`${url}/api/acquire/dew-spider`, { method: "POST" }),
+      ]
+      assert.strictEqual(one.text, other.text)
+    }),
+  )
+})
