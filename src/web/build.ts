@@ -35,10 +35,11 @@ const sharing: Plugin = {
     }),
 }
 
-/** The file lies beside the page's module, which imports it by path. */
+/** The file lies beside the page's module; a chunk imports it from another folder. */
 const leftAlone: Plugin = {
   name: "left-alone",
-  setup: ({ onResolve }) => onResolve({ filter: /^\.\/(?:log|file)\.js$/ }, ({ path }) => ({ path, external: true })),
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\/(?:log|file)\.js$/ }, ({ path }) => ({ path: `../v2/${path.slice(2)}`, external: true })),
 }
 
 /** Files that a page names itself; they name all others. A file named by its content is cached forever. */

@@ -12,7 +12,7 @@ suite("the page of all acts", world(), (it) => {
     const payer = yield* newPayer()
     const body = { intentionCommitment: newCommitment(), agentName: "Wren" }
     const { record: prayer } = yield* bought("/api/prayers/moss-hare", body, payer)
-    const { record: candle } = yield* bought("/api/candles/day/moss-hare", {}, payer)
+    const { record: candle } = yield* bought("/api/candles/day/moss-hare", { dedication: "One" }, payer)
     const { record: stone } = yield* bought("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
     const page = (query: string) => Effect.map(ask(`${url}/v2/acts${query}`), ({ text }) => text)
     const choices: ReadonlyArray<readonly [query: string, ids: ReadonlyArray<string>]> = [
@@ -35,7 +35,7 @@ suite("the page of all acts", world(), (it) => {
 
   it("shows the acts of a wallet at an address of its own, however it is spelled", function* ({ url }) {
     const payer = yield* newPayer()
-    const { record } = yield* bought("/api/candles/day/kelp-seal", {}, payer)
+    const { record } = yield* bought("/api/candles/day/kelp-seal", { dedication: "Two" }, payer)
     for (const address of [payer.address, payer.address.toLowerCase()]) {
       const { text } = yield* ask(`${url}/v2/wallets/${address}`)
       assert.deepStrictEqual([...new Set(idsIn(text))], [record.id])
@@ -53,7 +53,7 @@ suite("the page of all acts", world(), (it) => {
     yield* Effect.forEach(
       Array.from({ length: 51 }),
       () => bought("/api/witness", { commitment: newCommitment() }, payer),
-      { concurrency: 8 },
+      { concurrency: 4 },
     )
     const [oldest] = yield* sql<{ id: string }>`SELECT a.id FROM acts a JOIN payment_attempts p USING (id)
       WHERE lower(p.payer) = ${payer.address.toLowerCase()} ORDER BY a.settled_at, a.id LIMIT 1`

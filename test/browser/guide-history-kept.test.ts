@@ -88,7 +88,7 @@ guide("an emptied chain", (it) => {
     await said(page).getByText("The chain has grown.").waitFor()
     await page.goto(`${url}/v2/witness?before=1`)
     await check(page)
-    await said(page).getByText("Stone 3 holds.").waitFor()
+    await said(page).getByText("All 3 links hold.").waitFor()
     await serve(page, [])
     await page.route("**/v2/witness", (route) =>
       route.fulfill({ contentType: "text/html; charset=utf-8", body: empty.text }),

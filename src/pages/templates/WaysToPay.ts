@@ -25,7 +25,7 @@ export const agentPrompt = ({ path, publicUrl, verb }: Wanted): string =>
   `Read ${publicUrl}/llms.txt. Then buy this for me: ${verb}, POST ${publicUrl}${path}. Ask me for my words and the maximum price before you sign. Seal my words on this machine, and give me the salt and the receipt to keep.`
 
 const onPhone = (page: string, url: string): Html =>
-  html`<h4>With a phone</h4>
+  html`<p class="way">With a phone</p>
     <p>
       Open this page inside a wallet app. Some of them make a wallet with a passkey and need no extension and no written
       key.
@@ -44,7 +44,7 @@ const onPhone = (page: string, url: string): Html =>
       <figcaption>Scan it to open this page on a phone.</figcaption>
     </figure>`
 
-const money = html`<h4>A dollar of USDC on Base</h4>
+const money = html`<p class="way">A dollar of USDC on Base</p>
   <p>
     USDC is a token worth one US dollar. Base is the network that it moves on here. Most exchanges sell USDC and send it
     to your wallet's address: choose Base as the network. One dollar pays for a hundred stones. You need no other coin,
@@ -57,7 +57,7 @@ export const waysToPay = (network: string | null, wanted: Wanted, page: string):
   return html`<details class="call" data-ways>
     <summary>No wallet in this browser? Other ways to pay</summary>
     ${network === base ? html`${onPhone(page, `${publicUrl}${page}`)}${money}` : ""}
-    <h4>With an agent</h4>
+    <p class="way">With an agent</p>
     <p>Give this to an agent that can pay by x402:</p>
     ${copyable(`${id}-prompt`, agentPrompt(wanted), "the prompt for an agent")}
     <p>

@@ -109,7 +109,7 @@ const everything = ({ checkpoint, head, stones }: WitnessView): Html => {
   const oldest = stones.at(-1)?.sequence ?? Math.max(1, head.sequence)
   const log = checkpoint === undefined ? "" : html`data-log-vkey="${checkpoint.vkey}"`
   return place(
-    html`data-from="${oldest}" data-to="${newest}" data-head="${head.sequence}" ${log}`,
+    html`data-from="${oldest}" data-to="${newest}" ${log}`,
     html`<button type="button" class="button button--main" data-verify-all>Check everything here</button
       ><a class="button" href="/v2/stone">Set a stone</a>`,
   )

@@ -23,7 +23,7 @@ const isDoubtful = (): boolean => {
   )
 }
 
-/** What the log's own check finds; a log that cannot be asked is no reason to believe less of the chain. */
+/** Findings of the log; one that cannot be asked is no reason to believe less of the chain. */
 const logFindings = (root: HTMLElement, vkey: string): Promise<ReadonlyArray<Node>> =>
   arrived(import("./log.js"))
     .then(({ check }) =>
@@ -43,9 +43,12 @@ const alsoLog = async (root: HTMLElement, vkey: string, status: HTMLElement, { h
       : has("waits")
         ? (["waits", "Not everything could be checked."] as const)
         : (["holds", "Everything holds."] as const)
-  const parts = `${counted(links, "link")}, ${counted(reveals, "revealed text")} of this page and the log's newest checkpoint`
-  const rest = "payments, and whether the log has each of these stones"
-  status.prepend(verdict(kind, word, `Checked in this browser: ${parts}. Not checked: ${rest}.`))
+  const [texts, isLogChecked] = [`${counted(reveals, "revealed text")} of this page`, !has("waits")]
+  const done = isLogChecked ? `, ${texts} and the log's newest checkpoint` : ` and ${texts}`
+  const rest = isLogChecked ? "payments, and whether the log has each of these stones" : "payments, and the log"
+  status.prepend(
+    verdict(kind, word, `Checked in this browser: ${counted(links, "link")}${done}. Not checked: ${rest}.`),
+  )
   status.append(...findings)
 }
 
@@ -84,7 +87,7 @@ const attach = (root: HTMLElement) => {
   root.addEventListener("click", ({ target }) => {
     if (!(target instanceof Element)) return
     if (target.closest("[data-verify-some]") !== null) some()
-    if (target.closest("[data-verify-all]") !== null) void run(1, number("head"), false)
+    if (target.closest("[data-verify-all]") !== null) void run(1, rendered().head?.sequence ?? 0, false)
   })
   const doubtful = isDoubtful()
   const { head, stones } = rendered()
