@@ -44,7 +44,7 @@ export const KeyStatement = Schema.Struct({
 
 export const SignedStatement = Schema.Struct({
   statement: KeyStatement,
-  signature: patterned(/^0x(?:[0-9a-f]{2}){1,2048}$/u, 4098, 4).annotate({
+  signature: patterned(/^0x([0-9a-f]{2})+$/u, 4098, 4).annotate({
     description: "EIP-712, by `payTo`; of a contract (EIP-1271) with `type` `contract`.",
     examples: [example.statementSignature],
   }),
