@@ -73,9 +73,12 @@ guide("the chain", (it) => {
     await run(createAct("/api/witness", { commitment: newCommitment() }))
     const numbers = page.locator(".chain .link__number")
     for (let beat = 0; beat < 4 && (await numbers.count()) < 2; beat++) {
+      const asked = page.waitForResponse((answer) => answer.request().method() === "HEAD")
       await page.clock.runFor(10_000)
+      await asked
       await page.waitForLoadState("networkidle")
     }
+    await numbers.nth(1).waitFor()
     assert.deepStrictEqual(await numbers.allInnerTexts(), ["Stone 2", "Stone 1"])
     assert.match(await page.locator(".chain-state").innerText(), /2 stones/u)
     await check(page)
