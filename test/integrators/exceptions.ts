@@ -31,18 +31,20 @@ export const exceptions: ReadonlyArray<Exception> = [
   },
   {
     rule: "owasp:api2:2023-read-restricted",
-    where: /^paths \/(?:api\/(?!rooms|reconcile)\S+|livez|readyz) get security$/u,
+    where: /^paths \/(?:api\/(?!rooms|reconcile)\S+|(?:acts|witness)\/\S+\.receipt\.json|livez|readyz) get security$/u,
     reason: "A public ledger: every read of the altar is meant for everyone.",
   },
   {
     rule: "owasp:api8:2023-define-error-responses-401",
-    where: /^paths \/(?:api\/(?!rooms\/)\S+|livez|readyz) (?:get|post) responses$/u,
+    where:
+      /^paths \/(?:api\/(?!rooms\/)\S+|(?:acts|witness)\/\S+\.receipt\.json|livez|readyz) (?:get|post) responses$/u,
     reason:
       "Nobody signs in here. What a paid route lacks is a payment, which is 402; only a room's token can be wrong.",
   },
   {
     rule: "owasp:api4:2023-rate-limit",
-    where: /^paths \/api\/(?!rooms)\S+ (?:get|post) responses [24]\d\d headers$/u,
+    where:
+      /^paths \/(?:api\/(?!rooms)\S+|(?:acts|witness)\/\S+\.receipt\.json) (?:get|post) responses [24]\d\d headers$/u,
     reason:
       "Paid routes and reads of the altar have no limit by address, so there is nothing left to tell; the free POSTs say the true wait in Retry-After of their 429.",
   },
