@@ -26,7 +26,7 @@ const ifNoneMatch = {
 }
 
 /** Only reads carry tags: health must never be cached, and rooms are polled by sequence. */
-const groups = new Set(["Reads", "Receipts", "Witness"])
+const groups = new Set(["Payments", "Reads", "Receipts", "Witness"])
 
 export const makeConditional = (paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>) => {
   for (const { get } of Object.values(paths)) {
