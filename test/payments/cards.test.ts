@@ -147,7 +147,7 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     assert.deepStrictEqual([field.lastSettlement?.id, field.lastSettlement?.transaction], [id, null])
     const page = yield* ask(permalink, { headers: { accept: "text/html" } })
     assert.strictEqual(page.status, 200)
-    assert.include(page.text, "$3.00 by card")
+    assert.include(page.text, `<span class="price">$3.00</span> by card`)
     assert.include(page.text, paid.reference)
     for (const path of ["/v2/", "/v2/candles"]) assert.strictEqual((yield* ask(`${url}${path}`)).status, 200, path)
   })
