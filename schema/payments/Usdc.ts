@@ -30,6 +30,10 @@ export const usdc = /* @__PURE__ */ (() =>
 
 export type UsdcNetwork = keyof typeof usdc
 
+/** The name of a CAIP-2 network, for people; the id itself where none is known. */
+export const networkName = (network: string): string =>
+  network === base ? "Base" : network === baseSepolia ? "Base Sepolia, a test network" : network
+
 /** The token's address on a CAIP-2 network; undefined where none is known. */
 export const usdcOn = (network: string): `0x${string}` | undefined =>
   network === base ? baseAsset : network === baseSepolia ? baseSepoliaAsset : undefined

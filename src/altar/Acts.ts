@@ -12,6 +12,7 @@ import * as CachedReads from "../platform/CachedReads.ts"
 import { Moment, readable, rowReader } from "../platform/Rows.ts"
 import { atMost, bounded } from "../platform/Sql.ts"
 import { part } from "../platform/SqlPart.ts"
+import { type ActDay, type ActFilter, conditions, filterName, makeDays } from "./ActFilter.ts"
 import { lighting } from "./candles/CandleRow.ts"
 import { Candles } from "./candles/Candles.ts"
 import { collecting, Collectibles } from "./collectibles/Collectibles.ts"
@@ -110,7 +111,7 @@ interface Altar {
   readonly limit: number
 }
 
-interface Page {
+interface Page extends ActFilter {
   readonly limit: number
   /** The id of an act; the page holds older ones. */
   readonly before: string | undefined
@@ -128,7 +129,9 @@ export class Acts extends Context.Service<
   {
     get(id: string): Effect.Effect<string, ActNotFound>
     /** JSON texts, newest first, below `before` when given. Unreadable rows are logged and omitted, here and below. */
-    list(limit: number, before: string | undefined): Effect.Effect<ActPage>
+    list(limit: number, before: string | undefined, filter?: ActFilter): Effect.Effect<ActPage>
+    /** Days of the last 30 with acts, oldest first, over the newest 100,000 acts at most. */
+    days(filter: ActFilter): Effect.Effect<ReadonlyArray<ActDay>>
     /** JSON texts of the acts on a spirit's altar, newest first: candles and lights while they burn, others always. */
     onAltar(spirit: string, limit: number): Effect.Effect<ReadonlyArray<string>>
     /** JSON texts of the acts with this payer, transaction or name, newest first. */
@@ -171,15 +174,21 @@ export class Acts extends Context.Service<
       })
 
       const page = yield* CachedReads.make({
-        nameOf: ({ before, limit }: Page) => `${limit} ${before}`,
-        statement: ({ before, limit }) => {
-          const below = before === undefined ? sql`` : sql`WHERE (a.settled_at, a.id) < ${Ledger.placeOfAct(before)}`
-          return rowsWhere(sql`${below} ORDER BY a.settled_at DESC, a.id DESC ${atMost(limit)}`)
+        nameOf: (asked: Page) => `${asked.limit} ${asked.before} ${filterName(asked)}`,
+        statement: ({ before, limit, ...filter }) => {
+          const below = before === undefined ? [] : [part`(a.settled_at, a.id) < ${Ledger.placeOfAct(before)}`]
+          return rowsWhere(
+            sql`WHERE ${sql.and([part`true`, ...conditions(filter), ...below])}
+              ORDER BY a.settled_at DESC, a.id DESC ${atMost(limit)}`,
+          )
         },
         make: pageOf,
       })
 
-      const list = (limit: number, before: string | undefined) => page({ limit, before })
+      const list = (limit: number, before: string | undefined, filter: ActFilter = {}) =>
+        page({ limit, before, ...filter })
+
+      const days = yield* makeDays
 
       const leftBy = Effect.fn("Acts.leftBy")(function* (by: Leaving, limit: number) {
         const which =
@@ -213,7 +222,7 @@ export class Acts extends Context.Service<
 
       const onAltar = (spirit: string, limit: number) => altar({ spirit, limit })
 
-      return Acts.of({ get, list, leftBy, onAltar })
+      return Acts.of({ get, list, days, leftBy, onAltar })
     }),
   )
 }

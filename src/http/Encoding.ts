@@ -5,11 +5,11 @@ import { Deferred, type Effect, Exit } from "effect"
 /** Minimum bytes worth compressing. */
 export const minimumBytes = 1024
 
-/** `kept` is compressed once and sent often; `once` is sent once. */
-export type Effort = "kept" | "once"
+/** `kept` is compressed once and sent often; `once` is sent once, and so is a `page`, which a phone waits for. */
+export type Effort = "kept" | "once" | "page"
 
-const gzipLevel: Record<Effort, number> = { kept: 6, once: 1 }
-const brotliQuality: Record<Effort, number> = { kept: 5, once: 1 }
+const gzipLevel: Record<Effort, number> = { kept: 6, once: 1, page: 4 }
+const brotliQuality: Record<Effort, number> = { kept: 5, once: 1, page: 5 }
 
 /** Starts compression at once, off the event loop. All callers that await it get the same bytes. */
 export const compressed = (bytes: Uint8Array, encoding: "gzip" | "br", effort: Effort): Effect.Effect<Uint8Array> => {

@@ -71,7 +71,10 @@ const atom = (
   )
 
 /** Permanent pages; `/v2/log` where there is a log. */
-const pages = "/v2/candles /v2/witness /v2/catalog /signals/ /for-agents /docs /terms /privacy /verify".split(" ")
+const pages =
+  "/v2/stone /v2/candles /v2/acts /v2/search /v2/witness /v2/catalog /signals/ /for-agents /docs /terms /privacy /verify".split(
+    " ",
+  )
 
 /** Permalinks of each kind in the sitemap, newest first; the pages of the chain lead to older ones. */
 const mostPermalinks = 200

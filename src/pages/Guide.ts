@@ -1,18 +1,17 @@
 /** The field guide's pages: each reads its services once and is rendered as a whole document. */
-import { Clock, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { Clock, DateTime, Effect, Option } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { SpiritId } from "../../schema/altar/Spirit.ts"
 import { Acts } from "../altar/Acts.ts"
 import { CandleWall } from "../altar/candles/CandleWall.ts"
 import { Catalogs } from "../altar/collectibles/Catalogs.ts"
 import { Collectibles } from "../altar/collectibles/Collectibles.ts"
+import { RevealBroken } from "../../schema/altar/Reveal.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
 import { FieldGuide } from "../altar/guide/FieldGuide.ts"
 import { type CatalogName, catalogs as titles, Items } from "../altar/collectibles/Items.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { isWitnessed } from "../log/Witnesses.ts"
-import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as CandlesPage from "./templates/Candles.ts"
 import * as CatalogPage from "./templates/Catalog.ts"
 import { actReader } from "./templates/ActList.ts"
@@ -21,14 +20,13 @@ import type { Page } from "./templates/Layout.ts"
 import * as LogPage from "./templates/Log.ts"
 import * as MyPurchasesPage from "./templates/MyPurchases.ts"
 import { plateOf } from "./templates/Plates.ts"
+import * as SetStonePage from "./templates/SetStone.ts"
 import * as SpiritPage from "./templates/Spirit.ts"
 import * as WitnessPage from "./templates/Witness.ts"
+import { Frame } from "./Frame.ts"
 import * as Pages from "./Pages.ts"
-import { Search } from "./Search.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
-
-const isSpirit = Schema.is(SpiritId)
 
 const shelves: ReadonlyArray<readonly [name: CatalogName, note: string]> = [
   ["elements", "Twelve plain things one could find on a walk."],
@@ -49,20 +47,26 @@ const routes = HttpRouter.use((router) =>
     const guide = yield* FieldGuide
     const items = yield* Items
     const published = yield* PublishedLog
-    const hasLog = Option.isSome(published.identity)
-    const publicUrl = yield* PublicUrl
-    const search = yield* Search
+    const frame = yield* Frame
+    const { publicUrl } = frame
     const stones = yield* WitnessStones
     const wall = yield* CandleWall
     const shop = { payment: catalogs.payment, publicUrl }
 
+    /** A broken chain or reveal takes its own pages down, and is no example. */
+    const newestRevealed = stones.list(24, undefined).pipe(
+      Effect.map(({ stones }) => stones.find(({ reveal }) => reveal !== null && reveal.text !== null)),
+      Effect.catchTag("ChainBroken", () => Effect.undefined),
+      Effect.catchDefect((defect) => (defect instanceof RevealBroken ? Effect.undefined : Effect.die(defect))),
+    )
+
     const home = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      const { altars, field, newest } = yield* Effect.all(
-        { altars: guide.altars, field: guide.field, newest: acts.list(12, undefined) },
+      const { altars, field, newest, revealed } = yield* Effect.all(
+        { altars: guide.altars, field: guide.field, newest: acts.list(12, undefined), revealed: newestRevealed },
         { concurrency: "unbounded" },
       )
-      return HomePage.home({ altars, field, acts: yield* actsOf(newest.acts), now })
+      return HomePage.home({ altars, field, acts: yield* actsOf(newest.acts), revealed, now })
     })
 
     const spirit = Effect.fnUntraced(function* (id: string) {
@@ -95,7 +99,7 @@ const routes = HttpRouter.use((router) =>
       const now = yield* Clock.currentTimeMillis
       const query = Pages.urlOf(request).searchParams
       const [asked, from] = [query.get("spirit") ?? "", query.get("before") ?? ""]
-      const chosen = isSpirit(asked) ? asked : undefined
+      const chosen = Pages.isSpirit(asked) ? asked : undefined
       const before = Pages.isUuid(from) ? from : undefined
       const lit = yield* wall.list({ spirit: chosen, limit: 50, before })
       return CandlesPage.candles({ wall: lit, spirit: chosen, before, ...shop, now })
@@ -107,16 +111,37 @@ const routes = HttpRouter.use((router) =>
       { concurrency: "unbounded" },
     ).pipe(Effect.map((shelves) => CatalogPage.catalog({ shelves, ...shop })))
 
+    /** The newest checkpoint, absent while there is none to show. */
+    const shownCheckpoint = Effect.gen(function* () {
+      const checkpoint = yield* Effect.option(published.checkpoint)
+      if (Option.isNone(published.identity) || Option.isNone(checkpoint)) return undefined
+      const { cosigned, policy } = published.witnesses
+      const { at, note, size } = checkpoint.value
+      return {
+        vkey: published.identity.value.vkey,
+        size,
+        at: DateTime.formatIso(DateTime.fromDateUnsafe(at)),
+        cosigned: Option.getOrElse(cosigned(note), () => []).map(({ name }) => name),
+        witnesses: Option.match(policy, { onNone: () => 0, onSome: ({ witnesses }) => witnesses.length }),
+      }
+    })
+
     const witness = Effect.fnUntraced(function* (request: Request) {
       const query = Pages.urlOf(request).searchParams
+      const asked = query.get("q")
+      // The search had its place on this page, and links to it are out there.
+      if (asked !== null)
+        return HttpServerResponse.redirect(`/v2/search?${new URLSearchParams({ q: asked })}`, { status: 308 })
       const before = positive(query.get("before"))
-      const asked = query.get("q")?.slice(0, 300).trim() ?? ""
       const { head, next, stones: listed } = yield* stones.list(24, before)
-      const answer = asked === "" ? undefined : yield* search.find(asked, head)
-      if (answer?._tag === "Page") return HttpServerResponse.redirect(answer.path, { status: 303 })
-      const shown = WitnessPage.witness({ stones: listed, head, next, before, found: answer?.found, ...shop })
-      return yield* Pages.page(publicUrl, request, { ...shown, hasLog })
+      const checkpoint = yield* shownCheckpoint
+      return yield* Pages.page(frame, request, WitnessPage.witness({ stones: listed, head, next, before, checkpoint }))
     })
+
+    const setStone = (request: Request) => {
+      const spirit = Pages.urlOf(request).searchParams.get("spirit") ?? ""
+      return Effect.succeed(SetStonePage.setStone({ ...shop, spirit: Pages.isSpirit(spirit) ? spirit : undefined }))
+    }
 
     const mine = Effect.fnUntraced(function* (request: Request) {
       const now = yield* Clock.currentTimeMillis
@@ -148,29 +173,30 @@ const routes = HttpRouter.use((router) =>
     })
 
     const page = (
-      path: "/v2/" | "/v2/candles" | "/v2/catalog" | "/v2/log" | "/v2/mine" | "/v2/spirits/:id",
+      path: "/v2/" | "/v2/stone" | "/v2/candles" | "/v2/catalog" | "/v2/log" | "/v2/mine" | "/v2/spirits/:id",
       make: (request: Request, id: string) => Effect.Effect<Page | undefined, ChainBroken>,
     ) =>
       router.add("GET", path, (request) =>
         Effect.flatMap(HttpRouter.params, ({ id }) =>
           Pages.guarded(
-            publicUrl,
+            frame,
             Effect.flatMap(make(request, id ?? ""), (made) =>
               made === undefined
-                ? Effect.succeed(Pages.notFound(publicUrl, request, missing[path === "/v2/log" ? "log" : "plate"]))
-                : Pages.page(publicUrl, request, { ...made, hasLog }),
+                ? Effect.succeed(Pages.notFound(frame, request, missing[path === "/v2/log" ? "log" : "plate"]))
+                : Pages.page(frame, request, made),
             ),
           ),
         ),
       )
 
     yield* page("/v2/", () => home)
+    yield* page("/v2/stone", setStone)
     yield* page("/v2/spirits/:id", (_, id) => spirit(id))
     yield* page("/v2/candles", candles)
     yield* page("/v2/catalog", () => catalog)
     yield* page("/v2/log", () => log)
     yield* page("/v2/mine", mine)
-    yield* router.add("GET", "/v2/witness", (request) => Pages.guarded(publicUrl, witness(request)))
+    yield* router.add("GET", "/v2/witness", (request) => Pages.guarded(frame, witness(request)))
 
     for (const [from, to] of shortcuts) {
       yield* router.add("GET", from, HttpServerResponse.redirect(to, { status: 308 }))
@@ -187,8 +213,8 @@ const missing = {
 const shortcuts = [
   ["/v2", "/v2/"],
   ["/v2/spirits", "/v2/#plates"],
-  ["/acts", "/v2/#acts"],
+  ["/acts", "/v2/acts"],
   ["/witness", "/v2/witness"],
 ] as const
 
-export const layer = routes.pipe(Layer.provide(Search.layer))
+export const layer = routes

@@ -2,16 +2,18 @@
 import { Cause, Effect, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
+import { SpiritId } from "../../schema/altar/Spirit.ts"
 import { Uuid } from "../../schema/Common.ts"
 import { RevealBroken } from "../../schema/altar/Reveal.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
+import { cachedResponse } from "../http/CachedResponse.ts"
 import { requestIdOf } from "../http/Observer.ts"
-import { fresh } from "../http/Responses.ts"
 import * as Sql from "../platform/Sql.ts"
-import { layout, type Page } from "./templates/Layout.ts"
+import { layout, type Page, type Surroundings } from "./templates/Layout.ts"
 import * as ErrorPage from "./templates/ErrorPage.ts"
 
 export const isUuid = Schema.is(Uuid)
+export const isSpirit = Schema.is(SpiritId)
 
 export const contentType = "text/html; charset=utf-8"
 
@@ -21,29 +23,29 @@ const nowhere = "http://page.invalid/"
 export const urlOf = ({ url }: HttpServerRequest.HttpServerRequest) =>
   URL.parse(url.replace(/^[/\\]+/u, "/"), nowhere) ?? new URL(nowhere)
 
-const bare = (publicUrl: string, status: number, page: Page) =>
-  HttpServerResponse.text(layout(publicUrl, page), { status, contentType, headers: { "cache-control": "no-store" } })
+const bare = (frame: Surroundings, status: number, page: Page) =>
+  HttpServerResponse.text(layout(frame, page), { status, contentType, headers: { "cache-control": "no-store" } })
 
-export const notFound = (publicUrl: string, request: HttpServerRequest.HttpServerRequest, what: string) =>
-  bare(publicUrl, 404, ErrorPage.notFound(what, urlOf(request).pathname))
+export const notFound = (frame: Surroundings, request: HttpServerRequest.HttpServerRequest, what: string) =>
+  bare(frame, 404, ErrorPage.notFound(what, urlOf(request).pathname))
 
-export const page = (publicUrl: string, request: HttpServerRequest.HttpServerRequest, shown: Page) =>
-  fresh(request, layout(publicUrl, shown), { contentType })
+export const page = (frame: Surroundings, request: HttpServerRequest.HttpServerRequest, shown: Page) =>
+  cachedResponse(layout(frame, shown), { contentType, effort: "page" }).respond(request)
 
 /** Turns any failure into a page. A broken chain is stated openly; otherwise a number leads to the cause in the log. */
 export const guarded = <R>(
-  publicUrl: string,
+  frame: Surroundings,
   handled: Effect.Effect<HttpServerResponse.HttpServerResponse, ChainBroken, R>,
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R | HttpServerRequest.HttpServerRequest> =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
     const { pathname } = urlOf(request)
     return handled.pipe(
       Effect.catchTag("ChainBroken", ({ message }) =>
-        Effect.succeed(bare(publicUrl, 500, ErrorPage.broken(message, pathname))),
+        Effect.succeed(bare(frame, 500, ErrorPage.broken(message, pathname))),
       ),
       Effect.catchDefect((defect) =>
         defect instanceof RevealBroken
-          ? Effect.succeed(bare(publicUrl, 500, ErrorPage.notSealed(defect.message, pathname)))
+          ? Effect.succeed(bare(frame, 500, ErrorPage.notSealed(defect.message, pathname)))
           : Effect.die(defect),
       ),
       Effect.catchCauseIf(
@@ -53,8 +55,8 @@ export const guarded = <R>(
           return Effect.as(
             DatabaseWatch.failed("page failed")(cause),
             Sql.isAway(cause)
-              ? HttpServerResponse.setHeader(bare(publicUrl, 503, page), "retry-after", "2")
-              : bare(publicUrl, 500, page),
+              ? HttpServerResponse.setHeader(bare(frame, 503, page), "retry-after", "2")
+              : bare(frame, 500, page),
           )
         },
       ),

@@ -13,8 +13,8 @@ import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../http/Accept.ts"
 import { fresh, refuse } from "../http/Responses.ts"
 import { jsonOf, JsonText } from "../platform/JsonText.ts"
+import { Frame } from "./Frame.ts"
 import { ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
-import { PublicUrl } from "../platform/PublicUrl.ts"
 import * as ActPage from "./templates/Act.ts"
 import { actReader } from "./templates/ActList.ts"
 import type { Page } from "./templates/Layout.ts"
@@ -53,7 +53,8 @@ export const layer = HttpRouter.use((router) =>
     const acts = yield* Acts
     const { actOf } = yield* actReader
     const stones = yield* WitnessStones
-    const publicUrl = yield* PublicUrl
+    const frame = yield* Frame
+    const { publicUrl } = frame
     const isSigning = (yield* ReceiptKeys) !== undefined
     const log = Option.getOrUndefined((yield* PublishedLog).identity)
 
@@ -76,14 +77,14 @@ export const layer = HttpRouter.use((router) =>
     const respond = (request: Request, kind: Kind, found: Found) =>
       kind === "application/json"
         ? fresh(request, found.json)
-        : Effect.flatMap(found.page, (page) => Pages.page(publicUrl, request, { ...page, hasLog: log !== undefined }))
+        : Effect.flatMap(found.page, (page) => Pages.page(frame, request, page))
 
     const answer = (request: Request, id: string, find: Find, nothing: Nothing) => {
       const kind = preferred(request.headers["accept"], kinds)
       if (kind === undefined) return Effect.succeed(refuse(406, new NotAcceptable({})))
       const missing = () => {
         const refusal = nothing.refusal()
-        return kind === "application/json" ? refuse(404, refusal) : Pages.notFound(publicUrl, request, nothing.words)
+        return kind === "application/json" ? refuse(404, refusal) : Pages.notFound(frame, request, nothing.words)
       }
       if (!Pages.isUuid(id)) return Effect.succeed(missing())
       const found = find(id).pipe(
@@ -91,7 +92,7 @@ export const layer = HttpRouter.use((router) =>
         Effect.catchIf(isMissing, () => Effect.succeed(missing())),
       )
       return kind === "text/html"
-        ? Pages.guarded(publicUrl, found)
+        ? Pages.guarded(frame, found)
         : Effect.catchTag(found, "ChainBroken", (error) => Effect.succeed(refuse(500, brokenLink("stone", error))))
     }
 

@@ -7,7 +7,8 @@ import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { WitnessStones } from "../altar/witness/WitnessStones.ts"
 import { actReader, pathOf, sentence, type SettledAct } from "./templates/ActList.ts"
 import { plates, spiritPath } from "./templates/Plates.ts"
-import type { Found, Stone } from "./templates/Witness.ts"
+import type { Found } from "./templates/SearchPage.ts"
+import type { Stone } from "./templates/Witness.ts"
 import { isUuid } from "./Pages.ts"
 
 const most = 50

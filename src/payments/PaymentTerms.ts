@@ -21,6 +21,8 @@ export interface Terms {
   readonly settledBy: string
   /** Whether the facilitator catalogues routes by the extensions of their payments. */
   readonly isCatalogued: boolean
+  /** Whether the token is play money that its faucet gives away. */
+  readonly isPlayMoney?: boolean
   /** Explorer page of a transaction. `{tx}` is replaced by its hash. */
   readonly explorer: string
 }

@@ -23,6 +23,7 @@ import late from "../../migrations/0026_late.ts"
 import networks from "../../migrations/0027_networks.ts"
 import refunds from "../../migrations/0030_refunds.ts"
 import checkpointRate from "../../migrations/0031_checkpoint_rate.ts"
+import actFilters from "../../migrations/0032_act_filters.ts"
 import { codeOf, transaction } from "./Sql.ts"
 
 export type Migration = Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>
@@ -51,6 +52,7 @@ export const all: Readonly<Record<string, Migration>> = {
   "0027_networks": networks,
   "0030_refunds": refunds,
   "0031_checkpoint_rate": checkpointRate,
+  "0032_act_filters": actFilters,
 }
 
 const applied = Effect.flatMap(SqlClient.SqlClient, (sql) =>

@@ -69,6 +69,7 @@ export const config = (network: UsdcNetwork) =>
             payTo: chain.payTo,
             settledBy: "self-settled by a relayer",
             isCatalogued: false,
+            isPlayMoney: true,
             maxTimeoutSeconds: 300,
             explorer: `${address.publicUrl}/sandbox/transactions/{tx}`,
           },

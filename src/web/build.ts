@@ -12,10 +12,15 @@ const source = import.meta.dirname
 const isEntry = (file: string) => /^[a-z0-9]+\/(?:page\.css|main\.ts|[a-z]+\.svg)$/u.test(file)
 
 /**
- * The checks of the log, the reference and the room are bundled alone: code shared with other modules would become
+ * The checks of the log, the hashing of files, the reference and the room are bundled alone: code shared with other modules would become
  * chunks, and every page would pay a request for each.
  */
-const alone = [{ in: "v2/proof/log.ts", out: "v2/log" }, "docs/main.ts", "signals/main.ts"]
+const alone = [
+  { in: "v2/proof/log.ts", out: "v2/log" },
+  { in: "v2/words/file.ts", out: "v2/file" },
+  "docs/main.ts",
+  "signals/main.ts",
+]
 
 /** Modules that every page of the guide loads anyway. */
 const shared = ["page/time.ts", "pay/form.ts", "proof/reveals.ts", "proof/verify.ts", "words/seal.ts"]
@@ -30,10 +35,11 @@ const sharing: Plugin = {
     }),
 }
 
-/** The file lies beside the page's module, which imports it by path. */
+/** The file lies beside the page's module; a chunk imports it from another folder. */
 const leftAlone: Plugin = {
   name: "left-alone",
-  setup: ({ onResolve }) => onResolve({ filter: /^\.\/log\.js$/ }, ({ path }) => ({ path, external: true })),
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\/(?:log|file)\.js$/ }, ({ path }) => ({ path: `../v2/${path.slice(2)}`, external: true })),
 }
 
 /** Files that a page names itself; they name all others. A file named by its content is cached forever. */

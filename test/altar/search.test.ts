@@ -10,7 +10,7 @@ const stone = Effect.fnUntraced(function* (agentName: string) {
 
 const search = Effect.fnUntraced(function* (words: string) {
   const { url } = yield* TestServer
-  const answer = yield* ask(`${url}/v2/witness?q=${encodeURIComponent(words)}`, { redirect: "manual" })
+  const answer = yield* ask(`${url}/v2/search?q=${encodeURIComponent(words)}`, { redirect: "manual" })
   return { to: answer.headers.get("location"), text: answer.text, status: answer.status }
 })
 
@@ -51,6 +51,11 @@ suite("search", world(), (it) => {
     const { text } = yield* search(`${one.payer.slice(0, 20)}…${last === "0" ? "1" : "0"}`)
     assert.include(text, "No settled act was paid by a wallet with these digits at its ends. No spirit has this name;")
     assert.notInclude(text, "Ends of a wallet set")
+  })
+
+  it("is found where it was before", function* ({ url }) {
+    const moved = yield* ask(`${url}/v2/witness?q=%231%20%3Cb%3E&before=2`, { redirect: "manual" })
+    assert.deepStrictEqual([moved.status, moved.headers.get("location")], [308, "/v2/search?q=%231+%3Cb%3E"])
   })
 
   it("finds a spirit and a public name, however they are spelled, and says what it searched", function* () {

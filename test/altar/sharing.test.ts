@@ -219,3 +219,24 @@ suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
     assert.strictEqual((yield* look(stone.id)).status, 200)
   })
 })
+
+suite("the QR code of a page", sandbox(), (it) => {
+  it("leads to a page of this site and nowhere else", function* ({ url }) {
+    const good = yield* ask(`${url}/v2/qr.svg?to=/v2/spirits/moss-hare`)
+    assert.deepStrictEqual([good.status, good.headers.get("content-type")], [200, "image/svg+xml; charset=utf-8"])
+    assert.include(good.headers.get("content-security-policy"), "default-src 'none'")
+    for (const to of [
+      "",
+      "//evil.example",
+      "/v2/@evil",
+      "https://evil.example",
+      "/a?b",
+      "/a%2f",
+      "/\\evil",
+      `/${"a".repeat(201)}`,
+    ]) {
+      const bad = yield* ask(`${url}/v2/qr.svg?to=${encodeURIComponent(to)}`)
+      assert.deepStrictEqual([bad.status, bad.json["code"]], [404, "not_found"], to)
+    }
+  })
+})

@@ -72,8 +72,10 @@ guide("the candle wall", (it) => {
     await described.waitFor({ state: "visible" })
   })
 
-  it("has another, the witness chain, whose fields a phone need not enlarge to be written in", async ({ visit }) => {
-    const { page } = await visit("/v2/witness", { viewport: { width: 360, height: 740 } })
+  it("has another, the page that sets a stone, whose fields a phone need not enlarge to be written in", async ({
+    visit,
+  }) => {
+    const { page } = await visit("/v2/stone", { viewport: { width: 360, height: 740 } })
     const sizes = await page
       .locator("input.field:not([type=file]), textarea.field, select.field")
       .evaluateAll((fields) => fields.map((field) => Number.parseFloat(getComputedStyle(field).fontSize)))

@@ -131,7 +131,13 @@ guide("the first view", (it) => {
 
   it("is set in the site's typeface, in two faces, with hashes in a monospaced one", async ({ run, visit }) => {
     await run(guidePaths)
-    const { page } = await visit("/v2/witness")
+    const { page, url } = await visit("/v2/witness")
+    const hashes = await page
+      .locator(".link__hash code")
+      .first()
+      .evaluate((one) => getComputedStyle(one).fontFamily)
+    assert.match(hashes, /^ui-monospace/u)
+    await page.goto(`${url}/v2/stone`)
     const faces = await page.evaluate(async () => {
       await document.fonts.ready
       const family = (selector: string) => {
@@ -139,9 +145,9 @@ guide("the first view", (it) => {
         return element === null ? "" : (getComputedStyle(element).fontFamily.split(",")[0] ?? "")
       }
       const loaded = new Set([...document.fonts].filter(({ status }) => status === "loaded").map(({ style }) => style))
-      return [[...loaded].sort(), ...["p", ".button", ".field", ".link__hash", "code"].map(family)]
+      return [[...loaded].sort(), ...["p", ".button", "select.field", "code"].map(family)]
     })
     const [own, mono] = ["Vollkorn", "ui-monospace"]
-    assert.deepStrictEqual(faces, [["italic", "normal"], own, own, own, mono, mono])
+    assert.deepStrictEqual(faces, [["italic", "normal"], own, own, own, mono])
   })
 })

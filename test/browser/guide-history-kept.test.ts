@@ -80,15 +80,15 @@ guide("an emptied chain", (it) => {
   it("is no empty chain to a browser that saw its stones", async ({ visit, run }) => {
     const { page, url } = await visit("/v2/witness", { bypassCSP: true })
     const empty = await run(ask(`${url}/v2/witness`))
-    await page.getByRole("button", { name: "Check the empty chain" }).click()
+    await page.getByRole("button", { name: "Check everything here" }).click()
     await said(page).getByText("The chain is empty.").waitFor()
     await isAccessible(page, "an empty chain")
     await run(stones(3))
-    await page.getByRole("button", { name: "Check the empty chain" }).click()
+    await page.getByRole("button", { name: "Check everything here" }).click()
     await said(page).getByText("The chain has grown.").waitFor()
     await page.goto(`${url}/v2/witness?before=1`)
     await check(page)
-    await said(page).getByText("Stone 3 holds.").waitFor()
+    await said(page).getByText("All 3 links hold.").waitFor()
     await serve(page, [])
     await page.route("**/v2/witness", (route) =>
       route.fulfill({ contentType: "text/html; charset=utf-8", body: empty.text }),

@@ -35,7 +35,7 @@ journeys(
   }) => {
     const { tells } = await run(LyingAltar)
     tells(forgeFields)
-    const { page } = await visit("/v2/witness", { bypassCSP: true })
+    const { page } = await visit("/v2/stone", { bypassCSP: true })
     const requests = watch(page)
     await buy(page)
     await verdict(page).waitFor()

@@ -17,7 +17,7 @@ guide("my acts", (it) => {
     await page.getByText("No sealed words are in this browser.").waitFor()
     await isAccessible(page, "an empty box")
     for (const words of ["The first of two.", "<b>The second</b> of two."]) {
-      await page.goto(`${url}/v2/witness`)
+      await page.goto(`${url}/v2/stone`)
       if (words.startsWith("The first")) await setStone(page, words)
       else {
         await page.getByText("Play wallet with").first().waitFor()
@@ -90,13 +90,13 @@ guide("my acts", (it) => {
     const { page, url } = await visit("/v2/mine")
     await page.getByRole("button", { name: "Ask my wallet" }).click()
     await page.getByText("No wallet was found in this browser.").waitFor()
-    await page.goto(`${url}/v2/witness`)
+    await page.goto(`${url}/v2/stone`)
     await take(page, "Set the stone")
     await page.goto(`${url}/v2/mine`)
     await page.getByRole("button", { name: "Ask my wallet" }).click()
     await page.getByText("Nothing here was paid by").waitFor()
     // Words that were sealed here may have been paid for elsewhere.
-    await page.goto(`${url}/v2/witness`)
+    await page.goto(`${url}/v2/stone`)
     await page.locator("#seal-words").fill("Paid by an agent.")
     await page.getByRole("button", { name: "Seal", exact: true }).click()
     await page.getByText("Not saved yet.").waitFor()

@@ -20,12 +20,12 @@ guide("a newcomer", (it) => {
     for (const [path, form] of [
       ["/v2/spirits/moss-hare", "#prayer"],
       ["/v2/spirits/moss-hare", "#candles"],
-      ["/v2/witness", "#set"],
+      ["/v2/stone", "#set"],
     ] as const) {
       await page.goto(`${url}${path}`)
       await page.locator("details").evaluateAll((all) => all.forEach((one) => one.setAttribute("open", "")))
       const said = (await page.locator(form).innerText()).replace(/\s+/gu, " ")
-      for (const word of ["A salt is", "A commitment is", "A wallet is", "A receipt says"])
+      for (const word of ["code, the salt", "published, the commitment", "A wallet is", "A receipt says"])
         assert.strictEqual(said.split(word).length, 2, `${word} in ${form} of ${path}`)
       await isAccessible(page, path)
     }
@@ -39,7 +39,7 @@ guide("a newcomer", (it) => {
     run,
   }) => {
     const stone = await run(createAct("/api/witness", { commitment: newCommitment(), kind: "promise" }))
-    const { page, url } = await visit("/v2/witness")
+    const { page, url } = await visit("/v2/stone")
     const hint = await page.locator(".ask", { has: page.locator("#stone-kind") }).innerText()
     const kinds = await page.locator("#stone-kind option").allInnerTexts()
     assert.strictEqual(kinds.length, 4)
@@ -141,7 +141,7 @@ guide("a newcomer", (it) => {
   })
 
   it("who copies twice reads what the button does again afterwards", async ({ visit }) => {
-    const { page } = await visit("/v2/witness", { permissions: ["clipboard-read", "clipboard-write"] })
+    const { page } = await visit("/v2/stone", { permissions: ["clipboard-read", "clipboard-write"] })
     await page.getByText("The exact call for").first().click()
     const button = page.locator("[data-copy]").first()
     const label = await button.innerText()

@@ -69,7 +69,7 @@ guide("the field guide", (it) => {
     assert.include(await page.locator("#prayer").innerText(), "Paying from this page needs script.")
     assert.isTrue(await page.locator("#prayer-text").isVisible())
     assert.isFalse(await page.getByRole("button", { name: "Lay the prayer for" }).isVisible())
-    await page.goto(`${url}/v2/witness`)
+    await page.goto(`${url}/v2/search`)
     await page.getByLabel("Number, hash, name").fill("1")
     await page.getByRole("button", { name: "Search" }).click()
     await page.getByRole("heading", { name: "Witness stone 1" }).waitFor()
@@ -91,7 +91,7 @@ guide(
   (it) => {
     it("says what is missing, offers nothing to pay, and is read as ever", async ({ visit }) => {
       const { page, url } = await visit("/v2/spirits/moss-hare", { bypassCSP: true })
-      for (const path of ["/v2/spirits/moss-hare", "/v2/witness", "/v2/catalog"]) {
+      for (const path of ["/v2/spirits/moss-hare", "/v2/stone", "/v2/catalog"]) {
         await page.goto(`${url}${path}`)
         const notice = page.getByRole("note")
         assert.match(await notice.first().innerText(), /Payments are not configured[^]*Missing: PAY_TO, RPC_URL/u)

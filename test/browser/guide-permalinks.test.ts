@@ -88,7 +88,7 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
       "/v2/",
       "/v2/spirits/kelp-seal",
       "/v2/spirits/moss-hare",
-      "/v2/witness?q=%3Cscript%3E",
+      "/v2/search?q=%3Cscript%3E",
       "/v2/candles?before=%22%3E%3Cscript%3E",
     ]) {
       const { text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
@@ -106,7 +106,7 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
       const [stone] = stones
       assert.isDefined(stone)
       for (const asked of [stone?.id ?? "", "1"]) {
-        const found = yield* ask(`${url}/v2/witness?q=${asked}`)
+        const found = yield* ask(`${url}/v2/search?q=${asked}`)
         assert.strictEqual(found.status, 303)
         assert.match(found.headers.get("location") ?? "", /^\/witness\/[0-9a-f-]{36}$/u)
       }
@@ -116,7 +116,7 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
         stone?.transaction,
         stone?.payer?.toUpperCase().replace("0X", "0x"),
       ]) {
-        const { text } = yield* ask(`${url}/v2/witness?q=${asked}`)
+        const { text } = yield* ask(`${url}/v2/search?q=${asked}`)
         assert.include(text, `href="/witness/${stone?.id}"`, asked)
         assert.match(text, /All (?:settled acts|stones) were searched for this/u)
       }
@@ -127,7 +127,7 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
         ["?".repeat(80), "so nothing was searched"],
         ["00000000-0000-4000-8000-000000000000", "All settled acts were searched"],
       ] as const) {
-        assert.include((yield* ask(`${url}/v2/witness?q=${asked}`)).text, said)
+        assert.include((yield* ask(`${url}/v2/search?q=${asked}`)).text, said)
       }
     },
   )
@@ -138,10 +138,10 @@ layer(sandbox(), { excludeTestServices: true })("the search", (it) => {
   effect("finds a hash whose first digits read as a number", function* () {
     const { url } = yield* TestServer
     const decimal = yield* createAct("/api/witness", { commitment: `314159265358${"ab".repeat(26)}` })
-    const found = yield* ask(`${url}/v2/witness?q=314159265358`)
+    const found = yield* ask(`${url}/v2/search?q=314159265358`)
     assert.deepStrictEqual([found.status, found.headers.get("location")], [303, `/witness/${decimal.id}`])
     for (const asked of ["271828182845", "stone 314159265358", "314"])
-      assert.include((yield* ask(`${url}/v2/witness?q=${asked}`)).text, "The chain has stones 1 to 1.", asked)
+      assert.include((yield* ask(`${url}/v2/search?q=${asked}`)).text, "The chain has stones 1 to 1.", asked)
   })
 
   effect("has an index for everything it is asked for", function* () {
@@ -189,7 +189,7 @@ layer(sandbox(), { excludeTestServices: true })("a chain that does not hold", (i
     const { stone } = yield* createActs
     const sql = yield* SqlClient.SqlClient
     yield* sql`UPDATE witness_stones SET commitment = ${"e".repeat(64)}`.pipe(Effect.orDie)
-    for (const path of ["/v2/witness", "/v2/witness?q=1", `/witness/${stone.id}`]) {
+    for (const path of ["/v2/witness", "/v2/search?q=1", `/witness/${stone.id}`]) {
       const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
       assert.deepStrictEqual([page.status, page.headers.get("cache-control")], [500, "no-store"])
       assert.match(page.text, /The chain does not hold[^]*witness stone 1 does not hash/u)

@@ -240,7 +240,7 @@ guide(
         assert.isTrue(await receipt.evaluate((one) => one === document.activeElement))
         const top = await receipt.evaluate((one) => one.getBoundingClientRect().top / innerHeight)
         assert.isTrue(top >= 0 && top < 1, `at ${top} of the window`)
-        assert.deepStrictEqual(await ends(page), ["Settled. $1.00 was charged, once."])
+        assert.deepStrictEqual(await ends(page), ["Settled. $1.00 of play money was charged, once."])
       })
   },
   {},

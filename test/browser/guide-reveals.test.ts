@@ -101,7 +101,7 @@ guide("revealed words", (it) => {
       await page.getByText("✗ not the words that were sealed").first().waitFor()
     }
     await page.goto(`${url}/v2/witness`)
-    await page.getByRole("button", { name: "Check stones 1 to 2" }).click()
+    await page.getByRole("button", { name: "Check everything here" }).click()
     await status(page).waitFor()
     assert.match(await status(page).innerText(), /^✗\s*Other words than were sealed\. 1 of 2 revealed words/u)
   })

@@ -24,7 +24,7 @@ guide("verification in the page", (it) => {
     await tamper(page, ({ entries }) => ({
       entries: entries.map((entry) => (entry.sequence === 2 ? { ...entry, commitment: "a".repeat(64) } : entry)),
     }))
-    await page.getByRole("button", { name: "Check stones 1 to 3" }).click()
+    await page.getByRole("button", { name: "Check everything here" }).click()
     await status(page).waitFor()
     assert.match(await status(page).innerText(), /^✗\s*The chain does not hold\./u)
     assert.strictEqual(await page.locator('[data-link="2"] [data-verdict]').innerText(), "✗ broken")
@@ -41,7 +41,7 @@ guide("verification in the page", (it) => {
     const newest = (await run(stones(3))).at(-1)
     const { page, url } = await visit("/v2/witness")
     await tamper(page, ({ head }) => ({ head: { ...head, chainHash: "e".repeat(64) } }))
-    await page.getByRole("button", { name: "Check stones 1 to 3" }).click()
+    await page.getByRole("button", { name: "Check everything here" }).click()
     await status(page).waitFor()
     assert.match(await status(page).innerText(), /^✗\s*Another head\.[^]*e{64}/u)
     await page.unrouteAll()
@@ -59,7 +59,7 @@ guide("verification in the page", (it) => {
     const { page, url } = await visit("/v2/witness")
     const [stone] = await run(sql<{ commitment: string }>`SELECT commitment FROM witness_stones WHERE sequence = 2`)
     await run(sql`UPDATE witness_stones SET commitment = ${newCommitment()} WHERE sequence = 2`)
-    await page.getByRole("button", { name: /^Check stones 1 to/u }).click()
+    await page.getByRole("button", { name: "Check everything here" }).click()
     await page.getByText("The chain does not hold.").waitFor()
     const words = await status(page).innerText()
     assert.include(words, "The chain is broken at stone 2: witness stone 2 does not hash to its chainHash.")
@@ -83,7 +83,7 @@ guide("verification in the page", (it) => {
     await run(stones(3))
     const { page } = await visit("/v2/witness")
     await tamper(page, ({ entries }) => ({ entries: entries.filter(({ sequence }) => sequence !== 2) }))
-    const check = page.getByRole("button", { name: "Check stones 1 to 3" })
+    const check = page.getByRole("button", { name: "Check everything here" })
     await check.click()
     await status(page).waitFor()
     assert.match(await status(page).innerText(), /^✗/u)
@@ -110,7 +110,7 @@ guide("verification in the page", (it) => {
 
 guide("words", (it) => {
   it("are sealed and checked without being sent, by the recipe of the server", async ({ visit }) => {
-    const { page } = await visit("/v2/witness")
+    const { page } = await visit("/v2/stone")
     const requests: Array<string> = []
     await page.waitForLoadState("networkidle")
     page.on("request", (request) => requests.push(request.url()))

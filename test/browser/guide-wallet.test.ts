@@ -85,8 +85,20 @@ const unwilling: ReadonlyArray<readonly [words: string, answers: Readonly<Record
     { eth_chainId: "0x1", wallet_switchEthereumChain: refuse(-32_603, "No.") },
   ],
   [
+    "You said no in the wallet.",
+    {
+      eth_chainId: "0x1",
+      wallet_switchEthereumChain: refuse(4902, "Unrecognized chain"),
+      wallet_addEthereumChain: refuse(4001, "User rejected."),
+    },
+  ],
+  [
     "The wallet does not know the network. Add it there, then try again.",
-    { eth_chainId: "0x1", wallet_switchEthereumChain: refuse(4902, "Unrecognized chain") },
+    {
+      eth_chainId: "0x1",
+      wallet_switchEthereumChain: refuse(4902, "Unrecognized chain"),
+      wallet_addEthereumChain: null,
+    },
   ],
   [
     "The wallet is already asking you something. Open it and answer there, then try again.",
@@ -120,7 +132,7 @@ guide("a wallet of the browser", (it) => {
     await form.getByText(account.address.slice(0, 6)).waitFor()
     await form.getByRole("button", { name: "Light the candle for $3.00" }).click()
     await settled(page).waitFor()
-    assert.match(await page.locator(".receipt").innerText(), /\$3\.00 was charged, once/u)
+    assert.match(await page.locator(".receipt").innerText(), /\$3\.00 of play money was charged, once/u)
     assert.deepStrictEqual(
       calls.map(({ method }) => method),
       ["eth_requestAccounts", "eth_chainId", "wallet_switchEthereumChain", "eth_signTypedData_v4"],
@@ -130,6 +142,36 @@ guide("a wallet of the browser", (it) => {
     assert.strictEqual(signed(requests).length, 1)
     const wall = await run(ask(`${url}/api/candles?spirit=kelp-seal`))
     assert.match(wall.text, /"rung":"week"[^}]*"dedication":"For Grandma, who kept bees"/u)
+  })
+
+  it("that does not know the network is offered it, moves there and signs", async ({ visit, run }) => {
+    const account = await run(funded)
+    const visitor = await visit("/v2/spirits/dew-spider")
+    const { page } = visitor
+    let [isKnown, network] = [false, "0x1"]
+    const calls = await install(visitor, async ({ method, params = [] }) => {
+      if (method === "eth_requestAccounts") return [account.address]
+      if (method === "eth_chainId") return network
+      if (method === "wallet_addEthereumChain") {
+        isKnown = true
+        return null
+      }
+      if (method !== "wallet_switchEthereumChain") return signer(account)({ method, params })
+      if (!isKnown) return refuse(4902, "Unrecognized chain")
+      network = "0x14a34"
+      return null
+    })
+    const form = page.getByRole("form", { name: "Lay the prayer" })
+    await take(form)
+    await form.getByRole("button", { name: "Lay the prayer for" }).click()
+    await settled(page).waitFor()
+    assert.deepStrictEqual(calls.map(({ method }) => method).slice(2), [
+      "wallet_switchEthereumChain",
+      "wallet_addEthereumChain",
+      "wallet_switchEthereumChain",
+      "eth_signTypedData_v4",
+    ])
+    assert.match(JSON.stringify(calls[3]?.params), /"chainId":"0x14a34","chainName":"Base Sepolia"/u)
   })
 
   it("that does not sign leaves nothing behind, says why, and may be asked anew", async ({ visit, run }) => {
@@ -193,7 +235,7 @@ guide("a wallet of the browser", (it) => {
     )
   })
 
-  it("that is missing is said to be missing, with the way that works without one", async ({ visit }) => {
+  it("that is missing is said to be missing, with the ways that work without one", async ({ visit }) => {
     const { page } = await visit("/api/health")
     // What a server that is no sandbox answers.
     await page.route("**/sandbox", (route) => route.fulfill({ status: 404, json: { ok: false } }))
@@ -201,8 +243,11 @@ guide("a wallet of the browser", (it) => {
     const form = page.getByRole("form", { name: "Lay the prayer" })
     for (const name of ["Choose a wallet", "Lay the prayer for $0.01"]) {
       await form.getByRole("button", { name }).click()
-      await form.getByText("No wallet was found in this browser. The exact call below works").waitFor()
+      await form.getByText("No wallet was found in this browser. Other ways to pay are listed below.").waitFor()
     }
-    assert.isTrue(await page.getByText("curl -i -X POST").first().isVisible())
+    const ways = page.locator("#prayer [data-ways]")
+    assert.match(await ways.innerText(), /With an agent[^]*POST http:[^ ]*\/api\/prayers\/frost-stoat\b/u)
+    // A phone could not pay on a chain of this machine.
+    assert.strictEqual(await ways.getByText("With a phone").count(), 0)
   })
 })

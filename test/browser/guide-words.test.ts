@@ -21,7 +21,7 @@ const isAsked = async (page: Page) => {
 
 guide("sealed words", (it) => {
   it("of a stone are kept before anything is sent, shown first, and filled in on its page", async ({ visit }) => {
-    const { page } = await visit("/v2/witness", { bypassCSP: true })
+    const { page } = await visit("/v2/stone", { bypassCSP: true })
     const requests = watch(page)
     const words = "The heron will return by May."
     const atPrice: Array<ReadonlyArray<Kept>> = []
@@ -32,13 +32,8 @@ guide("sealed words", (it) => {
         await route.continue()
       },
     )
-    assert.strictEqual(await page.locator(".strip .link").count(), 0)
     await setStone(page, words)
     await settled(page).waitFor()
-    await page.locator(".strip .link").first().waitFor()
-    await page.getByRole("heading", { name: "Stones", exact: true }).waitFor()
-    assert.strictEqual(await page.locator(".ledger li").count(), 1)
-    assert.include(await page.locator(".opening").innerText(), "1 stone long")
     const kept = await keepsakeOf(page)
     assert.strictEqual(kept.commitment, seal(kept.salt, words))
     // For the price already, and for the payment.
@@ -173,7 +168,7 @@ guide("sealed words", (it) => {
   })
 
   it("that are settled stay when their tab is restored from before it was signed", async ({ visit }) => {
-    const { page } = await visit("/v2/witness")
+    const { page } = await visit("/v2/stone")
     let before: ReadonlyArray<readonly [string, string]> = []
     await page.route(
       (url) => url.pathname === "/api/witness",
@@ -209,7 +204,7 @@ guide("sealed words", (it) => {
   })
 
   it("that a browser cannot keep are said to be lost with the page", async ({ visit }) => {
-    const { page } = await visit("/v2/witness")
+    const { page } = await visit("/v2/stone")
     await forbidStorage(page)
     await page.reload()
     await setStone(page, "Nothing is kept.")

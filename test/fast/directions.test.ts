@@ -194,7 +194,7 @@ describe("imports", () => {
 const surfaces: Readonly<Record<string, string>> = {
   admin: "Audit",
   agents: "Http",
-  altar: `Altar Answers Artwork HashChain Hashes Http Limits Requests SpendPolicy Spirits ActText candles/Rungs
+  altar: `Altar Answers Artwork HashChain Hashes Http Limits Requests SpendPolicy Spirits ActFilter ActText candles/Rungs
     spirits/Hedges spirits/Hills spirits/Waters`,
   buyer: `Acts Buyer Client Fields JournalPages Orders Policy PurchaseError Purchases core/Authorization core/Chain
     core/Challenge core/Commitment core/Digest core/Expectation core/Journal core/Outcome core/RetryPolicy core/Recorded

@@ -17,17 +17,23 @@ import { database, sql } from "./Database.ts"
 import { patience } from "./Patience.ts"
 import { freePort } from "./Ports.ts"
 
-export const paymentsOf = (chain: LocalChain["Service"], change: Partial<PaymentsConfig> = {}): PaymentsConfig => ({
+export const paymentsOf = (
+  chain: LocalChain["Service"],
+  change: Partial<PaymentsConfig> = {},
+  terms: Partial<PaymentsConfig["terms"]> = {},
+): PaymentsConfig => ({
   terms: {
     network,
     asset: chain.asset,
     assetName: usdc[network].assetName,
     assetVersion: usdc[network].assetVersion,
     payTo: chain.payTo,
+    isPlayMoney: true,
     settledBy: "self-settled by a relayer",
     isCatalogued: false,
     maxTimeoutSeconds: 300,
     explorer: "https://explorer.example/{tx}",
+    ...terms,
   },
   rpcUrl: Redacted.make(chain.rpcUrl),
   finalTag: "finalized",
@@ -44,6 +50,7 @@ export const paymentsOf = (chain: LocalChain["Service"], change: Partial<Payment
 export const configOf = Effect.fnUntraced(function* (
   change: Partial<PaymentsConfig> = {},
   server: Partial<ServerConfig> = {},
+  terms: Partial<PaymentsConfig["terms"]> = {},
 ) {
   const chain = yield* LocalChain
   const { url } = yield* LocalDatabase
@@ -55,7 +62,7 @@ export const configOf = Effect.fnUntraced(function* (
     databaseUrl: url,
     trustedProxies: [],
     rateLimitSecret: Option.none(),
-    payments: paymentsOf(chain, change),
+    payments: paymentsOf(chain, change, terms),
     ...server,
   }
   return config

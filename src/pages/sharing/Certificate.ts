@@ -1,12 +1,11 @@
 /** A printable certificate that proves a stone without this server: the link, its payment, and its place in the log. */
-import { generate } from "lean-qr"
-import { toSvgPath } from "lean-qr/extras/svg"
 import { normalize } from "../../../schema/altar/Recipe.ts"
 import { assetPath, preload } from "../../platform/Assets.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
 import { pebble, pebbleWords } from "../templates/Pebble.ts"
 import { code, recordTable, receiptTable } from "../templates/RecordTable.ts"
+import { qrCode } from "./QrCode.ts"
 import type { Stone } from "../templates/Witness.ts"
 import { moment } from "../templates/Words.ts"
 
@@ -19,25 +18,6 @@ export interface CertificateView {
 }
 
 export const certificatePath = (id: string) => `/witness/${id}/certificate`
-
-/** The quiet zone around a code, in modules. */
-const quiet = 4
-
-const qrCode = (text: string): Html => {
-  const matrix = generate(text)
-  const size = matrix.size + 2 * quiet
-  return html`<svg
-    class="qr"
-    viewBox="${-quiet} ${-quiet} ${size} ${size}"
-    width="120"
-    height="120"
-    shape-rendering="crispEdges"
-    role="img"
-    aria-label="QR code of the address of this stone"
-  >
-    <path d="${toSvgPath(matrix)}" />
-  </svg>`
-}
 
 /** A shell command with coreutils that computes the chain hash from the five parts. */
 export const shellCheck = ({ commitment, previousHash, sequence, transaction, witnessedAt }: Stone): string =>
@@ -122,7 +102,7 @@ export const certificate = ({ log, publicUrl, receipt, stone }: CertificateView)
               <h1>Certificate of witness stone ${stone.sequence}</h1>
               <p>${pebbleWords(stone.commitment)}, drawn from its commitment</p>
             </div>
-            ${qrCode(address)}
+            ${qrCode(address, "QR code of the address of this stone")}
           </header>
           <p class="statement">
             The commitment below existed no later than <strong>${moment(stone.witnessedAt)}</strong>.

@@ -6,7 +6,7 @@ import type { ChainBroken } from "../../altar/HashChain.ts"
 import { WitnessStones } from "../../altar/witness/WitnessStones.ts"
 import { PublishedLog } from "../../log/PublishedLog.ts"
 import { fresh } from "../../http/Responses.ts"
-import { PublicUrl } from "../../platform/PublicUrl.ts"
+import { Frame } from "../Frame.ts"
 import * as Pages from "../Pages.ts"
 import { isLost, receiptOf } from "../templates/RecordTable.ts"
 import { certificate } from "./Certificate.ts"
@@ -19,7 +19,8 @@ const isMissing = (error: WitnessNotFound | ChainBroken): error is WitnessNotFou
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const log = yield* PublishedLog
-    const publicUrl = yield* PublicUrl
+    const frame = yield* Frame
+    const { publicUrl } = frame
     const stones = yield* WitnessStones
 
     /** An uncovered or unavailable proof is omitted. */
@@ -34,10 +35,10 @@ export const layer = HttpRouter.use((router) =>
       )
 
     const print = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, id: string) {
-      if (!Pages.isUuid(id)) return Pages.notFound(publicUrl, request, missing)
+      if (!Pages.isUuid(id)) return Pages.notFound(frame, request, missing)
       const { receipt: text, stone } = yield* stones.get(id)
       const receipt = yield* receiptOf(text)
-      if (isLost(receipt)) return Pages.notFound(publicUrl, request, lost)
+      if (isLost(receipt)) return Pages.notFound(frame, request, lost)
       const identity = Option.getOrUndefined(log.identity)
       const shown = identity === undefined ? undefined : { vkey: identity.vkey, proof: yield* proofOf(id) }
       const page = certificate({ publicUrl, stone, receipt, log: shown })
@@ -47,9 +48,9 @@ export const layer = HttpRouter.use((router) =>
     yield* router.add("GET", "/witness/:id/certificate", (request) =>
       Effect.flatMap(HttpRouter.params, ({ id }) =>
         Pages.guarded(
-          publicUrl,
+          frame,
           Effect.catchIf(print(request, id ?? ""), isMissing, () =>
-            Effect.succeed(Pages.notFound(publicUrl, request, missing)),
+            Effect.succeed(Pages.notFound(frame, request, missing)),
           ),
         ),
       ),

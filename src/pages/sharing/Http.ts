@@ -1,7 +1,7 @@
 /** The picture of an act and the badge of a stone, for other sites; neither runs script. */
 import { Clock, Effect, Layer } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { NotNow, type RateLimited } from "../../../schema/Errors.ts"
+import { NotFound, NotNow, type RateLimited } from "../../../schema/Errors.ts"
 import { ActNotFound } from "../../../schema/payments/Act.ts"
 import { WitnessNotFound } from "../../../schema/altar/Witness.ts"
 import { limits } from "../../altar/Limits.ts"
@@ -9,10 +9,12 @@ import { WitnessStones } from "../../altar/witness/WitnessStones.ts"
 import type { Policy } from "../../limits/Policy.ts"
 import { refuse } from "../../http/Responses.ts"
 import { inert } from "../../http/SecurityHeaders.ts"
+import { PublicUrl } from "../../platform/PublicUrl.ts"
 import { cachedResponse } from "../../http/CachedResponse.ts"
-import { isUuid } from "../Pages.ts"
+import { isUuid, urlOf } from "../Pages.ts"
 import { isLost, receiptOf } from "../templates/RecordTable.ts"
 import { badge } from "./Badge.ts"
+import { qrCode } from "./QrCode.ts"
 import { type Picture, Pictures } from "./Pictures.ts"
 import { Renderer, type RendererBusy } from "./Renderer.ts"
 
@@ -60,6 +62,7 @@ const routes = HttpRouter.use((router) =>
     const pictures = yield* Pictures
     const stones = yield* WitnessStones
     const take = yield* limits
+    const publicUrl = yield* PublicUrl
 
     const drawn = Effect.fnUntraced(function* (request: Request, id: string) {
       if (!isUuid(id)) return yield* new ActNotFound({})
@@ -87,6 +90,16 @@ const routes = HttpRouter.use((router) =>
         ),
       )
 
+    yield* router.add("GET", "/v2/qr.svg", (request) => {
+      const to = urlOf(request).searchParams.get("to") ?? ""
+      // Codes lead to pages of this site alone.
+      if (!/^\/[a-z0-9-][a-z0-9/-]{0,199}$/u.test(to)) return Effect.succeed(refuse(404, new NotFound({})))
+      const text = qrCode(`${publicUrl}${to}`, "QR code of this page's address", true).text
+      const headers = { ...policy, "cache-control": "public, max-age=86400" }
+      return cachedResponse(text, { contentType: "image/svg+xml; charset=utf-8", effort: "once", headers }).respond(
+        request,
+      )
+    })
     yield* serve("/acts/:id/preview.png", drawn)
     yield* serve("/witness/:id/badge.svg", embedded)
   }),

@@ -24,7 +24,7 @@ export const home: About = (publicUrl) => [
     inLanguage: "en",
     potentialAction: {
       "@type": "SearchAction",
-      target: { "@type": "EntryPoint", urlTemplate: `${publicUrl}/v2/witness?q={search_term_string}` },
+      target: { "@type": "EntryPoint", urlTemplate: `${publicUrl}/v2/search?q={search_term_string}` },
       "query-input": "required name=search_term_string",
     },
   },

@@ -119,7 +119,7 @@ export const journal = (acts: ReadonlyArray<SettledAct>, now: number, mine = fal
             >${agoWords(now - Date.parse(act.settledAt))}</time
           ><span class="journal__mark">${mark(act)}</span
           ><span><a href="${pathOf(act)}">${sentenceHtml(act)}</a>${mine ? sealed(act) : ""}</span
-          ><span class="journal__price">${act.priceUsd}</span>
+          ><span class="journal__price price">${act.priceUsd}</span>
         </li>`,
     )}
   </ol>`

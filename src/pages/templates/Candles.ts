@@ -1,6 +1,5 @@
 /** The candle wall, and the form that lights a candle, on the wall or on an altar's page. */
 import { candleActs, type CandleList, dedicationMaximum } from "../../../schema/altar/Candle.ts"
-import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { rungs } from "../../altar/candles/Rungs.ts"
 import { filled } from "../../payments/ActAddress.ts"
 import * as Candle from "./Candle.ts"
@@ -8,7 +7,7 @@ import { type Html, html } from "../../platform/Html.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
 import { nameField, nameHint, notConfigured, offer, type Payment, textField, wordsField } from "./Offer.ts"
 import { nameOf, plates, previewOf, spiritLink } from "./Plates.ts"
-import { count } from "./Words.ts"
+import { count, money, price } from "./Words.ts"
 
 const spiritOptions = (chosen: string | undefined) =>
   plates.map(({ id, name }) => html`<option value="${id}" ${id === chosen ? html` selected` : ""}>${name}</option>`)
@@ -28,7 +27,7 @@ const choice = (spirit: string | undefined): Html =>
 const durations = (spirit: string): Html =>
   html`<fieldset class="ask rungs">
     <legend>How long it burns</legend>
-    ${Object.values(rungs).map(({ lasts, priceAtomic, rung }) => html`<label><input type="radio" name="rung" data-path="${filled(candleActs[rung].path, { familiarId: spirit })}" data-amount="${priceAtomic}" ${rung === "day" ? html` checked` : ""} /> ${lasts}, $${(priceAtomic / 1_000_000n).toString()}</label>`)}
+    ${Object.values(rungs).map(({ lasts, priceAtomic, rung }) => html`<label><input type="radio" name="rung" data-path="${filled(candleActs[rung].path, { familiarId: spirit })}" data-amount="${priceAtomic}" ${rung === "day" ? html` checked` : ""} /> ${lasts}, ${money(`$${(priceAtomic / 1_000_000n).toString()}`)}</label>`)}
   </fieldset>`
 
 export interface CandleOffer {
@@ -46,14 +45,15 @@ export const candleForm = ({ onWall, payment, publicUrl, spirit }: CandleOffer):
     verb: "Light the candle",
     terms: ["salt", "commitment", "wallet", "receipt"],
     title: "Candle",
+    ...(onWall ? { page: "/v2/candles" } : {}),
     path: filled(candleActs.day.path, { familiarId: altar }),
     amountAtomic: rungs.day.priceAtomic,
     fields: html`${onWall ? choice(spirit) : ""}${durations(altar)}${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="${dedicationMaximum}" required`, `Public, 1 to ${dedicationMaximum} characters. No links, addresses or wallets.`)}${nameField("candle-name", nameHint)}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They stay in this browser until you unseal them.")}`,
     body: `{"dedication":"<up to ${dedicationMaximum} characters>"}`,
     note: html`${onWall ? html`Put the id of a spirit in place of <code>${chosen}</code>. ` : ""}Replace
-      <code>day</code> by <code>week</code> (${priceUsd(rungs.week.priceAtomic)}) or
-      <code>month</code> (${priceUsd(rungs.month.priceAtomic)}). A longer candle is never a better prayer. Some clients
-      cap a payment at $1 until told otherwise.`,
+      <code>day</code> by <code>week</code> (${price(rungs.week.priceAtomic)}) or
+      <code>month</code> (${price(rungs.month.priceAtomic)}). A longer candle is never a better prayer. Some clients cap
+      a payment at $1 until told otherwise.`,
   })
 }
 

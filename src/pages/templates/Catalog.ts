@@ -1,7 +1,6 @@
 /** The three catalogs as plates: each item with its remaining editions and its published artwork. */
 import { readPublicationChain } from "../../../schema/altar/CatalogApi.ts"
 import { collectMaterial } from "../../../schema/altar/Collectible.ts"
-import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { filled } from "../../payments/ActAddress.ts"
 import type { CatalogItem, PublicationManifest } from "../../../schema/altar/Catalog.ts"
 import { type Html, html } from "../../platform/Html.ts"
@@ -10,7 +9,7 @@ import { call, form, nameField, notConfigured, type Payment } from "./Offer.ts"
 import { plates, previewOf } from "./Plates.ts"
 import { code, facts } from "./RecordTable.ts"
 import { glossary } from "./Glossary.ts"
-import { count, priceWords } from "./Words.ts"
+import { count, price, priceWords } from "./Words.ts"
 
 type Item = typeof CatalogItem.Type
 
@@ -79,7 +78,7 @@ const altars = html`<template id="altars"
 const terms =
   "An edition is a numbered record kept by this site under the wallet that paid. It is not an on-chain token, cannot be transferred, and has no resale route and no financial return."
 
-const price = priceWords(collectMaterial.sale)
+const priceHere = priceWords(collectMaterial.sale)
 
 const collectForm = ({ id, name }: Item, { payment }: CatalogView): Html =>
   form(payment, {
@@ -127,7 +126,7 @@ const item = (one: Item, view: CatalogView): Html =>
         one.remaining > 0 && view.payment.enabled
           ? html`<details class="fold scripted">
               <summary>
-                Collect for ${priceUsd(collectMaterial.sale.priceAtomic)}<span class="unseen">: ${one.name}</span>
+                Collect for ${price(collectMaterial.sale.priceAtomic)}<span class="unseen">: ${one.name}</span>
               </summary>
               ${collectForm(one, view)}
             </details>`
@@ -138,14 +137,14 @@ const item = (one: Item, view: CatalogView): Html =>
 
 export const catalog = (view: CatalogView): Page => ({
   title: "The catalog",
-  description: `Materials, crabs and pixels in numbered editions, ${price} each. ${terms}`,
+  description: `Materials, crabs and pixels in numbered editions, ${priceHere} each. ${terms}`,
   path: "/v2/catalog",
   chapter: "catalog",
   preview: previewOf("catalog"),
   body: html`<header class="opening">
       <h1>The catalog</h1>
       <p class="lead">
-        Materials, crabs and pixels in numbered editions, ${price} each: small things to keep under your name, or to
+        Materials, crabs and pixels in numbered editions, ${priceHere} each: small things to keep under your name, or to
         leave on an altar for good.
       </p>
       <p class="quiet column">${terms} <a href="${readPublicationChain.path}">The publication chain</a></p>

@@ -3,13 +3,13 @@ import type { StoneKind } from "../../../schema/altar/Witness.ts"
 import { type Html, html } from "../../platform/Html.ts"
 
 const meanings = {
-  salt: "A salt is a row of random characters that is hashed together with your words. Without it, a reader could guess your words and check the guess.",
+  salt: "Your words are locked with a random code, the salt. Without the salt, a reader could try guesses.",
   commitment:
-    "A commitment is the hash of your words and their salt: 64 digits that show nothing of them. Only the same words with the same salt give the same digits, so that they prove later what was written.",
+    "Only a fingerprint of both is published, the commitment: 64 digits that show nothing. Show words and salt later, and anyone can see that they match.",
   wallet:
-    "A wallet is a program that keeps the keys to your money and signs a payment only after it has asked you. This page learns its address and one signature, for exactly the price it lists.",
+    "A wallet is a program that keeps the keys to your money. It asks you before it signs a payment. This page learns its address and one signature, for exactly the price it lists.",
   receipt:
-    "A receipt says what was paid, when, by which wallet and in which transaction. The transaction is public on its own chain, so that everyone can look it up without asking us.",
+    "A receipt says what was paid, when, by which wallet and in which transaction. Anyone can look the transaction up on its own chain, without asking us.",
 } as const
 
 export type Term = keyof typeof meanings

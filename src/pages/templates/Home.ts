@@ -17,7 +17,9 @@ import {
   spiritPath,
 } from "./Plates.ts"
 import { facts, type Row } from "./RecordTable.ts"
-import { agoWords, count, dayWords, dollars, priceWords, roman, who } from "./Words.ts"
+import { example, steps } from "./Why.ts"
+import type { Stone } from "./Witness.ts"
+import { agoWords, count, dayWords, dollars, money, priceWords, roman, who } from "./Words.ts"
 
 type AltarState = typeof Altar.Type
 
@@ -25,6 +27,8 @@ export interface HomeView {
   readonly altars: typeof AltarList.Type
   readonly field: typeof Field.Type
   readonly acts: ReadonlyArray<SettledAct>
+  /** The newest stone whose words are revealed, for the example. */
+  readonly revealed: Stone | undefined
   readonly now: number
 }
 
@@ -79,7 +83,7 @@ const state = ({ altars, field, now }: HomeView): Html => {
     ["Prayers today", html`${field.prayersToday} <small>${open} still open</small>`],
     ["Candles lit", html`<a href="/v2/candles">${field.litCandles}</a>`],
     ["Witness stones", html`<a href="/v2/witness">${field.stones}</a>`],
-    ["Settled", html`${dollars(field.centsSettled)} <small>in ${count(field.acts, "act")}</small>`],
+    ["Settled", html`${money(dollars(field.centsSettled))} <small>in ${count(field.acts, "act")}</small>`],
     [
       "Last settlement",
       field.lastSettlement === null
@@ -100,24 +104,26 @@ const state = ({ altars, field, now }: HomeView): Html => {
 /** The frontispiece changes each day. */
 const frontispiece = (view: HomeView): Plate | undefined => plates[Math.floor(view.now / 86_400_000) % plates.length]
 
+/** The first thing to do belongs to the spirit that is shown: its prayer of today, else a stone with it. */
+const door = (front: Plate, altars: HomeView["altars"]): Html => {
+  const isOpen = altars.altars.some(({ spirit, today }) => spirit === front.id && today.state === "free")
+  return isOpen
+    ? html`<a class="button button--main" href="${spiritPath(front.id)}#prayer">Lay a prayer with ${front.name}</a>`
+    : html`<a class="button button--main" href="/v2/stone?spirit=${front.id}">Set a stone with ${front.name}</a>`
+}
+
 const lede = (view: HomeView): Html => {
   const front = frontispiece(view)
-  const open = view.altars.altars.find((altar) => altar.today.state === "free")
   return html`<section class="title" data-renew="title">
     <div class="title__words">
-      <p class="title__over">A field guide, with living altars</p>
-      <h1>Twenty-four spirits, and what people leave with them</h1>
+      <p class="title__over">A field guide of 24 animal spirits</p>
+      <h1>Say it now, prove it later</h1>
       <p class="lead">
-        Each spirit in this guide keeps an altar. People and agents lay sealed prayers there, light candles and set
-        stones as witnesses. A prayer costs ${priceWords(offerPrayer.sale)}, for everyone, always. Every act is charged
-        once and leaves a record anyone can check.
+        Leave a sealed prayer or prediction with one of 24 animal spirits, for ${priceWords(offerPrayer.sale)}. No one
+        can read it, backdate it or quietly change it.
       </p>
       <p class="doors">
-        ${open === undefined ? html`<a class="button button--main" href="/v2/candles">See the candles</a>` : html`<a class="button button--main" href="${spiritPath(open.spirit)}#prayer">Lay a prayer with ${open.name}</a>`}<a
-          class="button"
-          href="/v2/witness"
-          >Check the witness chain</a
-        >
+        ${front === undefined ? "" : door(front, view.altars)}<a class="button" href="#how">See how it works</a>
       </p>
     </div>
     ${front === undefined ? "" : html`<a class="title__plate" href="${spiritPath(front.id)}">${plateFigure(front)}</a>`}
@@ -130,17 +136,17 @@ const notes = ({ acts, now }: HomeView): Html =>
     : journal(acts, now)
 
 export const home = (view: HomeView): Page => ({
-  title: "A field guide of 24 spirits",
-  description: `24 illustrated animal spirits with living altars. ${count(view.field.prayersToday, "prayer")} laid today, ${count(view.field.litCandles, "candle")} lit${view.acts[0] === undefined ? "" : `; last, ${sentence(view.acts[0])}`}.`,
+  title: "Say it now, prove it later",
+  description: `Leave a sealed prayer or prediction with one of 24 animal spirits. No one can read it, backdate it or change it. ${count(view.field.prayersToday, "prayer")} laid today, ${count(view.field.litCandles, "candle")} lit${view.acts[0] === undefined ? "" : `; last, ${sentence(view.acts[0])}`}.`,
   path: "/v2/",
   chapter: "guide",
   preview: previewOf("guide"),
   about: About.home,
-  body: html`${lede(view)}${state(view)}
+  body: html`${lede(view)}${steps}${example(view.revealed)}${state(view)}
     <section id="plates" data-renew="plates" aria-labelledby="plates-title">
-      ${heading("plates-title", "The plates", "Prayer slots are for the UTC day; each altar takes one.")}${chapters.map((one, index) => chapter(one, view, index))}
+      ${heading("plates-title", "The spirits", "Each keeps an altar, which takes one prayer a day (UTC).")}${chapters.map((one, index) => chapter(one, view, index))}
     </section>
     <section id="acts" data-renew="acts" aria-labelledby="acts-title">
-      ${heading("acts-title", "Field notes", html`The newest acts. <a href="/api/acts">All of them as JSON</a>`)}${notes(view)}
+      ${heading("acts-title", "Field notes", html`The newest acts. <a href="/v2/acts">All acts</a>`)}${notes(view)}
     </section>`,
 })

@@ -8,7 +8,7 @@ export interface Page {
   readonly description: string
   /** Path of the page, with the query if it identifies the page. */
   readonly path: string
-  readonly chapter: "guide" | "candles" | "witness" | "catalog" | "mine" | "signals" | "api" | "none"
+  readonly chapter: (typeof chapters)[number][0] | (typeof aside)[number][0] | "none"
   /** The folder of its style and its script, where they are not those of the field guide. */
   readonly assets?: "docs" | "signals"
   /** Path of the PNG that is shown where the page is shared. */
@@ -22,28 +22,51 @@ export interface Page {
   readonly body: Html
   /** The note in the foot, on pages that are not about paid acts. */
   readonly note?: string
-  /** Whether this server has a transparency log to be linked. */
-  readonly hasLog?: boolean
 }
+
+/** The facts that all pages of a server share. */
+export interface Surroundings {
+  readonly publicUrl: string
+  /** Whether this server has a transparency log to be linked. */
+  readonly hasLog: boolean
+  /** USDC on Base, tokens of a test network, or the sandbox's own. The last two are worth nothing. */
+  readonly money: "real" | "test" | "play"
+}
+
+/** Said above every page of a server that takes no real money; style adds the same beside each price. */
+const moneyNotice = {
+  real: html``,
+  test: html`<aside class="money" aria-label="The money here">
+    <b>Test network.</b> This altar takes test USDC on Base Sepolia, which is worth nothing. Acts here are not
+    permanent.
+  </aside>`,
+  play: html`<aside class="money" aria-label="The money here">
+    <b>Sandbox.</b> You pay with play money on a private chain. Nothing here costs anything, and nothing here is
+    permanent.
+  </aside>`,
+} as const
 
 const chapters = [
   ["guide", "/v2/", "Field guide"],
+  ["stone", "/v2/stone", "Set a stone"],
   ["candles", "/v2/candles", "Candles"],
-  ["witness", "/v2/witness", "Witness chain"],
   ["catalog", "/v2/catalog", "Catalog"],
 ] as const
 
 const aside = [
+  ["witness", "/v2/witness", "Witness chain"],
+  ["acts", "/v2/acts", "All acts"],
   ["mine", "/v2/mine", "My acts"],
   ["signals", "/signals/", "Signal room"],
-  ["none", "/for-agents", "For agents"],
+  ["agents", "/for-agents", "For agents"],
   ["api", "/docs", "API"],
+  ["search", "/v2/search", "Search"],
 ] as const
 
 const current = (is: boolean) => (is ? html` aria-current="page"` : "")
 
 /** A whole document; absolute addresses are below `publicUrl`. */
-export const layout = (publicUrl: string, page: Page): string =>
+export const layout = ({ hasLog, money, publicUrl }: Surroundings, page: Page): string =>
   html`<!doctype html>
     <html lang="en">
       <head>
@@ -80,7 +103,7 @@ export const layout = (publicUrl: string, page: Page): string =>
         <link rel="stylesheet" href="${assetPath(`/${page.assets ?? "v2"}/page.css`)}" />
         <script type="module" src="${assetPath(`/${page.assets ?? "v2"}/main.js`)}"></script>
       </head>
-      <body>
+      <body data-money="${money}">
         <a class="skip button" href="#main">Skip to the content</a>
         <header class="site">
           <a class="site__name" href="/v2/">Spirit Altar</a>
@@ -91,11 +114,11 @@ export const layout = (publicUrl: string, page: Page): string =>
           </nav>
           <nav aria-label="Elsewhere">
             ${aside.map(
-              ([name, path, title]) =>
-                html`<a href="${path}" ${current(name !== "none" && name === page.chapter)}>${title}</a>`,
+              ([name, path, title]) => html`<a href="${path}" ${current(name === page.chapter)}>${title}</a>`,
             )}
           </nav>
         </header>
+        ${moneyNotice[money]}
         <p class="offline" role="status" data-offline hidden>
           You are offline. What you see was true when it was loaded; nothing can be paid until you are back.
         </p>
@@ -108,7 +131,7 @@ export const layout = (publicUrl: string, page: Page): string =>
             <a href="/acts.atom">Feed of acts</a> <a href="/openapi.json">OpenAPI</a>
             <a href="/api/field">The field as JSON</a> <a href="/api/health">Health</a> <a href="/terms">Terms</a>
             <a href="/privacy">Privacy</a>
-            ${page.hasLog === true ? html`<a href="/v2/log">Transparency log</a>` : ""}
+            ${hasLog ? html`<a href="/v2/log">Transparency log</a>` : ""}
           </p>
         </footer>
       </body>

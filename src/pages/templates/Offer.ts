@@ -4,7 +4,10 @@ import { agentNameMaximum } from "../../../schema/Common.ts"
 import { sales } from "../../../schema/altar/Sales.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { type Html, html } from "../../platform/Html.ts"
+import { copyable } from "./Copyable.ts"
 import { glossary, type Term } from "./Glossary.ts"
+import { waysToPay } from "./WaysToPay.ts"
+import { price } from "./Words.ts"
 
 /** Atomic USDC that a wallet needs to buy anything here. */
 const dearest = sales.reduce((most, { sale }) => (sale.priceAtomic > most ? sale.priceAtomic : most), 0n)
@@ -27,6 +30,8 @@ export interface Offer {
   /** Terms explained below the form; wallet and receipt when absent, since its aside explains the others. */
   readonly terms?: ReadonlyArray<Term>
   readonly open?: boolean
+  /** The page that a phone opens for this offer; without one no other ways to pay are listed. */
+  readonly page?: string
 }
 
 export const callText = (publicUrl: string, path: string, body: string) =>
@@ -37,14 +42,6 @@ export const callText = (publicUrl: string, path: string, body: string) =>
     `  -H "idempotency-key: $KEY"${body === "" ? "" : " \\"}`,
     ...(body === "" ? [] : [`  -d '${body}'`]),
   ].join("\n")
-
-export const copyable = (id: string, text: string, what: string): Html =>
-  html`<div class="copy">
-    <pre tabindex="0" role="region" aria-label="${what}"><code id="${id}">${text}</code></pre>
-    <button type="button" class="button copy__button scripted" data-copy="${id}">
-      Copy<span class="unseen"> ${what}</span>
-    </button>
-  </div>`
 
 export const textField = (id: string, label: string, attributes: Html, hint: string = ""): Html =>
   html`<p class="ask">
@@ -93,7 +90,7 @@ export const call = (
   { amountAtomic, body, id, note, open, path, verb }: Omit<Offer, "fields">,
 ): Html =>
   html`<details class="call" ${open === true ? html` open` : ""}>
-    <summary>The exact call for ${priceUsd(amountAtomic)}, for an agent or a terminal</summary>
+    <summary>The exact call for ${price(amountAtomic)}, for an agent or a terminal</summary>
     <p>${note}</p>
     ${copyable(`${id}-text`, callText(publicUrl, path, body), `the call: ${verb}`)}
     <p class="small">
@@ -124,7 +121,7 @@ export const form = (
     </div>
     <p class="pay__go">
       <button type="submit" class="button button--main" data-submit>
-        <span>${verb} for <span data-price>${priceUsd(amountAtomic)}</span></span>
+        <span>${verb} for <span class="price" data-price>${priceUsd(amountAtomic)}</span></span>
       </button>
     </p>
     <div data-outcome><div class="pay__progress" data-progress role="status" aria-atomic="false"></div></div>
@@ -138,6 +135,6 @@ export const offer = (publicUrl: string, payment: Payment, sold: Offer): Html =>
         <p class="unscripted notice">
           Paying from this page needs script. The call below does the same from a terminal or an agent.
         </p>
-        ${call(publicUrl, payment, sold)}${glossary(...(sold.terms ?? (["wallet", "receipt"] as const)))}
+        ${call(publicUrl, payment, sold)}${sold.page === undefined ? "" : waysToPay(payment.network, { ...sold, publicUrl }, sold.page)}${glossary(...(sold.terms ?? (["wallet", "receipt"] as const)))}
       </div>`
     : notConfigured(payment)

@@ -160,7 +160,7 @@ export const pebble = (commitment: string, place = "stone", detail: Detail = "wh
           />`
   return packed(
     html`<svg class="pebble" viewBox="0 0 100 100" width="100" height="100" aria-hidden="true" focusable="false">
-      <g id="${id}-all">
+      <g>
         <ellipse class="pebble__ground" cx="53" cy="${ground - 1}" rx="${round(wide * foot)}" ry="5" opacity=".16" />
         <clipPath id="${id}-in"><path id="${id}" d="${outline(digit)}" /></clipPath>
         <use class="pebble__body" href="#${id}" fill="${rock.body}" />
@@ -170,9 +170,3 @@ export const pebble = (commitment: string, place = "stone", detail: Detail = "wh
     </svg>`,
   )
 }
-
-/** References a stone that the page has already drawn in `place`. */
-export const pebbleAgain = (commitment: string, place: string): Html =>
-  html`<svg class="pebble" viewBox="0 0 100 100" width="100" height="100" aria-hidden="true" focusable="false">
-    <use href="#${nameOf(commitment, place)}-all" />
-  </svg>`

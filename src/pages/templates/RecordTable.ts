@@ -1,10 +1,11 @@
 /** Records and receipts as a table of facts to copy from. */
 import { Schema } from "effect"
 import { type AnyReceipt, Receipt } from "../../../schema/payments/Payment.ts"
+import { networkName } from "../../../schema/payments/Usdc.ts"
 import type { Refund } from "../../../schema/payments/Refund.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { rowReader } from "../../platform/Rows.ts"
-import { localMoment } from "./Words.ts"
+import { localMoment, money } from "./Words.ts"
 
 export type Row = readonly [label: string, value: Html | string | number]
 
@@ -69,14 +70,14 @@ const refundRows = (refund: Refund): ReadonlyArray<Row> => [
 export const receiptTable = (receipt: AnyReceipt): Html => {
   if (receipt.transaction === null) {
     return recordTable([
-      ["Paid", `${receipt.priceUsd} by card`],
+      ["Paid", html`${money(receipt.priceUsd)} by card`],
       ["Settled", localMoment(receipt.settledAt)],
       ["Card payment", code(receipt.card.reference)],
     ])
   }
   const { currentTransaction, finality, refund } = receipt
   return recordTable([
-    ["Paid", `${receipt.priceUsd} (${receipt.amountAtomic} atomic USDC)`],
+    ["Paid", html`${money(receipt.priceUsd)}, ${receipt.amountAtomic} atomic USDC`],
     ["Settled", localMoment(receipt.settledAt)],
     ["Transaction", html`<a href="${receipt.explorerUrl}" rel="external noreferrer">${code(receipt.transaction)}</a>`],
     ["From", code(receipt.payer)],
@@ -84,7 +85,7 @@ export const receiptTable = (receipt: AnyReceipt): Html => {
     ...(currentTransaction === undefined ? [] : [["Now in transaction", code(currentTransaction)] as const]),
     ...(finality === undefined ? [] : [["Finality", finalityWords[finality]] as const]),
     ...(refund === undefined ? [] : refundRows(refund)),
-    ["Network", receipt.network],
+    ["Network", networkName(receipt.network)],
     ["Asset", code(receipt.asset)],
   ])
 }

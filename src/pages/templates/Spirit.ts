@@ -89,6 +89,7 @@ const prayerCall = ({ plate }: SpiritView) => ({
 const prayerForm = (view: SpiritView): Html =>
   offer(view.publicUrl, view.payment, {
     ...prayerCall(view),
+    page: spiritPath(view.plate.id),
     fields: html`${wordsField("prayer-words", "Your words", html`data-seal="intentionCommitment" maxlength="4096" required`, `1 to ${wordsMaximum} characters. They never leave this browser.`, "I came by, and it was quiet.")}${nameField("prayer-name", nameHint, "A visitor")}`,
   })
 
@@ -194,7 +195,7 @@ export const spirit = (view: SpiritView): Page => {
       </article>
       ${open ? "" : notConfigured(payment)}
       <section id="prayer" data-renew="prayer" data-live="/api/altars /api/field" aria-labelledby="prayer-title">
-        ${heading("prayer-title", "Today's prayer", `One for each UTC day, ${prayerPrice}.`)}
+        ${heading("prayer-title", "Today's prayer", html`One for each UTC day, ${prayerPrice}.`)}
         ${open || altar.today.state !== "free" ? prayer(view) : html`<p>Today's slot is free.</p>`}
       </section>
       <section id="candles" data-renew="candles" aria-labelledby="candles-title">
@@ -224,7 +225,7 @@ export const spirit = (view: SpiritView): Page => {
         ${heading("altar-title", "On the altar", html`Dedicated from <a href="/v2/catalog">the catalog</a>`)}${offerings(view)}
       </section>
       <section id="stones" data-renew="stones" aria-labelledby="stones-title">
-        ${heading("stones-title", "Stones", open ? html`Set with this spirit; <a href="/v2/witness#set">set one</a>` : "Set with this spirit")}${stones(view)}
+        ${heading("stones-title", "Stones", open ? html`Set with this spirit; <a href="/v2/stone?spirit=${plate.id}">set one</a>` : "Set with this spirit")}${stones(view)}
       </section>
       ${leaf(
         "Neighbouring plates",

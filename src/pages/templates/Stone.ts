@@ -96,6 +96,15 @@ const share = (one: Stone, publicUrl: string): Html =>
     </details>
   </section>`
 
+/** Hashes a file here and compares it with the commitment. */
+const fileCheck = (commitment: string): Html =>
+  html`<div class="ask take scripted" data-file-check="${commitment}">
+    <label for="stone-file">The file</label><input class="field" id="stone-file" type="file" data-file /><small
+      >Choose it, or drop it here. It is hashed in this browser and not sent.</small
+    >
+    <div data-file-said role="status"></div>
+  </div>`
+
 export const stone = ({ isSigning, log, publicUrl, receipt, stone: one }: StoneView): Page => {
   const preview = previewPath(one.id)
   return {
@@ -136,7 +145,7 @@ export const stone = ({ isSigning, log, publicUrl, receipt, stone: one }: StoneV
         </div>
       </article>
       <section aria-labelledby="verify-title">
-        ${heading("verify-title", "Check it here", "Your browser computes the hash of this link anew, and compares it with this page and with what it saw before.")}${verification(one.sequence, one.sequence, one.sequence)}
+        ${heading("verify-title", "Check it here", "Your browser computes the hash of this link anew, and compares it with this page and with what it saw before.")}${verification(one.sequence)}
       </section>
       ${log === undefined ? "" : proof(one, log)}
       <section aria-labelledby="link-title">
@@ -157,7 +166,7 @@ export const stone = ({ isSigning, log, publicUrl, receipt, stone: one }: StoneV
       </section>
       <div class="pair">
         <section id="check" aria-labelledby="check-title">
-          ${heading("check-title", "Check words")}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: filled(revealWitnessStone.path, { witnessId: one.id }), name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}
+          ${heading("check-title", one.kind === "hash" ? "Check the file, or words" : "Check words")}${one.kind === "hash" ? fileCheck(one.commitment) : ""}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: filled(revealWitnessStone.path, { witnessId: one.id }), name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}
         </section>
         <section aria-labelledby="receipt-title">
           ${heading("receipt-title", "Receipt")}${receiptTable(receipt)}

@@ -28,12 +28,24 @@ export const dollars = (cents: number) => `$${(cents / 100).toLocaleString("en-U
 
 const smallNumbers = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"] as const
 
-/** A price in words: `one cent`; in figures above a few cents. */
-export const priceWords = ({ priceAtomic }: Sale): string => {
+/** `one cent`; in figures above a few cents. */
+const inWords = (priceAtomic: bigint): string => {
   const cents = Number(centsOf(priceAtomic))
   const number = smallNumbers[cents]
   return number === undefined ? priceUsd(priceAtomic) : `${number} ${cents === 1 ? "cent" : "cents"}`
 }
+
+/** A sum of money. Style adds that it is play or test money where it is. */
+export const money = (words: string): Html => html`<span class="price">${words}</span>`
+
+/** A price in figures, in words, or in words that begin a sentence. */
+export const price = (priceAtomic: bigint, form: "figures" | "words" | "sentence" = "figures"): Html => {
+  const words = form === "figures" ? priceUsd(priceAtomic) : inWords(priceAtomic)
+  return money(form === "sentence" ? capitalized(words) : words)
+}
+
+/** The price of a sale in words. */
+export const priceWords = ({ priceAtomic }: Sale): Html => price(priceAtomic, "words")
 
 export const capitalized = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`
 

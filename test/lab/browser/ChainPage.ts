@@ -63,7 +63,7 @@ export const said = (page: Page) => page.locator("[data-verify-status]")
 export const ended = (page: Page) => said(page).locator(".verdict--holds, .verdict--broken").first().waitFor()
 export const check = (page: Page) =>
   page
-    .getByRole("button", { name: /^Check stones? \d/u })
+    .getByRole("button", { name: /^Check (?:everything here|stone \d)/u })
     .first()
     .click()
 

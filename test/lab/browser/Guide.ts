@@ -27,11 +27,12 @@ const world = Layer.effect(
 export const sandbox = (
   change: Partial<ServerConfig> = {},
   payments: Partial<PaymentsConfig> = {},
+  terms: Partial<PaymentsConfig["terms"]> = {},
 ): Layer.Layer<Parts> =>
   Layer.orDie(
     world.pipe(
       Layer.provideMerge(Server.layer(Sandbox.routes)),
-      Layer.provideMerge(Layer.effect(AppConfig, configOf(payments, change))),
+      Layer.provideMerge(Layer.effect(AppConfig, configOf(payments, change, terms))),
       Layer.provideMerge(sql),
       Layer.provideMerge(Layer.merge(database, chain)),
     ),
@@ -43,10 +44,11 @@ export const guide = (
   tests: Parameters<ReturnType<typeof journeys<Parts>>>[0],
   change: Partial<ServerConfig> = {},
   payments: Partial<PaymentsConfig> = {},
+  terms: Partial<PaymentsConfig["terms"]> = {},
 ) =>
   journeys(
     name,
-    Layer.merge(sandbox(change, payments), Browser.layer),
+    Layer.merge(sandbox(change, payments, terms), Browser.layer),
   )((it) => {
     // What a page says of today is still so when a test looks at it.
     beforeEach(() => Effect.runPromise(Effect.asVoid(today)))

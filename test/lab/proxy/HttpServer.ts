@@ -7,6 +7,8 @@ export type Reply =
   | {
       readonly status: number
       readonly body: string
+      /** Sent in place of the body, where that is no text. */
+      readonly bytes?: Uint8Array
       readonly type?: string
       readonly headers?: Readonly<Record<string, string>>
     }
@@ -23,7 +25,7 @@ const read = async (request: IncomingMessage) => {
 const write = (response: ServerResponse, reply: Reply) => {
   if (reply === "drop") return response.destroy()
   response.writeHead(reply.status, { "content-type": reply.type ?? "application/json", ...reply.headers })
-  return response.end(reply.body)
+  return response.end(reply.bytes ?? reply.body)
 }
 
 export type Handle = (path: string, body: string, request: IncomingMessage) => Promise<Reply>

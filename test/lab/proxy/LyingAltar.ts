@@ -103,7 +103,9 @@ const passing =
       redirect: "manual",
       ...(sent === "" ? {} : { body: sent }),
     })
-    const body = await answer.text()
+    // A typeface is no text.
+    const bytes = new Uint8Array(await answer.arrayBuffer())
+    const body = Buffer.from(bytes).toString()
     const settlement = answer.headers.get("payment-response")
     const lie = told()
     const forged = lie === undefined || settlement === null ? undefined : forge(lie, body, settlement)
@@ -115,6 +117,7 @@ const passing =
     return {
       status: answer.status,
       body: forged?.body ?? body,
+      ...(forged === undefined ? { bytes } : {}),
       headers: { ...passed, ...(forged === undefined ? {} : { "payment-response": forged.header }) },
     }
   }

@@ -1,5 +1,5 @@
 /** The steps of a purchase: priced, checked, signed once, settled; an open outcome is asked for, never paid again. */
-import { priceUsd, secondsMaximum, usdcOn } from "../../../../schema/payments/Usdc.ts"
+import { networkName, secondsMaximum, usdcOn } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { type Mismatch, mismatchOf } from "../../../buyer/core/Expectation.ts"
 import {
@@ -14,6 +14,7 @@ import { moveAfter, type PurchaseState, watched } from "../../../buyer/core/Retr
 import { differencesOf, misrecorded } from "../../../buyer/core/Recorded.ts"
 import { reconcile, send } from "../../../buyer/core/Request.ts"
 import { endsOf } from "../page/dom.ts"
+import { priceWords } from "../page/money.ts"
 import { AnswerError, sentenceOf, unreachable } from "../page/http.ts"
 import { abandon, forget, leave, mayLeave, pending, type Purchase, remember, settle } from "./purchase.ts"
 import type { Wallet } from "./wallet.ts"
@@ -139,7 +140,11 @@ const signed = async (
     return refuse(purchase, `${why} Nothing was signed.`)
   }
   const [{ amount, network, payTo }] = challenge.accepts
-  progress.step("price", "done", `${priceUsd(BigInt(amount))} to ${endsOf(payTo)} on ${network}, as listed.`)
+  progress.step(
+    "price",
+    "done",
+    `${priceWords(BigInt(amount))} to ${endsOf(payTo)} on ${networkName(network)}, as listed.`,
+  )
   const asking = remember({ ...purchase, asked: true })
   progress.step(
     "sign",

@@ -77,22 +77,31 @@ const attach = (form: HTMLFormElement) => {
   const choose = async (): Promise<void> => {
     const [providers, sandbox] = await Promise.all([Wallets.found(), Wallets.isSandbox()])
     const ways = [
-      ...(sandbox ? [{ name: "a play wallet", make: Wallets.playWallet }] : []),
-      ...providers.map(({ name, provider }) => ({ name, make: () => Wallets.connect(name, provider, network) })),
+      ...(sandbox ? [{ name: "a play wallet", icon: undefined, make: Wallets.playWallet }] : []),
+      ...providers.map(({ icon, name, provider }) => ({
+        name,
+        icon,
+        make: () => Wallets.connect(name, provider, network),
+      })),
     ]
     const open = async (way: (typeof ways)[number]) => {
       row.replaceChildren(make("p", { class: "quiet" }, `Opening ${way.name}.`))
       use(await way.make())
     }
     const [first] = ways
-    if (first === undefined)
-      throw new AnswerError(
-        "No wallet was found in this browser. The exact call below works from a terminal or an agent.",
-      )
+    if (first === undefined) {
+      for (const fold of all("details[data-ways]", HTMLDetailsElement, form.parentElement ?? form)) fold.open = true
+      throw new AnswerError("No wallet was found in this browser. Other ways to pay are listed below.")
+    }
     if (ways.length === 1) return open(first)
     row.replaceChildren(
       make("p", {}, "Pay with "),
-      ...ways.map((way) => button(way.name, () => void connectTo(() => open(way)))),
+      ...ways.map((way) => {
+        const choice = button(way.name, () => void connectTo(() => open(way)))
+        if (way.icon !== undefined)
+          choice.prepend(make("img", { class: "wallet-icon", src: way.icon, alt: "", width: "24", height: "24" }))
+        return choice
+      }),
     )
     row.querySelector("button")?.focus()
   }

@@ -5,7 +5,7 @@ import { getChainId, requestAddresses, signTypedData, switchChain } from "viem/a
 import { paymentHeaderOf, typedDataOf } from "../../../buyer/core/Authorization.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { AnswerError } from "../page/http.ts"
-import { networkName, walletErrorOf } from "./walletErrors.ts"
+import { added, codeOf, networkName, walletErrorOf } from "./walletErrors.ts"
 
 /** EIP-1193. */
 export interface Provider {
@@ -24,6 +24,13 @@ export const own = (key: `0x${string}`) => {
   }
 }
 
+/** Offers a network that the wallet does not know (EIP-3085); any other error stays. */
+const addUnknown = async (provider: Provider, chainId: number, error: unknown) => {
+  const network = added(chainId)
+  if (codeOf(error) !== 4902 || network === undefined) throw error
+  await provider.request({ method: "wallet_addEthereumChain", params: [network] })
+}
+
 /** A wallet of the browser; it shows its owner the data to sign, and is asked once. */
 export const injected = async (provider: Provider, chainId: number) => {
   const client = createClient({ transport: custom(provider, { retryCount: 0 }) })
@@ -33,9 +40,14 @@ export const injected = async (provider: Provider, chainId: number) => {
   if (address === undefined) throw new AnswerError("The wallet named no account.")
   const sign = async (challenge: Challenge) => {
     if ((await getChainId(client)) !== chainId) {
-      await switchChain(client, { id: chainId }).catch((error: unknown) => {
-        throw new AnswerError(walletErrorOf(error, `The wallet did not change to ${networkName(chainId)}.`))
-      })
+      await switchChain(client, { id: chainId })
+        .catch((error: unknown) =>
+          // Adding a network does not choose it.
+          addUnknown(provider, chainId, error).then(() => switchChain(client, { id: chainId })),
+        )
+        .catch((error: unknown) => {
+          throw new AnswerError(walletErrorOf(error, `The wallet did not change to ${networkName(chainId)}.`))
+        })
     }
     const data = typedDataOf(challenge, address, Date.now())
     return paymentHeaderOf(challenge, data, await signTypedData(client, { account: address, ...data }))

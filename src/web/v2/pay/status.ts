@@ -1,8 +1,8 @@
 /** Shows the progress of a purchase, announces its end once, and leaves the result on the page. */
-import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import { part, sentenceOf } from "../page/http.ts"
 import { all, button, make, one, verdict } from "../page/dom.ts"
 import { keepsake } from "../words/keepsake.ts"
+import { priceWords } from "../page/money.ts"
 import { renew } from "../page/renew.ts"
 import { type Progress, type Result, resume } from "./checkout.ts"
 import type { Purchase } from "./purchase.ts"
@@ -56,9 +56,7 @@ const settle = (outcome: HTMLElement, said: HTMLElement, result: Extract<Result,
   outcome.setAttribute("role", "group")
   outcome.setAttribute("aria-label", "Receipt")
   outcome.tabIndex = -1
-  said.replaceChildren(
-    verdict("holds", "Settled.", `${text(part(result.body["receipt"], "priceUsd"))} was charged, once.`),
-  )
+  said.replaceChildren(verdict("holds", "Settled.", `${priceWords(BigInt(result.purchase.amount))} was charged, once.`))
   outcome.append(...proof(result))
   if (isFree) outcome.focus()
 }
@@ -115,7 +113,7 @@ export const follow = (purchase: Purchase) => {
       "p",
       {},
       make("b", {}, "You signed a payment that is not over: "),
-      `${priceUsd(BigInt(purchase.amount))} for `,
+      `${priceWords(BigInt(purchase.amount))} for `,
       make("code", { class: "long" }, purchase.path),
       ". It is kept in this browser until it is settled. This page asks how it ended, and never pays again.",
     ),

@@ -1,9 +1,9 @@
 /** The signing wallet: one of this browser, or in the sandbox a throw-away one that this tab creates and funds. */
-import { priceUsd } from "../../../../schema/payments/Usdc.ts"
 import type { Challenge } from "../../../buyer/core/Challenge.ts"
 import { randomHex } from "../../../buyer/core/Digest.ts"
 import { all } from "../page/dom.ts"
 import { ask, messageOf, post, AnswerError } from "../page/http.ts"
+import { priceWords } from "../page/money.ts"
 import { arrived } from "../page/load.ts"
 import { tab } from "../page/store.ts"
 import type { Provider } from "./signer.ts"
@@ -19,12 +19,24 @@ export interface Wallet {
 }
 
 /** Wallets announce themselves (EIP-6963); older ones exist only at `window.ethereum`. */
-export const found = async (): Promise<ReadonlyArray<{ readonly name: string; readonly provider: Provider }>> => {
-  const announced: Array<{ name: string; provider: Provider }> = []
+export interface Found {
+  readonly name: string
+  /** A `data:` URL of an image; absent where the wallet announced none. */
+  readonly icon?: string
+  readonly provider: Provider
+}
+
+export const found = async (): Promise<ReadonlyArray<Found>> => {
+  const announced: Array<Found> = []
   const hear = (event: Event) => {
     if (!(event instanceof CustomEvent)) return
     const { info, provider } = event.detail
-    announced.push({ name: String(info?.name ?? "Wallet"), provider })
+    const icon = String(info?.icon ?? "")
+    announced.push({
+      name: String(info?.name ?? "Wallet"),
+      provider,
+      ...(icon.startsWith("data:image/") ? { icon } : {}),
+    })
   }
   addEventListener("eip6963:announceProvider", hear)
   dispatchEvent(new Event("eip6963:requestProvider"))
@@ -88,7 +100,7 @@ export const playWallet = async (): Promise<Wallet> => {
   return {
     address,
     sign,
-    label: () => `Play wallet with ${priceUsd(held.balance)} of play money`,
+    label: () => `Play wallet with ${priceWords(held.balance)}`,
     paid: (amount) => {
       held = keep({ key: held.key, balance: held.balance > amount ? held.balance - amount : 0n })
     },

@@ -5,6 +5,22 @@ const networks: Readonly<Record<number, string>> = { 8453: "Base", 84532: "Base 
 
 export const networkName = (chainId: number) => `${networks[chainId] ?? "the network"} (chain ${chainId})`
 
+const ether = { name: "Ether", symbol: "ETH", decimals: 18 }
+
+/** The parameters by which a wallet adds a network (EIP-3085). */
+export const added = (chainId: number) => {
+  const prefix = chainId === 8453 ? "" : "sepolia."
+  return networks[chainId] === undefined
+    ? undefined
+    : {
+        chainId: `0x${chainId.toString(16)}`,
+        chainName: networks[chainId],
+        nativeCurrency: ether,
+        rpcUrls: [`https://${prefix === "" ? "mainnet" : "sepolia"}.base.org`],
+        blockExplorerUrls: [`https://${prefix}basescan.org`],
+      }
+}
+
 const words: Readonly<Record<number, string>> = {
   4001: "You said no in the wallet.",
   4100: "The wallet does not allow this page to use that account. Allow it there, then try again.",
@@ -18,7 +34,7 @@ const field = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
 
 /** Libraries wrap a wallet's error; the first meaningful code below counts. */
-const codeOf = (error: unknown, depth = 0): number | undefined => {
+export const codeOf = (error: unknown, depth = 0): number | undefined => {
   const code = field(error, "code")
   if (typeof code === "number" && code in words) return code
   return error === undefined || depth > 8 ? undefined : codeOf(field(error, "cause"), depth + 1)

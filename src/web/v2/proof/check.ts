@@ -114,13 +114,20 @@ const verdictOf = (walked: Walked, { from, to }: Range, known: Known, words: Wor
   ]
 }
 
+export interface Checked {
+  readonly holds: boolean
+  readonly links: number
+  /** Revealed words on the page. */
+  readonly reveals: number
+}
+
 /** Checks `from` to `to` and the page's revealed words; `every` reports all links. `before` precedes the page. */
 export const check = async (
   place: Place,
   { from, to }: Range,
   every: boolean,
   before: Array<SeenPoint>,
-): Promise<void> => {
+): Promise<Checked> => {
   const known = knownNow(before)
   unmark()
   place.list.replaceChildren()
@@ -131,7 +138,8 @@ export const check = async (
     known,
     ({ link: { sequence } }) => every && sequence >= from && sequence <= to,
   )
-  const findings = verdictOf(walked, { from, to }, known, await checkReveals())
+  const words = await checkReveals()
+  const findings = verdictOf(walked, { from, to }, known, words)
   const differs = walked.differences.length > 0 || walked.shorter !== undefined
   const saw = walked.shorter?.saw !== undefined || walked.differences.some((one) => one.saw !== undefined)
   const checkAgain = () => {
@@ -141,4 +149,5 @@ export const check = async (
   place.status.replaceChildren(...findings, ...(differs ? advice(checkAgain, saw) : []))
   const holds = walked.wrong + walked.missed === 0 && !differs && walked.count === walked.expected
   if (holds && walked.last !== undefined) record([walked.last], true)
+  return { holds: holds && words.broken === 0, links: walked.count, reveals: words.shown }
 }

@@ -1,8 +1,10 @@
 /** The check in the page; starts on request, and by itself when the page contradicts this browser's memory. */
-import { all, failure, one, verdict } from "../page/dom.ts"
+import { all, failure, make, one, type Verdict, verdict } from "../page/dom.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { cannotHash, pageFailed, part, sentenceOf } from "../page/http.ts"
 import { history, newest, record } from "./history.ts"
+import { arrived } from "../page/load.ts"
+import type { Checked } from "./check.ts"
 import { onDemand } from "../onDemand.ts"
 import { rendered } from "./rendered.ts"
 
@@ -21,6 +23,35 @@ const isDoubtful = (): boolean => {
   )
 }
 
+/** Findings of the log; one that cannot be asked is no reason to believe less of the chain. */
+const logFindings = (root: HTMLElement, vkey: string): Promise<ReadonlyArray<Node>> =>
+  arrived(import("./log.js"))
+    .then(({ check }) =>
+      check(make("div", { "data-vkey": vkey }), () => root.querySelector<HTMLElement>("[data-verify-all]")?.click()),
+    )
+    .catch((error: unknown) => [verdict("waits", "The log was not checked.", sentenceOf(error, pageFailed))])
+
+const counted = (many: number, what: string) => `${many} ${what}${many === 1 ? "" : "s"}`
+
+/** Checks the log, too, and says in one line what was shown and what was not. */
+const alsoLog = async (root: HTMLElement, vkey: string, status: HTMLElement, { holds, links, reveals }: Checked) => {
+  const findings = await logFindings(root, vkey)
+  const has = (kind: Verdict) => findings.some((node) => node instanceof Element && node.matches(`.verdict--${kind}`))
+  const [kind, word] =
+    !holds || has("broken")
+      ? (["broken", "Not everything holds."] as const)
+      : has("waits")
+        ? (["waits", "Not everything could be checked."] as const)
+        : (["holds", "Everything holds."] as const)
+  const [texts, isLogChecked] = [`${counted(reveals, "revealed text")} of this page`, !has("waits")]
+  const done = isLogChecked ? `, ${texts} and the log's newest checkpoint` : ` and ${texts}`
+  const rest = isLogChecked ? "payments, and whether the log has each of these stones" : "payments, and the log"
+  status.prepend(
+    verdict(kind, word, `Checked in this browser: ${counted(links, "link")}${done}. Not checked: ${rest}.`),
+  )
+  status.append(...findings)
+}
+
 const attach = (root: HTMLElement) => {
   const number = (name: string) => Number(root.dataset[name])
   const place = {
@@ -36,6 +67,10 @@ const attach = (root: HTMLElement) => {
     // The checking code is loaded on demand.
     await onDemand()
       .then(({ check }) => check(place, { from, to }, every, before))
+      .then((chain) => {
+        const { logVkey } = root.dataset
+        return logVkey === undefined || every ? undefined : alsoLog(root, logVkey, place.status, chain)
+      })
       .catch((error: unknown) => {
         place.status.replaceChildren(
           ...failure(
@@ -52,7 +87,7 @@ const attach = (root: HTMLElement) => {
   root.addEventListener("click", ({ target }) => {
     if (!(target instanceof Element)) return
     if (target.closest("[data-verify-some]") !== null) some()
-    if (target.closest("[data-verify-all]") !== null) void run(1, number("head"), false)
+    if (target.closest("[data-verify-all]") !== null) void run(1, rendered().head?.sequence ?? 0, false)
   })
   const doubtful = isDoubtful()
   const { head, stones } = rendered()

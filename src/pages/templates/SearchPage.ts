@@ -1,0 +1,75 @@
+/** Search by anything a reader has in hand: a number, a hash, a name, a wallet, a link or a file. */
+import { type Html, html } from "../../platform/Html.ts"
+import type { Page } from "./Layout.ts"
+import { previewOf } from "./Plates.ts"
+import { count, moment } from "./Words.ts"
+
+export interface Found {
+  readonly asked: string
+  /** The scope of the search and its limits. */
+  readonly scope: string
+  readonly hits: ReadonlyArray<{ readonly path: string; readonly words: string; readonly at: string }>
+}
+
+const results = ({ asked, hits, scope }: Found): Html =>
+  html`<div class="found" role="status">
+    <p>
+      ${hits.length === 0 ? "Nothing found" : `${count(hits.length, "act")} found`} for
+      <code class="asked">${asked}</code>.
+    </p>
+    ${
+      hits.length === 0
+        ? ""
+        : html`<ul>
+            ${hits.map((hit) => html`<li><a href="${hit.path}">${hit.words}</a>, ${moment(hit.at)}</li>`)}
+          </ul>`
+    }
+    <p class="small quiet">${scope}</p>
+  </div>`
+
+const hint = html`<p class="small quiet">
+  Type what this site prints: a stone's number, an id, a hash or its ends, a spirit, a public name, a wallet, a
+  transaction, or a pasted link. Sealed words cannot be searched.
+</p>`
+
+/** Hashes a file here and searches for its hash. */
+const byFile = html`<div class="ask take scripted column" data-file-search="/v2/search">
+  <label for="search-file">Or a file</label><input class="field" id="search-file" type="file" data-file /><small
+    >Choose it, or drop it here. It is hashed in this browser and not sent. The search finds the stone that was set of
+    this file.</small
+  >
+  <div data-file-said role="status"></div>
+</div>`
+
+export const searchPage = (found: Found | undefined): Page => ({
+  title: found === undefined ? "Search" : `Search: ${found.asked}`,
+  description: "Find an act, a stone, a spirit or a wallet by whatever you have of it.",
+  path: "/v2/search",
+  chapter: "search",
+  preview: previewOf("guide"),
+  body: html`<header class="opening">
+      <h1>Search</h1>
+    </header>
+    <section id="search" aria-label="Search">
+      <search class="column">
+        <form class="filter" action="/v2/search" method="get">
+          <label class="unseen" for="search-words">Number, hash, name, wallet, transaction or link</label
+          ><input
+            class="field"
+            id="search-words"
+            name="q"
+            type="search"
+            value="${found?.asked ?? ""}"
+            required
+            maxlength="300"
+            spellcheck="false"
+            autocomplete="off"
+            placeholder="#3, a hash, a name, a wallet, a link"
+          />
+          <button class="button">Search</button>
+        </form>
+        ${found === undefined ? hint : results(found)}
+      </search>
+      ${byFile}
+    </section>`,
+})

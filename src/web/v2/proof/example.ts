@@ -1,0 +1,47 @@
+/** The example of the home page: recomputes the fingerprint of its words at each change. */
+import { commitmentOf } from "../../../buyer/core/Commitment.ts"
+import { canHash } from "../../../buyer/core/Digest.ts"
+import { all, one, renewed, verdict } from "../page/dom.ts"
+import { cannotHash } from "../page/http.ts"
+
+/** The recorded fingerprint with its differing digits marked. */
+const attach = (form: HTMLFormElement) => {
+  const words = one("[data-words]", HTMLTextAreaElement, form)
+  const computed = one("[data-computed]", HTMLElement, form)
+  const told = one("[data-verdict-shown]", HTMLElement, form)
+  const { example: recorded = "", saltShown = "" } = form.dataset
+  let shown = ""
+  const compute = async () => {
+    const fingerprint = await commitmentOf(decodeURIComponent(saltShown), words.value)
+    computed.textContent = fingerprint
+    computed.classList.toggle("differs", fingerprint !== recorded)
+    const outcome = fingerprint === recorded ? "holds" : "broken"
+    // A status is announced once, not at each letter.
+    if (outcome === shown) return
+    shown = outcome
+    told.replaceChildren(
+      outcome === "holds"
+        ? verdict("holds", "It matches.", "These are the words that were sealed.")
+        : verdict("broken", "It does not match.", "These are not the words that were sealed."),
+    )
+  }
+  if (!canHash()) return told.replaceChildren(verdict("broken", "Cannot check here.", cannotHash))
+  words.addEventListener("input", () => void compute())
+  form.addEventListener("submit", (event) => event.preventDefault())
+  void compute()
+}
+
+const attached = new WeakSet<HTMLFormElement>()
+
+const attachAll = () => {
+  for (const form of all("[data-example]", HTMLFormElement)) {
+    if (attached.has(form)) continue
+    attached.add(form)
+    attach(form)
+  }
+}
+
+export const start = () => {
+  attachAll()
+  addEventListener(renewed, attachAll)
+}

@@ -1,0 +1,104 @@
+/** Places that take a file: a stone is set of its hash, a stone is checked against it, or the search looks for it. */
+import { all, button, make, one, verdict } from "../page/dom.ts"
+import { pageFailed, sentenceOf } from "../page/http.ts"
+import { arrived } from "../page/load.ts"
+
+interface Hashed {
+  readonly file: File
+  /** Lowercase hex SHA-256. */
+  readonly hash: string
+}
+
+const sizeOf = (bytes: number) =>
+  bytes < 1_000_000 ? `${bytes.toLocaleString("en-US")} bytes` : `${(bytes / 1_000_000).toFixed(1)} MB`
+
+/** Hashes the newest file that is chosen or dropped in a place; an older one that is not done is dropped. */
+const accept = (place: HTMLElement, dropped: HTMLElement, use: (hashed: Hashed, said: HTMLElement) => void) => {
+  const input = one("[data-file]", HTMLInputElement, place)
+  const said = one("[data-file-said]", HTMLElement, place)
+  let newest: File | undefined
+  const take = async (file: File) => {
+    newest = file
+    const bar = make("progress", { max: String(Math.max(1, file.size)), "aria-label": `Hashing ${file.name}` })
+    said.replaceChildren(make("p", {}, `Hashing ${file.name}, ${sizeOf(file.size)}. `, bar))
+    try {
+      const { hashFile } = await arrived(import("./file.js"))
+      const hash = await hashFile(file, (bytes) => (bar.value = bytes))
+      if (file === newest) use({ file, hash }, said)
+    } catch (error) {
+      if (file !== newest) return
+      const words = error instanceof DOMException ? "The browser cannot read this file." : sentenceOf(error, pageFailed)
+      said.replaceChildren(verdict("broken", "Not hashed.", words))
+    }
+  }
+  input.addEventListener("change", () => {
+    const [file] = input.files ?? []
+    if (file !== undefined) void take(file)
+  })
+  dropped.addEventListener("dragover", (event) => {
+    if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault()
+  })
+  dropped.addEventListener("drop", (event) => {
+    const [file] = event.dataTransfer?.files ?? []
+    if (file === undefined) return
+    event.preventDefault()
+    void take(file)
+  })
+  return () => {
+    newest = undefined
+    input.value = ""
+    said.replaceChildren()
+  }
+}
+
+const hashCode = (hash: string) => make("code", { class: "long" }, hash)
+
+/** The form sends the hash instead of sealed words. */
+const sealFile = (place: HTMLElement) => {
+  const form = place.closest("form")
+  if (form === null) return
+  const field = one("[data-file-hash]", HTMLInputElement, place)
+  const words = one("[data-seal]", HTMLTextAreaElement, form)
+  const kind = one('[data-body="kind"]', HTMLSelectElement, form)
+  const asFile = (hash: string) => {
+    field.value = hash
+    words.disabled = hash !== ""
+    kind.value = hash === "" ? "intention" : "hash"
+  }
+  const forget = accept(place, form, ({ file, hash }, said) => {
+    asFile(hash)
+    said.replaceChildren(
+      verdict("holds", "Hashed.", `The stone records the fingerprint of ${file.name}. Keep the file unchanged: `),
+      make("p", {}, hashCode(hash)),
+      make(
+        "p",
+        { class: "doors" },
+        button("Use words instead", () => {
+          forget()
+          asFile("")
+          words.focus()
+        }),
+      ),
+    )
+  })
+}
+
+const checkFile = (place: HTMLElement) => {
+  const recorded = place.dataset["fileCheck"]
+  accept(place, place, ({ file, hash }, said) =>
+    said.replaceChildren(
+      hash === recorded
+        ? verdict("holds", "This is the file.", `${file.name} has the fingerprint that this stone records.`)
+        : verdict("broken", "Another file.", `${file.name} has another fingerprint: `, hashCode(hash)),
+    ),
+  )
+}
+
+const searchFile = (place: HTMLElement) =>
+  accept(place, place, ({ hash }) => location.assign(`${place.dataset["fileSearch"]}?q=${hash}`))
+
+export const start = () => {
+  for (const place of all("[data-file-sealed]", HTMLElement)) sealFile(place)
+  for (const place of all("[data-file-check]", HTMLElement)) checkFile(place)
+  for (const place of all("[data-file-search]", HTMLElement)) searchFile(place)
+}

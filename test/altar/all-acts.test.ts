@@ -1,0 +1,68 @@
+/** All acts for people: filters that a link keeps, a page for each wallet, and sums by day. */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { ask, bought, layer as world, newCommitment, newPayer } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
+
+const idsIn = (text: string) =>
+  [...text.matchAll(/href="\/(?:acts|witness)\/([0-9a-f-]{36})"/gu)].map(([, id = ""]) => id)
+
+suite("the page of all acts", world(), (it) => {
+  it("lists by kind, spirit and wallet, alone and together, and keeps the choice in its form", function* ({ url }) {
+    const payer = yield* newPayer()
+    const body = { intentionCommitment: newCommitment(), agentName: "Wren" }
+    const { record: prayer } = yield* bought("/api/prayers/moss-hare", body, payer)
+    const { record: candle } = yield* bought("/api/candles/day/moss-hare", { dedication: "One" }, payer)
+    const { record: stone } = yield* bought("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
+    const page = (query: string) => Effect.map(ask(`${url}/v2/acts${query}`), ({ text }) => text)
+    const choices: ReadonlyArray<readonly [query: string, ids: ReadonlyArray<string>]> = [
+      ["", [stone.id, candle.id, prayer.id]],
+      ["?kind=candle", [candle.id]],
+      ["?spirit=moss-hare", [candle.id, prayer.id]],
+      [`?wallet=${payer.address}`, [candle.id, prayer.id]],
+      [`?wallet=${payer.address.toLowerCase()}&kind=prayer&spirit=moss-hare`, [prayer.id]],
+      ["?kind=stone&spirit=moss-hare", []],
+      ["?kind=nothing&spirit=unicorn&before=x", [stone.id, candle.id, prayer.id]],
+    ]
+    for (const [query, ids] of choices) assert.deepStrictEqual([...new Set(idsIn(yield* page(query)))], ids, query)
+    const chosen = yield* page("?kind=candle&spirit=moss-hare")
+    assert.match(chosen, /<option value="candle"\s+selected>/u)
+    assert.match(chosen, /<option value="moss-hare"\s+selected>/u)
+    const none = yield* page("?wallet=%3Cb%3E")
+    assert.match(none, /&lt;b&gt;<\/bdi> is no wallet/u)
+    assert.deepStrictEqual(idsIn(none), [])
+  })
+
+  it("shows the acts of a wallet at an address of its own, however it is spelled", function* ({ url }) {
+    const payer = yield* newPayer()
+    const { record } = yield* bought("/api/candles/day/kelp-seal", { dedication: "Two" }, payer)
+    for (const address of [payer.address, payer.address.toLowerCase()]) {
+      const { text } = yield* ask(`${url}/v2/wallets/${address}`)
+      assert.deepStrictEqual([...new Set(idsIn(text))], [record.id])
+      assert.include(text, `rel="canonical" href="${url}/v2/wallets/${payer.address.toLowerCase()}"`)
+      assert.match(text, /1 act for <span class="price">\$1\.00<\/span> in 30 days/u)
+    }
+    const other = yield* ask(`${url}/v2/wallets/${payer.address}?kind=prayer`)
+    assert.include(other.text, "No act fits this choice.")
+    const lost = yield* ask(`${url}/v2/wallets/nobody`)
+    assert.deepStrictEqual([lost.status, /A wallet is written as 0x/u.test(lost.text)], [404, true])
+  })
+
+  it("goes on to older acts, fifty at a time, by links that keep the choice", function* ({ sql, url }) {
+    const payer = yield* newPayer()
+    yield* Effect.forEach(
+      Array.from({ length: 51 }),
+      () => bought("/api/witness", { commitment: newCommitment() }, payer),
+      { concurrency: 4 },
+    )
+    const [oldest] = yield* sql<{ id: string }>`SELECT a.id FROM acts a JOIN payment_attempts p USING (id)
+      WHERE lower(p.payer) = ${payer.address.toLowerCase()} ORDER BY a.settled_at, a.id LIMIT 1`
+    const { text } = yield* ask(`${url}/v2/acts?kind=stone&wallet=${payer.address}`)
+    assert.strictEqual(new Set(idsIn(text)).size, 50)
+    const [, next = ""] = /rel="next" href="([^"]+)"/u.exec(text) ?? []
+    assert.match(next, /^\/v2\/acts\?kind=stone&amp;wallet=0x[0-9a-f]{40}&amp;before=/u)
+    const rest = yield* ask(`${url}${next.replaceAll("&amp;", "&")}`)
+    assert.deepStrictEqual([...new Set(idsIn(rest.text))], [oldest?.id])
+    assert.notInclude(rest.text, 'rel="next"')
+  })
+})

@@ -1,0 +1,81 @@
+/** Home says what the altar is for: an example whose fingerprint is computed anew, and whether its money is real. */
+import { assert } from "@effect/vitest"
+import { seal } from "../../src/altar/Hashes.ts"
+import { guide, createAct } from "../lab/browser/Guide.ts"
+import { isAccessible } from "../lab/browser/Browser.ts"
+import { shifted, watchShifts } from "../lab/browser/GuidePage.ts"
+import { ask, post } from "../lab/Fixture.ts"
+
+const afterOf = (selector: string) => {
+  const element = document.querySelector(selector)
+  return element === null ? "none" : getComputedStyle(element, "::after").content
+}
+
+guide("the example on home", (it) => {
+  it("notices one changed letter, and that it was changed back", async ({ visit }) => {
+    const { page, url } = await visit("/api/health", { bypassCSP: true })
+    await watchShifts(page)
+    await page.goto(`${url}/v2/`)
+    const example = page.locator(".example")
+    const words = example.getByLabel("Words")
+    const recorded = await example.locator("[data-example]").getAttribute("data-example")
+    assert.strictEqual(recorded, seal("5f0c9a1be27d4438", await words.inputValue()))
+    await example.getByText("An example; no one has set it here.").waitFor()
+    await example.getByText("It matches.").waitFor()
+    await words.fill("The heron will return by Mai.")
+    await example.getByText("It does not match.").waitFor()
+    const computed = await example.locator("[data-computed]").innerText()
+    assert.strictEqual(computed, seal("5f0c9a1be27d4438", "The heron will return by Mai."))
+    await isAccessible(page, "a changed example")
+    await words.fill("The heron will return by May.")
+    await example.getByText("It matches.").waitFor()
+    assert.strictEqual(await shifted(page), 0)
+  })
+
+  it("is the newest stone of this altar that was revealed", async ({ run, url, visit }) => {
+    const [salt, text] = ["fedcba9876543210", "<b>Snow</b> before\nthe ninth."]
+    const stone = await run(createAct("/api/witness", { commitment: seal(salt, text), kind: "prediction" }))
+    await run(ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text })))
+    const { page } = await visit("/v2/")
+    const example = page.locator(".example")
+    assert.strictEqual(await example.getByLabel("Words").inputValue(), text)
+    await example.getByText("It matches.").waitFor()
+    assert.strictEqual(
+      await example.getByRole("link", { name: "witness stone 1" }).getAttribute("href"),
+      `/witness/${stone.id}`,
+    )
+  })
+
+  it("shows words, salt and fingerprint without script, and claims no check", async ({ visit }) => {
+    const { page } = await visit("/v2/", { javaScriptEnabled: false })
+    assert.match(await page.locator(".example").innerText(), /Salt[^]*Recorded\s+[0-9a-f]{64}/u)
+    assert.isFalse(await page.locator("[data-computed]").isVisible())
+    assert.strictEqual(await page.locator(".example .verdict").count(), 0)
+  })
+})
+
+guide("a sandbox", (it) => {
+  it("says on every page that its money is play money, and so does every price", async ({ visit }) => {
+    const { page, url } = await visit("/v2/")
+    for (const path of ["/v2/", "/v2/stone", "/v2/acts", "/v2/catalog", "/v2/nowhere", "/docs", "/terms"]) {
+      await page.goto(`${url}${path}`)
+      assert.match(await page.locator(".money").innerText(), /^Sandbox\. You pay with play money/u, path)
+    }
+    await page.goto(`${url}/v2/spirits/moss-hare`)
+    assert.strictEqual(await page.evaluate(afterOf, "[data-price]"), `" (play money)"`)
+  })
+})
+
+guide(
+  "an altar on a test network",
+  (it) => {
+    it("says so on every page, and every price is one of test money", async ({ visit }) => {
+      const { page } = await visit("/v2/spirits/moss-hare")
+      assert.match(await page.locator(".money").innerText(), /^Test network\.[^]*worth nothing/u)
+      assert.strictEqual(await page.evaluate(afterOf, "[data-price]"), `" (test money)"`)
+    })
+  },
+  {},
+  {},
+  { isPlayMoney: false },
+)
