@@ -14,6 +14,8 @@ export interface PolicyWitness {
 export interface Policy {
   /** Verifier keys of logs. */
   readonly logs: ReadonlyArray<string>
+  /** URLs of the files of those that have one, without trailing slashes, by their keys. */
+  readonly urls: ReadonlyMap<string, string>
   readonly witnesses: ReadonlyArray<PolicyWitness>
   /** The name in the policy; `none` is always met. */
   readonly quorum: string
@@ -28,6 +30,7 @@ const isUrl = (text: string) => /^https?:\/\/[^\s/]+(?:\/\S*)?$/u.test(text)
 /** Parses a policy. An unknown line makes it invalid, because its requirement would go unchecked. */
 export const parsePolicy = (text: string): Policy | Malformed => {
   const logs: Array<string> = []
+  const urls = new Map<string, string>()
   const witnesses: Array<PolicyWitness> = []
   const tests = new Map<string, Test>()
   const keys = new Map<string, string>()
@@ -50,6 +53,7 @@ export const parsePolicy = (text: string): Policy | Malformed => {
         if (rest.length < 1 || rest.length > 2) return "a log is its verifier key, and a URL where it has one"
         const wrong = wrongKey(first, keyTypes.ed25519)
         if (wrong === undefined) logs.push(first)
+        if (url !== undefined) urls.set(first, url.replace(/\/+$/u, ""))
         return wrong
       }
       case "witness": {
@@ -100,5 +104,5 @@ export const parsePolicy = (text: string): Policy | Malformed => {
   }
   return quorum === undefined
     ? new Malformed("The policy has no quorum: say quorum none where no witness has to sign.")
-    : { logs, witnesses, quorum: quorum.name, isMet: quorum.isMet }
+    : { logs, urls, witnesses, quorum: quorum.name, isMet: quorum.isMet }
 }

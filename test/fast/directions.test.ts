@@ -209,7 +209,7 @@ const surfaces: Readonly<Record<string, string>> = {
   room: "Ceiling Http Refusals Removal Requests",
   sandbox: "Sandbox",
   server: "Server ErrorFormats config/Advice config/Table config/Telemetry",
-  telemetry: "Logs RouteNames TelemetryConfig",
+  telemetry: "Logs Prometheus RouteNames TelemetryConfig",
   web: "build output signals/glyphs signals/patterns v2/page/candleShape v2/page/durations",
 }
 

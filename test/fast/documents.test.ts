@@ -129,6 +129,7 @@ const examples: Readonly<
     ["spirit-altar admin refund --payment", not("names a payment; test/payments/refunds.test.ts signs elsewhere")],
     ["spirit-altar log key", run("test/sandbox/documents.test.ts")],
     ["witness watcher", policy],
+    ["spirit-altar log watch", not("asks a public altar; test/log/gone.test.ts watches a local one")],
     [
       "spirit-altar witness-serve",
       not("serves under another host's name; test/log/end-to-end.test.ts runs the command"),

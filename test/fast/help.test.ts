@@ -11,7 +11,7 @@ import { effect } from "../lab/Effects.ts"
 const buying = ["witness", "pray", "keep", "collect", "light", "reveal", "unseal", "reconcile", "purchases"]
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
   ...[...buying, "spirits", "altar", "verify", "verify-proof", "sandbox", "serve", "openapi"].map((name) => [name]),
-  ...["key", "status", "resume"].map((name) => ["log", name]),
+  ...["key", "status", "resume", "mirror", "prove", "watch"].map((name) => ["log", name]),
   ...["attempts", "attempt", "pause", "resume", "hide", "show", "delete-room", "export", "audit"].map((name) => [
     "admin",
     name,

@@ -16,6 +16,7 @@ import { databaseUrl } from "../../server/config/Config.ts"
 import { mirror } from "./Mirror.ts"
 import { prove } from "./Prove.ts"
 import { CommandFailure } from "../CommandFailure.ts"
+import { watch } from "./Watch.ts"
 
 const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
 
@@ -160,5 +161,5 @@ const confirm = command("confirm", {
 
 export const log = Command.make("log").pipe(
   Command.withDescription("Transparency logs: the key and the state of your own, and mirrors of any"),
-  Command.withSubcommands([key, status, confirm, resume, mirror, prove]),
+  Command.withSubcommands([key, status, confirm, resume, mirror, prove, watch]),
 )

@@ -1,5 +1,5 @@
 /** The files of any C2SP tiled log: at a URL, or in a folder that a mirror filled. */
-import { Effect, FileSystem, Path } from "effect"
+import { Effect, FileSystem, Option, Path } from "effect"
 import type { HttpClient } from "effect/http"
 import { type Bytes, concat, Malformed } from "../../../schema/log/Bytes.ts"
 import { hashSize, type Range } from "../../../schema/log/Merkle.ts"
@@ -96,6 +96,7 @@ const isNote = (text: string) => {
 /** The URL of a log's files, from that or from the altar's: a log has its checkpoint right there. */
 export const locate = Effect.fn("LogSource.locate")(function* (given: string) {
   const url = given.replace(/\/+$/u, "")
-  const own = yield* Effect.option(Download.text(`${url}/checkpoint`))
-  return own._tag === "Some" && isNote(own.value) ? url : `${url}/log`
+  if (Option.exists(yield* Effect.option(Download.text(`${url}/checkpoint`)), isNote)) return url
+  if (isNote(yield* Download.text(`${url}/log/checkpoint`))) return `${url}/log`
+  return yield* new CommandFailure({ message: plain(`${url}/log/checkpoint is no checkpoint.`) })
 })

@@ -32,7 +32,7 @@ const Status = Schema.Struct({ vkey: Schema.String })
 export const altarOf = ({ name }: LogSource): Option.Option<string> =>
   /^https?:.*\/log$/u.test(name) ? Option.some(name.slice(0, -"/log".length)) : Option.none()
 
-const ownWord = (source: LogSource) =>
+export const ownWord = (source: LogSource) =>
   Option.match(altarOf(source), {
     onNone: () =>
       Effect.fail(new CommandFailure({ message: `Name the key of ${source.name} with --vkey or --policy.` })),

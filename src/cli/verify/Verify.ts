@@ -160,7 +160,8 @@ export const verifying = Effect.fn("verifying")(
       return yield* verifyReceiptFile(flags.receipt.value, flags)
     }
     const given = flags.url.replace(/\/+$/u, "")
-    if (flags.log && (yield* locate(given)) === given) return yield* told(onlyLog(at(given), flags), flags)
+    if (flags.log && (yield* Effect.orElseSucceed(locate(given), () => "")) === given)
+      return yield* told(onlyLog(at(given), flags), flags)
     const found = yield* told(check(flags), flags)
     const isPaid = found.lost.length === 0
     const unpaid = lostOf(found.lost)

@@ -55,10 +55,14 @@ export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Ar
     entries,
     log,
     asked: 0,
+    /** Signature lines of log witnesses under its checkpoint. */
+    cosignatures: (_note: string) => "",
+    isAway: false,
     refuse: (_: number): boolean => false,
     chain: (_: number): ReadonlyArray<Uint8Array> => state.entries,
   }
   const answerOf = (path: string): Uint8Array | string | undefined => {
+    if (state.isAway) return undefined
     if (path === "/api/witness/log") return JSON.stringify({ vkey: signer.vkey })
     const chain = /^\/api\/witness\/chain\?from=(\d+)&limit=(\d+)$/u.exec(path)
     if (chain !== null) {
@@ -69,7 +73,8 @@ export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Ar
     if (path.startsWith("/api/acts?")) return JSON.stringify({ acts: [], next: null })
     if (path === "/log/checkpoint") {
       const root = Uint8Array.from(state.log.rootAt(state.size))
-      return signer.note({ origin, size: state.size, root, extensions: [] })
+      const note = signer.note({ origin, size: state.size, root, extensions: [] })
+      return note + state.cosignatures(note)
     }
     const resource = parsePath(path.slice("/log/".length))
     if (resource instanceof Malformed) return undefined
