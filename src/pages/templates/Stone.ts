@@ -14,6 +14,7 @@ import { pebble, pebbleWords } from "./Pebble.ts"
 import { nameOf, previewOf, spiritLink } from "./Plates.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import { checkForm, revealedWords, revealForm } from "./Seal.ts"
+import { shareRow } from "./ShareRow.ts"
 import { type Stone, verification } from "./Witness.ts"
 import { kindWords } from "./Glossary.ts"
 import { localMoment, timeWords, who } from "./Words.ts"
@@ -94,6 +95,15 @@ const share = (one: Stone, publicUrl: string): Html =>
     </details>
   </section>`
 
+/** For a stone of a file: hashes a file here and compares it with the commitment. */
+const fileCheck = (commitment: string): Html =>
+  html`<div class="ask take scripted" data-file-check="${commitment}">
+    <label for="stone-file">Is it this file?</label><input class="field" id="stone-file" type="file" data-file /><small
+      >Choose a file, or drop it here. It is hashed in this browser and not sent.</small
+    >
+    <div data-file-said role="status"></div>
+  </div>`
+
 export const stone = ({ log, publicUrl, receipt, stone: one }: StoneView): Page => {
   const preview = previewPath(one.id)
   return {
@@ -126,11 +136,12 @@ export const stone = ({ log, publicUrl, receipt, stone: one }: StoneView): Page 
           <p class="text__epithet">
             With ${spiritLink(one.spirit)}, by ${who(one.agentName, one.payer)}, ${localMoment(one.witnessedAt)}
           </p>
-          ${reveal(one)}
+          ${reveal(one)} ${one.kind === "hash" ? fileCheck(one.commitment) : ""}
           <p class="small quiet">
             It proves that this commitment existed no later than its payment. It is not legal notarization, and no proof
             of authorship or identity.
           </p>
+          ${shareRow(`${publicUrl}/witness/${one.id}`, isLost(receipt) ? undefined : preview)}
         </div>
       </article>
       <section aria-labelledby="verify-title">
@@ -163,7 +174,9 @@ export const stone = ({ log, publicUrl, receipt, stone: one }: StoneView): Page 
       </div>
       ${isLost(receipt) ? "" : share(one, publicUrl)}
       <nav class="leaf" aria-label="The chain">
-        <a href="/v2/witness">The whole chain</a
+        ${one.sequence === 1 ? "" : html`<a rel="prev" href="/v2/search?q=${one.sequence - 1}">Stone ${one.sequence - 1}, before it</a>`}
+        <a rel="next" href="/v2/search?q=${one.sequence + 1}">The stone after it</a
+        ><a href="/v2/witness">The whole chain</a
         ><a href="${filled(readWitnessStone.path, { witnessId: one.id })}">This stone as JSON</a>
       </nav>`,
   }
