@@ -30,6 +30,8 @@ export interface ActText<Name extends string = string> {
   readonly labels: { readonly [One in Name]: Label<Name> }
   /** The text beside the act's picture where it is shared; a stone's drawing has its own line. */
   readonly card: (said: RecordTexts<Name>) => { readonly title: string; readonly line?: string }
+  /** The answer to the buyer, from the record itself. */
+  readonly answer?: (record: RecordTexts<Name>) => string
   readonly hideable: HideableFields<Name>
   /** A query in brackets for the ids of the newest acts on a spirit's altar at a time, RFC 3339. */
   readonly onAltar?: (spirit: string, limit: number, now: string) => Statement.Fragment

@@ -4,6 +4,8 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AtomicAmount, Address } from "../../schema/Common.ts"
 import { BadRequest, NotFound } from "../../schema/Errors.ts"
 import { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
+import { preferred } from "../http/Accept.ts"
+import { explorerPage } from "./Explorer.ts"
 import { createPublicClient, http } from "viem"
 import { AppConfig, listen, type ServerConfig } from "../server/config/Config.ts"
 import { LimitFactor } from "../limits/LimitFactor.ts"
@@ -147,6 +149,9 @@ export const routes = Layer.mergeAll(
           .getTransactionReceipt({ hash: `0x${(hash ?? "").slice(2)}` })
           .catch(() => null),
       )
+      const request = yield* HttpServerRequest.HttpServerRequest
+      if (receipt !== null && preferred(request.headers["accept"], ["application/json", "text/html"]) === "text/html")
+        return HttpServerResponse.text(explorerPage(receipt), { contentType: "text/html; charset=utf-8" })
       return receipt === null
         ? refuse(404, new NotFound({}))
         : HttpServerResponse.text(

@@ -9,7 +9,6 @@ import {
   PrayerDayNotToday,
   PrayerSlotTaken,
 } from "../../../schema/altar/Prayer.ts"
-import type { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { type ActOf, paidAct } from "../../payments/PaidAct.ts"
 import { recordedAct } from "../RecordedAct.ts"
 import { PublicUrl } from "../../platform/PublicUrl.ts"
@@ -17,6 +16,12 @@ import { spirits } from "../Spirits.ts"
 import { now } from "../../platform/Time.ts"
 import { labelledElsewhere, actText } from "../ActText.ts"
 import { newestOn } from "./PrayerSql.ts"
+
+/** The spirit's answer: one of its own lines, always the same for the same commitment. */
+export const lineFor = (spirit: string, commitment: string): string => {
+  const lines = spirits.find((one) => one.id === spirit)?.lines ?? []
+  return lines[Number(BigInt(`0x${commitment}`) % BigInt(Math.max(1, lines.length)))] ?? ""
+}
 
 export const praying = actText(Prayer, {
   sentence: ({ spirit }) => `laid a prayer with ${spirit}`,
@@ -28,15 +33,10 @@ export const praying = actText(Prayer, {
     offeredAt: ["Laid", "time"],
   },
   card: ({ spirit }) => ({ title: `A prayer with ${spirit}`, line: "Sealed, and left on the altar" }),
+  answer: ({ intentionCommitment, spirit }) => lineFor(spirit, intentionCommitment),
   hideable: { table: "prayers", name: "agent_name", texts: {} },
   onAltar: newestOn,
 })
-
-/** The spirit's answer: one of its own lines, always the same for the same commitment. */
-export const lineFor = (spirit: SpiritId, commitment: string): string => {
-  const lines = spirits.find((one) => one.id === spirit)?.lines ?? []
-  return lines[Number(BigInt(`0x${commitment}`) % BigInt(Math.max(1, lines.length)))] ?? ""
-}
 
 /** The claim to the one prayer of a spirit and UTC day. */
 export const slotOf = (spirit: string, day: string) => `prayer:${spirit}:${day}`

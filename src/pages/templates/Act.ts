@@ -21,6 +21,7 @@ import { altOf, previewPath } from "../sharing/Card.ts"
 import * as About from "../sharing/StructuredData.ts"
 import { heading, type Page } from "./Layout.ts"
 import { checkForm, revealedWords, revealForm } from "./Seal.ts"
+import { shareRow } from "./ShareRow.ts"
 import { localMoment, timeWords } from "./Words.ts"
 
 const figure = (picture: Html, ...caption: ReadonlyArray<Html>): Html =>
@@ -107,6 +108,22 @@ const quoted = (act: SettledAct): Html => {
   return words === "" ? html`` : html`<blockquote class="words"><p dir="auto">${words}</p></blockquote>`
 }
 
+/** The spirit's answer to the buyer, where its act has one. */
+const answered = (act: SettledAct): Html => {
+  const record = Object.fromEntries(Object.keys(act.record).map((name) => [name, recordText(act, name)]))
+  const line = act.telling.answer?.(record) ?? ""
+  return line === ""
+    ? html``
+    : html`<blockquote class="words"><p>${line}</p></blockquote>
+        <p class="quiet">${nameOf(recordText(act, "spirit"))} answered.</p>`
+}
+
+/** A light names its candle. */
+const candleOf = (act: SettledAct): Html => {
+  const parent = recordText(act, "parentId")
+  return parent === "" ? html`` : html`<p><a class="button" href="/acts/${parent}">See the candle of this light</a></p>`
+}
+
 export const act = (one: SettledAct, now: number, isSigning = false): Page => {
   const { plate, preview } = picture(one, now)
   const drawn = previewPath(one.id)
@@ -122,7 +139,7 @@ export const act = (one: SettledAct, now: number, isSigning = false): Page => {
         <div class="text">
           <p class="text__over">${localMoment(one.settledAt)}</p>
           <h1 class="text__sentence">${sentenceHtml(one)}</h1>
-          ${quoted(one)}${hasOwnPage(one) ? html`<p><a class="button" href="${pathOf(one)}">Open the stone and check its link</a></p>` : ""}
+          ${answered(one)}${quoted(one)}${candleOf(one)}${hasOwnPage(one) ? html`<p><a class="button" href="${pathOf(one)}">Open the stone and check its link</a></p>` : ""}
           <p class="small quiet">
             Names are self-declared.
             ${
@@ -131,6 +148,7 @@ export const act = (one: SettledAct, now: number, isSigning = false): Page => {
                 : "The receipt proves who paid and how much."
             }
           </p>
+          ${shareRow(one.permalink, isLost(one.receipt) ? undefined : drawn)}
         </div>
       </article>
       <div class="pair">
@@ -143,7 +161,7 @@ export const act = (one: SettledAct, now: number, isSigning = false): Page => {
       </div>
       ${sealedWords(one)}
       <nav class="leaf" aria-label="More">
-        <a href="/v2/#acts">The newest acts</a
+        <a href="/v2/acts">All acts</a
         ><a href="${filled(readAct.path, { actId: one.id })}">This act as JSON</a
         >${one.receipt.payer === null || !isSigning ? "" : html`<a href="${pathOf(one)}.receipt.json" download="act-${one.id}.receipt.json">Its receipt file</a>`}
       </nav>`,

@@ -27,7 +27,7 @@ const found = ({ acts, asked, most, now }: MyPurchasesView): Html => {
     </p>`
   return acts.length === 0
     ? html`<p class="blank">Nothing here was paid by ${short(asked)}. A payment that is still open is not listed.</p>`
-    : html`${journal(acts, now, true)}${acts.length === most ? html`<p class="small quiet">These are the newest ${most}. Older ones are in <a href="/api/acts">the list of all acts</a>.</p>` : ""}`
+    : html`${journal(acts, now, true)}${acts.length === most ? html`<p class="small quiet">These are the newest ${most}. <a href="/v2/wallets/${asked}">All acts of this wallet</a></p>` : ""}`
 }
 
 export const myPurchases = (view: MyPurchasesView): Page => ({

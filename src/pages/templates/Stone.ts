@@ -14,6 +14,7 @@ import { pebble, pebbleWords } from "./Pebble.ts"
 import { nameOf, previewOf, spiritLink } from "./Plates.ts"
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import { checkForm, revealedWords, revealForm } from "./Seal.ts"
+import { shareRow } from "./ShareRow.ts"
 import { type Stone, verification } from "./Witness.ts"
 import { kindWords } from "./Glossary.ts"
 import { localMoment, timeWords, who } from "./Words.ts"
@@ -142,6 +143,7 @@ export const stone = ({ isSigning, log, publicUrl, receipt, stone: one }: StoneV
             It proves that this commitment existed no later than its payment. It is not legal notarization, and no proof
             of authorship or identity.
           </p>
+          ${shareRow(`${publicUrl}/witness/${one.id}`, isLost(receipt) ? undefined : preview)}
         </div>
       </article>
       <section aria-labelledby="verify-title">
@@ -174,7 +176,9 @@ export const stone = ({ isSigning, log, publicUrl, receipt, stone: one }: StoneV
       </div>
       ${isLost(receipt) ? "" : share(one, publicUrl)}
       <nav class="leaf" aria-label="The chain">
-        <a href="/v2/witness">The whole chain</a
+        ${one.sequence === 1 ? "" : html`<a rel="prev" href="/v2/search?q=${one.sequence - 1}">Stone ${one.sequence - 1}, before it</a>`}
+        <a rel="next" href="/v2/search?q=${one.sequence + 1}">The stone after it</a
+        ><a href="/v2/witness">The whole chain</a
         ><a href="${filled(readWitnessStone.path, { witnessId: one.id })}">This stone as JSON</a
         >${isSigning ? html`<a href="/witness/${one.id}.receipt.json" download="stone-${one.sequence}.receipt.json">Its receipt file</a>` : ""}
       </nav>`,
