@@ -151,7 +151,10 @@ export const routes = Layer.mergeAll(
       )
       const request = yield* HttpServerRequest.HttpServerRequest
       if (receipt !== null && preferred(request.headers["accept"], ["application/json", "text/html"]) === "text/html")
-        return HttpServerResponse.text(explorerPage(receipt), { contentType: "text/html; charset=utf-8" })
+        return HttpServerResponse.text(explorerPage(receipt), {
+          contentType: "text/html; charset=utf-8",
+          headers: { "content-security-policy": "default-src 'none'; img-src 'self'", vary: "accept" },
+        })
       return receipt === null
         ? refuse(404, new NotFound({}))
         : HttpServerResponse.text(
