@@ -19,13 +19,30 @@ const ascii = (value: string) =>
     (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
   )
 
+/** The whole of a purchase; the sections below say the same at length. */
+const inShort = (publicUrl: string): Block => ({
+  _tag: "List",
+  ordered: true,
+  items: [
+    `Exact schemas are in \`${publicUrl}/openapi.json\`, prices in the table below and in each live 402.`,
+    "Draw a new `Idempotency-Key` for each purchase, and keep it.",
+    "`POST` the act's route with its JSON body, without a payment. The answer is 402 with `challenge`; nothing is reserved.",
+    "Check amount, network, asset and `payTo`, and sign that offer once.",
+    "`POST` the same URL and body with the key and `PAYMENT-SIGNATURE`. 201: settled, keep `record.id`.",
+    "202: not known yet. Sign nothing new; `POST /api/reconcile/{key}` until 200 or 402.",
+    "A lost answer: the same request with the same key never pays twice. Only 402 `payment_failed` needs a new key.",
+    "429 or 503: wait for `Retry-After`, then send the same request. Limits are below.",
+    "A refusal says in `message` what to do and in `docs` where its code is explained.",
+  ],
+})
+
 const links = (publicUrl: string): Block => ({
   _tag: "Links",
   links: [
     ["MCP", `${publicUrl}/mcp`, `stateless streamable HTTP, protocols ${versions.join(" and ")}; also /api/mcp`],
     ["OpenAPI", `${publicUrl}/openapi.json`, "every route, with its price, answers and refusals"],
     ["API reference", `${publicUrl}/docs`, "the same to browse; as Markdown at /docs.md"],
-    ["Manual", `${publicUrl}/for-agents`, "this text as a page; as Markdown at /for-agents.md"],
+    ["Manual", `${publicUrl}/for-agents`, "this text; as Markdown at /for-agents.md"],
     ["Agent manifest", `${publicUrl}/.well-known/agent.json`, "prices, routes and payment as JSON"],
     ["x402 resources", `${publicUrl}/.well-known/x402`, "every URL that can be bought"],
     ["MCP server card", `${publicUrl}/mcp/server-card`, "where the tools are"],
@@ -125,7 +142,7 @@ export const manual = (
   log?: LogIdentity,
   loose = 1,
 ): ReadonlyArray<Section> => [
-  { id: "start", title: "Where to start", blocks: [...text(Words.about), links(publicUrl)] },
+  { id: "start", title: "Where to start", blocks: [...text(Words.about), inShort(publicUrl), links(publicUrl)] },
   {
     id: "costs",
     title: "What each act costs",

@@ -59,7 +59,7 @@ export const codePage = (error: ErrorCode): Page => {
     addressOf(code),
     html`<h1><code>${code}</code></h1>
       <p class="route"><span class="method">${status}</span> ${isOfRoom(error) ? "Signal room" : "Altar"}</p>
-      <p>${inline(meaning)}</p>
+      ${meaning === messageOf(error) ? "" : html`<p>${inline(meaning)}</p>`}
       <h2>What to do</h2>
       <p>${messageOf(error)}</p>
       <h2>The body</h2>

@@ -14,11 +14,15 @@ import { markdown } from "./Markdown.ts"
 import { read, referenceOf } from "./Operations.ts"
 import { page } from "./Page.ts"
 
+/** Drops the indentation of the markup, which is a fifth of the compressed page. */
+const compact = (document: string) =>
+  document.replace(/(<(pre|textarea)[\s\S]*?<\/\2>)|\n\s+/gu, (_, preformatted?: string) => preformatted ?? "\n")
+
 export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const publicUrl = yield* PublicUrl
-      const asPage = (shown: Page) => cachedResponse(layout(publicUrl, shown), { contentType: Pages.contentType })
+      const asPage = (shown: Page) => cachedResponse(compact(layout(publicUrl, shown)), { contentType: Pages.contentType })
       const asMarkdown = (text: string) => cachedResponse(text, { contentType: "text/markdown; charset=utf-8" })
       /** Each document by its path. */
       const documents = yield* Effect.cached(

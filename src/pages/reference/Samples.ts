@@ -2,7 +2,7 @@
 import { html } from "../../platform/Html.ts"
 import { examplesOf, languages } from "./Examples.ts"
 import { exampleOf, type Forms } from "./Form.ts"
-import { type Operation, statusesOf } from "./Operations.ts"
+import { answerOf, type Operation, statusesOf } from "./Operations.ts"
 import { json, pre } from "./Parts.ts"
 
 /** One example of each status; a 402 of a paid route shows its offer. */
@@ -11,10 +11,11 @@ export const shownAnswers = (forms: Forms, operation: Operation) => {
     ({ form, status }, index, all) =>
       form !== undefined && all.findIndex((one) => one.form !== undefined && one.status === status) === index,
   )
+  const usual = answerOf(operation)?.[0] ?? once[0]?.status
   return html`<div class="samples">
     ${once.map(
-      ({ form = {}, status }, index) =>
-        html`<details name="${operation.operationId}-answers" ${index === 0 ? html`open` : ""}>
+      ({ form = {}, status }) =>
+        html`<details name="${operation.operationId}-answers" ${status === usual ? html`open` : ""}>
           <summary>Answer ${status}</summary>
           ${pre(`${operation.operationId}-${status}`, `Example answer ${status}`, json(exampleOf(forms, form)))}
         </details>`,
