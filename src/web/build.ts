@@ -12,23 +12,10 @@ const source = import.meta.dirname
 const isEntry = (file: string) => /^[a-z0-9]+\/(?:page\.css|main\.ts|[a-z]+\.svg)$/u.test(file)
 
 /**
-<<<<<<< HEAD
  * The checks of the log, the manual, the reference and the room are bundled alone: code shared with other modules would become
  * chunks, and every page would pay a request for each.
  */
 const alone = [{ in: "v2/proof/log.ts", out: "v2/log" }, "agents/main.ts", "docs/main.ts", "signals/main.ts"]
-=======
- * The checks of the log, the hashing of files, the manual, the manual, the reference and the room are bundled alone: code shared with other modules would become
- * chunks, and every page would pay a request for each.
- */
-const alone = [
-  { in: "v2/proof/log.ts", out: "v2/log" },
-  { in: "v2/words/file.ts", out: "v2/file" },
-  "agents/main.ts",
-  "docs/main.ts",
-  "signals/main.ts",
-]
->>>>>>> 7ce732e (Open the manual with a purchase in short, and copy its code)
 
 /** Modules that every page of the guide loads anyway. */
 const shared = ["page/time.ts", "pay/form.ts", "proof/reveals.ts", "proof/verify.ts", "words/seal.ts"]

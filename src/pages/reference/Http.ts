@@ -22,7 +22,8 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
   Layer.unwrap(
     Effect.gen(function* () {
       const publicUrl = yield* PublicUrl
-      const asPage = (shown: Page) => cachedResponse(compact(layout(publicUrl, shown)), { contentType: Pages.contentType })
+      const asPage = (shown: Page) =>
+        cachedResponse(compact(layout(publicUrl, shown)), { contentType: Pages.contentType })
       const asMarkdown = (text: string) => cachedResponse(text, { contentType: "text/markdown; charset=utf-8" })
       /** Each document by its path. */
       const documents = yield* Effect.cached(
