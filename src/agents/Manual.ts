@@ -19,22 +19,22 @@ const ascii = (value: string) =>
     (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
   )
 
-/** The whole of a purchase; the sections below say the same at length. */
-const inShort = (publicUrl: string): Block => ({
+/** A whole purchase in short. */
+const inShort: Block = {
   _tag: "List",
   ordered: true,
   items: [
-    `Exact schemas are in \`${publicUrl}/openapi.json\`, prices in the table below and in each live 402.`,
-    "Draw a new `Idempotency-Key` for each purchase, and keep it.",
-    "`POST` the act's route with its JSON body, without a payment. The answer is 402 with `challenge`; nothing is reserved.",
+    "Exact schemas: `/openapi.json`. Prices: the table below, and each live 402.",
+    "Draw a new `Idempotency-Key` for each purchase.",
+    "`POST` the act's route with its body. The answer is 402 with `challenge`; nothing is reserved.",
     "Check amount, network, asset and `payTo`, and sign that offer once.",
-    "`POST` the same URL and body with the key and `PAYMENT-SIGNATURE`. 201: settled, keep `record.id`.",
+    "`POST` the same again with `PAYMENT-SIGNATURE`. 201: settled, keep `record.id`.",
     "202: not known yet. Sign nothing new; `POST /api/reconcile/{key}` until 200 or 402.",
-    "A lost answer: the same request with the same key never pays twice. Only 402 `payment_failed` needs a new key.",
-    "429 or 503: wait for `Retry-After`, then send the same request. Limits are below.",
-    "A refusal says in `message` what to do and in `docs` where its code is explained.",
+    "Lost answer: the same request with the same key never pays twice. Only after 402 `payment_failed` take a new key.",
+    "429 or 503: wait for `Retry-After`, then repeat. Limits are below.",
+    "A refusal says in `message` what to do; `docs` is the page of its code.",
   ],
-})
+}
 
 const links = (publicUrl: string): Block => ({
   _tag: "Links",
@@ -142,7 +142,7 @@ export const manual = (
   log?: LogIdentity,
   loose = 1,
 ): ReadonlyArray<Section> => [
-  { id: "start", title: "Where to start", blocks: [...text(Words.about), inShort(publicUrl), links(publicUrl)] },
+  { id: "start", title: "Where to start", blocks: [...text(Words.about), inShort, links(publicUrl)] },
   {
     id: "costs",
     title: "What each act costs",
@@ -154,7 +154,6 @@ export const manual = (
     id: "retry",
     title: "When to repeat, and when never to pay again",
     blocks: [
-      ...text(Words.retry),
       {
         _tag: "Table",
         head: ["Status", "What it means"],

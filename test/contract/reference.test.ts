@@ -7,7 +7,6 @@ import { gzipSync } from "node:zlib"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { commands } from "../../src/pages/reference/Examples.ts"
-import { RoomUnauthorized } from "../../schema/room/Errors.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { unescaped } from "../lab/Html.ts"
 import { terminal } from "../lab/Terminal.ts"
@@ -172,7 +171,7 @@ suite("the reference of the API", world(), (it) => {
     assert.strictEqual(room.headers.get("link"), '</docs/errors>; rel="help"')
     assert.hasAllKeys(room.json, ["error"], "the body of a room's refusal is fixed")
     const list = (yield* ask(`${url}/docs/errors`)).text
-    assert.deepInclude(room.json, { error: { code: "UNAUTHORIZED", message: new RoomUnauthorized({}).error.message } })
+    assert.include(list, '"/docs/errors/UNAUTHORIZED"')
     const codes = [...list.matchAll(/href="(\/docs\/errors\/\w+)"/gu)].map(([, path = ""]) => path)
     const written = textOf("schema/openapi.json").matchAll(/"code": \{[^}]*?"enum": \[\s*"(\w+)"\s*\]/gu)
     for (const [, code = ""] of written) {

@@ -29,7 +29,7 @@ const framed = (title: string, description: string, path: string, body: Page["bo
 export const listPage = (errors: ReadonlyArray<ErrorCode>): Page =>
   framed(
     "Error codes",
-    "Every error code of the spirit altar and the signal room: what it means and what to do.",
+    "Every error code of the spirit altar and the signal room, with its meaning and its remedy.",
     root,
     html`<h1>Error codes</h1>
       <p>${inline(about)} As Markdown: <a href="${root}.md">errors.md</a>.</p>

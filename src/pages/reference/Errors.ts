@@ -21,7 +21,7 @@ export const addressOf = (code: string) => `${root}/${code}`
 /** The room writes its codes in capitals. */
 export const isOfRoom = ({ code }: ErrorCode) => code === code.toUpperCase()
 
-/** What the document cannot say, since it lists only methods that a path answers. */
+/** Codes that the document lacks, since it lists only methods that a path answers. */
 const unlisted = [
   [new MethodNotAllowed({}).code, refusalOf(new MethodNotAllowed({}))],
   [new RoomMethodNotAllowed({}).error.code, { error: new RoomMethodNotAllowed({}).error }],
