@@ -24,14 +24,14 @@ const inShort: Block = {
   _tag: "List",
   ordered: true,
   items: [
-    "Exact schemas: `/openapi.json`. Prices: the table below, and each live 402.",
+    "Exact schemas: `/openapi.json`. Prices: below.",
     "Draw a new `Idempotency-Key` for each purchase.",
-    "`POST` the act's route with its body. The answer is 402 with `challenge`; nothing is reserved.",
+    "`POST` the act's route with its body. 402 holds `challenge`; nothing is reserved.",
     "Check amount, network, asset and `payTo`, and sign that offer once.",
     "`POST` the same again with `PAYMENT-SIGNATURE`. 201: settled, keep `record.id`.",
     "202: not known yet. Sign nothing new; `POST /api/reconcile/{key}` until 200 or 402.",
-    "Lost answer: the same request with the same key never pays twice. Only after 402 `payment_failed` take a new key.",
-    "429 or 503: wait for `Retry-After`, then repeat. Limits are below.",
+    "Lost answer: the same request with the same key never pays twice. Only 402 `payment_failed` needs a new key.",
+    "429 or 503: wait for `Retry-After`, then repeat.",
     "A refusal says in `message` what to do; `docs` is the page of its code.",
   ],
 }
@@ -42,7 +42,6 @@ const links = (publicUrl: string): Block => ({
     ["MCP", `${publicUrl}/mcp`, `stateless streamable HTTP, protocols ${versions.join(" and ")}; also /api/mcp`],
     ["OpenAPI", `${publicUrl}/openapi.json`, "every route, with its price, answers and refusals"],
     ["API reference", `${publicUrl}/docs`, "the same to browse; as Markdown at /docs.md"],
-    ["Manual", `${publicUrl}/for-agents`, "this text; as Markdown at /for-agents.md"],
     ["Agent manifest", `${publicUrl}/.well-known/agent.json`, "prices, routes and payment as JSON"],
     ["x402 resources", `${publicUrl}/.well-known/x402`, "every URL that can be bought"],
     ["MCP server card", `${publicUrl}/mcp/server-card`, "where the tools are"],
@@ -118,7 +117,7 @@ const limits = (loose: number): ReadonlyArray<Block> => [
   { _tag: "Table", head: ["Name", "Limit", "Of what, from one address"], rows: [...ours, ...theirs] },
   ...text(...(loose === 1 ? [] : [`This server, a sandbox, takes ${loose} times as many.`])),
   ...text(
-    "Beyond one the answer is 429 with `Retry-After` in seconds: wait as long, then send the same request again. It changed and charged nothing. Rooms and MCP say what is left in `RateLimit`. Paid routes and free reads have none; ask with `If-None-Match`. A body has at most 64 KB, a room's 4 KB.",
+    "Beyond one the answer is 429 with `Retry-After` in seconds. It changed and charged nothing. Rooms and MCP say what is left in `RateLimit`. Paid routes and free reads have none; ask with `If-None-Match`. A body has at most 64 KB, a room's 4 KB.",
   ),
 ]
 

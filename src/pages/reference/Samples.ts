@@ -5,11 +5,13 @@ import { exampleOf, type Forms } from "./Form.ts"
 import { answerOf, type Operation, statusesOf } from "./Operations.ts"
 import { json, pre } from "./Parts.ts"
 
-/** One example of each status; a 402 of a paid route shows its offer. */
+/** One example of each success and of the offer. Other refusals show theirs on the page of their code. */
 export const shownAnswers = (forms: Forms, operation: Operation) => {
   const once = statusesOf(forms, operation).filter(
     ({ form, status }, index, all) =>
-      form !== undefined && all.findIndex((one) => one.form !== undefined && one.status === status) === index,
+      form !== undefined &&
+      (Number(status) < 400 || status === "402") &&
+      all.findIndex((one) => one.form !== undefined && one.status === status) === index,
   )
   const usual = answerOf(operation)?.[0] ?? once[0]?.status
   return html`<div class="samples">
