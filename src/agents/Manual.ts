@@ -40,11 +40,10 @@ const links = (publicUrl: string): Block => ({
   _tag: "Links",
   links: [
     ["MCP", `${publicUrl}/mcp`, `stateless streamable HTTP, protocols ${versions.join(" and ")}; also /api/mcp`],
-    ["OpenAPI", `${publicUrl}/openapi.json`, "every route, with its price, answers and refusals"],
-    ["API reference", `${publicUrl}/docs`, "the same to browse; as Markdown at /docs.md"],
+    ["OpenAPI", `${publicUrl}/openapi.json`, "every route, price and answer"],
+    ["API reference", `${publicUrl}/docs`, "to browse; Markdown at /docs.md"],
     ["Agent manifest", `${publicUrl}/.well-known/agent.json`, "prices, routes and payment as JSON"],
     ["x402 resources", `${publicUrl}/.well-known/x402`, "every URL that can be bought"],
-    ["MCP server card", `${publicUrl}/mcp/server-card`, "where the tools are"],
   ],
 })
 
