@@ -79,7 +79,7 @@ const examples: Readonly<
   "docs/adding-an-act.md": [
     ["export const ringBell", run("test/contract/adding-an-act.test.ts")],
     ["const act = paidAct", run("test/contract/adding-an-act.test.ts")],
-    ["const ringing = telling", run("test/contract/adding-an-act.test.ts")],
+    ["const ringing = actText", run("test/contract/adding-an-act.test.ts")],
   ],
   "docs/benchmarks.md": [["npm run bench", long]],
   "docs/debugging.md": [

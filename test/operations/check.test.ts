@@ -50,11 +50,11 @@ apart("serve --check", stage, (it) => {
     yield* order("pause")
     const paused = yield* checked
     assert.strictEqual(paused["state"], "failed")
-    assert.match(paused["says"] ?? "", /paused all transfers/u)
+    assert.match(paused["message"] ?? "", /paused all transfers/u)
     yield* order("unpause")
     yield* order("blacklist", payTo)
     const blocked = yield* checked
     assert.strictEqual(blocked["state"], "failed")
-    assert.match(blocked["says"] ?? "", /blocked PAY_TO/u)
+    assert.match(blocked["message"] ?? "", /blocked PAY_TO/u)
   })
 })
