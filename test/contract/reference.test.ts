@@ -6,6 +6,7 @@ import { promisify } from "node:util"
 import { gzipSync } from "node:zlib"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { addressOf } from "../../src/pages/reference/Errors.ts"
 import { commands } from "../../src/pages/reference/Examples.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { unescaped } from "../lab/Html.ts"
@@ -190,7 +191,7 @@ suite("the reference of the API", world(), (it) => {
     const { headers, status, text } = yield* ask(`${url}/docs.md`)
     assert.deepStrictEqual([status, headers.get("content-type")], [200, "text/markdown; charset=utf-8"])
     for (const { method, path } of operations) assert.include(text, `\`${method} ${path}\``)
-    assert.include(text, "| 409 [`witness_ceiling_today`](/docs/errors/witness_ceiling_today.md) |")
+    assert.include(text, `| 409 [\`witness_ceiling_today\`](${addressOf("witness_ceiling_today")}.md) |`)
     assert.include(text, "| `commitment` | text, 64 characters, matching `^[0-9a-f]{64}$` |")
     assert.include(text, '-H "Idempotency-Key: $KEY"')
   })
