@@ -1,11 +1,11 @@
 /** The query and answer of `buy_kit`: everything that a buyer's own x402 client needs to pay. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { oneOf } from "../Fields.ts"
 import { CandleBody, candleActs } from "../altar/Candle.ts"
 import { ElementId } from "../altar/Collectible.ts"
 import { Address, AtomicAmount, PriceUsd, Url } from "../Common.ts"
 import { WhyBody } from "../altar/Keeper.ts"
-import { Challenge } from "../payments/Payment.ts"
+import { Challenge, ChallengeExtensions } from "../payments/Payment.ts"
 import { Day, PrayerBody } from "../altar/Prayer.ts"
 import { SpiritId } from "../altar/Spirit.ts"
 import { WitnessBody } from "../altar/Witness.ts"
@@ -68,6 +68,12 @@ export const kitQuery = (
 
 const Members = Schema.Record(Schema.String, Schema.Json)
 
+/** A kit's challenge carries no signed offer. */
+const UnsignedChallenge = Schema.Struct({
+  ...Challenge.fields,
+  extensions: ChallengeExtensions.mapFields(Struct.omit(["offer-receipt"])),
+})
+
 export const Kit = Schema.Struct({
   ok: Schema.Literal(true),
   action: Schema.String,
@@ -87,7 +93,7 @@ export const Kit = Schema.Struct({
     ).annotate({ description: "Optional members of the body." }),
   }),
   price: Schema.Struct({ usd: PriceUsd, amountAtomic: AtomicAmount }),
-  challenge: Challenge.annotate({
+  challenge: UnsignedChallenge.annotate({
     description: "The PAYMENT-REQUIRED content of the unpaid request. Sign `accepts[0]` for exactly `resource.url`.",
   }),
   sign: Schema.Struct({ how: Schema.String, typedData: Members }).annotate({

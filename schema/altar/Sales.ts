@@ -1,6 +1,7 @@
 /** The list of everything that is sold; routes, manifests, prices and clients are generated from it. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { NotFound } from "../Errors.ts"
 import type { Group } from "../Group.ts"
 import { TransactionHash } from "../Common.ts"
 import { header } from "../Fields.ts"
@@ -56,6 +57,7 @@ export const reconcile = HttpApiEndpoint.post("reconcile", reconcilePath, {
 export const readRefunds = HttpApiEndpoint.get("readRefunds", "/api/refunds/:transaction", {
   params: { transaction: TransactionHash },
   success: RefundList,
+  error: NotFound,
 }).annotateMerge(
   described(
     "Refunds of a transaction",

@@ -1,5 +1,5 @@
-/** A log's checkpoint (C2SP tlog-checkpoint), and the cosignature of a log witness. */
-import { base64, type Bytes, concat, fromBase64, fromDecimal, Malformed, utf8 } from "./Bytes.ts"
+/** A log's checkpoint (C2SP tlog-checkpoint). */
+import { base64, type Bytes, fromBase64, fromDecimal, Malformed } from "./Bytes.ts"
 import { hashSize } from "./Merkle.ts"
 
 export interface Checkpoint {
@@ -32,20 +32,3 @@ export const parseCheckpoint = (text: string): Checkpoint | Malformed => {
   if (size === 0 && rootText !== emptyRoot) return new Malformed("A log of size 0 has the root of the empty tree.")
   return { origin, size, root, extensions }
 }
-
-/** The bytes that a log witness signs; `seconds` since 1970. */
-export const cosignedBytes = (seconds: number, text: string): Bytes => utf8(`cosignature/v1\ntime ${seconds}\n${text}`)
-
-export const parseCosignature = (bytes: Bytes): { readonly seconds: number; readonly signature: Bytes } | Malformed => {
-  if (bytes.length !== 8 + 64) return new Malformed("A cosignature is a time of 8 bytes and a signature of 64.")
-  const seconds = bytes.subarray(0, 8).reduce((value, byte) => value * 256 + byte, 0)
-  return Number.isSafeInteger(seconds)
-    ? { seconds, signature: bytes.slice(8) }
-    : new Malformed("The time of a cosignature is beyond 2^53 seconds.")
-}
-
-export const cosignatureBytes = (seconds: number, signature: Uint8Array): Bytes =>
-  concat(
-    Uint8Array.from({ length: 8 }, (_, at) => Math.floor(seconds / 256 ** (7 - at)) % 256),
-    signature,
-  )

@@ -40,7 +40,7 @@ export const LogStatus = Schema.Struct({
     examples: [root],
   }),
   publishedAt: Timestamp.annotate({ description: "When it was signed." }),
-  checkpoint: sentence(checkpoint, 20_000, lines).annotate({
+  checkpoint: sentence(checkpoint, 120_000, lines).annotate({
     description: "The newest checkpoint, a signed note, verbatim.",
   }),
 }).annotate({
@@ -61,7 +61,7 @@ export const LogStatus = Schema.Struct({
   ],
 })
 
-export const StoneProof = sentence(`c2sp.org/tlog-proof@v1\nindex 0\n\n${checkpoint}`, 30_000, lines).annotate({
+export const StoneProof = sentence(`c2sp.org/tlog-proof@v1\nindex 0\n\n${checkpoint}`, 130_000, lines).annotate({
   identifier: "StoneProof",
   description:
     "A `.tlog-proof` file (C2SP tlog-proof): index of the stone, its inclusion proof, and the signed checkpoint it leads to. With the stone and the log's verifier key it is checked offline, for ever.",

@@ -33,10 +33,10 @@ export const parsePolicy = (text: string): Policy | Malformed => {
   const keys = new Map<string, string>()
   let quorum: { readonly name: string; readonly isMet: Test } | undefined
 
-  const wrongKey = (vkey: string, type: number) => {
+  const wrongKey = (vkey: string, ...types: ReadonlyArray<number>) => {
     const key = parseVerifierKey(vkey)
     if (key instanceof Malformed) return key.message
-    return key.type === type ? undefined : `the key of ${key.name} is not of type ${type}`
+    return types.includes(key.type) ? undefined : `the key of ${key.name} is not of type ${types.join(" or ")}`
   }
 
   /** Returns the fault of a line, if any. */
@@ -55,7 +55,7 @@ export const parsePolicy = (text: string): Policy | Malformed => {
       case "witness": {
         if (rest.length < 2 || rest.length > 3)
           return "a witness is a name, its verifier key, and a URL where it has one"
-        const wrong = wrongKey(second, keyTypes.cosignature)
+        const wrong = wrongKey(second, keyTypes.cosignature, keyTypes.mlDsa)
         if (wrong !== undefined) return wrong
         // One signer must not count twice under two names.
         const key = parseVerifierKey(second)

@@ -28,14 +28,17 @@ ${groups.map(([title, variables]) => `| ${title} | ${variables.map(({ name }) =>
 `
 
 const rows = (["Fatal", "Error", "Warn"] as const).flatMap((level) =>
-  Object.entries(messages[level]).map(([message, action]) => `| \`${message}\` | ${level.toLowerCase()} | ${action} |`),
+  Object.entries(Object.groupBy(Object.entries(messages[level]), ([, action]) => action)).map(
+    ([action, those = []]) =>
+      `| ${those.map(([message]) => `\`${message}\``).join(", ")} | ${level.toLowerCase()} | ${action} |`,
+  ),
 )
 
 const logMessages = `# Log messages
 
-Every message that asks for an action. A *fatal* message reports stored data that contradicts itself, an *error* needs an operator, and a
-*warn* reports a part that works worse: the server retries. Details are in the fields \`reason\` and \`cause\`. Names in italics are
-sections of [operations.md](operations.md).
+A *fatal* message reports stored data that contradicts itself, an *error* needs an operator, and a *warn* reports a part that works
+worse: the server retries. The fields \`reason\` and \`cause\` have details. Names in italics are sections of
+[operations.md](operations.md).
 
 | message | level | action |
 | --- | --- | --- |

@@ -3,6 +3,7 @@ import type { Effect } from "effect"
 import type { SpiritId } from "../../schema/altar/Spirit.ts"
 import type * as MerkleProofs from "./log/MerkleProofs.ts"
 import type * as SignedCheckpoint from "./log/SignedCheckpoint.ts"
+import type * as EntryProof from "./log/EntryProof.ts"
 import type * as StoneProof from "./log/StoneProof.ts"
 import type * as Receipt from "./receipt/VerifyReceipt.ts"
 import type { Call, Options } from "./Options.ts"
@@ -28,7 +29,7 @@ export { seal, type Sealed } from "./Seal.ts"
 export type { Account } from "./Signer.ts"
 export type { Tree } from "./log/MerkleProofs.ts"
 export type { Cosignature, Opened, Trust } from "./log/SignedCheckpoint.ts"
-export type { StoneProven } from "./log/StoneProof.ts"
+export type { EntryProven } from "./log/EntryProof.ts"
 export type { NotProven } from "./log/Verdict.ts"
 export type { ReceiptCheck } from "./receipt/Checks.ts"
 export type { ReceiptClaims } from "./receipt/Jws.ts"
@@ -47,6 +48,10 @@ export {
 /** Whether a `.tlog-proof` proves that the log includes a stone, by the log's verifier key; offline. */
 export const verifyProof: typeof StoneProof.verifyProof = (...of) =>
   import("./log/StoneProof.ts").then((log) => log.verifyProof(...of))
+
+/** Whether a `.tlog-proof` proves that any log includes an entry, as bytes or by its leaf hash; offline. */
+export const verifyEntry: typeof EntryProof.verifyEntry = (...of) =>
+  import("./log/EntryProof.ts").then((log) => log.verifyEntry(...of))
 
 /** Checks the receipt file of an act offline; each check says what was shown, and `open` ones were not. */
 export const verifyReceipt: typeof Receipt.verifyReceipt = (...of) =>

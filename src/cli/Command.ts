@@ -31,7 +31,7 @@ export const commandsOf = async (isCalled: (name: string) => boolean) => {
     await late("admin", "Look at and change what only an operator may", () =>
       import("./operator/Admin.ts").then(({ admin }) => admin),
     ),
-    await late("log", "The transparency log of a server: its key, how it stands, and how it goes on", () =>
+    await late("log", "Transparency logs: the key and the state of your own, and mirrors of any", () =>
       import("./log/Log.ts").then(({ log }) => log),
     ),
     await late("receipts", "The signed receipts of a server: their key", () =>

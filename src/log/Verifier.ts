@@ -1,7 +1,8 @@
 /** Verifies the signatures of notes synchronously, for servers and log witnesses. */
-import { createPublicKey, verify } from "node:crypto"
+import { createPublicKey, type KeyObject, verify } from "node:crypto"
+import { Result } from "effect"
 import { Malformed, utf8 } from "../../schema/log/Bytes.ts"
-import { cosignedBytes, parseCosignature } from "../../schema/log/Checkpoint.ts"
+import { cosignedBytes, parseCosignature } from "../../schema/log/Cosignature.ts"
 import {
   keyIdInput,
   keyIdOf,
@@ -10,6 +11,7 @@ import {
   type Note,
   parseVerifierKey,
   type Signature,
+  type VerifierKey,
 } from "../../schema/log/Note.ts"
 import { sha256 } from "./Tree.ts"
 
@@ -22,26 +24,42 @@ export interface Verifier {
   readonly holds: (text: string, signature: Signature) => boolean
 }
 
-/** The DER prefix of a 32-byte public key. */
-const spkiPrefix = Buffer.from("302a300506032b6570032100", "hex")
+/** The DER prefixes of public keys: 32 bytes of Ed25519, 1,312 of ML-DSA-44. */
+const ed25519Prefix = Buffer.from("302a300506032b6570032100", "hex")
+const mlDsaPrefix = Buffer.from("30820532300b06096086480165030403110382052100", "hex")
 
-/** Reads a verifier key and checks that its id is its own. */
-const verifierOf = (vkey: string, type: KeyType): Verifier | Malformed => {
+/** ML-DSA-44 is missing before Node.js 24.6. */
+const publicKeyOf = ({ name, publicKey, type }: VerifierKey): KeyObject | Malformed => {
+  const prefix = type === keyTypes.mlDsa ? mlDsaPrefix : ed25519Prefix
+  const found = Result.try(() =>
+    createPublicKey({ key: Buffer.concat([prefix, publicKey]), format: "der", type: "spki" }),
+  )
+  return Result.getOrElse(
+    found,
+    () => new Malformed(`The key of ${name} is post-quantum (ML-DSA-44), which needs Node.js 24.6 or newer.`),
+  )
+}
+
+/** Reads a verifier key of one of these types and checks that its id is its own. */
+const verifierOf = (vkey: string, ...types: ReadonlyArray<KeyType>): Verifier | Malformed => {
   const parsed = parseVerifierKey(vkey)
   if (parsed instanceof Malformed) return parsed
-  if (parsed.type !== type) return new Malformed(`The key of ${parsed.name} is not of type ${type}.`)
+  if (!types.includes(parsed.type)) {
+    return new Malformed(`The key of ${parsed.name} is not of type ${types.join(" or ")}.`)
+  }
   if (keyIdOf(sha256(keyIdInput(parsed))) !== parsed.id) {
     return new Malformed(`The id ${parsed.id} is not that of the key of ${parsed.name}.`)
   }
-  const key = createPublicKey({ key: Buffer.concat([spkiPrefix, parsed.publicKey]), format: "der", type: "spki" })
+  const key = publicKeyOf(parsed)
+  if (key instanceof Malformed) return key
   const isNamed = ({ id, name }: Signature) => name === parsed.name && id === parsed.id
   const holds: Verifier["holds"] = (text, signature) => {
     if (!isNamed(signature)) return false
-    if (type === keyTypes.ed25519) return verify(null, utf8(text), key, signature.bytes)
+    if (parsed.type === keyTypes.ed25519) return verify(null, utf8(text), key, signature.bytes)
     const cosignature = parseCosignature(signature.bytes)
+    const signed = cosignature instanceof Malformed ? undefined : cosignedBytes(parsed, cosignature.seconds, text)
     return (
-      !(cosignature instanceof Malformed) &&
-      verify(null, cosignedBytes(cosignature.seconds, text), key, cosignature.signature)
+      !(cosignature instanceof Malformed) && signed !== undefined && verify(null, signed, key, cosignature.signature)
     )
   }
   return { name: parsed.name, vkey, isNamed, holds }
@@ -49,7 +67,7 @@ const verifierOf = (vkey: string, type: KeyType): Verifier | Malformed => {
 
 export const logVerifier = (vkey: string) => verifierOf(vkey, keyTypes.ed25519)
 
-export const cosignatureVerifier = (vkey: string) => verifierOf(vkey, keyTypes.cosignature)
+export const cosignatureVerifier = (vkey: string) => verifierOf(vkey, keyTypes.cosignature, keyTypes.mlDsa)
 
 /** Whether the key has signed the note at least once and all its signatures are valid. */
 export const isSignedBy = ({ signatures, text }: Note, verifier: Verifier): boolean => {

@@ -1,7 +1,7 @@
 /** The witnesses of the log. Each is asked for its signature, and a checkpoint is published without any. */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { Malformed } from "../../schema/log/Bytes.ts"
-import { parseCosignature } from "../../schema/log/Checkpoint.ts"
+import { parseCosignature } from "../../schema/log/Cosignature.ts"
 import { parseNote } from "../../schema/log/Note.ts"
 import type { Policy } from "../../schema/log/Policy.ts"
 import { type CosignRequest, type HeldCheckpoint, make, type NotWitnessed, defaultTimeoutMillis } from "./LogWitness.ts"

@@ -81,6 +81,7 @@ const quiet = {
   log: false,
   payTo: [],
   vkey: Option.none(),
+  origin: Option.none(),
   policy: Option.none(),
   seen: Option.none(),
   receipt: Option.none(),
@@ -250,7 +251,7 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
             assert.include(refused.text, "These are not the words that were sealed", path)
         }
       // One alarm, however often they are asked for.
-      const alarms = log.mock.calls.filter((line) => line.join(" ").includes("Revealed words are not what was sealed"))
+      const alarms = log.mock.calls.filter((line) => line.join(" ").includes("reveal broken"))
       log.mockRestore()
       assert.lengthOf(alarms, 1, name)
       const health = yield* ask(`${url}/api/health`)

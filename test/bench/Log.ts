@@ -9,7 +9,9 @@ import { Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import * as Download from "../../src/cli/verify/Download.ts"
-import { openLog, verifyLog } from "../../src/cli/log/VerifyLog.ts"
+import { at } from "../../src/cli/log/LogSource.ts"
+import { openLog } from "../../src/cli/log/OpenedLog.ts"
+import { verifyLog } from "../../src/cli/log/VerifyLog.ts"
 import { defaults, Integrator } from "../../src/log/Integrator.ts"
 import { Confirmation } from "../../src/log/Confirmation.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
@@ -110,7 +112,12 @@ const walk = async (url: string, stones: number) => {
   const seen = Option.some(join(mkdtempSync(join(tmpdir(), "bench-log-")), "seen.json"))
   const started = performance.now()
   const walking = Effect.gen(function* () {
-    const opened = yield* openLog({ base: server.url, vkey: Option.some(signer.vkey), policy: Option.none(), seen })
+    const opened = yield* openLog({
+      source: at(`${server.url}/log`),
+      vkey: Option.some(signer.vkey),
+      policy: Option.none(),
+      seen,
+    })
     const { size } = opened.checkpoint
     const last = yield* Download.json(`${server.url}/api/witness/chain?from=${size}&limit=1`, LastLink)
     return yield* verifyLog(opened, { stones: size, markedHash: last.entries[0].chainHash })

@@ -198,7 +198,7 @@ const surfaces: Readonly<Record<string, string>> = {
     spirits/Hedges spirits/Hills spirits/Waters`,
   buyer: `Acts Buyer Client Fields JournalPages Orders Policy PurchaseError Purchases core/Authorization core/Chain
     core/Challenge core/Commitment core/Digest core/Expectation core/Journal core/Outcome core/RetryPolicy core/Recorded
-    core/Request log/MerkleProofs log/SignedCheckpoint log/StoneProof log/Tiles log/Verdict receipt/Checks receipt/ReceiptFile receipt/VerifyReceipt`,
+    core/Request log/EntryProof log/MerkleProofs log/SignedCheckpoint log/StoneProof log/Tiles log/Verdict receipt/Checks receipt/ReceiptFile receipt/VerifyReceipt`,
   cli: "Command",
   limits: "Address Limits Policy Windows",
   log: "Consistency Http Log Signer StopReason Tree Verifier witness/Http",

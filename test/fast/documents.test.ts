@@ -89,10 +89,7 @@ const examples: Readonly<
     ["npm run test:fast", not("runs the tests themselves")],
   ],
   "docs/decisions/0007-commitment-recipe.md": [["commitment =", recipe]],
-  "docs/fire.md": [
-    ["npm run campaign -- fire", long],
-    ["buyers ──►", drawing],
-  ],
+  "docs/fire.md": [["npm run campaign -- fire", long]],
   "docs/integrating.md": [
     ["# What does it cost?", run("test/sandbox/documents.test.ts")],
     ["mkdir stone", not("installs from a registry; test/integrators/integrators.test.ts installs locked versions")],
@@ -140,6 +137,7 @@ const examples: Readonly<
   "docs/proofs.md": [
     ["log altar.example/log", policy],
     ["spirit-altar witness", not("asks a public altar; test/log/end-to-end.test.ts runs each command on a local one")],
+    ["spirit-altar log mirror", not("asks a public altar; test/log/mirror.test.ts mirrors a log of this machine")],
     [
       "spirit-altar verify --receipt",
       not("reads a file of a public altar; test/payments/receipt-files.test.ts runs it"),

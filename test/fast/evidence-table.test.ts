@@ -1,4 +1,4 @@
-/** The answers in docs/payment-protocol.md, row by row: what a scripted node answers, and what follows from it. */
+/** What a scripted node answers, and what follows from it by docs/payment-protocol.md. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import * as Evidence from "../../src/payments/x402/evidence/Evidence.ts"

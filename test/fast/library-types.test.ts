@@ -27,6 +27,7 @@ describe("the library", () => {
       "openCheckpoint",
       "recipe",
       "seal",
+      "verifyEntry",
       "verifyProof",
       "verifyReceipt",
       "verifyReveal",

@@ -1,7 +1,8 @@
 /** The texts of the log: one spelling each, and nothing else is read. */
 import { assert, describe, it } from "@effect/vitest"
 import { base64, type Bytes, fromBase64, Malformed, utf8 } from "../../schema/log/Bytes.ts"
-import { checkpointText, cosignatureBytes, parseCheckpoint, parseCosignature } from "../../schema/log/Checkpoint.ts"
+import { checkpointText, parseCheckpoint } from "../../schema/log/Checkpoint.ts"
+import { cosignatureBytes, parseCosignature } from "../../schema/log/Cosignature.ts"
 import { entryOf, parseEntry } from "../../schema/log/Entry.ts"
 import {
   noteText,

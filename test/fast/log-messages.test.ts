@@ -19,9 +19,12 @@ describe("the table of log messages", () => {
   })
 
   it("has an action in the guide for each error and warning", () => {
-    const guide = textOf("docs/log-messages.md")
+    const rows = textOf("docs/log-messages.md").split("\n")
     for (const level of ["Fatal", "Error", "Warn"] as const)
       for (const [message, action] of Object.entries(messages[level]))
-        assert.include(guide, `| \`${message}\` | ${level.toLowerCase()} | ${action} |`)
+        assert.isTrue(
+          rows.some((row) => row.includes(`\`${message}\``) && row.endsWith(`| ${level.toLowerCase()} | ${action} |`)),
+          message,
+        )
   })
 })

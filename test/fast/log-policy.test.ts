@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
 import { addCheckpointText, parseAddCheckpoint, parseSize, sizeText } from "../../schema/log/AddCheckpoint.ts"
 import { Malformed } from "../../schema/log/Bytes.ts"
+import { keyTypes } from "../../schema/log/Note.ts"
 import { parsePolicy, type Policy } from "../../schema/log/Policy.ts"
 import { adviceOn } from "../../src/cli/log/Log.ts"
 import { cosignerFrom, generate } from "../../src/log/Signer.ts"
@@ -57,6 +58,17 @@ describe("a policy", () => {
     assert.isTrue(met(read(...five, "quorum none")))
     const one = read(...five, "quorum w3")
     assert.deepStrictEqual([met(one, 3), met(one, 0, 1, 2, 4)], [true, false])
+  })
+
+  it("counts a witness with a post-quantum key, once", () => {
+    const made = Result.flatMap(generate("pq.example", keyTypes.mlDsa), cosignerFrom)
+    const { vkey } = Result.getOrThrow(made)
+    const policy = read(...five, `witness pq ${vkey}`, "group g all w0 pq", "quorum g")
+    assert.isTrue(policy.isMet(new Set([keys[0] ?? "", vkey])))
+    assert.isFalse(policy.isMet(new Set([keys[0] ?? ""])))
+    const twice = [`witness pq ${vkey}`, `witness again ${renamed(vkey, "again.example")}`, "quorum none"]
+    assert.instanceOf(parsePolicy(twice.join("\n")), Malformed)
+    assert.instanceOf(parsePolicy(`log ${vkey}\nquorum none`), Malformed, "no log signs with such a key alone")
   })
 
   it.each([

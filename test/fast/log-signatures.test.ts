@@ -1,16 +1,20 @@
 /** Signed checkpoints and whole proof files, as the verifier reads them and as the log's key writes them. */
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
-import { base64, fromBase64, hex, utf8 } from "../../schema/log/Bytes.ts"
+import { base64, fromBase64, hex, Malformed, utf8 } from "../../schema/log/Bytes.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
 import { proofFileText } from "../../schema/log/ProofFile.ts"
 import { openCheckpoint } from "../../src/buyer/log/SignedCheckpoint.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
 import { isSigned } from "../../src/buyer/log/WebCrypto.ts"
-import { fromText, generate, originOf } from "../../src/log/Signer.ts"
+import { keyTypes, parseVerifierKey, signerKeyText } from "../../schema/log/Note.ts"
+import { cosignedBytes, parseCosignature } from "../../schema/log/Cosignature.ts"
+import { parsePolicy } from "../../schema/log/Policy.ts"
+import { cosignatureVerifier } from "../../src/log/Verifier.ts"
+import { cosignerFrom, fromText, generate, originOf } from "../../src/log/Signer.ts"
 import { leafOf, sha256 } from "../../src/log/Tree.ts"
 import { MemoryLog } from "../lab/log/MemoryLog.ts"
-import { example, golden, mixedOrder, neumann, renamed, witness } from "../lab/log/Vectors.ts"
+import { example, golden, mixedOrder, neumann, postQuantum, renamed, witness } from "../lab/log/Vectors.ts"
 
 const { vkey } = golden
 const signer = Result.getOrThrow(fromText(Redacted.make(golden.signerKey)))
@@ -121,6 +125,92 @@ describe("a signed checkpoint", () => {
   })
 })
 
+describe("a post-quantum cosignature", () => {
+  const { name, seconds } = postQuantum
+  const made = cosignerFrom(
+    Redacted.make(signerKeyText({ name, id: postQuantum.id, type: keyTypes.mlDsa, seed: new Uint8Array(32).fill(7) })),
+  )
+  const cosigner = Result.getOrThrow(made)
+  const [text8 = ""] = [`${noteAt8.split("\n\n")[0] ?? ""}\n`]
+  const line = cosigner.line(text8, seconds) ?? ""
+  const policyOf = (...lines: ReadonlyArray<string>) => {
+    const policy = parsePolicy([`log ${vkey}`, ...lines].join("\n"))
+    if (policy instanceof Malformed) throw new Error(policy.message)
+    return policy
+  }
+  const mixed = (quorum: string) =>
+    policyOf(
+      `witness old ${witness.vkey}`,
+      `witness new ${cosigner.vkey}`,
+      "group both all old new",
+      "group one any old new",
+      `quorum ${quorum}`,
+    )
+  /** As a platform without ML-DSA-44. */
+  const without = async <A>(run: () => Promise<A>): Promise<A> => {
+    const { importKey } = crypto.subtle
+    crypto.subtle.importKey = ((...given: Parameters<typeof importKey>) =>
+      JSON.stringify(given[2]).includes("ML-DSA")
+        ? Promise.reject(new DOMException("Unrecognized algorithm name", "NotSupportedError"))
+        : importKey.apply(crypto.subtle, given)) as typeof importKey
+    return run().finally(() => {
+      crypto.subtle.importKey = importKey
+    })
+  }
+
+  it("has the key, the id and the signed bytes of the reference", () => {
+    const key = parseVerifierKey(cosigner.vkey)
+    if (key instanceof Malformed) return assert.fail(key.message)
+    assert.deepStrictEqual([hex(sha256(key.publicKey)), key.id], [postQuantum.digest, postQuantum.id])
+    assert.lengthOf(cosigner.vkey, 1_784)
+    const signed = cosignedBytes(key, seconds, postQuantum.text) ?? new Uint8Array()
+    assert.deepStrictEqual([signed.length, hex(sha256(signed))], [119, postQuantum.signed])
+    assert.isUndefined(cosignedBytes(key, 0, postQuantum.text), "no time")
+    assert.isUndefined(cosignedBytes(key, seconds, postQuantum.text.replace("example.com", "e".repeat(300))))
+  })
+
+  it("differs each time, and holds for its own text, name and time alone", () => {
+    assert.notStrictEqual(cosigner.line(text8, seconds), line)
+    const verifier = cosignatureVerifier(cosigner.vkey)
+    if (verifier instanceof Malformed) return assert.fail(verifier.message)
+    const bytes = bytesOf(line.split(" ").at(-1)?.trim() ?? "").slice(4)
+    const signature = { name, id: postQuantum.id, bytes }
+    assert.isTrue(verifier.holds(text8, signature))
+    assert.isFalse(verifier.holds(text8.replace("\n8\n", "\n9\n"), signature))
+    assert.isFalse(verifier.holds(text8, { ...signature, bytes: bytes.slice(0, 72) }), "as long as Ed25519's")
+    for (const at of [7, 8, bytes.length - 1]) {
+      assert.isFalse(verifier.holds(text8, { ...signature, bytes: bytes.with(at, (bytes[at] ?? 0) ^ 1) }), `${at}`)
+    }
+    const parts = parseCosignature(bytes)
+    assert.strictEqual(!(parts instanceof Malformed) && parts.seconds, seconds)
+  })
+
+  it("counts for a policy beside Ed25519, in the library as well", async () => {
+    const cosigned = noteAt8 + witness.line + line
+    const opened = await openCheckpoint(cosigned, { vkey, witnesses: mixed("both") })
+    assert.deepStrictEqual(opened.ok && [opened.cosignatures.map((one) => one.name), opened.unchecked], [
+      ["webtessera.fixture.witness", name],
+      [],
+    ])
+    const wrong = noteAt8 + witness.line + (cosigner.line(text8.replace("\n8\n", "\n9\n"), seconds) ?? "")
+    assert.strictEqual(faultOf(await openCheckpoint(wrong, { vkey, witnesses: mixed("one") })), "cosignatures")
+  })
+
+  it("counts for no quorum where the platform cannot check it, and is named", async () => {
+    const cosigned = noteAt8 + witness.line + line
+    const one = await without(() => openCheckpoint(cosigned, { vkey, witnesses: mixed("one") }))
+    assert.deepStrictEqual(one.ok && [one.cosignatures.map((by) => by.name), one.unchecked], [
+      ["webtessera.fixture.witness"],
+      [name],
+    ])
+    const both = await without(() => openCheckpoint(cosigned, { vkey, witnesses: mixed("both") }))
+    assert.strictEqual(faultOf(both), "unsupported")
+    assert.match(both.ok ? "" : both.reason, /cannot check post-quantum signatures.*1 of 2 cosignatures were checked/u)
+    const none = await without(() => openCheckpoint(noteAt8 + line, { vkey, witnesses: mixed("old") }))
+    assert.strictEqual(faultOf(none), "cosignatures", "what is missing is missing anywhere")
+  })
+})
+
 describe("a stone's proof", () => {
   const stonesOf = (count: number) => {
     const stones: Array<Parameters<typeof verifyProof>[1]> = []
@@ -153,6 +243,7 @@ describe("a stone's proof", () => {
         size: 20,
         root: base64(log.root),
         cosignatures: [],
+        unchecked: [],
       })
       const other = stones[stone.sequence % 20] ?? stone
       assert.strictEqual(faultOf(await verifyProof(fileOf(stone.sequence - 1), other, { vkey })), "inclusion")

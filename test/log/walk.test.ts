@@ -8,7 +8,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { concat, Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy } from "../../schema/log/Policy.ts"
-import { type LogCheck, openLog, verifyLog } from "../../src/cli/log/VerifyLog.ts"
+import { at } from "../../src/cli/log/LogSource.ts"
+import { type LogCheck, openLog } from "../../src/cli/log/OpenedLog.ts"
+import { verifyLog } from "../../src/cli/log/VerifyLog.ts"
 import { leafOf } from "../../src/log/Tree.ts"
 import { renamed } from "../lab/log/Vectors.ts"
 import { MemoryLog } from "../lab/log/MemoryLog.ts"
@@ -25,7 +27,7 @@ const openIt = (
   seen: string,
   vkey = Option.some(signer.vkey),
   policy: LogCheck["policy"] = Option.none(),
-) => openLog({ base, vkey, policy, seen: Option.some(seen) })
+) => openLog({ source: at(`${base}/log`), vkey, policy, seen: Option.some(seen) })
 
 /** The chain of the very entries that are served, as its own walk finds it. */
 const chainOf = ({ entries, size }: Log) => ({ stones: entries.length, markedHash: StaticLog.hashAt(entries, size) })

@@ -4,11 +4,13 @@ import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer, Result } from "effect"
+import { TestClock } from "effect/testing"
 import { addCheckpointText, sizeType } from "../../schema/log/AddCheckpoint.ts"
 import { base64, type Bytes } from "../../schema/log/Bytes.ts"
 import { openCheckpoint } from "../../src/buyer/log/SignedCheckpoint.ts"
 import { witnessServing } from "../../src/cli/log/WitnessServe.ts"
-import { fromText, generate } from "../../src/log/Signer.ts"
+import { keyTypes } from "../../schema/log/Note.ts"
+import { cosignerFrom, fromText, generate } from "../../src/log/Signer.ts"
 import { nameOf } from "../../src/log/witness/Memory.ts"
 import { cosignerOf, newFolder, ownWitness, policyOf } from "../lab/log/Witnesses.ts"
 import { goldenLeaves, goldenLog, MemoryLog } from "../lab/log/MemoryLog.ts"
@@ -133,11 +135,44 @@ layer(Layer.empty)("a log witness", (it) => {
     assert.deepStrictEqual([lost.status, lost.text.includes("— ")], [500, false])
   })
 
+  effect("with a post-quantum key signs anew each time, and has on disk what it answered last", function* () {
+    // Such a signature is never of time 0.
+    yield* TestClock.adjust("1 hour")
+    const made = Result.flatMap(generate("w.example/w", keyTypes.mlDsa), cosignerFrom)
+    const witness = yield* ownWitness("w.example/w", { cosigner: Result.getOrThrow(made) })
+    const lines: Array<string> = []
+    for (const [old, size] of [
+      [0, 8],
+      [8, 8],
+      [8, 300],
+      [300, 300],
+    ] as const) {
+      const { status, text } = yield* post(witness.url, asking(log, old, size))
+      assert.strictEqual(status, 200, text)
+      lines.push(text)
+      const stored = readFileSync(join(witness.folder, `${nameOf(origin)}.checkpoint`), "utf8")
+      assert.strictEqual(stored, noteAt(log, size) + text)
+      const trust = { vkey: signer.vkey, witnesses: policyOf([witness], "all") }
+      const opened = yield* Effect.promise(() => openCheckpoint(stored, trust))
+      assert.deepStrictEqual(opened.ok && opened.unchecked, [], JSON.stringify(opened))
+    }
+    assert.strictEqual(new Set(lines).size, 4)
+    const many = addCheckpointText({ old: 300, hashes: [], note: noteAt(log, 300) + (lines[3] ?? "").repeat(60) })
+    assert.strictEqual((yield* post(witness.url, many)).status, 200, "60 other cosignatures fit")
+  })
+
   effect("makes no key in a folder that another one holds, and takes no two keys for one log", function* () {
     const folder = newFolder()
     yield* ownWitness("w.example/w", { folder })
     const start = (...logs: ReadonlyArray<string>) =>
-      witnessServing({ name: "w.example/w", log: logs, data: folder, host: "127.0.0.1", port: 0 }).pipe(
+      witnessServing({
+        name: "w.example/w",
+        log: logs,
+        data: folder,
+        host: "127.0.0.1",
+        port: 0,
+        postQuantum: false,
+      }).pipe(
         Effect.flip,
         Effect.map(({ message }) => message),
         Effect.provide(NodeServices.layer),

@@ -13,6 +13,8 @@ import { fromText, generate, originOf } from "../../log/Signer.ts"
 import { type InspectionTarget, inspectionTargetOf } from "../../log/StopReason.ts"
 import * as Sql from "../../platform/Sql.ts"
 import { databaseUrl } from "../../server/config/Config.ts"
+import { mirror } from "./Mirror.ts"
+import { prove } from "./Prove.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 
 const database = `The database is that of DATABASE_URL:\n${helpOf([sufficient.databaseUrl])}`
@@ -157,6 +159,6 @@ const confirm = command("confirm", {
 })
 
 export const log = Command.make("log").pipe(
-  Command.withDescription("The transparency log of a server: its key, how it stands, and how it goes on"),
-  Command.withSubcommands([key, status, confirm, resume]),
+  Command.withDescription("Transparency logs: the key and the state of your own, and mirrors of any"),
+  Command.withSubcommands([key, status, confirm, resume, mirror, prove]),
 )

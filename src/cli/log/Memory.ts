@@ -27,7 +27,7 @@ const Place = Schema.fromJsonString(
     vkey: Schema.String,
     old: Schema.NullOr(Schema.String),
     size: Schema.Int,
-    chainHash: Schema.String,
+    chainHash: Schema.NullOr(Schema.String),
     /** For each level, the hashes of its last tile, in hex. */
     edge: Schema.Array(Schema.String),
   }),

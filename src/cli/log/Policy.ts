@@ -1,5 +1,6 @@
 /** The policy file of a reader: trusted logs, and the log witnesses that must have signed. */
 import { Effect, FileSystem, Option } from "effect"
+import type { Opened } from "../../buyer/log/SignedCheckpoint.ts"
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { parsePolicy, type Policy } from "../../../schema/log/Policy.ts"
 import { CommandFailure } from "../CommandFailure.ts"
@@ -20,3 +21,18 @@ export const policyIn = Effect.fnUntraced(function* (named: Option.Option<string
 
 export const onlyLogOf = ({ logs }: Policy): Option.Option<string> =>
   logs.length === 1 ? Option.fromUndefinedOr(logs[0]) : Option.none()
+
+/** The cosigners that were checked and those that could not be, for a person. */
+export const cosignedBy = ({
+  cosignatures,
+  unchecked,
+}: Pick<Opened, "cosignatures" | "unchecked">): ReadonlyArray<string> => [
+  ...(cosignatures.length === 0
+    ? []
+    : [`Cosigned by ${cosignatures.map(({ name }) => name).join(", ")}: the quorum of the policy.`]),
+  ...(unchecked.length === 0
+    ? []
+    : [
+        `NOT checked: the post-quantum signatures of ${unchecked.join(", ")}, which need Node.js 24.7; ${cosignatures.length} of ${cosignatures.length + unchecked.length} cosignatures checked.`,
+      ]),
+]

@@ -4,27 +4,18 @@ import { genesisHash } from "../../../schema/altar/ChainLink.ts"
 import { base64, equal, hex, Malformed } from "../../../schema/log/Bytes.ts"
 import type { Checkpoint } from "../../../schema/log/Checkpoint.ts"
 import { parseEntry } from "../../../schema/log/Entry.ts"
-import {
-  type Bundle,
-  bundlePath,
-  fullWidth,
-  parseBundle,
-  type Tile,
-  tilePath,
-  widthAt,
-} from "../../../schema/log/Tile.ts"
+import { type Bundle, fullWidth, type Tile, tilePath, widthAt } from "../../../schema/log/Tile.ts"
 import { append, type Edge, leafOf, rootOf, sha256, tileBytes } from "../../log/Tree.ts"
-import * as Download from "../verify/Download.ts"
-import { plain } from "../Output.ts"
 import * as ProgressBar from "../verify/ProgressBar.ts"
-import { CheckFailed, type CommandFailure } from "../CommandFailure.ts"
+import type { CommandFailure } from "../CommandFailure.ts"
+import { broken, entriesOf, type LogSource, tileOf } from "./LogSource.ts"
 
 /** The tree so far; a full tile is compared and dropped. */
 export interface Walk {
   readonly size: number
   readonly edge: Edge
-  /** Of the last entry. */
-  readonly chainHash: string
+  /** Of the last entry; null in a log whose entries are no stones, and so opaque. */
+  readonly chainHash: string | null
 }
 
 export const walkStart: Walk = { size: 0, edge: [], chainHash: genesisHash }
@@ -32,14 +23,34 @@ export const walkStart: Walk = { size: 0, edge: [], chainHash: genesisHash }
 /** Bundles between two saved places: 10,240 entries. */
 const savedEvery = 40
 
-export const broken = (what: string) => new CheckFailed({ message: plain(`THE LOG IS BROKEN: ${what}`) })
-
 /** The shown history does not begin with the signed one; both checkpoints together prove it. */
 export class Rewritten extends Schema.TaggedError<Rewritten>()("Rewritten", { message: Schema.String }) {}
 
+/** A copy that grows along a walk. The walk downloads nothing that the copy already holds. */
+export interface Copy {
+  /** The entries of its bundle, when they are those of its tile. */
+  readonly entries: (bundle: Bundle) => Effect.Effect<Option.Option<ReadonlyArray<Uint8Array>>>
+  readonly hasTile: (tile: Tile, bytes: Uint8Array) => Effect.Effect<boolean>
+  readonly addEntries: (bundle: Bundle, entries: ReadonlyArray<Uint8Array>) => Effect.Effect<void, CommandFailure>
+  readonly addTile: (tile: Tile, bytes: Uint8Array) => Effect.Effect<void, CommandFailure>
+}
+
+/** Copies nothing. */
+export const noCopy: Copy = {
+  entries: () => Effect.succeedNone,
+  hasTile: () => Effect.succeed(false),
+  addEntries: () => Effect.void,
+  addTile: () => Effect.void,
+}
+
+/** For a walk that starts anew each time. */
+export const noPlace = () => Effect.void
+
 export interface WalkConfig {
-  /** Public URL of the altar, without trailing slashes. */
-  readonly base: string
+  readonly source: LogSource
+  readonly copy: Copy
+  /** Whether the entries must be stones; else those of a log whose first entry is none are opaque. */
+  readonly isOurs: boolean
   readonly checkpoint: Checkpoint
   /** The earlier checkpoint that the log must continue. */
   readonly old: Option.Option<Checkpoint>
@@ -47,26 +58,38 @@ export interface WalkConfig {
   readonly save: (walk: Walk) => Effect.Effect<void, CommandFailure>
 }
 
-export const walk = Effect.fn("LogWalk.walk")(function* ({ base, checkpoint, from, old, save }: WalkConfig) {
+export const walk = Effect.fn("LogWalk.walk")(function* ({
+  checkpoint,
+  copy,
+  from,
+  isOurs,
+  old,
+  save,
+  source,
+}: WalkConfig) {
   const { root, size } = checkpoint
   const progress = ProgressBar.make("entries hold")
 
-  const entriesOf = Effect.fnUntraced(function* (index: number) {
+  const bundleAt = Effect.fnUntraced(function* (index: number) {
     const bundle: Bundle = { index, width: widthAt(size, { level: 0, index }) }
-    const path = bundlePath(bundle)
-    const entries = parseBundle(yield* Download.bytes(`${base}/log/${path}`))
-    if (entries instanceof Malformed) return yield* broken(`${path}: ${entries.message}`)
-    if (entries.length !== bundle.width) return yield* broken(`${path} has ${entries.length} entries.`)
-    return entries
+    const here = yield* copy.entries(bundle)
+    const entries = Option.isSome(here) ? here.value : yield* entriesOf(source, bundle)
+    return { bundle, entries, isNew: Option.isNone(here) }
   })
 
   const compare = Effect.fnUntraced(function* (tile: Tile, derived: Uint8Array) {
-    const served = yield* Download.bytes(`${base}/log/${tilePath(tile)}`)
-    if (!equal(served, derived)) return yield* broken(`${tilePath(tile)} is not the hash of its entries.`)
+    if (yield* copy.hasTile(tile, derived)) return
+    if (!equal(yield* tileOf(source, tile), derived)) {
+      return yield* broken(`${tilePath(tile)} is not the hash of its entries.`)
+    }
+    yield* copy.addTile(tile, derived)
   })
+
+  const isStone = (entry: Uint8Array | undefined) => entry !== undefined && !(parseEntry(entry) instanceof Malformed)
 
   const chainHashOf = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Array>, before: Walk) {
     let { chainHash, size: at } = before
+    if (chainHash === null || (!isOurs && at === 0 && !isStone(entries[0]))) return null
     for (const entry of entries) {
       at += 1
       const link = parseEntry(entry)
@@ -91,7 +114,10 @@ export const walk = Effect.fn("LogWalk.walk")(function* ({ base, checkpoint, fro
     }
   })
 
-  const grow = Effect.fnUntraced(function* (before: Walk, entries: ReadonlyArray<Uint8Array>) {
+  const grow = Effect.fnUntraced(function* (
+    before: Walk,
+    { bundle, entries, isNew }: Effect.Success<ReturnType<typeof bundleAt>>,
+  ) {
     const chainHash = yield* chainHashOf(entries, before)
     const leaves = entries.map(leafOf)
     yield* continues(before, leaves)
@@ -100,6 +126,7 @@ export const walk = Effect.fn("LogWalk.walk")(function* ({ base, checkpoint, fro
       const full = [...(before.edge[level] ?? []).slice(0, start), ...hashes]
       if (full.length === fullWidth) yield* compare({ level, index, width: full.length }, tileBytes(full))
     }
+    if (isNew) yield* copy.addEntries(bundle, entries)
     const after: Walk = { size: before.size + leaves.length, edge, chainHash }
     yield* progress(after.size, size)
     if (after.size % (savedEvery * fullWidth) === 0) yield* save(after)
@@ -108,7 +135,7 @@ export const walk = Effect.fn("LogWalk.walk")(function* ({ base, checkpoint, fro
 
   const last = Math.ceil(size / fullWidth) - 1
   const walked = yield* (from.size >= size ? Stream.empty : Stream.range(Math.floor(from.size / fullWidth), last)).pipe(
-    Stream.mapEffect(entriesOf, { concurrency: 8 }),
+    Stream.mapEffect(bundleAt, { concurrency: 8 }),
     Stream.runFoldEffect(() => from, grow),
   )
   // The edge of every level is served, even if the last entries did not change it.

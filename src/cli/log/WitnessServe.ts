@@ -4,6 +4,7 @@ import { type Command, Flag } from "effect/cli"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { HttpRouter, HttpServer } from "effect/http"
 import { Malformed } from "../../../schema/log/Bytes.ts"
+import { keyTypes, parseVerifierKey } from "../../../schema/log/Note.ts"
 import { cosignerFrom, generate } from "../../log/Signer.ts"
 import { logVerifier } from "../../log/Verifier.ts"
 import * as WitnessHttp from "../../log/witness/Http.ts"
@@ -13,7 +14,7 @@ import { log as lines } from "../../server/config/Telemetry.ts"
 import * as DurableFile from "../../platform/DurableFile.ts"
 import * as Listener from "../../http/Listener.ts"
 import * as Logs from "../../telemetry/Logs.ts"
-import { command, text } from "../Define.ts"
+import { command, on, text } from "../Define.ts"
 import { exitsCleanly } from "../ExitCode.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 
@@ -21,21 +22,22 @@ const flags = {
   name: text("name", "Name of its key, for life: host and path it is known by, without scheme"),
   log: text("log", "Verifier key of a log it signs for; may be repeated", "vkey").pipe(Flag.atLeast(1)),
   data: text("data", "Where its key and what it signed last are kept; never restore it from a backup", "folder"),
+  postQuantum: on("post-quantum", "Make its key of type ML-DSA-44, at its first start; logs must know this type"),
   host: text("host", "Address to listen on").pipe(Flag.withDefault("127.0.0.1")),
   port: Flag.Int("port").pipe(Flag.withDescription("Port to listen on"), Flag.withDefault(3200)),
 }
 
 /** The key of the folder, created if missing; the caller holds the folder's lock. */
 const keyIn = Effect.fnUntraced(
-  function* (folder: string, name: string) {
+  function* (folder: string, name: string, isPostQuantum: boolean) {
     yield* Memory
     const files = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const file = path.join(folder, "key")
     if (!(yield* files.exists(file))) {
       const made = yield* Effect.mapError(
-        Effect.fromResult(generate(name)),
-        () => new CommandFailure({ message: `${name} names no key: no white space and no plus sign.` }),
+        Effect.fromResult(generate(name, isPostQuantum ? keyTypes.mlDsa : keyTypes.ed25519)),
+        ({ message }) => new CommandFailure({ message: `No key for ${name}: ${message}` }),
       )
       yield* DurableFile.write(file, `${Redacted.value(made)}\n`)
     }
@@ -44,6 +46,12 @@ const keyIn = Effect.fnUntraced(
       Effect.fromResult(cosignerFrom(Redacted.make(text.trim()))),
       ({ message }) => new CommandFailure({ message: `${file} is wrong: ${message}` }),
     )
+    const key = parseVerifierKey(cosigner.vkey)
+    if (isPostQuantum && !(key instanceof Malformed) && key.type !== keyTypes.mlDsa) {
+      return yield* new CommandFailure({
+        message: `${file} is an Ed25519 key, and a witness keeps its key. Name another folder and --name for a post-quantum one.`,
+      })
+    }
     if (cosigner.name === name) return cosigner
     return yield* new CommandFailure({
       message: `${file} is the key of ${cosigner.name}, not of ${name}: a witness keeps its name.`,
@@ -70,6 +78,7 @@ export const witnessServing = Effect.fn("witnessServing")(function* ({
   log,
   name,
   port,
+  postQuantum,
 }: Command.Command.Config.Infer<typeof flags>) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -80,7 +89,7 @@ export const witnessServing = Effect.fn("witnessServing")(function* ({
     ({ message }) => new CommandFailure({ message }),
   )
   const served = Layer.unwrap(
-    Effect.map(keyIn(folder, name), (cosigner) => {
+    Effect.map(keyIn(folder, name, postQuantum), (cosigner) => {
       const told = Layer.effectDiscard(
         Effect.gen(function* () {
           const url = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)

@@ -20,6 +20,11 @@ export const client = (altar: string) =>
     Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })),
   )
 
+/** A client that follows no redirect, for anything else. */
+export const plainClient = FetchHttpClient.layer.pipe(
+  Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })),
+)
+
 const patience = Duration.seconds(30)
 
 /** One failed request must not end a check of a million stones: three retries, half a second to two seconds apart. */
@@ -74,9 +79,9 @@ export const answerOf = (request: HttpClientRequest.HttpClientRequest, limit: nu
     Effect.map(({ body }) => body),
   )
 
-/** The bytes at an address, 1 MB at most. */
-export const bytes = (address: string) =>
-  Effect.mapError(answerOf(HttpClientRequest.get(address), answerLimit), ({ refusal, why }) =>
+/** The bytes at an address, 1 MB at most where no other limit is named. */
+export const bytes = (address: string, limit = answerLimit) =>
+  Effect.mapError(answerOf(HttpClientRequest.get(address), limit), ({ refusal, why }) =>
     refusal?.code === "chain_broken"
       ? new CheckFailed({ message: plain(`BROKEN: the altar says so itself. ${refusal.message}`) })
       : new CommandFailure({

@@ -2,16 +2,21 @@
 import { Console, Effect, FileSystem, Option, Schema } from "effect"
 import type { Command } from "effect/cli"
 import { policy } from "./Verify.ts"
+import { fromBase64 } from "../../../schema/log/Bytes.ts"
+import { verifyEntry } from "../../buyer/log/EntryProof.ts"
+import type { NotProven } from "../../buyer/log/Verdict.ts"
 import { verifyProof as verify } from "../../buyer/log/StoneProof.ts"
-import { onlyLogOf, policyIn } from "../log/Policy.ts"
-import { command, optionalText, text, word } from "../Define.ts"
+import { cosignedBy, onlyLogOf, policyIn } from "../log/Policy.ts"
+import { command, optionalText, word } from "../Define.ts"
 import { provided } from "../Flags.ts"
 import { plain } from "../Output.ts"
 import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 
 const flags = {
   file: word("file", "The .tlog-proof of the stone"),
-  stone: text("stone", "The stone as JSON: its record, or what /api/witness/{id} answered", "file"),
+  stone: optionalText("stone", "The stone as JSON: its record, or what /api/witness/{id} answered", "file"),
+  entry: optionalText("entry", "Instead of a stone, the entry of any other log: the file's bytes as they are", "file"),
+  leaf: optionalText("leaf", "Instead of the entry its leaf hash, 64 hexadecimal digits or Base64", "hash"),
   vkey: optionalText(
     "vkey",
     "The log's verifier key, name+hash+base64, as you learned it from somewhere else (else that of the policy)",
@@ -81,20 +86,77 @@ const trustOf = Effect.fnUntraced(function* ({ origin, policy: file, vkey: named
   return { vkey: vkey.value, ...provided({ origin, witnesses: policy }) }
 })
 
+const leafIn = (given: string) => {
+  const hash = /^[0-9a-f]{64}$/iu.test(given) ? Uint8Array.from(Buffer.from(given, "hex")) : fromBase64(given)
+  return hash?.length === 32
+    ? Effect.succeed({ leaf: hash })
+    : Effect.fail(
+        new CommandFailure({ message: `--leaf ${given} is no hash: 64 hexadecimal digits or Base64 of 32 bytes.` }),
+      )
+}
+
+const entryIn = (path: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    Effect.mapBoth(fs.readFile(path), {
+      onSuccess: (bytes) => ({ entry: Uint8Array.from(bytes) }),
+      onFailure: () => new CommandFailure({ message: `${path} cannot be read.` }),
+    }),
+  )
+
+const held = <A extends { readonly ok: true }>(verdict: A | NotProven) =>
+  verdict.ok
+    ? Effect.succeed(verdict)
+    : Effect.fail(new CheckFailed({ message: plain(`NOT PROVED (${verdict.fault}): ${verdict.reason}`) }))
+
+/** An entry of any log, of which nothing but its bytes is known. */
+const checkEntry = Effect.fnUntraced(function* (
+  proof: string,
+  of: { readonly given: string; readonly isLeaf: boolean },
+  flags: Flags,
+) {
+  const { given, isLeaf } = of
+  const data = yield* isLeaf ? leafIn(given) : entryIn(given)
+  const trust = yield* trustOf(flags)
+  const verdict = yield* Effect.flatMap(
+    Effect.promise(() => verifyEntry(proof, data, trust)),
+    held,
+  )
+  const { index, origin, root, size } = verdict
+  const what = isLeaf ? "An entry with this leaf hash" : given
+  yield* Console.log(
+    plain(`${what} is entry ${index + 1} (index ${index}) of ${size} in the log ${origin}, signed with this key.`),
+  )
+  for (const sentence of cosignedBy(verdict)) yield* Console.log(plain(sentence))
+  yield* Console.log(`root ${root}`)
+  yield* Console.log(`NOT shown: ${isLeaf ? "the entry itself, and " : ""}what it means, who wrote it, and when.`)
+})
+
 const checking = Effect.fn("verifyProof")(function* (flags: Flags) {
   const proof = yield* read(flags.file)
-  const { others, stone } = yield* stoneIn(flags.stone)
-  const verdict = yield* Effect.flatMap(trustOf(flags), (trust) => Effect.promise(() => verify(proof, stone, trust)))
-  if (!verdict.ok) return yield* new CheckFailed({ message: plain(`NOT PROVED (${verdict.fault}): ${verdict.reason}`) })
+  const given = [
+    ...Option.toArray(flags.stone).map((file) => ({ given: file, kind: "stone" })),
+    ...Option.toArray(flags.entry).map((file) => ({ given: file, kind: "entry" })),
+    ...Option.toArray(flags.leaf).map((hash) => ({ given: hash, kind: "leaf" })),
+  ]
+  const [one] = given
+  if (one === undefined || given.length > 1) {
+    return yield* new CommandFailure({ message: "Name what is to be proved: one of --stone, --entry and --leaf." })
+  }
+  if (one.kind !== "stone") {
+    return yield* checkEntry(proof, { given: one.given, isLeaf: one.kind === "leaf" }, flags)
+  }
+  const { others, stone } = yield* stoneIn(one.given)
+  const trust = yield* trustOf(flags)
+  const verdict = yield* Effect.flatMap(
+    Effect.promise(() => verify(proof, stone, trust)),
+    held,
+  )
   yield* Console.log(
     plain(
       `Stone ${stone.sequence} is in the log ${verdict.origin}: its checkpoint over ${verdict.size} stones, signed with this key, covers it.`,
     ),
   )
-  if (verdict.cosignatures.length > 0) {
-    const names = verdict.cosignatures.map(({ name }) => name).join(", ")
-    yield* Console.log(plain(`Cosigned by ${names}: the quorum of the policy.`))
-  }
+  for (const sentence of cosignedBy(verdict)) yield* Console.log(plain(sentence))
   yield* Console.log(`root ${verdict.root}`)
   yield* Console.log(`proved: ${covered.join(", ")}`)
   if (others.length > 0) {
@@ -104,11 +166,15 @@ const checking = Effect.fn("verifyProof")(function* (flags: Flags) {
 
 export const verifyProof = command("verify-proof", {
   description:
-    "Check offline that a log has a stone: nothing but the proof, the stone and the key is needed. It says which fields of the stone are proved, and which are not. Exit code 1 when it is not proved",
+    "Check offline that a log has a stone, or that any C2SP log has an entry: nothing but the proof, the stone or entry and the key is needed. It says what is proved, and what is not. Exit code 1 when it is not proved",
   examples: [
     [
       "spirit-altar verify-proof stone-417.tlog-proof --stone stone.json --vkey altar.example/log+21ce6caa+AW…",
       "Check a proof",
+    ],
+    [
+      "spirit-altar verify-proof x.tlog-proof --entry x.bin --policy trusted",
+      "Check an entry of any log by a policy with one log",
     ],
   ],
   flags,

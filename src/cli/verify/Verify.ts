@@ -5,6 +5,8 @@ import { command, on, optionalText, text } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { isLoopback } from "../../http/Origins.ts"
 import * as Download from "./Download.ts"
+import { at, locate, type LogSource } from "../log/LogSource.ts"
+import { openLog } from "../log/OpenedLog.ts"
 import { onlyLogOf, policyIn } from "../log/Policy.ts"
 import { plain } from "../Output.ts"
 import { CommandFailure } from "../CommandFailure.ts"
@@ -30,6 +32,7 @@ const flags = {
     "Walk the transparency log, too: every entry, tile and root, that its stones are those of the chain, and that it only grew since the last check",
   ),
   vkey: optionalText("vkey", "The log's verifier key (else the one of the last check, or the server's own word)"),
+  origin: optionalText("origin", "First line of the log's checkpoints, when that is not the name of its key"),
   policy,
   seen: optionalText(
     "seen",
@@ -78,7 +81,7 @@ const ownNode = Effect.fnUntraced(function* (base: string) {
 })
 
 const check = Effect.fnUntraced(function* (flags: Flags) {
-  const { log: isLogAsked, payTo, policy: policyFile, rpc, seen, url, vkey } = flags
+  const { log: isLogAsked, origin, payTo, policy: policyFile, rpc, seen, url, vkey } = flags
   const base = url.replace(/\/+$/u, "")
   const policy = yield* policyIn(policyFile)
   const rpcUrl = Option.isSome(rpc) ? rpc : yield* ownNode(base)
@@ -90,7 +93,9 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
   const known = Option.orElse(vkey, () => Option.flatMap(policy, onlyLogOf))
   const log = isLogAsked ? yield* Effect.promise(() => import("../log/VerifyLog.ts")) : undefined
   // Opened before the chain is walked, so that this walk covers all stones of the log.
-  const opened = yield* log === undefined ? Effect.void : log.openLog({ base, vkey: known, policy, seen })
+  const opened = isLogAsked
+    ? yield* openLog({ source: at(`${base}/log`), origin, vkey: known, policy, seen })
+    : undefined
   // Listed before the chain is walked, so that this walk covers all revealed stones.
   const { stones: revealed, ...reveals } = yield* verifyReveals(base)
   const { markedHash, ...chain } = yield* verifyChain(base, rpcUrl, payTo, opened?.checkpoint.size, revealed)
@@ -99,6 +104,16 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
       ? undefined
       : yield* log.verifyLog(opened, { stones: chain.stones, markedHash })
   return { ...chain, reveals, payments: Option.isSome(rpcUrl) ? "checked" : "unchecked", log: verdict } as const
+})
+
+/** A URL that has a checkpoint right below it is a log's, of any kind: no chain, words or payments belong to it. */
+const onlyLog = Effect.fnUntraced(function* (source: LogSource, { json, origin, policy: file, seen, vkey }: Flags) {
+  const policy = yield* policyIn(file)
+  const known = Option.orElse(vkey, () => Option.flatMap(policy, onlyLogOf))
+  const { sentencesOf, verifyLog } = yield* Effect.promise(() => import("../log/VerifyLog.ts"))
+  const log = yield* verifyLog(yield* openLog({ source, origin, vkey: known, policy, seen }))
+  if (json) return yield* inJson({ ok: true, log })
+  for (const sentence of sentencesOf(log)) yield* Console.log(plain(sentence))
 })
 
 const inJson = (document: object) => Console.log(JSON.stringify(document))
@@ -130,6 +145,13 @@ const inWords = Effect.fnUntraced(function* ({
 /** The codes that programs read; they stay when a tag is renamed. */
 const codes = { CheckFailed: "broken", CommandFailure: "trouble" } as const
 
+/** With `--json` a failure is a document, too. */
+const told = <A, E extends { readonly _tag: keyof typeof codes; readonly message: string }, R>(
+  run: Effect.Effect<A, E, R>,
+  { json }: Flags,
+) =>
+  Effect.tapError(run, ({ _tag, message }) => (json ? inJson({ ok: false, code: codes[_tag], message }) : Effect.void))
+
 /** Checks the chain at `url` and reports; payments are looked up at `rpc`, or at the node of a local sandbox. */
 export const verifying = Effect.fn("verifying")(
   function* (flags: Flags) {
@@ -137,11 +159,9 @@ export const verifying = Effect.fn("verifying")(
       const { verifyReceiptFile } = yield* Effect.promise(() => import("./Receipt.ts"))
       return yield* verifyReceiptFile(flags.receipt.value, flags)
     }
-    const found = yield* check(flags).pipe(
-      Effect.tapError(({ _tag, message }) =>
-        flags.json ? inJson({ ok: false, code: codes[_tag], message }) : Effect.void,
-      ),
-    )
+    const given = flags.url.replace(/\/+$/u, "")
+    if (flags.log && (yield* locate(given)) === given) return yield* told(onlyLog(at(given), flags), flags)
+    const found = yield* told(check(flags), flags)
     const isPaid = found.lost.length === 0
     const unpaid = lostOf(found.lost)
     const verdict = isPaid ? { ok: true } : { ok: false, code: "lost", message: unpaid.message }
@@ -160,6 +180,10 @@ export const verify = command("verify", {
     [
       "npm run verify -- --url https://altar.example --log --vkey altar.example/log+21ce6caa+AW…",
       "Check its whole log as well",
+    ],
+    [
+      "spirit-altar verify --log --url https://logs.example/2026 --vkey logs.example/2026+0c3a9d11+AW…",
+      "Check any C2SP tiled log by its own URL",
     ],
     [
       "spirit-altar verify --receipt act.receipt.json --key receipts-2026-11+6e596319+AepK…",

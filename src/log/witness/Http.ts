@@ -6,8 +6,8 @@ import { Malformed } from "../../../schema/log/Bytes.ts"
 import { type NotCosigned, Witness } from "./Witness.ts"
 import { log } from "../../platform/LogMessages.ts"
 
-/** Fits a proof of 63 hashes and a checkpoint of 100 signatures. */
-const bodyLimit = ByteSize.kibibytes(64)
+/** Fits a proof of 63 hashes and a checkpoint of 100 signatures, of 3.3 kB each by ML-DSA-44. */
+const bodyLimit = ByteSize.kibibytes(384)
 
 const statusOf = { malformed: 400, unknown: 404, unsigned: 403, elsewhere: 409, inconsistent: 422 } as const
 

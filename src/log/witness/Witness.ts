@@ -65,7 +65,10 @@ export class Witness extends Context.Service<Witness>()("spirit-altar/log/witnes
               return yield* refused("inconsistent", "The proof does not lead from what was signed last to this.")
             }
             const line = cosigner.line(parsed.text, Math.floor((yield* Clock.currentTimeMillis) / 1000))
-            if (Option.isNone(last) || checkpoint.size > size) yield* memory.remember(name, note + line)
+            if (line === undefined)
+              return yield* refused("malformed", "This witness's key cannot sign such a checkpoint.")
+            // Also a repeated signature, which is another one each time by ML-DSA-44.
+            yield* memory.remember(name, note + line)
             return line
           }),
         )

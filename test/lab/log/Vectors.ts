@@ -229,6 +229,17 @@ export const witness = {
   line: "— webtessera.fixture.witness atTKLAAAAABkGFDLX0XfGwfRQGQHBkfFGUt9oHJrgcCUTCFgx572QbEEQZI1yTTGiI9Zg92pp2Wc2yx7yYw/nIleGGYue1plYJxlBA==\n",
 }
 
+/** A log witness with an ML-DSA-44 key, whose seed is 32 times 7, and what it signs. */
+export const postQuantum = {
+  name: "witness.example.com/w1",
+  id: "fee9385e",
+  /** SHA-256 of its public key, and of the bytes it signs. */
+  digest: "86c769d3b468de487eb9a09f242f7fa0b997a07ef4ded49627e7bf9539f28b62",
+  signed: "deb1db00bcadc2e5c15e86360318b689b48ccd47b20da0cc243bdee31187e07f",
+  seconds: 1_679_315_147,
+  text: "example.com/behind-the-sofa\n20852163\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n",
+}
+
 /** A key of mixed order that some libraries accept: to be refused. */
 export const mixedOrder = {
   publicKey: "678c8edde71e8f4dd2d05c673807d7951ab5e93763a16363f14a1812c7bd8fac",
