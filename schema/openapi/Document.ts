@@ -151,9 +151,27 @@ const anyOrigin = {
   schema: { type: "string", const: "*", examples: ["*"] },
 }
 
+/** Rooms have a fixed error body, so a header leads to the page of their codes. */
+const help = {
+  description: "The pages of all error codes.",
+  required: true,
+  schema: { type: "string", const: '</docs/errors>; rel="help"', examples: ['</docs/errors>; rel="help"'] },
+}
+
+const isOfRoom = (path: string) => path.startsWith("/api/rooms") || ["/api/health", "/livez", "/readyz"].includes(path)
+
+const linkHelp = (paths: Document["paths"]) => {
+  for (const [path, operations] of Object.entries(paths)) {
+    if (!isOfRoom(path)) continue
+    for (const [status, response] of Object.values(operations).flatMap(({ responses }) => Object.entries(responses))) {
+      if (Number(status) >= 400) response.headers = { ...response.headers, Link: help }
+    }
+  }
+}
+
 const allowAnyOrigin = (paths: Document["paths"]) => {
   for (const [path, operations] of Object.entries(paths)) {
-    if (path.startsWith("/api/rooms") || ["/api/health", "/livez", "/readyz"].includes(path)) continue
+    if (isOfRoom(path)) continue
     for (const response of Object.values(operations).flatMap(({ responses }) => Object.values(responses))) {
       response.headers = { ...response.headers, "Access-Control-Allow-Origin": anyOrigin }
     }
@@ -219,6 +237,7 @@ export const finish = (generated: Record<string, unknown>): Record<string, unkno
   document.tags = document.tags.filter(({ name }, index, tags) => tags.findIndex((tag) => tag.name === name) === index)
   makeConditional(document.paths)
   allowAnyOrigin(document.paths)
+  linkHelp(document.paths)
   sayWhenAgain(document.paths)
   nameRecords(document)
   nameInvite(document)

@@ -19,16 +19,31 @@ const ascii = (value: string) =>
     (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`,
   )
 
+/** A whole purchase in short. */
+const inShort: Block = {
+  _tag: "List",
+  ordered: true,
+  items: [
+    "Exact schemas: `/openapi.json`. Prices: below.",
+    "Draw a new `Idempotency-Key` for each purchase.",
+    "`POST` the act's route with its body. 402 holds `challenge`; nothing is reserved.",
+    "Check amount, network, asset and `payTo`, and sign that offer once.",
+    "`POST` the same again with `PAYMENT-SIGNATURE`. 201: settled, keep `record.id`.",
+    "202: not known yet. Sign nothing new; `POST /api/reconcile/{key}` until 200 or 402.",
+    "Lost answer: the same request with the same key never pays twice. Only 402 `payment_failed` needs a new key.",
+    "429 or 503: wait for `Retry-After`, then repeat.",
+    "A refusal says in `message` what to do; `docs` is the page of its code.",
+  ],
+}
+
 const links = (publicUrl: string): Block => ({
   _tag: "Links",
   links: [
     ["MCP", `${publicUrl}/mcp`, `stateless streamable HTTP, protocols ${versions.join(" and ")}; also /api/mcp`],
-    ["OpenAPI", `${publicUrl}/openapi.json`, "every route, with its price, answers and refusals"],
-    ["API reference", `${publicUrl}/docs`, "the same to browse; as Markdown at /docs.md"],
-    ["Manual", `${publicUrl}/for-agents`, "this text as a page; as Markdown at /for-agents.md"],
+    ["OpenAPI", `${publicUrl}/openapi.json`, "every route, price and answer"],
+    ["API reference", `${publicUrl}/docs`, "to browse; Markdown at /docs.md"],
     ["Agent manifest", `${publicUrl}/.well-known/agent.json`, "prices, routes and payment as JSON"],
     ["x402 resources", `${publicUrl}/.well-known/x402`, "every URL that can be bought"],
-    ["MCP server card", `${publicUrl}/mcp/server-card`, "where the tools are"],
   ],
 })
 
@@ -101,7 +116,7 @@ const limits = (loose: number): ReadonlyArray<Block> => [
   { _tag: "Table", head: ["Name", "Limit", "Of what, from one address"], rows: [...ours, ...theirs] },
   ...text(...(loose === 1 ? [] : [`This server, a sandbox, takes ${loose} times as many.`])),
   ...text(
-    "Beyond one the answer is 429 with `Retry-After` in seconds: wait as long, then send the same request again. It changed and charged nothing. Rooms and MCP say what is left in `RateLimit`. Paid routes and free reads have none; ask with `If-None-Match`. A body has at most 64 KB, a room's 4 KB.",
+    "Beyond one the answer is 429 with `Retry-After` in seconds. It changed and charged nothing. Rooms and MCP say what is left in `RateLimit`. Paid routes and free reads have none; ask with `If-None-Match`. A body has at most 64 KB, a room's 4 KB.",
   ),
 ]
 
@@ -125,7 +140,7 @@ export const manual = (
   log?: LogIdentity,
   loose = 1,
 ): ReadonlyArray<Section> => [
-  { id: "start", title: "Where to start", blocks: [...text(Words.about), links(publicUrl)] },
+  { id: "start", title: "Where to start", blocks: [...text(Words.about), inShort, links(publicUrl)] },
   {
     id: "costs",
     title: "What each act costs",
@@ -137,7 +152,6 @@ export const manual = (
     id: "retry",
     title: "When to repeat, and when never to pay again",
     blocks: [
-      ...text(Words.retry),
       {
         _tag: "Table",
         head: ["Status", "What it means"],

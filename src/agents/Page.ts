@@ -1,12 +1,13 @@
-/** The manual as a page of plain markup without scripts, for people and crawlers. */
+/** The manual as a page, complete without its one script, which copies code. */
 import { assetPath, preloads } from "../platform/Assets.ts"
 import { type Html, html } from "../platform/Html.ts"
 import type { Block, Section } from "./Section.ts"
 import * as Words from "./Words.ts"
 
-/** The page runs no script and loads nothing from elsewhere. */
+/** The page loads nothing from elsewhere. */
 export const policy = [
   "default-src 'none'",
+  "script-src 'self'",
   "style-src 'self'",
   "img-src 'self'",
   "font-src 'self'",
@@ -28,7 +29,7 @@ const said: Readonly<Record<string, string>> = {
   prints: "What they print",
 }
 
-const written = (block: Block): Html => {
+const written = (block: Block, id: string): Html => {
   switch (block._tag) {
     case "Text":
       return html`<p>${inline(block.text)}</p> `
@@ -65,12 +66,17 @@ const written = (block: Block): Html => {
         </table>
       </div> `
     case "Code":
-      return html`<pre
-        class="${block.language}"
-        tabindex="0"
-        role="group"
-        aria-label="${said[block.language] ?? "Code"}"
-      ><code>${block.code}</code></pre> `
+      return html`<div class="code">
+        <button class="copy" type="button" data-copy="${id}" aria-label="Copy ${said[block.language] ?? "code"}">
+          Copy
+        </button>
+        <pre
+          class="${block.language}"
+          tabindex="0"
+          role="group"
+          aria-label="${said[block.language] ?? "Code"}"
+        ><code id="${id}">${block.code}</code></pre>
+      </div> `
   }
 }
 
@@ -89,6 +95,7 @@ export const page = (publicUrl: string, sections: ReadonlyArray<Section>): strin
         <link rel="icon" href="/style/icon.svg" type="image/svg+xml" />
         ${preloads()}
         <link rel="stylesheet" href="${assetPath("/agents/page.css")}" />
+        <script type="module" src="${assetPath("/agents/main.js")}"></script>
       </head>
       <body>
         <a class="skip button" href="#main">Skip to the content</a>
@@ -110,7 +117,7 @@ export const page = (publicUrl: string, sections: ReadonlyArray<Section>): strin
             ({ blocks, id, title }) =>
               html`<section aria-labelledby="${id}">
                 <h2 id="${id}">${title}</h2>
-                ${blocks.map(written)}
+                ${blocks.map((block, index) => written(block, `${id}-${index}`))}
               </section> `,
           )}
         </main>

@@ -129,9 +129,9 @@ export const acting = (url: string): ReadonlyArray<Section> => [
     blocks: [
       ...text("Draw a key for this purchase and seal your words. Keep all four."),
       sealing("The heron will return by May."),
-      ...text("Ask what it costs. Nothing is reserved; `PAYMENT-REQUIRED` holds the same challenge as base64."),
+      ...text("Ask what it costs. `PAYMENT-REQUIRED` holds the same challenge as base64."),
       asks(`POST ${url}${setWitnessStone.path}`, stone, "402 challenge = body.challenge"),
-      ...text("Check amount, network, asset and `payTo` against the prices above, and sign exactly this offer, once."),
+      ...text("Check this offer against the prices above, and sign it once."),
       values(`${signing}\npayment = await signed(challenge)`),
       ...text("The same request again, with the payment."),
       pays(`POST ${url}${setWitnessStone.path}`, stone, "201 id = body.record.id", unknownYet),
@@ -144,7 +144,7 @@ export const acting = (url: string): ReadonlyArray<Section> => [
     title: "How to reveal and unseal",
     blocks: [
       ...text(
-        "Free, once, and for good. Words and salt become public. Words that look like a link, a wallet or an address stay hidden with their salt.",
+        "Free, once, and for good. Words and salt become public. Words like a link, a wallet or an address stay hidden.",
       ),
       http(`POST ${url}${at(revealWitnessStone.path, "{id}")}`, {
         body: '{"salt":"{salt}","text":"{words}"}',

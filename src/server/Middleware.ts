@@ -119,6 +119,7 @@ const headers = {
   openUncached: Headers.fromInput({ ...open, ...uncached }),
   /** A room's answer is for one reader at one time. */
   room: Headers.fromInput(uncached),
+  roomRefusal: Headers.fromInput({ ...uncached, link: '</docs/errors>; rel="help"' }),
   /** The page sets its own headers and admits no other origin. */
   roomPage: Headers.empty,
 }
@@ -179,6 +180,9 @@ const headersOf = (request: Request, response: Response) => {
   return kept ? headers.open : headers.openUncached
 }
 
+/** The body of a room's refusal is fixed, so the page of its codes is linked in a header. */
+const roomHeadersOf = ({ status }: Response) => (status >= 400 ? headers.roomRefusal : headers.room)
+
 /** Browsers may use the room from its own pages only. Programs send no `Origin`. */
 const isForeign = (request: HttpServerRequest.HttpServerRequest, own: ReadonlySet<string>) =>
   request.headers["origin"] !== undefined && !own.has(request.headers["origin"])
@@ -195,7 +199,7 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
 
       const finished = (request: Request, isRoom: boolean, response: Response) => {
         const told = explain(routes, request, response)
-        return HttpServerResponse.setHeaders(told, isRoom ? headers.room : headersOf(request, told))
+        return HttpServerResponse.setHeaders(told, isRoom ? roomHeadersOf(told) : headersOf(request, told))
       }
 
       /** Completed responses by the cached one they come from. */

@@ -12,12 +12,13 @@ const source = import.meta.dirname
 const isEntry = (file: string) => /^[a-z0-9]+\/(?:page\.css|main\.ts|[a-z]+\.svg)$/u.test(file)
 
 /**
- * The checks of the log, the hashing of files, the reference and the room are bundled alone: code shared with other modules would become
- * chunks, and every page would pay a request for each.
+ * The checks of the log, the hashing of files, the manual, the reference and the room are bundled alone: code shared
+ * with other modules would become chunks, and every page would pay a request for each.
  */
 const alone = [
   { in: "v2/proof/log.ts", out: "v2/log" },
   { in: "v2/words/file.ts", out: "v2/file" },
+  "agents/main.ts",
   "docs/main.ts",
   "signals/main.ts",
 ]

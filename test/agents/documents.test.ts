@@ -30,10 +30,12 @@ const newAgent = (before?: (request: Request) => Promise<void>) =>
 
 /** The same blocks as a browser shows them. */
 const programOfPage = (page: string): ReadonlyArray<Block> =>
-  [...page.matchAll(/<pre\s+class="(http|values)"[^>]*><code>([\s\S]*?)<\/code>/gu)].map(([, language, text = ""]) => ({
-    language: language === "http" ? "http" : "values",
-    text: unescaped(text),
-  }))
+  [...page.matchAll(/<pre\s+class="(http|values)"[^>]*><code[^>]*>([\s\S]*?)<\/code>/gu)].map(
+    ([, language, text = ""]) => ({
+      language: language === "http" ? "http" : "values",
+      text: unescaped(text),
+    }),
+  )
 
 const acts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

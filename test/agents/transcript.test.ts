@@ -17,7 +17,7 @@ const run = promisify(execFile)
 /** Code blocks of the section for a terminal: their language and what a reader would copy. */
 const blocksOf = (page: string) => {
   const section = /<section aria-labelledby="terminal">([\s\S]*?)<\/section>/u.exec(page)?.[1] ?? ""
-  return [...section.matchAll(/<pre\s+class="(\w+)"[^>]*><code>([\s\S]*?)<\/code>/gu)].map((match) => ({
+  return [...section.matchAll(/<pre\s+class="(\w+)"[^>]*><code[^>]*>([\s\S]*?)<\/code>/gu)].map((match) => ({
     language: match[1] ?? "",
     text: unescaped(match[2] ?? ""),
   }))

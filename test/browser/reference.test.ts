@@ -16,6 +16,21 @@ guide("the reference of the API", (it) => {
     await page.locator("#health").waitFor()
   })
 
+  it("shows all examples in one language, and remembers it", async ({ visit }) => {
+    const { page, url } = await visit("/docs")
+    const sample = (kind: string) => page.locator(`#listSpirits-${kind}`)
+    await sample("curl").waitFor()
+    await page.getByLabel("Python", { exact: true }).check()
+    await sample("python").waitFor()
+    assert.isFalse(await sample("curl").isVisible())
+    await page.goto(`${url}/docs#readRoom`)
+    await page.reload()
+    await page.locator("#readRoom-python").waitFor()
+    assert.isFalse(await page.locator("#readRoom-curl").isVisible())
+    await page.getByLabel("Command", { exact: true }).check()
+    await page.locator("#health-curl").waitFor()
+  })
+
   it("asks the server: a read is answered, an act is offered, and a broken line is our own sentence", async ({
     visit,
   }) => {

@@ -6,6 +6,7 @@ import { promisify } from "node:util"
 import { gzipSync } from "node:zlib"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { addressOf } from "../../src/pages/reference/Errors.ts"
 import { commands } from "../../src/pages/reference/Examples.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { unescaped } from "../lab/Html.ts"
@@ -71,10 +72,10 @@ suite("the reference of the API", world(), (it) => {
     assert.strictEqual(JSON.parse(text).servers[0].url, url)
   })
 
-  it("has every operation, with an example of curl and one of TypeScript", function* () {
+  it("has every operation, with an example in each language", function* () {
     const ids = operations.map(({ operationId }) => operationId).sort()
     const text = yield* docs
-    for (const kind of ["curl", "typescript"]) {
+    for (const kind of ["curl", "typescript", "python", "go"]) {
       assert.deepStrictEqual(
         samplesIn(text, kind)
           .map(([id]) => id)
@@ -144,11 +145,53 @@ suite("the reference of the API", world(), (it) => {
     patience(60),
   )
 
+  it(
+    "shows Python that runs: reads are answered, and what is sold is offered",
+    function* () {
+      const samples = new Map(samplesIn(yield* docs, "python"))
+      const run = (id: string) => Effect.promise(() => shell("python3", ["-c", samples.get(id) ?? ""]))
+      assert.match((yield* run("listSpirits")).stdout, /^200 \{.*'moss-hare'/u)
+      assert.match((yield* run("setWitnessStone")).stdout, /^402 \{.*'payment_required'/u)
+      assert.match((yield* run("createRoom")).stdout, /^201 \{/u)
+      for (const [id, sample] of samples) {
+        yield* Effect.promise(() =>
+          shell("python3", ["-c", "import ast, sys; ast.parse(sys.argv[1], sys.argv[2])", sample, id]),
+        )
+      }
+    },
+    patience(60),
+  )
+
+  it("gives each code a page, which its body links", function* ({ url }) {
+    const refused = yield* ask(`${url}/api/witness/6f1c2d3e-4b5a-4c7d-8e9f-0a1b2c3d4e5f`)
+    assert.strictEqual(refused.json.docs, "/docs/errors/witness_not_found")
+    const page = yield* ask(`${url}${String(refused.json.docs)}`)
+    assert.strictEqual(page.status, 200)
+    assert.include(unescaped(page.text), String(refused.json.message))
+    const room = yield* ask(`${url}/api/rooms/none`)
+    assert.strictEqual(room.headers.get("link"), '</docs/errors>; rel="help"')
+    assert.hasAllKeys(room.json, ["error"], "the body of a room's refusal is fixed")
+    const list = (yield* ask(`${url}/docs/errors`)).text
+    assert.include(list, '"/docs/errors/UNAUTHORIZED"')
+    const codes = [...list.matchAll(/href="(\/docs\/errors\/\w+)"/gu)].map(([, path = ""]) => path)
+    const written = textOf("schema/openapi.json").matchAll(/"code": \{[^}]*?"enum": \[\s*"(\w+)"\s*\]/gu)
+    for (const [, code = ""] of written) {
+      if (code !== "settlement_pending") assert.include(codes, `/docs/errors/${code}`)
+    }
+    for (const path of codes) {
+      assert.strictEqual((yield* ask(`${url}${path}`)).status, 200, path)
+      const plain = yield* ask(`${url}${path}.md`)
+      assert.strictEqual(plain.headers.get("content-type"), "text/markdown; charset=utf-8", path)
+      assert.match(plain.text, /^# `\w+`, \d{3}$/mu)
+    }
+    assert.strictEqual((yield* ask(`${url}/docs/errors/no_such_code`)).status, 404)
+  })
+
   it("is there as Markdown too, with every operation, body and code", function* ({ url }) {
     const { headers, status, text } = yield* ask(`${url}/docs.md`)
     assert.deepStrictEqual([status, headers.get("content-type")], [200, "text/markdown; charset=utf-8"])
     for (const { method, path } of operations) assert.include(text, `\`${method} ${path}\``)
-    assert.include(text, "| 409 `witness_ceiling_today` |")
+    assert.include(text, `| 409 [\`witness_ceiling_today\`](${addressOf("witness_ceiling_today")}.md) |`)
     assert.include(text, "| `commitment` | text, 64 characters, matching `^[0-9a-f]{64}$` |")
     assert.include(text, '-H "Idempotency-Key: $KEY"')
   })

@@ -13,6 +13,8 @@ const Plain = Schema.Struct({
   pattern: Schema.optionalKey(Schema.String),
   minimum: Schema.optionalKey(Schema.Finite),
   maximum: Schema.optionalKey(Schema.Finite),
+  minItems: Schema.optionalKey(Schema.Finite),
+  maxItems: Schema.optionalKey(Schema.Finite),
   required: Schema.optionalKey(Schema.Array(Schema.String)),
   examples: Schema.optionalKey(Schema.Array(Schema.Json)),
   default: Schema.optionalKey(Schema.Json),
@@ -94,7 +96,7 @@ export const wordsFor = (forms: Forms, given: Form): string => {
     case "null":
       return "null"
     case "array":
-      return `list: ${wordsFor(forms, form.items ?? {})}`
+      return `list${range(form.minItems, form.maxItems, " items")}: ${wordsFor(forms, form.items ?? {})}`
     case "object":
       return "object"
     default:
@@ -159,12 +161,20 @@ export const exampleOf = (forms: Forms, given: Form): Schema.Json => {
   return form.type === "integer" || form.type === "number" ? (form.minimum ?? 0) : null
 }
 
-export const codesOf = (forms: Forms, form: Form): ReadonlyArray<readonly [code: string, meaning: string]> => {
+/** A code that a form holds: the altar's `code`, or the `error.code` of a room. */
+export interface Code {
+  readonly code: string
+  readonly meaning: string
+  readonly form: Form
+}
+
+export const codesOf = (forms: Forms, form: Form): ReadonlyArray<Code> => {
   const whole = resolved(forms, form)
   const others = whole.anyOf ?? whole.oneOf
   if (others !== undefined) return others.flatMap((one) => codesOf(forms, one))
+  const meaning = whole.description ?? ""
   const { code, error } = whole.properties ?? {}
-  if (error !== undefined) return codesOf(forms, error).map(([name]) => [name, whole.description ?? ""])
+  if (error !== undefined) return codesOf(forms, error).map((one) => ({ ...one, meaning, form: whole }))
   const values = code === undefined ? [] : (resolved(forms, code).enum ?? [])
-  return values.map((value) => [String(value), whole.description ?? ""])
+  return values.map((value) => ({ code: String(value), meaning, form: whole }))
 }

@@ -1,4 +1,5 @@
 /** The reference as Markdown. */
+import { addressOf } from "./Errors.ts"
 import { examplesOf } from "./Examples.ts"
 import { type Forms, type Member, membersOf } from "./Form.ts"
 import { answerOf, bodyOf, type Operation, parametersOf, type Reference, statusesOf } from "./Operations.ts"
@@ -30,7 +31,7 @@ const operationOf = (publicUrl: string, forms: Forms, operation: Operation): Rea
     ...table(
       ["Status and code", "Meaning"],
       statusesOf(forms, operation).map(({ code, meaning, status }) => [
-        code === "" ? status : `${status} \`${code}\``,
+        code === "" ? status : `${status} [\`${code}\`](${addressOf(code)}.md)`,
         meaning,
       ]),
     ),

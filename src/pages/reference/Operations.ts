@@ -92,15 +92,21 @@ export const parametersOf = (forms: Forms, { parameters = [] }: Operation) =>
     place,
   }))
 
-export const statusesOf = (forms: Forms, { responses }: Operation) =>
+export interface Status {
+  readonly status: string
+  /** Empty for an answer that is no refusal. */
+  readonly code: string
+  readonly meaning: string
+  readonly form: Form | undefined
+}
+
+export const statusesOf = (forms: Forms, { responses }: Operation): ReadonlyArray<Status> =>
   Object.entries(responses).flatMap(([status, { content, description }]) => {
     const form = content?.["application/json"]?.schema
     const codes = Number(status) < 400 || form === undefined ? [] : codesOf(forms, form)
-    return (codes.length === 0 ? [["", ""] as const] : codes).map(([code, meaning]) => ({
-      status,
-      code,
-      meaning: meaning === "" ? description : meaning,
-    }))
+    return codes.length === 0
+      ? [{ status, code: "", meaning: description, form }]
+      : codes.map((one) => ({ status, ...one, meaning: one.meaning === "" ? description : one.meaning }))
   })
 
 export const isPaid = ({ security = [] }: Operation) => security.some((one) => "x402" in one)

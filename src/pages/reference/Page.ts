@@ -2,7 +2,7 @@
 import type { Schema } from "effect"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Page } from "../templates/Layout.ts"
-import { examplesOf } from "./Examples.ts"
+import { addressOf, root } from "./Errors.ts"
 import { exampleOf, type Forms, type Member, membersOf } from "./Form.ts"
 import {
   answerOf,
@@ -15,21 +15,10 @@ import {
   type Reference,
   statusesOf,
 } from "./Operations.ts"
-
-/** Every second piece of a text split at backticks is code. */
-const inline = (text: string): ReadonlyArray<Html | string> =>
-  text.split("`").map((piece, index) => (index % 2 === 1 ? html`<code>${piece}</code>` : piece))
+import { inline, json } from "./Parts.ts"
+import { choice, samples, shownAnswers } from "./Samples.ts"
 
 const anchorOf = (title: string) => title.toLowerCase().replace(/\W+/gu, "-")
-
-const copied = (id: string, what: string) =>
-  html`<button class="copy" type="button" data-copy="${id}" aria-label="Copy ${what}">Copy</button>`
-
-const pre = (id: string, label: string, text: string) =>
-  html`<div class="sample">
-    ${copied(id, label)}
-    <pre tabindex="0" role="group" aria-label="${label}"><code id="${id}">${text}</code></pre>
-  </div>`
 
 const choicesOf = (choices: ReadonlyArray<Schema.Json>) =>
   choices.length === 0
@@ -39,26 +28,15 @@ const choicesOf = (choices: ReadonlyArray<Schema.Json>) =>
         <p>${choices.map((choice) => html`<code>${String(choice)}</code> `)}</p>
       </details>`
 
-const row = ({ choices, description, isRequired, path, words }: Member) =>
-  html`<tr>
-    <th scope="row"><code>${path}</code>${isRequired ? "" : html` <span class="quiet">optional</span>`}</th>
-    <td>${inline(words)}</td>
-    <td>${inline(description)}${choicesOf(choices)}</td>
-  </tr>`
+const field = ({ choices, description, isRequired, path, words }: Member) =>
+  html`<dt><code>${path}</code> <span class="quiet">${inline(words)}${isRequired ? "" : ", optional"}</span></dt>
+    <dd>${inline(description)}${choicesOf(choices)}</dd>`
 
-const table = (caption: string, rows: ReadonlyArray<Html>) =>
+const fields = (caption: string, rows: ReadonlyArray<Html>) =>
   rows.length === 0
     ? ""
-    : html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}">
-        <table>
-          <caption>
-            ${caption}
-          </caption>
-          <tbody>
-            ${rows}
-          </tbody>
-        </table>
-      </div>`
+    : html`<h4>${caption}</h4>
+        <dl class="fields">${rows}</dl>`
 
 const places = [
   ["path", "In the path"],
@@ -68,52 +46,35 @@ const places = [
 
 const parameters = (forms: Forms, operation: Operation) => {
   const all = parametersOf(forms, operation)
-  return places.map(([place, caption]) => table(caption, all.filter((one) => one.place === place).map(row)))
+  return places.map(([place, caption]) => fields(caption, all.filter((one) => one.place === place).map(field)))
 }
 
 const body = (forms: Forms, operation: Operation) => {
   const form = bodyOf(operation)
-  return form === undefined ? "" : table("Body", membersOf(forms, form).map(row))
+  return form === undefined ? "" : fields("Body", membersOf(forms, form).map(field))
 }
 
-const json = (value: Schema.Json) => JSON.stringify(value, null, 2)
-
+/** The members of the answer, folded: the example beside them shows the same. */
 const answer = (forms: Forms, operation: Operation) => {
   const found = answerOf(operation)
   if (found === undefined) return ""
   const [status, form] = found
   return html`<details>
-    <summary>The answer, ${status}</summary>
-    ${pre(`${operation.operationId}-answer`, "Example answer", json(exampleOf(forms, form)))}
-    ${table("Members of the answer", membersOf(forms, form).map(row))}
+    <summary>Members of the answer, ${status}</summary>
+    <dl class="fields">${membersOf(forms, form).map(field)}</dl>
   </details>`
 }
 
-const answers = (forms: Forms, operation: Operation) => {
-  const rows = statusesOf(forms, operation).map(
-    ({ code, meaning, status }) =>
-      html`<tr>
-        <th scope="row">${status}</th>
-        <td>${code === "" ? "" : html`<code>${code}</code>`}</td>
-        <td>${inline(meaning)}</td>
-      </tr>`,
+/** Each status with its codes. A code leads to its page, which shows its body. */
+const answers = (forms: Forms, operation: Operation) =>
+  fields(
+    "Answers",
+    statusesOf(forms, operation).map(
+      ({ code, meaning, status }) =>
+        html`<dt><b>${status}</b> ${code === "" ? "" : html`<a href="${addressOf(code)}"><code>${code}</code></a>`}</dt>
+          <dd>${inline(meaning)}</dd>`,
+    ),
   )
-  return html`<details>
-    <summary>Every status and code, ${rows.length}</summary>
-    ${table("Statuses and codes", rows)}
-  </details>`
-}
-
-const samples = (publicUrl: string, forms: Forms, operation: Operation) =>
-  html`<div class="samples">
-    ${examplesOf(publicUrl, forms, operation).map(
-      ({ name, text }, index) =>
-        html`<details name="${operation.operationId}-samples" ${index === 0 ? html`open` : ""}>
-          <summary>${name}</summary>
-          ${pre(`${operation.operationId}-${name.toLowerCase()}`, `${name} example`, text)}
-        </details>`,
-    )}
-  </div>`
 
 const input = (forms: Forms, operation: Operation, { name, in: place, required, schema }: Parameter) => {
   const id = `${operation.operationId}-${place}-${name}`
@@ -179,9 +140,12 @@ const operationOf = (publicUrl: string, forms: Forms, operation: Operation) =>
   html`<article class="operation" id="${operation.operationId}" data-operation>
     <h3><a href="#${operation.operationId}">${operation.summary}</a></h3>
     <p class="route"><span class="method">${operation.method}</span> <code>${operation.path}</code></p>
-    ${operation.description === undefined ? "" : html`<p>${inline(operation.description)}</p>`}
-    ${samples(publicUrl, forms, operation)} ${parameters(forms, operation)} ${body(forms, operation)}
-    ${answer(forms, operation)} ${answers(forms, operation)} ${tryIt(forms, operation)}
+    ${operation.description === undefined ? "" : html`<p class="about">${inline(operation.description)}</p>`}
+    <div class="code">${samples(publicUrl, forms, operation)} ${shownAnswers(forms, operation)}</div>
+    <div class="text">
+      ${parameters(forms, operation)} ${body(forms, operation)} ${answer(forms, operation)} ${answers(forms, operation)}
+      ${tryIt(forms, operation)}
+    </div>
   </article>`
 
 const chapterOf = (publicUrl: string, forms: Forms, { description, operations, title }: Chapter) =>
@@ -227,11 +191,11 @@ export const page = (publicUrl: string, { chapters, description, forms, version 
       <p>${description}</p>
       <p>
         Version ${version}, generated from the contract that the server runs. The same as a document for generators:
-        <a href="/openapi.json">openapi.json</a>; as Markdown: <a href="/docs.md">docs.md</a>. For agents, in plain
-        words: <a href="/for-agents">for agents</a>.
+        <a href="/openapi.json">openapi.json</a>; as Markdown: <a href="/docs.md">docs.md</a>. Every error code:
+        <a href="${root}">error codes</a>. For agents, in plain words: <a href="/for-agents">for agents</a>.
       </p>
     </header>
     ${contents(chapters)}
-    <div class="operations">${chapters.map((chapter) => chapterOf(publicUrl, forms, chapter))}</div>
+    <div class="operations">${choice}${chapters.map((chapter) => chapterOf(publicUrl, forms, chapter))}</div>
   </div>`,
 })

@@ -1,0 +1,4 @@
+/** The copy buttons of the manual. */
+import { start } from "../v2/page/copy.ts"
+
+start()
