@@ -162,7 +162,7 @@ const isOfRoom = (path: string) => path.startsWith("/api/rooms") || ["/api/healt
 
 const linkHelp = (paths: Document["paths"]) => {
   for (const [path, operations] of Object.entries(paths)) {
-    if (!isOfRoom(path)) continue
+    if (!path.startsWith("/api/rooms")) continue
     for (const [status, response] of Object.values(operations).flatMap(({ responses }) => Object.entries(responses))) {
       if (Number(status) >= 400) response.headers = { ...response.headers, Link: help }
     }
