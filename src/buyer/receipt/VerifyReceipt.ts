@@ -15,6 +15,7 @@ import { leaf } from "../log/WebCrypto.ts"
 import { authorityChecks, type ContractSigned } from "./Authority.ts"
 import { checked, holds, open, type ReceiptCheck, same, unless } from "./Checks.ts"
 import { claimsOf, fromBase64Url, openJws, type OpenedJws, type ReceiptClaims } from "./Jws.ts"
+import { uncheckedOf } from "./ProofChecks.ts"
 import { linkOf, readReceiptFile, type ReceiptFile } from "./ReceiptFile.ts"
 
 export interface ReceiptTrust {
@@ -86,7 +87,12 @@ const recordCheck = ({ record }: ReceiptFile, claims: ReceiptClaims) =>
     return holds("record", "The record is the one that was signed.")
   })
 
-const stoneChecks = async ({ log, record }: ReceiptFile, claims: ReceiptClaims, trust: Trust | undefined) => {
+const stoneChecks = async (
+  { log, record }: ReceiptFile,
+  claims: ReceiptClaims,
+  trust: Trust | undefined,
+  unchecked: Set<string>,
+) => {
   const { stone: signed } = claims
   if (signed === undefined)
     return log === undefined
@@ -110,6 +116,7 @@ const stoneChecks = async ({ log, record }: ReceiptFile, claims: ReceiptClaims, 
     const verdict = await verifyProof(log, linkOf(record), trust)
     if (!verdict.ok) throw new Unproven(verdict.fault, verdict.reason)
     const names = verdict.cosignatures.map(({ name }) => name).join(", ")
+    for (const name of verdict.unchecked) unchecked.add(name)
     return holds(
       "log",
       `The log ${verdict.origin} holds the stone in its tree of ${verdict.size}${names === "" ? "" : `, cosigned by ${names}`}.`,
@@ -127,6 +134,12 @@ const wordsCheck = ({ record, reveal }: ReceiptFile) =>
     if (fault !== undefined) throw new Unproven("malformed", `The record ${fault.summary}.`)
     return holds("words", "The revealed words and their salt are those that were sealed.")
   })
+
+/** The act and the key that a file names; throws its fault. Nothing of it is checked yet. */
+export const namedIn = (text: string) => {
+  const { act, receipt } = readReceiptFile(text)
+  return { act, kid: openJws(receipt).kid }
+}
 
 /** Checks a receipt file. A file that cannot be read, or is signed with another key, has one broken check. */
 export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<ReceiptVerdict> => {
@@ -155,16 +168,19 @@ export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<
     publicKey,
   } = known
   const { authorization } = file
+  /** Log witnesses whose cosignatures this platform cannot check. */
+  const unchecked = new Set<string>()
   const checks = [
     signature,
     await claimsCheck(file, kid, claims, trust.payTo),
     await recordCheck(file, claims),
-    ...(await stoneChecks(file, claims, trust.log)),
+    ...(await stoneChecks(file, claims, trust.log, unchecked)),
     ...(file.actLog === undefined ? [] : [open("acts' log", "The proof of the acts' log was not checked.")]),
     await wordsCheck(file),
     ...(authorization === undefined
       ? [open("key", "The file does not say why this key may sign: compare it with a copy from elsewhere.")]
-      : await authorityChecks(authorization, { kid, x: base64Url(publicKey), claims }, trust)),
+      : await authorityChecks(authorization, { kid, x: base64Url(publicKey), claims }, trust, unchecked)),
+    ...uncheckedOf([...unchecked]),
     open(
       "payment",
       `Transaction ${claims.transaction} was not looked up: a node of ${claims.network} shows the transfer.`,
