@@ -129,6 +129,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
       "/terms",
       "/openapi.json",
       "/llms.txt",
+      "/v2/checker.js",
       "/v2/log.js",
       "/v2/file.js",
       "/api/altars",

@@ -4,6 +4,7 @@ import { entryOf } from "../../../schema/log/Entry.ts"
 import { parseVerifierKey } from "../../../schema/log/Note.ts"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 import { accountOf } from "../../../schema/payments/KeyStatement.ts"
+import { networkName, usdcOn } from "../../../schema/payments/Usdc.ts"
 import { chainHashOf } from "../core/Chain.ts"
 import { checkReveal } from "../core/Commitment.ts"
 import { sha256 } from "../core/Digest.ts"
@@ -56,6 +57,16 @@ const keyOf = (file: ReceiptFile, { kid }: OpenedJws, { key, payTo }: ReceiptTru
   return fromBase64Url(statement.jwk.x)
 }
 
+/** Atomic USDC with at least two decimals. */
+const usdcWords = (atomic: string) => {
+  const digits = atomic.padStart(7, "0")
+  return `${digits.slice(0, -6)}.${digits.slice(-6).replace(/0{1,4}$/u, "")} USDC`
+}
+
+/** The sum, in USDC where the token of the network is known to be that. */
+export const sumOf = ({ amount, asset, network }: Pick<ReceiptClaims, "amount" | "asset" | "network">) =>
+  same(usdcOn(network), asset) ? usdcWords(amount) : `${amount} atomic units of the token ${asset}`
+
 const claimsCheck = (file: ReceiptFile, kid: string, claims: ReceiptClaims, payTo: string | undefined) =>
   checked("claims", async () => {
     const { permalink, record } = file
@@ -75,7 +86,7 @@ const claimsCheck = (file: ReceiptFile, kid: string, claims: ReceiptClaims, payT
     const at = new Date(claims.issuedAt * 1000).toISOString()
     return holds(
       "claims",
-      `${claims.payer} paid ${claims.amount} atomic units of ${claims.asset} to ${claims.payTo} for ${claims.resourceUrl}, ${at}.`,
+      `${claims.payer} paid ${sumOf(claims)} on ${networkName(claims.network)} to ${claims.payTo} for ${claims.resourceUrl}, ${at}.`,
     )
   })
 
@@ -183,7 +194,7 @@ export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<
     ...uncheckedOf([...unchecked]),
     open(
       "payment",
-      `Transaction ${claims.transaction} was not looked up: a node of ${claims.network} shows the transfer.`,
+      `The transfer was not looked up on ${networkName(claims.network)}; ask a node for transaction ${claims.transaction}.`,
     ),
   ]
   // A key that the file itself names counts only with its authorization.

@@ -95,6 +95,7 @@ export const checker = ({ keys, log }: CheckerView): Page => ({
     </header>
     <section
       id="checker"
+      class="chain-state"
       aria-label="Check a file"
       data-checker
       data-keys="${JSON.stringify(keys)}"
@@ -104,7 +105,7 @@ export const checker = ({ keys, log }: CheckerView): Page => ({
         Without script, the command checks the same: <code>spirit-altar verify --receipt FILE</code> or
         <code>spirit-altar verify-proof FILE</code>.
       </p>
-      <div class="scripted column">
+      <div class="scripted">
         <div class="ask take">
           <label for="checker-file">The file</label
           ><input class="field" id="checker-file" type="file" data-file aria-describedby="checker-file-note" /><small
@@ -124,21 +125,23 @@ export const checker = ({ keys, log }: CheckerView): Page => ({
             placeholder="Paste a receipt file or a proof"
           ></textarea>
         </p>
-        <div class="checker__found" data-found role="status"><p class="blank">No file yet.</p></div>
-        <form data-asked hidden aria-label="What it is checked with">
+        <form class="ask" data-asked hidden aria-label="What it is checked with">
           <details class="fold" data-with>
             <summary>What it is checked with</summary>
             ${ofReceipt}${ofProof}${ofLog}
           </details>
-          <p class="doors"><button class="button button--main">Check it</button></p>
+          <p><button class="button button--main">Check it</button></p>
         </form>
+      </div>
+      <div class="scripted verdicts">
+        <div data-found role="status"><p class="blank">No file yet.</p></div>
         <div data-outcome role="status"></div>
         <ul class="steps" data-lines role="list" aria-label="The checks"></ul>
       </div>
     </section>
     <section aria-labelledby="means-title">
       ${heading("means-title", "What the words mean")}
-      <dl class="facts column">
+      <dl class="facts">
         <div>
           <dt>Checked</dt>
           <dd>Computed in this browser from the file and the keys above, and right.</dd>
