@@ -41,8 +41,8 @@ const settledBy = Effect.fnUntraced(function* (purchase: Effect.Success<ReturnTy
 
 apart("a charge of a server killed", place, (it) => {
   for (const [when, fault] of [
-    ["with the charge on its way", "holdBefore"],
-    ["with the charge made and its answer kept back", "holdAfter"],
+    ["with the charge in flight", "holdBefore"],
+    ["with the charge made and its response held back", "holdAfter"],
   ] as const) {
     it(`${when} is concluded by the server's next start`, function* () {
       const bank = yield* Processor
