@@ -69,7 +69,7 @@ const chainHead = Effect.gen(function* () {
   const waiting = sql`SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
   const stop: Stop = {
     arrived: waiting.pipe(
-      until("nobody waits for the chain head", (rows) => rows.length > 0),
+      until("no session waits for the chain head", (rows) => rows.length > 0),
       Effect.orDie,
       Effect.asVoid,
     ),
@@ -90,7 +90,7 @@ const mined = () => Purchase.mineAll
 const late = (stop: Stop, purchase: Purchase.Purchase) =>
   Effect.andThen(
     stop.late,
-    Purchase.charges(purchase).pipe(until("what was held never arrived", ({ charged }) => charged > 0)),
+    Purchase.charges(purchase).pipe(until("the held request never arrived", ({ charged }) => charged > 0)),
   )
 
 const outlived = () => Purchase.passExpiry

@@ -44,7 +44,7 @@ const lookedAgain = Effect.fnUntraced(function* (url: string, purchase: Purchase
   yield* Purchase.reconcile(url, purchase).pipe(
     Effect.tap((answer) => Effect.sync(() => Purchase.assertPending(url, purchase, answer))),
     Effect.andThen(Purchase.attemptOf(purchase)),
-    until("nobody looked again", (attempt) => (attempt?.checks ?? 0) > before),
+    until("no sweep inquired again", (attempt) => (attempt?.checks ?? 0) > before),
   )
 })
 

@@ -136,7 +136,7 @@ apart("after the claim, a facilitator that", sweeping, (it) => {
     yield* facilitator.calm
     for (const purchase of purchases) {
       yield* Effect.andThen(anHourLater(purchase), attemptOf(purchase)).pipe(
-        until("nobody looks", ({ checks }) => checks >= 4, 60),
+        until("no sweep inquires", ({ checks }) => checks >= 4, 60),
       )
     }
     assert.strictEqual(facilitator.asked(), 2)

@@ -243,7 +243,7 @@ describe("a refund", { concurrent: true }, () => {
         const done = yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
         assert.strictEqual(done.code, 0, done.stderr)
         yield* sql`SELECT checks FROM payment_attempts WHERE act = 'refund' AND checks > 2`.pipe(
-          until("nobody looked", (rows) => rows.length > 0),
+          until("no sweep inquired", (rows) => rows.length > 0),
         )
         yield* Refunds.becomes(bought.transaction, "REFUND_PENDING")
         yield* aDayLater

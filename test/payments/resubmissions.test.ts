@@ -57,7 +57,7 @@ apart("a settled transfer whose block was orphaned", proxiedServer("facilitator"
       looks += 1
       return true
     })
-    const looking = (so: number) => Effect.sync(() => looks).pipe(until("nobody looks", (now) => now >= so))
+    const looking = (so: number) => Effect.sync(() => looks).pipe(until("no sweep inquires", (now) => now >= so))
     yield* hasten
     const first = yield* Effect.forkChild(one.sweep)
     yield* looking(1)

@@ -81,7 +81,7 @@ apart("the knowledge whether a facilitator settles", Layer.empty, (it) => {
     assert.strictEqual(questions, 1)
   })
 
-  it("is missing while the facilitator limits requests, and sales continue meanwhile", function* () {
+  it("is missing while the facilitator limits requests, and sales continue", function* () {
     const url = yield* serve(async () => json({ error: "slow down" }, 429))
     yield* Effect.gen(function* () {
       const { funds, obstacle } = yield* Settlement
