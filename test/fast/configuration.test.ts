@@ -75,7 +75,7 @@ describe("advice about the configuration", () => {
       [
         "RELAYER_KEYS is read by nobody: is RELAYER_KEY meant?",
         "DATABSE_URL is read by nobody: is DATABASE_URL meant?",
-        "SPIRIT_ALTAR_PORTS is read by nobody: serve --help lists every variable.",
+        "SPIRIT_ALTAR_PORTS is not used: serve --help lists every variable.",
       ],
     )
     assert.deepStrictEqual(adviceFor({ SPIRIT_ALTAR_URL: "http://altar", RELAYER_KEYS: "" }), [])
