@@ -34,7 +34,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("verification of paymen
     const worthless = [paid("a"), paid("a", address("9"))]
     assert.match(yield* fault(worthless, rpc), /^CheckFailed: BROKEN at stone 2: .*names the token 0x9+/u)
     const strange = yield* node({ chainId: "0x7a69" })
-    assert.match(yield* fault(whole, strange.url), /is a node of eip155:31337, where no altar is paid/u)
+    assert.match(yield* fault(whole, strange.url), /is a node of eip155:31337, which altars do not use/u)
   })
 
   effect("ignores the altar's own node, unless it is a sandbox on this machine", function* () {
