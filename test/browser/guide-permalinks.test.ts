@@ -1,6 +1,6 @@
 /** Permalinks: one address, a page for people, the record for programs, and nothing of a visitor's words as markup. */
 import { existsSync } from "node:fs"
-import { assert, describe, it as plain, layer } from "@effect/vitest"
+import { assert, describe, it as plain } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { spirits } from "../../src/altar/Spirits.ts"
@@ -11,14 +11,13 @@ import { preferred } from "../../src/http/Accept.ts"
 import { html } from "../../src/platform/Html.ts"
 import { createActs, createAct, sandbox } from "../lab/browser/Guide.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const meta = (text: string, name: string) =>
   new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`, "u").exec(text)?.[1]
 
-layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
-  const effect = effects(it)
-  effect("answer with a page, the record, or neither, as asked", function* () {
+suite("permalinks", sandbox(), (it) => {
+  it("answer with a page, the record, or neither, as asked", function* () {
     const { url } = yield* TestServer
     const { kept, stone } = yield* createActs
     for (const [path, api] of [
@@ -49,7 +48,7 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
     }
   })
 
-  effect("say in the asked form that there is nothing", function* () {
+  it("say in the asked form that there is nothing", function* () {
     const { url } = yield* TestServer
     for (const [path, code] of [
       ["/acts/00000000-0000-4000-8000-000000000000", "act_not_found"],
@@ -76,7 +75,7 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
     assert.deepStrictEqual([spirit.status, spirit.text.includes("There is no such plate")], [404, true])
   })
 
-  effect("let no word of a visitor become markup", function* () {
+  it("let no word of a visitor become markup", function* () {
     const { url } = yield* TestServer
     const { acts }: { acts: ReadonlyArray<{ readonly permalink: string }> } = JSON.parse(
       (yield* ask(`${url}/api/acts`)).text,
@@ -97,45 +96,41 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
     }
   })
 
-  effect(
-    "are found by id, sequence, commitment, wallet and transaction, and the search says how far it looked",
-    function* () {
-      const { url } = yield* TestServer
-      const { stones }: { stones: ReadonlyArray<Record<"id" | "commitment" | "payer" | "transaction", string>> } =
-        JSON.parse((yield* ask(`${url}/api/witness?limit=1`)).text)
-      const [stone] = stones
-      assert.isDefined(stone)
-      for (const asked of [stone?.id ?? "", "1"]) {
-        const found = yield* ask(`${url}/v2/search?q=${asked}`)
-        assert.strictEqual(found.status, 303)
-        assert.match(found.headers.get("location") ?? "", /^\/witness\/[0-9a-f-]{36}$/u)
-      }
-      for (const asked of [
-        stone?.commitment,
-        stone?.payer,
-        stone?.transaction,
-        stone?.payer?.toUpperCase().replace("0X", "0x"),
-      ]) {
-        const { text } = yield* ask(`${url}/v2/search?q=${asked}`)
-        assert.include(text, `href="/witness/${stone?.id}"`, asked)
-        assert.match(text, /All (?:settled acts|stones) were searched for this/u)
-      }
-      for (const [asked, said] of [
-        ["999999", "The chain has stones 1 to"],
-        ["f".repeat(64), "Nothing found for"],
-        ["hello", "No spirit has this name"],
-        ["?".repeat(80), "so nothing was searched"],
-        ["00000000-0000-4000-8000-000000000000", "All settled acts were searched"],
-      ] as const) {
-        assert.include((yield* ask(`${url}/v2/search?q=${asked}`)).text, said)
-      }
-    },
-  )
+  it("are found by id, sequence, commitment, wallet and transaction, and the search says how far it looked", function* () {
+    const { url } = yield* TestServer
+    const { stones }: { stones: ReadonlyArray<Record<"id" | "commitment" | "payer" | "transaction", string>> } =
+      JSON.parse((yield* ask(`${url}/api/witness?limit=1`)).text)
+    const [stone] = stones
+    assert.isDefined(stone)
+    for (const asked of [stone?.id ?? "", "1"]) {
+      const found = yield* ask(`${url}/v2/search?q=${asked}`)
+      assert.strictEqual(found.status, 303)
+      assert.match(found.headers.get("location") ?? "", /^\/witness\/[0-9a-f-]{36}$/u)
+    }
+    for (const asked of [
+      stone?.commitment,
+      stone?.payer,
+      stone?.transaction,
+      stone?.payer?.toUpperCase().replace("0X", "0x"),
+    ]) {
+      const { text } = yield* ask(`${url}/v2/search?q=${asked}`)
+      assert.include(text, `href="/witness/${stone?.id}"`, asked)
+      assert.match(text, /All (?:settled acts|stones) were searched for this/u)
+    }
+    for (const [asked, said] of [
+      ["999999", "The chain has stones 1 to"],
+      ["f".repeat(64), "Nothing found for"],
+      ["hello", "No spirit has this name"],
+      ["?".repeat(80), "so nothing was searched"],
+      ["00000000-0000-4000-8000-000000000000", "All settled acts were searched"],
+    ] as const) {
+      assert.include((yield* ask(`${url}/v2/search?q=${asked}`)).text, said)
+    }
+  })
 })
 
-layer(sandbox(), { excludeTestServices: true })("the search", (it) => {
-  const effect = effects(it)
-  effect("finds a hash whose first digits read as a number", function* () {
+suite("the search", sandbox(), (it) => {
+  it("finds a hash whose first digits read as a number", function* () {
     const { url } = yield* TestServer
     const decimal = yield* createAct("/api/witness", { commitment: `314159265358${"ab".repeat(26)}` })
     const found = yield* ask(`${url}/v2/search?q=314159265358`)
@@ -144,7 +139,7 @@ layer(sandbox(), { excludeTestServices: true })("the search", (it) => {
       assert.include((yield* ask(`${url}/v2/search?q=${asked}`)).text, "The chain has stones 1 to 1.", asked)
   })
 
-  effect("has an index for everything it is asked for", function* () {
+  it("has an index for everything it is asked for", function* () {
     const sql = yield* SqlClient.SqlClient
     const plans = yield* sql
       .withTransaction(
@@ -182,9 +177,8 @@ layer(sandbox(), { excludeTestServices: true })("the search", (it) => {
   })
 })
 
-layer(sandbox(), { excludeTestServices: true })("a chain that does not hold", (it) => {
-  const effect = effects(it)
-  effect("is said aloud on every page that would show it", function* () {
+suite("a chain that does not hold", sandbox(), (it) => {
+  it("is said aloud on every page that would show it", function* () {
     const { url } = yield* TestServer
     const { stone } = yield* createActs
     const sql = yield* SqlClient.SqlClient
@@ -204,7 +198,7 @@ layer(sandbox(), { excludeTestServices: true })("a chain that does not hold", (i
     assert.strictEqual((yield* ask(`${url}/v2/`)).status, 200)
   })
 
-  effect("nor a database that fails leaves a reader without a page", function* () {
+  it("nor a database that fails leaves a reader without a page", function* () {
     const { url } = yield* TestServer
     const sql = yield* SqlClient.SqlClient
     yield* sql`ALTER TABLE keepers RENAME TO nobody`.pipe(Effect.orDie)

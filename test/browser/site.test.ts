@@ -3,12 +3,12 @@ import { createHash, randomUUID } from "node:crypto"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { request } from "node:http"
 import { join } from "node:path"
-import { assert, describe, it as plain, layer } from "@effect/vitest"
+import { assert, describe, it as plain } from "@effect/vitest"
 import { Effect } from "effect"
 import { build } from "../../src/web/build.ts"
 import { layer as rooms } from "../lab/server/Rooms.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const raw = (url: string, path: string) =>
   Effect.callback<number>((resume) => {
@@ -38,9 +38,8 @@ const built = () =>
     .sort()
     .map((file) => [file.slice(dist.length), createHash("sha256").update(readFileSync(file)).digest("hex")])
 
-layer(rooms(), { excludeTestServices: true })("the site", (it) => {
-  const effect = effects(it)
-  effect("leads from / to /v2/ and keeps the query", function* () {
+suite("the site", rooms(), (it) => {
+  it("leads from / to /v2/ and keeps the query", function* () {
     const { url } = yield* TestServer
     for (const method of ["GET", "HEAD"]) {
       for (const query of ["", "?", "?a=1&b=%2F%3F&a=2"]) {
@@ -52,7 +51,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
     assert.deepStrictEqual([folder.status, folder.headers.get("location")], [301, "/signals/?a=1"])
   })
 
-  effect("serves pages that may load and run what is their own, and nothing else", function* () {
+  it("serves pages that may load and run what is their own, and nothing else", function* () {
     const { url } = yield* TestServer
     const types = {
       "/v2/": "text/html; charset=utf-8",
@@ -73,7 +72,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
     }
   })
 
-  effect("lets a browser keep for a year what is named by its content, and names it in every page", function* () {
+  it("lets a browser keep for a year what is named by its content, and names it in every page", function* () {
     const { url } = yield* TestServer
     const types = {
       "/v2/page.css": "text/css; charset=utf-8",
@@ -110,7 +109,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
     assert.deepStrictEqual([lost.status, lost.headers.get("cache-control")], [404, "no-store"])
   })
 
-  effect("compresses whatever is longer than a kilobyte", function* () {
+  it("compresses whatever is longer than a kilobyte", function* () {
     const { url } = yield* TestServer
     const assets = yield* ask(`${url}/assets.json`)
     const paths = [
@@ -149,7 +148,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
     }
   })
 
-  effect("answers 304 for what is known, and a part of a file when a part is asked for", function* () {
+  it("answers 304 for what is known, and a part of a file when a part is asked for", function* () {
     const { url } = yield* TestServer
     const path = `${url}${yield* assetOf("/signals/main.js")}`
     const plainly = { "accept-encoding": "identity" }
@@ -171,7 +170,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
     assert.strictEqual((yield* ask(path, { headers: again })).status, 304)
   })
 
-  effect("serves nothing outside of itself", function* () {
+  it("serves nothing outside of itself", function* () {
     const { url } = yield* TestServer
     const tricks = [
       "/../package.json",

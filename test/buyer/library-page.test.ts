@@ -3,13 +3,13 @@ import { execFile } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { layer as world, TestServer } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const page = readFileSync(join(root, "docs/library.md"), "utf8")
@@ -37,9 +37,8 @@ const project = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true })),
 )
 
-layer(world(), { excludeTestServices: true })("the program of docs/library.md", (it) => {
-  const effect = effects(it)
-  effect("buys, reveals and keeps in Node with a journal in a file, and a second run pays nothing", function* () {
+suite("the program of docs/library.md", world(), (it) => {
+  it("buys, reveals and keeps in Node with a journal in a file, and a second run pays nothing", function* () {
     assert.strictEqual(programs.length, 1)
     const { url } = yield* TestServer
     const chain = yield* LocalChain

@@ -1,14 +1,14 @@
 /** An altar that lies to a terminal gets neither real money, nor a request to somebody else, nor a word in the clear. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../lab/Patience.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { holding, terminal } from "../lab/Terminal.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
 import { layer as world, newKey, TestServer } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 const bound = patience(300)
@@ -26,9 +26,8 @@ const sandbox = (says: object) =>
 
 const terms = { asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` }
 
-layer(world(), { excludeTestServices: true })("spirit-altar against a hostile altar", (it) => {
-  const effect = effects(it)
-  effect(
+suite("spirit-altar against a hostile altar", world(), (it) => {
+  it(
     "takes no sandbox on a network of real money",
     function* () {
       const at = yield* terminal
@@ -42,7 +41,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar against a hostile al
     bound,
   )
 
-  effect(
+  it(
     "sends nothing to whom a sandbox names, only to the sandbox",
     function* () {
       const at = yield* terminal
@@ -57,7 +56,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar against a hostile al
     bound,
   )
 
-  effect(
+  it(
     "says nothing over plain http to another machine, be it a purchase, a reveal or a room",
     function* () {
       const at = yield* terminal
@@ -80,7 +79,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar against a hostile al
     bound,
   )
 
-  effect(
+  it(
     "is paid for a stone whose reveal fails: says that it is paid, and how to reveal it",
     function* () {
       const at = yield* terminal
@@ -107,7 +106,7 @@ globalThis.fetch = (input, init) =>
     bound,
   )
 
-  effect(
+  it(
     "says how to go on with the journal it was told to use, and that way ends at the right altar",
     function* () {
       const { url } = yield* TestServer

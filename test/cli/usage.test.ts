@@ -9,6 +9,7 @@ import { Console, Effect, Option } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { walletOf } from "../../src/cli/buyer/Wallet.ts"
 import { main } from "../lab/Process.ts"
+import { effect } from "../lab/Suites.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "spirit-altar-usage-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -85,7 +86,7 @@ describe("a call", () => {
 })
 
 describe("a wallet file", () => {
-  it.effect("that others can read is warned of, and one that nobody else can read is not", () =>
+  effect("that others can read is warned of, and one that nobody else can read is not", () =>
     Effect.gen(function* () {
       const said: Array<string> = []
       const error = (...line: ReadonlyArray<unknown>) => void said.push(line.join(" "))

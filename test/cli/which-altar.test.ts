@@ -10,7 +10,7 @@ import { main } from "../lab/Process.ts"
 import { json, open, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
-import { live } from "../lab/Effects.ts"
+import { live } from "../lab/Suites.ts"
 
 const bound = patience(120)
 const key = generatePrivateKey()

@@ -5,6 +5,7 @@ import { Headers, type HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { addressOf, network } from "../../src/limits/Address.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
+import { effect } from "../lab/Suites.ts"
 
 const trusted = ["10.0.0.0/8", "127.0.0.1", "fd00::/8"].map((text) => Result.getOrThrow(network(text)))
 
@@ -113,7 +114,7 @@ const looks = (of: (request: HttpServerRequest.HttpServerRequest) => string, add
 }
 
 describe("beyond what is remembered", () => {
-  it.effect("a flood of addresses gets a pseudonym each, and those before it keep theirs", () =>
+  effect("a flood of addresses gets a pseudonym each, and those before it keep theirs", () =>
     Effect.gen(function* () {
       const { of } = yield* ClientAddress
       const count = 25_000
@@ -130,7 +131,7 @@ describe("beyond what is remembered", () => {
     }).pipe(Effect.provide(addresses)),
   )
 
-  it.effect("10,000 pseudonyms are known again, and with one more all are made anew", () =>
+  effect("10,000 pseudonyms are known again, and with one more all are made anew", () =>
     Effect.gen(function* () {
       const { of } = yield* ClientAddress
       assert.isAbove(looks(of, "11.0.0.1"), 1)

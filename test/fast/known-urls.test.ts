@@ -1,11 +1,12 @@
 /** Which URLs are remembered, and what of a request is looked at again. */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint } from "effect/http-api"
 import { cachedUrl, UrlCache, urlMaximum } from "../../src/http/UrlCache.ts"
+import { effect } from "../lab/Suites.ts"
 
 const request = (path: string, init: RequestInit = {}) =>
   HttpServerRequest.fromWeb(new Request(`http://altar.example${path}`, init))
@@ -22,7 +23,7 @@ const handler = () => Effect.succeed(answered)
 const bounded = UrlCache.layer.pipe(Layer.provide(Layer.succeed(urlMaximum, 2)))
 
 describe("a URL", () => {
-  it.effect("is known after its first request, to HEAD as to GET and to no other method", () =>
+  effect("is known after its first request, to HEAD as to GET and to no other method", () =>
     Effect.gen(function* () {
       const urls = yield* UrlCache
       assert.strictEqual(yield* urls.answer(request("/read"), whole), routed)
@@ -34,7 +35,7 @@ describe("a URL", () => {
     }).pipe(Effect.provide(UrlCache.layer)),
   )
 
-  it.effect("is forgotten when its endpoint has as many newer ones; those of other endpoints stay", () =>
+  effect("is forgotten when its endpoint has as many newer ones; those of other endpoints stay", () =>
     Effect.gen(function* () {
       const urls = yield* UrlCache
       urls.remember({ request: request("/sold", { method: "POST" }), endpoint: guarded }, handler)
@@ -46,7 +47,7 @@ describe("a URL", () => {
     }).pipe(Effect.provide(bounded)),
   )
 
-  it.effect("is not remembered when it is longer than 512 characters", () =>
+  effect("is not remembered when it is longer than 512 characters", () =>
     Effect.gen(function* () {
       const urls = yield* UrlCache
       const long = `/${"a".repeat(600)}`
@@ -55,7 +56,7 @@ describe("a URL", () => {
     }).pipe(Effect.provide(UrlCache.layer)),
   )
 
-  it.effect("goes to the router with headers that do not fit", () =>
+  effect("goes to the router with headers that do not fit", () =>
     Effect.gen(function* () {
       const urls = yield* UrlCache
       const sold = (key: string) => request("/sold", { method: "POST", headers: { "idempotency-key": key } })
@@ -66,7 +67,7 @@ describe("a URL", () => {
   )
 })
 
-it.effect("nothing of the request is kept with its URL", () =>
+effect("nothing of the request is kept with its URL", () =>
   Effect.gen(function* () {
     const urls = yield* UrlCache
     setFlagsFromString("--expose-gc")
@@ -88,7 +89,7 @@ it.effect("nothing of the request is kept with its URL", () =>
   }).pipe(Effect.provide(UrlCache.layer)),
 )
 
-it.effect("a refusal of a known URL is asked for once, and written by the router", () =>
+effect("a refusal of a known URL is asked for once, and written by the router", () =>
   Effect.gen(function* () {
     const urls = yield* UrlCache
     let asked = 0

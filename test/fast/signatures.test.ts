@@ -17,7 +17,7 @@ import * as KeyChecks from "../../src/payments/x402/verification/KeyChecks.ts"
 import { signings } from "../../src/payments/x402/verification/Signing.ts"
 import { digestOf, makeIsSigned, makeRecover, signingLength } from "../../src/payments/x402/verification/SigningKey.ts"
 import * as Thread from "../../src/platform/Thread.ts"
-import { effect, live } from "../lab/Effects.ts"
+import { effect, live } from "../lab/Suites.ts"
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const domain = { ...usdc[baseSepolia], network: baseSepolia } as const

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Logger, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { base64 } from "../../schema/log/Bytes.ts"
@@ -41,7 +41,7 @@ import {
   takeAway,
   layer as world,
 } from "../lab/log/LogFixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const { vkey } = signer
 
@@ -49,10 +49,8 @@ const once = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect,
 
 const rebuilt = Effect.andThen(forget, once(Effect.andThen(integrateAll, publish)))
 
-layer(world, { excludeTestServices: true })("the publisher", (it) => {
-  const effect = effects(it)
-
-  effect("signs what is integrated, once for each size", function* () {
+suite("the publisher", world, (it) => {
+  it("signs what is integrated, once for each size", function* () {
     assert.isTrue(yield* once(publish))
     assert.strictEqual((yield* once(newest)).size, 0)
     yield* settle(300)
@@ -67,7 +65,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     assert.strictEqual(opened.ok && base64(opened.checkpoint.root), base64(log.root))
   })
 
-  effect("dates an unchanged checkpoint anew after ten minutes, and none that does not hold", function* () {
+  it("dates an unchanged checkpoint anew after ten minutes, and none that does not hold", function* () {
     const client = yield* SqlClient.SqlClient
     const before = yield* once(newest)
     const age = (minutes: number) =>
@@ -88,7 +86,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     yield* once(resume)
   })
 
-  effect("signs the same bytes on any number of servers", function* () {
+  it("signs the same bytes on any number of servers", function* () {
     yield* settle(5)
     yield* once(integrateAll)
     yield* Effect.all([once(publish), once(publish), once(publish)], { concurrency: "unbounded" })
@@ -97,34 +95,31 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     assert.lengthOf(rows, 1)
   })
 
-  effect(
-    "signs at most once in the stated time on all servers together, and the next checkpoint covers the rest",
-    function* () {
-      const seldom = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-        Effect.provide(effect, server(256, sharedMemory, undefined, Witnesses.none, 2))
-      yield* settle(1)
-      yield* once(integrateAll)
-      assert.isTrue(yield* seldom(publish))
-      yield* settle(2)
-      yield* once(integrateAll)
-      const early = yield* Effect.all([seldom(publish), seldom(publish), seldom(publish)], {
-        concurrency: "unbounded",
-      })
-      assert.deepStrictEqual(early, [false, false, false])
-      assert.strictEqual((yield* once(newest)).size, 306)
-      const { rest } = yield* once(Effect.flatMap(LogStore, ({ head }) => head))
-      assert.isTrue(rest === 1 || rest === 2, `${rest} seconds`)
-      yield* Effect.sleep("2 seconds")
-      const late = yield* Effect.all([seldom(publish), seldom(publish), seldom(publish)], {
-        concurrency: "unbounded",
-      })
-      assert.deepStrictEqual(late.filter(Boolean), [true], "one of three servers has the turn")
-      assert.strictEqual((yield* once(newest)).size, 308)
-      yield* Effect.sleep("2 seconds")
-    },
-  )
+  it("signs at most once in the stated time on all servers together, and the next checkpoint covers the rest", function* () {
+    const seldom = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.provide(effect, server(256, sharedMemory, undefined, Witnesses.none, 2))
+    yield* settle(1)
+    yield* once(integrateAll)
+    assert.isTrue(yield* seldom(publish))
+    yield* settle(2)
+    yield* once(integrateAll)
+    const early = yield* Effect.all([seldom(publish), seldom(publish), seldom(publish)], {
+      concurrency: "unbounded",
+    })
+    assert.deepStrictEqual(early, [false, false, false])
+    assert.strictEqual((yield* once(newest)).size, 306)
+    const { rest } = yield* once(Effect.flatMap(LogStore, ({ head }) => head))
+    assert.isTrue(rest === 1 || rest === 2, `${rest} seconds`)
+    yield* Effect.sleep("2 seconds")
+    const late = yield* Effect.all([seldom(publish), seldom(publish), seldom(publish)], {
+      concurrency: "unbounded",
+    })
+    assert.deepStrictEqual(late.filter(Boolean), [true], "one of three servers has the turn")
+    assert.strictEqual((yield* once(newest)).size, 308)
+    yield* Effect.sleep("2 seconds")
+  })
 
-  effect("stops where a tile was changed, keeps the reason, and goes on when it is mended", function* () {
+  it("stops where a tile was changed, keeps the reason, and goes on when it is mended", function* () {
     const before = yield* stored
     yield* flipTile(0, 1)
     yield* settle(2)
@@ -148,7 +143,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     assert.deepStrictEqual(yield* stored, yield* expected)
   })
 
-  effect("stops where a published checkpoint was changed", function* () {
+  it("stops where a published checkpoint was changed", function* () {
     const client = yield* SqlClient.SqlClient
     yield* client`UPDATE log_checkpoints SET root = decode(repeat('ab', 32), 'hex')
         WHERE size = (SELECT max(size) FROM log_checkpoints)`
@@ -159,7 +154,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     yield* rebuilt
   })
 
-  effect("adds nothing behind a stone that is not the one it holds, though the chain was hashed anew", function* () {
+  it("adds nothing behind a stone that is not the one it holds, though the chain was hashed anew", function* () {
     const client = yield* SqlClient.SqlClient
     const chain = yield* WitnessChain
     const { links } = yield* chain.segment(1, 1000)
@@ -179,7 +174,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     yield* rebuilt
   })
 
-  effect("says where stones are gone", function* () {
+  it("says where stones are gone", function* () {
     yield* once(grow(1))
     const { size } = yield* stored
     yield* takeAway(1)
@@ -188,7 +183,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     yield* rebuilt
   })
 
-  effect("stays stopped after a backup was restored, which only its own file remembers", function* () {
+  it("stays stopped after a backup was restored, which only its own file remembers", function* () {
     const file = join(newFolder(), "checkpoint")
     const lastSigned = LastSigned.file(file).pipe(Layer.provide(NodeFileSystem.layer))
     const withFile = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, server(256, lastSigned))
@@ -229,7 +224,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     yield* rebuilt
   })
 
-  effect("covers a stone within two seconds, by itself", function* () {
+  it("covers a stone within two seconds, by itself", function* () {
     const { url } = yield* LocalDatabase
     const log = Publisher.layer({ ...signing, publishSeconds: 1 }).pipe(
       Layer.provide(Integrator.layer()),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { concat, Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy } from "../../schema/log/Policy.ts"
@@ -16,7 +16,7 @@ import { renamed } from "../lab/log/Vectors.ts"
 import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const all = StaticLog.entriesOf(16_000)
 
@@ -45,10 +45,8 @@ const newFile = () => join(mkdtempSync(join(tmpdir(), "log-walk-")), "seen.json"
 
 const bundles = (size: number) => Math.ceil(size / 256)
 
-layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTestServices: true })("a walk", (it) => {
-  const effect = effects(it)
-
-  effect("goes on where it was stopped, also to a later checkpoint, and starts anew when it is over", function* () {
+suite("a walk", Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), (it) => {
+  it("goes on where it was stopped, also to a later checkpoint, and starts anew when it is over", function* () {
     const file = newFile()
     const log = yield* StaticLog.serve(all)
     log.size = 15_500
@@ -68,7 +66,7 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
     assert.strictEqual(log.asked, bundles(16_000))
   })
 
-  effect("does not go on from what is no place of its own", function* () {
+  it("does not go on from what is no place of its own", function* () {
     const file = newFile()
     const log = yield* StaticLog.serve(all)
     log.refuse = (index) => index >= 58
@@ -105,29 +103,26 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
     assert.match((yield* Effect.flip(check(log, third))).message, /^THE LOG IS BROKEN: entry 15001: /u)
   })
 
-  effect(
-    "warns as long as nobody but the server has named the key, and believes no log that a policy leaves out",
-    function* () {
-      const file = newFile()
-      const log = yield* StaticLog.serve(all.slice(0, 300))
-      const isItsOwnWord = (vkey: Option.Option<string>, policy?: typeof others) =>
-        Effect.map(check(log, file, vkey, policy), (one) => one.keyIsItsOwnWord)
-      const others = policyOf(`log ${renamed(signer.vkey, "another.example/log")}`)
-      assert.isTrue(yield* isItsOwnWord(Option.none()))
-      assert.isTrue(yield* isItsOwnWord(Option.none()), "that it was heard before makes it nobody else's")
-      for (const vkey of [Option.none<string>(), Option.some(signer.vkey)]) {
-        const refused = yield* Effect.flip(check(log, file, vkey, others))
-        assert.match(`${refused._tag}: ${refused.message}`, /^CheckFailed: .*The policy names other logs/u)
-      }
-      const mine = policyOf(`log ${signer.vkey}`, `log ${renamed(signer.vkey, "another.example/log")}`)
-      assert.isFalse(yield* isItsOwnWord(Option.none(), mine))
-      assert.isFalse(yield* isItsOwnWord(Option.none()), "and once it was named it stays so")
-      const moved = yield* Effect.flip(check(log, file, Option.some(renamed(signer.vkey, "new.example/log"))))
-      assert.match(moved.message, /announced a new log with a new key, name another file with --seen, or remove /u)
-    },
-  )
+  it("warns as long as nobody but the server has named the key, and believes no log that a policy leaves out", function* () {
+    const file = newFile()
+    const log = yield* StaticLog.serve(all.slice(0, 300))
+    const isItsOwnWord = (vkey: Option.Option<string>, policy?: typeof others) =>
+      Effect.map(check(log, file, vkey, policy), (one) => one.keyIsItsOwnWord)
+    const others = policyOf(`log ${renamed(signer.vkey, "another.example/log")}`)
+    assert.isTrue(yield* isItsOwnWord(Option.none()))
+    assert.isTrue(yield* isItsOwnWord(Option.none()), "that it was heard before makes it nobody else's")
+    for (const vkey of [Option.none<string>(), Option.some(signer.vkey)]) {
+      const refused = yield* Effect.flip(check(log, file, vkey, others))
+      assert.match(`${refused._tag}: ${refused.message}`, /^CheckFailed: .*The policy names other logs/u)
+    }
+    const mine = policyOf(`log ${signer.vkey}`, `log ${renamed(signer.vkey, "another.example/log")}`)
+    assert.isFalse(yield* isItsOwnWord(Option.none(), mine))
+    assert.isFalse(yield* isItsOwnWord(Option.none()), "and once it was named it stays so")
+    const moved = yield* Effect.flip(check(log, file, Option.some(renamed(signer.vkey, "new.example/log"))))
+    assert.match(moved.message, /announced a new log with a new key, name another file with --seen, or remove /u)
+  })
 
-  effect("finds an entry, a tile and a history that was changed, and one that shrank", function* () {
+  it("finds an entry, a tile and a history that was changed, and one that shrank", function* () {
     const file = newFile()
     const log = yield* StaticLog.serve(all)
     log.size = 3_000
@@ -189,7 +184,7 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
     assert.strictEqual((yield* check(log, file)).continues, 3_000)
   })
 
-  effect("that ends after a newer one leaves what that remembered, and keeps one that it cannot compare", function* () {
+  it("that ends after a newer one leaves what that remembered, and keeps one that it cannot compare", function* () {
     const file = newFile()
     const seen = () => JSON.parse(readFileSync(file, "utf8"))
     const log = yield* StaticLog.serve(all)

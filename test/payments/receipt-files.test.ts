@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { randomUUID } from "node:crypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Console, Effect, Layer, Option, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ReceiptFile } from "../../schema/altar/ReceiptFile.ts"
@@ -15,6 +15,7 @@ import { verifyReceipt } from "../../src/buyer/index.ts"
 import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const keyText = Result.getOrThrow(generate("receipts-1"))
 const key = Result.getOrThrow(fromText(keyText)).vkey
@@ -59,11 +60,11 @@ const command = Effect.fnUntraced(function* (text: string, given: Partial<Parame
   return { lines, ended }
 })
 
-layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log: logConfig })), {
-  excludeTestServices: true,
-})("a receipt file", (it) => {
-  it.effect("of a stone holds its receipt, its record, its revealed words and its log proof", () =>
-    Effect.gen(function* () {
+suite(
+  "a receipt file",
+  Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log: logConfig })),
+  (it) => {
+    it("of a stone holds its receipt, its record, its revealed words and its log proof", function* () {
       const { url } = yield* TestServer
       const stone = yield* bought("/api/witness", { commitment: seal(words.salt, words.text), kind: "promise" })
       assert.strictEqual((yield* ask(`${url}/api/witness/${stone.id}/reveal`, post(words))).status, 201)
@@ -89,11 +90,9 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
         (yield* ask(stone.permalink, { headers: { accept: "text/html" } })).text,
         `${stone.id}.receipt.json`,
       )
-    }),
-  )
+    })
 
-  it.effect("of another act is of its record, and no other act's receipt passes as it", () =>
-    Effect.gen(function* () {
+    it("of another act is of its record, and no other act's receipt passes as it", function* () {
       const [one, other] = [yield* bought("/api/acquire/dew-spider", {}), yield* bought("/api/acquire/rain-crow", {})]
       const [first, second] = [yield* ask(one.file), yield* ask(other.file)]
       assert.deepInclude(yield* states(first.text), { ok: "true" })
@@ -101,11 +100,9 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
       const mixed = JSON.stringify({ ...first.json, receipt: second.json["receipt"] })
       assert.deepInclude(yield* states(mixed), { ok: "false" })
       assert.include((yield* ask(one.permalink, { headers: { accept: "text/html" } })).text, `${one.id}.receipt.json`)
-    }),
-  )
+    })
 
-  it.effect("shows no text that an operator hid, and says so", () =>
-    Effect.gen(function* () {
+    it("shows no text that an operator hid, and says so", function* () {
       const sql = yield* SqlClient.SqlClient
       const kept = yield* bought("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
       yield* sql.withTransaction((yield* Moderation).hide(kept.id, "reason"))
@@ -113,21 +110,17 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
       assert.isNull(answer.json["record"])
       assert.notInclude(answer.text, "It is slow.")
       assert.deepInclude(yield* states(answer.text), { ok: "true", signature: "holds", record: "open" })
-    }),
-  )
+    })
 
-  it.effect("is not found where there is no act", () =>
-    Effect.gen(function* () {
+    it("is not found where there is no act", function* () {
       const { url } = yield* TestServer
       for (const id of [randomUUID(), "nonsense"]) {
         const answer = yield* ask(`${url}/acts/${id}.receipt.json`)
         assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "act_not_found"], id)
       }
-    }),
-  )
+    })
 
-  it.effect("is checked by the command with a line for each check, and a forged one fails it", () =>
-    Effect.gen(function* () {
+    it("is checked by the command with a line for each check, and a forged one fails it", function* () {
       const stone = yield* bought("/api/witness", { commitment: newCommitment() })
       const { json, text } = yield* ask(stone.file)
       const good = yield* command(text, { key: Option.some(key) })
@@ -142,16 +135,14 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
       assert.match(String(unnamed.ended), /--key/u)
       const huge = yield* command(" ".repeat(2_000_000), { key: Option.some(key) })
       assert.strictEqual(huge.ended._tag, "Failure")
-    }),
-  )
-})
+    })
+  },
+)
 
-layer(world(), { excludeTestServices: true })("a server without a receipt key", (it) => {
-  it.effect("says that an act has no signed receipt", () =>
-    Effect.gen(function* () {
-      const act = yield* bought("/api/acquire/dew-spider", {})
-      const answer = yield* ask(act.file)
-      assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "receipt_unsigned"])
-    }),
-  )
+suite("a server without a receipt key", world(), (it) => {
+  it("says that an act has no signed receipt", function* () {
+    const act = yield* bought("/api/acquire/dew-spider", {})
+    const answer = yield* ask(act.file)
+    assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "receipt_unsigned"])
+  })
 })

@@ -1,5 +1,5 @@
 /** A short seeded form of `npm run campaign -- hostile`: what went wrong once in it goes wrong each time. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../../src/server/config/Config.ts"
@@ -8,6 +8,7 @@ import { configOf, layer as world, TestServer } from "../../lab/Fixture.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
 import { patience } from "../../lab/Patience.ts"
 import { loopback, newRoom, poll, send } from "../../lab/server/Rooms.ts"
+import { suite } from "../../lab/Suites.ts"
 
 /** Rows of every table but those of rooms and limits. */
 const stored = Effect.gen(function* () {
@@ -20,10 +21,11 @@ const stored = Effect.gen(function* () {
 })
 
 // Addresses are told, so that each has its own share.
-layer(world({}, undefined, { trustedProxies: loopback }), { excludeTestServices: true })(
+suite(
   "a server that is sent thousands of hostile requests",
+  world({}, undefined, { trustedProxies: loopback }),
   (it) => {
-    it.effect(
+    it(
       "answers each as the document says, none with 500, sells nothing, and the next server sweeps what they left",
       () =>
         Effect.gen(function* () {
