@@ -10,15 +10,14 @@ import { usdc } from "../../src/payments/PaymentTerms.ts"
 import { preferred } from "../../src/http/Accept.ts"
 import { html } from "../../src/platform/Html.ts"
 import { createActs, createAct, sandbox } from "../lab/browser/Guide.ts"
-import { ask, TestServer } from "../lab/Fixture.ts"
+import { ask } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
 const meta = (text: string, name: string) =>
   new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`, "u").exec(text)?.[1]
 
 suite("permalinks", sandbox(), (it) => {
-  it("answer with a page, the record, or neither, as asked", function* () {
-    const { url } = yield* TestServer
+  it("answer with a page, the record, or neither, as asked", function* ({ url }) {
     const { kept, stone } = yield* createActs
     for (const [path, api] of [
       [`/acts/${kept.id}`, `/api/acts/${kept.id}`],
@@ -48,8 +47,7 @@ suite("permalinks", sandbox(), (it) => {
     }
   })
 
-  it("say in the asked form that there is nothing", function* () {
-    const { url } = yield* TestServer
+  it("say in the asked form that there is nothing", function* ({ url }) {
     for (const [path, code] of [
       ["/acts/00000000-0000-4000-8000-000000000000", "act_not_found"],
       ["/acts/nothing", "act_not_found"],
@@ -75,8 +73,7 @@ suite("permalinks", sandbox(), (it) => {
     assert.deepStrictEqual([spirit.status, spirit.text.includes("There is no such plate")], [404, true])
   })
 
-  it("let no word of a visitor become markup", function* () {
-    const { url } = yield* TestServer
+  it("let no word of a visitor become markup", function* ({ url }) {
     const { acts }: { acts: ReadonlyArray<{ readonly permalink: string }> } = JSON.parse(
       (yield* ask(`${url}/api/acts`)).text,
     )
@@ -96,8 +93,9 @@ suite("permalinks", sandbox(), (it) => {
     }
   })
 
-  it("are found by id, sequence, commitment, wallet and transaction, and the search says how far it looked", function* () {
-    const { url } = yield* TestServer
+  it("are found by id, sequence, commitment, wallet and transaction, and the search says how far it looked", function* ({
+    url,
+  }) {
     const { stones }: { stones: ReadonlyArray<Record<"id" | "commitment" | "payer" | "transaction", string>> } =
       JSON.parse((yield* ask(`${url}/api/witness?limit=1`)).text)
     const [stone] = stones
@@ -130,8 +128,7 @@ suite("permalinks", sandbox(), (it) => {
 })
 
 suite("the search", sandbox(), (it) => {
-  it("finds a hash whose first digits read as a number", function* () {
-    const { url } = yield* TestServer
+  it("finds a hash whose first digits read as a number", function* ({ url }) {
     const decimal = yield* createAct("/api/witness", { commitment: `314159265358${"ab".repeat(26)}` })
     const found = yield* ask(`${url}/v2/search?q=314159265358`)
     assert.deepStrictEqual([found.status, found.headers.get("location")], [303, `/witness/${decimal.id}`])
@@ -139,8 +136,7 @@ suite("the search", sandbox(), (it) => {
       assert.include((yield* ask(`${url}/v2/search?q=${asked}`)).text, "The chain has stones 1 to 1.", asked)
   })
 
-  it("has an index for everything it is asked for", function* () {
-    const sql = yield* SqlClient.SqlClient
+  it("has an index for everything it is asked for", function* ({ sql }) {
     const plans = yield* sql
       .withTransaction(
         Effect.gen(function* () {
@@ -178,8 +174,7 @@ suite("the search", sandbox(), (it) => {
 })
 
 suite("a chain that does not hold", sandbox(), (it) => {
-  it("is said aloud on every page that would show it", function* () {
-    const { url } = yield* TestServer
+  it("is said aloud on every page that would show it", function* ({ url }) {
     const { stone } = yield* createActs
     const sql = yield* SqlClient.SqlClient
     yield* sql`UPDATE witness_stones SET commitment = ${"e".repeat(64)}`.pipe(Effect.orDie)
@@ -198,9 +193,7 @@ suite("a chain that does not hold", sandbox(), (it) => {
     assert.strictEqual((yield* ask(`${url}/v2/`)).status, 200)
   })
 
-  it("nor a database that fails leaves a reader without a page", function* () {
-    const { url } = yield* TestServer
-    const sql = yield* SqlClient.SqlClient
+  it("nor a database that fails leaves a reader without a page", function* ({ url, sql }) {
     yield* sql`ALTER TABLE keepers RENAME TO nobody`.pipe(Effect.orDie)
     const page = yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })
     assert.strictEqual(page.status, 500)

@@ -39,8 +39,7 @@ const built = () =>
     .map((file) => [file.slice(dist.length), createHash("sha256").update(readFileSync(file)).digest("hex")])
 
 suite("the site", rooms(), (it) => {
-  it("leads from / to /v2/ and keeps the query", function* () {
-    const { url } = yield* TestServer
+  it("leads from / to /v2/ and keeps the query", function* ({ url }) {
     for (const method of ["GET", "HEAD"]) {
       for (const query of ["", "?", "?a=1&b=%2F%3F&a=2"]) {
         const answer = yield* ask(`${url}/${query}`, { method })
@@ -51,8 +50,7 @@ suite("the site", rooms(), (it) => {
     assert.deepStrictEqual([folder.status, folder.headers.get("location")], [301, "/signals/?a=1"])
   })
 
-  it("serves pages that may load and run what is their own, and nothing else", function* () {
-    const { url } = yield* TestServer
+  it("serves pages that may load and run what is their own, and nothing else", function* ({ url }) {
     const types = {
       "/v2/": "text/html; charset=utf-8",
       "/signals/": "text/html; charset=utf-8",
@@ -72,8 +70,7 @@ suite("the site", rooms(), (it) => {
     }
   })
 
-  it("lets a browser keep for a year what is named by its content, and names it in every page", function* () {
-    const { url } = yield* TestServer
+  it("lets a browser keep for a year what is named by its content, and names it in every page", function* ({ url }) {
     const types = {
       "/v2/page.css": "text/css; charset=utf-8",
       "/v2/main.js": "text/javascript; charset=utf-8",
@@ -109,8 +106,7 @@ suite("the site", rooms(), (it) => {
     assert.deepStrictEqual([lost.status, lost.headers.get("cache-control")], [404, "no-store"])
   })
 
-  it("compresses whatever is longer than a kilobyte", function* () {
-    const { url } = yield* TestServer
+  it("compresses whatever is longer than a kilobyte", function* ({ url }) {
     const assets = yield* ask(`${url}/assets.json`)
     const paths = [
       "/v2/",
@@ -148,8 +144,7 @@ suite("the site", rooms(), (it) => {
     }
   })
 
-  it("answers 304 for what is known, and a part of a file when a part is asked for", function* () {
-    const { url } = yield* TestServer
+  it("answers 304 for what is known, and a part of a file when a part is asked for", function* ({ url }) {
     const path = `${url}${yield* assetOf("/signals/main.js")}`
     const plainly = { "accept-encoding": "identity" }
     const whole = yield* ask(path, { headers: plainly })
@@ -170,8 +165,7 @@ suite("the site", rooms(), (it) => {
     assert.strictEqual((yield* ask(path, { headers: again })).status, 304)
   })
 
-  it("serves nothing outside of itself", function* () {
-    const { url } = yield* TestServer
+  it("serves nothing outside of itself", function* ({ url }) {
     const tricks = [
       "/../package.json",
       "/v2/../../../package.json",

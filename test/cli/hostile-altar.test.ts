@@ -7,7 +7,7 @@ import { patience } from "../lab/Patience.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { holding, terminal } from "../lab/Terminal.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
-import { layer as world, newKey, TestServer } from "../lab/Fixture.ts"
+import { layer as world, newKey } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
@@ -108,8 +108,7 @@ globalThis.fetch = (input, init) =>
 
   it(
     "says how to go on with the journal it was told to use, and that way ends at the right altar",
-    function* () {
-      const { url } = yield* TestServer
+    function* ({ url }) {
       const at = yield* terminal
       const key = newKey()
       const away = { SPIRIT_ALTAR_URL: "http://127.0.0.1:9" }

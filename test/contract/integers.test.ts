@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { bearer, codeOf, layer as rooms, newRoom } from "../lab/server/Rooms.ts"
-import { ask, TestServer } from "../lab/Fixture.ts"
+import { ask } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
 import { suite } from "../lab/Suites.ts"
 
@@ -19,8 +19,7 @@ const rest = ["", "Infinity", "NaN", "9".repeat(400)]
 suite("whole numbers in queries", rooms(), (it) => {
   it("are all tried", () => Effect.sync(() => assert.isAtLeast(numbers.length, 10)))
 
-  it.each(numbers)("$name of $path", function* ({ maximum = 0, minimum = 0, name, path }) {
-    const { url } = yield* TestServer
+  it.each(numbers)("$name of $path", function* ({ maximum = 0, minimum = 0, name, path }, { url }) {
     const guest = yield* newRoom(url)
     const isRoom = path.startsWith("/api/rooms")
     const read = (value: string) =>

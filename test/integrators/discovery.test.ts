@@ -6,7 +6,7 @@ import { sales } from "../../schema/altar/Sales.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
 import { chain } from "../lab/Chain.ts"
-import { layer as world, paymentsOf, TestServer } from "../lab/Fixture.ts"
+import { layer as world, paymentsOf } from "../lab/Fixture.ts"
 import * as Workbench from "./Workbench.ts"
 import { suite } from "../lab/Suites.ts"
 
@@ -25,8 +25,7 @@ const catalogued = Layer.unwrap(
 ).pipe(Layer.provideMerge(chain))
 
 suite("@agentcash/discovery", catalogued, (it) => {
-  it("finds no fault with a catalogued altar", function* () {
-    const { url } = yield* TestServer
+  it("finds no fault with a catalogued altar", function* ({ url }) {
     const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, ["discovery.mjs", url]))
     assert.strictEqual(code, 0, stderr)
     const { auth, faults, offers } = JSON.parse(stdout)

@@ -137,8 +137,7 @@ suite("clients generated from the served document", world, (it) => {
 
   it("@x402/axios", () => proves("axios.ts"))
 
-  it("the program of the guide", function* () {
-    const { url } = yield* TestServer
+  it("the program of the guide", function* ({ url }) {
     yield* compiles
     const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, ["stone.ts"], { ALTAR: url }))
     assert.strictEqual(code, 0, stderr)
@@ -147,8 +146,7 @@ suite("clients generated from the served document", world, (it) => {
     assert.strictEqual(words, "The heron will return by May.")
   })
 
-  it("@hey-api/openapi-ts", function* () {
-    const { url } = yield* TestServer
+  it("@hey-api/openapi-ts", function* ({ url }) {
     const client = yield* Effect.promise(() => readFile(join(bench, "altar/client.gen.ts"), "utf8"))
     assert.include(client, url, "the client asks the server of its document")
     yield* proves("hey-api.ts")

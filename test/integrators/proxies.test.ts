@@ -38,8 +38,7 @@ suite("newman through Prism", world(), (it) => {
     return yield* decode(stdout)
   })
 
-  it("meets every operation of the document, and no fault", function* () {
-    const { url } = yield* TestServer
+  it("meets every operation of the document, and no fault", function* ({ url }) {
     const payer = yield* newPayer()
     const { answer } = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
     const stone: string = JSON.parse(answer.text).record.id
@@ -56,8 +55,7 @@ suite("newman through Prism", world(), (it) => {
     for (const status of [200, 201, 402, 409]) assert.isTrue(statuses.has(status), `${status} was met`)
   })
 
-  it("meets the faults of a document that says something else", function* () {
-    const { url } = yield* TestServer
+  it("meets the faults of a document that says something else", function* ({ url }) {
     const served = (yield* ask(`${url}/openapi.json`)).text
     const worse = JSON.parse(served)
     worse.components.schemas.Field.properties.acts = { type: "string" }

@@ -8,7 +8,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { freePort } from "../lab/Ports.ts"
-import { ask, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
 const run = promisify(execFile)
@@ -41,8 +41,7 @@ const lies = Effect.fnUntraced(function* (url: string, chain: string) {
 })
 
 suite("Python's standard library (python3 has to be in the PATH)", world(), (it) => {
-  it("asks a price, checks the chain and signals, and is not taken in by a false link", function* () {
-    const { url } = yield* TestServer
+  it("asks a price, checks the chain and signals, and is not taken in by a false link", function* ({ url }) {
     const payer = yield* newPayer()
     for (let stone = 0; stone < 2; stone += 1) {
       yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })

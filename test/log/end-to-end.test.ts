@@ -220,8 +220,7 @@ suite("a server with a log", Layer.orDie(place), (it) => {
 })
 
 suite("a server without a key", world(), (it) => {
-  it("has no log, and is well", function* () {
-    const { url } = yield* TestServer
+  it("has no log, and is well", function* ({ url }) {
     const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
     const { id } = JSON.parse(answer.text).record
     for (const path of ["/log/checkpoint", "/log/tile/0/000", "/api/witness/log", `/api/witness/${id}/proof`]) {

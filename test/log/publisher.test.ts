@@ -65,8 +65,7 @@ suite("the publisher", world, (it) => {
     assert.strictEqual(opened.ok && base64(opened.checkpoint.root), base64(log.root))
   })
 
-  it("dates an unchanged checkpoint anew after ten minutes, and none that does not hold", function* () {
-    const client = yield* SqlClient.SqlClient
+  it("dates an unchanged checkpoint anew after ten minutes, and none that does not hold", function* ({ sql: client }) {
     const before = yield* once(newest)
     const age = (minutes: number) =>
       client`UPDATE log_checkpoints SET published_at = now() - ${minutes}::int * interval '1 minute' WHERE size = ${before.size}::bigint`
@@ -143,8 +142,7 @@ suite("the publisher", world, (it) => {
     assert.deepStrictEqual(yield* stored, yield* expected)
   })
 
-  it("stops where a published checkpoint was changed", function* () {
-    const client = yield* SqlClient.SqlClient
+  it("stops where a published checkpoint was changed", function* ({ sql: client }) {
     yield* client`UPDATE log_checkpoints SET root = decode(repeat('ab', 32), 'hex')
         WHERE size = (SELECT max(size) FROM log_checkpoints)`
     yield* settle(1)
@@ -154,8 +152,9 @@ suite("the publisher", world, (it) => {
     yield* rebuilt
   })
 
-  it("adds nothing behind a stone that is not the one it holds, though the chain was hashed anew", function* () {
-    const client = yield* SqlClient.SqlClient
+  it("adds nothing behind a stone that is not the one it holds, though the chain was hashed anew", function* ({
+    sql: client,
+  }) {
     const chain = yield* WitnessChain
     const { links } = yield* chain.segment(1, 1000)
     let previousHash = genesisHash

@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Schedule } from "effect"
 import { HttpRouter } from "effect/http"
-import { SqlClient, Statement } from "effect/sql"
+import { Statement } from "effect/sql"
 import { hex } from "../../schema/log/Bytes.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
 import { bundleBytes, bundlePath, tilePath } from "../../schema/log/Tile.ts"
@@ -149,8 +149,9 @@ suite("the published log", served, (it) => {
     assert.strictEqual((yield* Effect.flip(proof("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1")))._tag, "StoneUnknown")
   })
 
-  it("serves what it proved once from memory: no query, and never what a row was changed into", function* () {
-    const client = yield* SqlClient.SqlClient
+  it("serves what it proved once from memory: no query, and never what a row was changed into", function* ({
+    sql: client,
+  }) {
     const paths = ["tile/0/000", "tile/0/002.p/88", "tile/1/000.p/2", "tile/entries/000", "tile/entries/002.p/88"]
     const ask = yield* asking
     const first = yield* Effect.forEach(paths, (path) => Effect.flatMap(ask(path), bytesOf))
@@ -206,8 +207,7 @@ suite("the published log", served, (it) => {
     assert.isTrue((yield* Effect.promise(() => verifyProof(file.text, late, { vkey }))).ok)
   })
 
-  it("does not serve a tile, stone or checkpoint that was changed", function* () {
-    const client = yield* SqlClient.SqlClient
+  it("does not serve a tile, stone or checkpoint that was changed", function* ({ sql: client }) {
     const statusOf = (path: string) => Effect.flatMap(asking, (ask) => Effect.map(ask(path), ({ status }) => status))
 
     for (const [level, index, served] of [

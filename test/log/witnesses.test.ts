@@ -300,8 +300,7 @@ suite("the log's witnesses", world, (it) => {
     yield* forget
   })
 
-  it("whose signature was changed in the database are not served", function* () {
-    const client = yield* SqlClient.SqlClient
+  it("whose signature was changed in the database are not served", function* ({ sql: client }) {
     const witness = yield* ownWitness("signing.example/w")
     const lines = witnessesOf(policyOf([witness], "all"))
     const { note, size } = yield* Effect.provide(

@@ -6,7 +6,6 @@ import { randomUUID } from "node:crypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert } from "@effect/vitest"
 import { Console, Effect, Layer, Option, Result, Schema } from "effect"
-import { SqlClient } from "effect/sql"
 import { ReceiptFile } from "../../schema/altar/ReceiptFile.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { seal } from "../../src/altar/Hashes.ts"
@@ -64,8 +63,7 @@ suite(
   "a receipt file",
   Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log: logConfig })),
   (it) => {
-    it("of a stone holds its receipt, its record, its revealed words and its log proof", function* () {
-      const { url } = yield* TestServer
+    it("of a stone holds its receipt, its record, its revealed words and its log proof", function* ({ url }) {
       const stone = yield* bought("/api/witness", { commitment: seal(words.salt, words.text), kind: "promise" })
       assert.strictEqual((yield* ask(`${url}/api/witness/${stone.id}/reveal`, post(words))).status, 201)
       const answer = yield* ask(stone.file).pipe(until("no checkpoint", ({ json }) => "log" in json))
@@ -102,8 +100,7 @@ suite(
       assert.include((yield* ask(one.permalink, { headers: { accept: "text/html" } })).text, `${one.id}.receipt.json`)
     })
 
-    it("shows no text that an operator hid, and says so", function* () {
-      const sql = yield* SqlClient.SqlClient
+    it("shows no text that an operator hid, and says so", function* ({ sql }) {
       const kept = yield* bought("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
       yield* sql.withTransaction((yield* Moderation).hide(kept.id, "reason"))
       const answer = yield* ask(kept.file)
@@ -112,8 +109,7 @@ suite(
       assert.deepInclude(yield* states(answer.text), { ok: "true", signature: "holds", record: "open" })
     })
 
-    it("is not found where there is no act", function* () {
-      const { url } = yield* TestServer
+    it("is not found where there is no act", function* ({ url }) {
       for (const id of [randomUUID(), "nonsense"]) {
         const answer = yield* ask(`${url}/acts/${id}.receipt.json`)
         assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "act_not_found"], id)

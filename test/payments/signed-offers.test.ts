@@ -26,7 +26,6 @@ import {
   newPayer,
   pay,
   post,
-  TestServer,
 } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
@@ -47,8 +46,7 @@ const items = Object.values(catalogs).flatMap(({ entries }) => entries.map(({ id
 const didOf = (url: string) => `did:web:${encodeURIComponent(new URL(url).host)}`
 
 suite("a signed receipt", world({}, undefined, { receipts: { current: first, retired: [] } }), (it) => {
-  it("is read by the stock client as any other", function* () {
-    const { url } = yield* TestServer
+  it("is read by the stock client as any other", function* ({ url }) {
     const payer = yield* newPayer()
     const told: Array<object | undefined> = []
     const client = new x402Client().register("eip155:*", new ExactEvmScheme(payer))
@@ -97,8 +95,9 @@ suite(
   "a server with a key for offers",
   world({}, undefined, { receipts: { current: first, offers: second, retired: [] } }),
   (it) => {
-    it("signs the offer of a 402 under another key and type than receipts, and the extension verifies it", function* () {
-      const { url } = yield* TestServer
+    it("signs the offer of a 402 under another key and type than receipts, and the extension verifies it", function* ({
+      url,
+    }) {
       const probe = yield* ask(`${url}/api/witness`, { method: "POST" })
       const required = JSON.parse(Buffer.from(probe.headers.get("payment-required") ?? "", "base64").toString())
       const [offer] = extractOffersFromPaymentRequired(required)
@@ -121,8 +120,7 @@ suite(
       assert.strictEqual(extractJWSHeader(signedIn(answer).signature).kid, `${didOf(url)}#receipts-1`)
     })
 
-    it("answers equal 402s with equal bytes", function* () {
-      const { url } = yield* TestServer
+    it("answers equal 402s with equal bytes", function* ({ url }) {
       const [one, other] = [
         yield* ask(`${url}/api/acquire/dew-spider`, { method: "POST" }),
         yield* ask(`${url}/api/acquire/dew-spider`, { method: "POST" }),

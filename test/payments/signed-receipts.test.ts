@@ -13,17 +13,7 @@ import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
-import {
-  type Answer,
-  ask,
-  configOf,
-  layer as world,
-  newCommitment,
-  newPayer,
-  pay,
-  post,
-  TestServer,
-} from "../lab/Fixture.ts"
+import { type Answer, ask, configOf, layer as world, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
 const keyNamed = (name: string) => Result.getOrThrow(Result.flatMap(generate(name), plainFrom))
@@ -118,8 +108,7 @@ suite("a settled act", world({}, undefined, { receipts: { current: first, retire
 })
 
 suite("a server without a receipt key", world(), (it) => {
-  it("answers as before, and publishes no keys", function* () {
-    const { url } = yield* TestServer
+  it("answers as before, and publishes no keys", function* ({ url }) {
     const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
     const settled = JSON.parse(Buffer.from(answer.headers.get("payment-response") ?? "", "base64").toString())
     assert.hasAllKeys(settled, ["success", "transaction", "network", "payer"])

@@ -1,12 +1,11 @@
 /** As many rooms as the server keeps: how a further one is refused, what still works, and what a full room weighs. */
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
-import { SqlClient } from "effect/sql"
 import { network } from "../../src/limits/Address.ts"
 import { roomBytes } from "../../src/room/Ceiling.ts"
 import { bearer, from, newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { prepare } from "../lab/buyer/Purchase.ts"
-import { ask, layer as altar, post, TestServer } from "../lab/Fixture.ts"
+import { ask, layer as altar, post } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
 const trustedProxies = [Result.getOrThrow(network("127.0.0.1"))]
@@ -18,9 +17,7 @@ const create = (url: string, address: string = newAddress()) =>
   ask(`${url}/api/rooms`, { method: "POST", headers: from(address) })
 
 suite("a server that keeps three rooms", worldOf(3, 100 * roomBytes), (it) => {
-  it("refuses a fourth with 503 and the wait, and counts nothing against the address", function* () {
-    const { url } = yield* TestServer
-    const db = yield* SqlClient.SqlClient
+  it("refuses a fourth with 503 and the wait, and counts nothing against the address", function* ({ url, sql: db }) {
     const guests = yield* Effect.forEach([1, 2, 3], () => newRoom(url))
     yield* db`UPDATE rooms SET expires_at = now() + interval '100 seconds' WHERE id = ${guests[0]?.id}::uuid`
     const address = newAddress()
@@ -44,9 +41,7 @@ suite("a server that keeps three rooms", worldOf(3, 100 * roomBytes), (it) => {
     assert.match(again.headers.get("ratelimit") ?? "", /^"creations-hour";r=4;/u)
   })
 
-  it("makes no more of them when many ask at once", function* () {
-    const { url } = yield* TestServer
-    const db = yield* SqlClient.SqlClient
+  it("makes no more of them when many ask at once", function* ({ url, sql: db }) {
     yield* db`DELETE FROM rooms`
     const answers = yield* Effect.forEach(Array.from({ length: 30 }), () => create(url), {
       concurrency: "unbounded",
@@ -56,8 +51,7 @@ suite("a server that keeps three rooms", worldOf(3, 100 * roomBytes), (it) => {
     assert.strictEqual(statuses.filter((status) => status === 503).length, 27)
   })
 
-  it("sells stones as before", function* () {
-    const { url } = yield* TestServer
+  it("sells stones as before", function* ({ url }) {
     assert.strictEqual((yield* create(url)).status, 503)
     const { body, headers } = yield* prepare(url)
     assert.strictEqual((yield* ask(`${url}/api/witness`, post(body, headers))).status, 201)
@@ -66,9 +60,7 @@ suite("a server that keeps three rooms", worldOf(3, 100 * roomBytes), (it) => {
 })
 
 suite("a server that keeps the bytes of two full rooms", worldOf(1000, 3 * roomBytes - 1), (it) => {
-  it("keeps two rooms, whatever is sent in them, and they weigh no more", function* () {
-    const { url } = yield* TestServer
-    const db = yield* SqlClient.SqlClient
+  it("keeps two rooms, whatever is sent in them, and they weigh no more", function* ({ url, sql: db }) {
     const wide = "\u{1f56f}"
     const guests = yield* Effect.forEach([1, 2], () => newRoom(url))
     assert.strictEqual((yield* create(url)).status, 503)

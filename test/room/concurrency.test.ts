@@ -28,8 +28,7 @@ const roomWith = Effect.fnUntraced(function* (url: string, count: number) {
 const at = (guest: RoomClient, url: string): RoomClient => ({ ...guest, url })
 
 suite("200 sends at once", processes, (it) => {
-  it("take the next numbers without a gap, 30 a minute, and push out the oldest", function* () {
-    const db = yield* SqlClient.SqlClient
+  it("take the next numbers without a gap, 30 a minute, and push out the oldest", function* ({ sql: db }) {
     const servers = yield* Servers
     const guest = yield* roomWith(servers[0], 35)
     const answers = yield* atOnce(servers, 200, (url, index) =>
@@ -103,8 +102,7 @@ suite("200 sends at once", processes, (it) => {
     }
   })
 
-  it("leave nothing of a room that is deleted meanwhile", function* () {
-    const db = yield* SqlClient.SqlClient
+  it("leave nothing of a room that is deleted meanwhile", function* ({ sql: db }) {
     const servers = yield* Servers
     const guest = yield* newRoom(servers[0])
     const answers = yield* atOnce(servers, 60, (url, index) =>

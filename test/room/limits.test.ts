@@ -155,8 +155,9 @@ suite("of 200 requests at once", processes, (it) => {
     }
   })
 
-  it("30 new messages a minute in one room pass; replays go on, and the senders' own limits are not touched", function* () {
-    const db = yield* SqlClient.SqlClient
+  it("30 new messages a minute in one room pass; replays go on, and the senders' own limits are not touched", function* ({
+    sql: db,
+  }) {
     const servers = yield* Servers
     const guest = yield* newRoom(servers[0])
     const began = performance.now()
