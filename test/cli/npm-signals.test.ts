@@ -1,7 +1,6 @@
 /** The scripts of package.json that keep running end with npm: a killed `npm start` leaves no server, database or chain. */
 import { execFileSync } from "node:child_process"
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
@@ -11,6 +10,7 @@ import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { run } from "../lab/Process.ts"
 import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const bound = patience(120)
@@ -84,11 +84,7 @@ suite("npm, told to end,", database, (it) => {
   it.each(["start", "dev"])(
     "leaves nothing of `npm run %s`, which says what its first seconds are for",
     function* (name) {
-      const folder = yield* Effect.acquireRelease(
-        Effect.sync(() => mkdtempSync(join(tmpdir(), "spirit-altar-npm-"))),
-        (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true, maxRetries: 5 })),
-      )
-      yield* Effect.sync(() => chmodSync(folder, 0o755))
+      const folder = newFolder()
       const port = yield* freePort
       const env = { PORT: String(port), DATA_DIR: join(folder, "data"), DATABASE_URL: "", HOST: "", PUBLIC_URL: "" }
       const { ended, output, signal, started } = yield* runScript(name, "Ctrl-C", env)

@@ -1,6 +1,5 @@
 /** A server starts with authorizations that hold, and with no others. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Result } from "effect"
@@ -9,6 +8,7 @@ import { type Statement, statementData, statementPurpose } from "../../schema/pa
 import { generate, plainFrom } from "../../src/log/Signer.ts"
 import { withAuthorizations } from "../../src/server/ReceiptAuthorizations.ts"
 import { effect } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const current = Result.getOrThrow(Result.flatMap(generate("receipts-1"), plainFrom))
 const wallet = privateKeyToAccount(generatePrivateKey())
@@ -37,10 +37,7 @@ const signedBy = Effect.fnUntraced(function* (change: Partial<Statement>, by = w
 
 const started = (text: string) =>
   Effect.gen(function* () {
-    const folder = yield* Effect.acquireRelease(
-      Effect.promise(() => mkdtemp(join(tmpdir(), "authority-"))),
-      (path) => Effect.promise(() => rm(path, { recursive: true })),
-    )
+    const folder = newFolder()
     const authorizationsFile = join(folder, "authorizations.json")
     yield* Effect.promise(() => writeFile(authorizationsFile, text))
     const receipts = { current, retired: [], authorizationsFile }

@@ -1,6 +1,4 @@
 /** `verify` against an altar that lies: node, token, payee, words and log are not its own to choose. */
-import { mkdtempSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert } from "@effect/vitest"
@@ -10,6 +8,7 @@ import * as StaticLog from "../lab/log/StaticLog.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
 import { address, altar, node, paid, type Receipt, sha256, transactionOf, verify, word } from "../lab/VerifiedAltar.ts"
 import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 suite("the payments of a chain that is verified", NodeServices.layer, (it) => {
   const fault = Effect.fnUntraced(function* (receipts: ReadonlyArray<Receipt>, rpc: string, ...payTo: Array<string>) {
@@ -205,7 +204,7 @@ suite("a log that is verified", NodeServices.layer, (it) => {
     const log = yield* StaticLog.serve(entries)
     log.size = 300
     const checked = Effect.suspend(() => {
-      const seen = join(mkdtempSync(join(tmpdir(), "verified-log-")), "seen.json")
+      const seen = join(newFolder(), "seen.json")
       return verify(log.base, { vkey: signer.vkey, seen })
     })
     const { said } = yield* checked

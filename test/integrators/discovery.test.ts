@@ -1,5 +1,5 @@
 /** Discovery by agents finds every paid route, what it costs and how it is asked for, and nothing that is wrong. */
-import { afterAll, assert, beforeAll } from "@effect/vitest"
+import { assert, beforeAll } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { vi } from "vitest"
 import { sales } from "../../schema/altar/Sales.ts"
@@ -17,7 +17,6 @@ beforeAll(async () => {
   await Workbench.install()
   bench = await Workbench.open()
 })
-afterAll(() => Workbench.close(bench))
 
 /** As a server whose facilitator lists its routes: the challenge says how each is called. */
 const catalogued = Layer.unwrap(

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { vi } from "vitest"
@@ -28,7 +28,6 @@ beforeAll(async () => {
   await Workbench.install()
   bench = await Workbench.open()
 })
-afterAll(() => Workbench.close(bench))
 
 it("the guide shows the program that is run here", () => {
   const [guide, program] = ["../../docs/integrating.md", "programs/stone.ts"].map((path) =>
@@ -154,7 +153,7 @@ suite("clients generated from the served document", world, (it) => {
 
   it("do not build once the document loses a name", function* () {
     const acquire = Effect.promise(Workbench.open)
-    const folder = yield* Effect.acquireRelease(acquire, (path) => Effect.promise(() => Workbench.close(path)))
+    const folder = yield* acquire
     const worse = JSON.parse(readFileSync(document, "utf8"))
     worse.components.schemas.SpiritId.enum.pop()
     const input = join(folder, "worse.json")

@@ -1,5 +1,5 @@
 /** An open payment, as the reference client's interceptor for axios meets it; `@x402/fetch` is tested without an installation. */
-import { afterAll, assert, beforeAll } from "@effect/vitest"
+import { assert, beforeAll } from "@effect/vitest"
 import { Effect } from "effect"
 import { vi } from "vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
@@ -19,7 +19,6 @@ beforeAll(async () => {
   await Workbench.install()
   bench = await Workbench.open()
 })
-afterAll(() => Workbench.close(bench))
 
 live("@x402/axios hands on the 202 of an open payment, and signs once", () =>
   Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /** Postman's runner sends every request of the document through Prism's proxy, which finds no fault on either side. */
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll } from "@effect/vitest"
+import { assert, beforeAll } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { vi } from "vitest"
 import { patience } from "../lab/Patience.ts"
@@ -16,7 +16,6 @@ beforeAll(async () => {
   await Workbench.install()
   bench = await Workbench.open()
 })
-afterAll(() => Workbench.close(bench))
 
 const Heard = Schema.fromJsonString(
   Schema.Array(Schema.Struct({ request: Schema.String, status: Schema.Int, faults: Schema.Array(Schema.String) })),

@@ -7,9 +7,10 @@ import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Confirmation } from "../../src/log/Confirmation.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
-import { cosignerOf, newFolder, ownWitness, policyOf, witnessesOf } from "../lab/log/Witnesses.ts"
+import { cosignerOf, ownWitness, policyOf, witnessesOf } from "../lab/log/Witnesses.ts"
 import { forget, grow, layer as world, newest, publish, server, stopReason, stored } from "../lab/log/LogFixture.ts"
 import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 type Named = Parameters<typeof policyOf>[0][number]
 

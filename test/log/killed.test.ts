@@ -6,13 +6,13 @@ import { type Link, verifyProof } from "../../src/buyer/index.ts"
 import { direct } from "../lab/server/Environment.ts"
 import { database, sql } from "../lab/Database.ts"
 import { golden } from "../lab/log/Vectors.ts"
-import { newFolder } from "../lab/log/Witnesses.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import { patience } from "../lab/Patience.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { type Answer, ask, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 /** Six hundred take minutes: `npm run campaign -- soak`. */
 const wanted = Number(process.env["LOG_STONES"] ?? 36)

@@ -1,6 +1,5 @@
 /** A mirror: a log as files, which any file server serves and which prove its entries when the log is gone. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -20,10 +19,9 @@ import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
 import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const { vkey } = signer
-
-const newFolder = () => mkdtempSync(join(tmpdir(), "log-mirror-"))
 
 type Log = Effect.Success<ReturnType<typeof StaticLog.serve>>
 

@@ -18,7 +18,6 @@ import { Publisher } from "../../src/log/Publisher.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { newFolder } from "../lab/log/Witnesses.ts"
 import { patience } from "../lab/Patience.ts"
 import {
   expected,
@@ -42,6 +41,7 @@ import {
   layer as world,
 } from "../lab/log/LogFixture.ts"
 import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const { vkey } = signer
 

@@ -8,12 +8,12 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Server from "../../src/server/Server.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { database, sql } from "../lab/Database.ts"
-import { newFolder } from "../lab/log/Witnesses.ts"
 import { signing } from "../lab/log/LogFixture.ts"
 import { patience } from "../lab/Patience.ts"
 import { ask, configOf, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const lines: Array<unknown> = []
 const heard = Logger.layer([

@@ -1,6 +1,5 @@
 /** The walk over a whole log: it goes on where it was stopped, remembers what it believed, and finds what was changed. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -17,6 +16,7 @@ import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
 import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const all = StaticLog.entriesOf(16_000)
 
@@ -41,7 +41,7 @@ const policyOf = (...lines: ReadonlyArray<string>) => {
   return Option.some(policy)
 }
 
-const newFile = () => join(mkdtempSync(join(tmpdir(), "log-walk-")), "seen.json")
+const newFile = () => join(newFolder(), "seen.json")
 
 const bundles = (size: number) => Math.ceil(size / 256)
 

@@ -1,6 +1,5 @@
 /** A watch over logs: an alarm once for each cause, none for a restart of its own, and every alarm is told. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -19,6 +18,7 @@ import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
 import { cosignerOf, policyOf } from "../lab/log/Witnesses.ts"
 import { listening } from "../lab/Socket.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const all = StaticLog.entriesOf(600)
 const hour = 3_600_000
@@ -27,7 +27,7 @@ type Log = Effect.Success<ReturnType<typeof StaticLog.serve>>
 
 const watchedOf = ({ base }: Log, more: Partial<Watched> = {}): Watched => ({
   url: base,
-  file: join(mkdtempSync(join(tmpdir(), "log-watch-")), "log.json"),
+  file: join(newFolder(), "log.json"),
   vkey: Option.some(signer.vkey),
   origin: Option.none(),
   policy: Option.none(),
@@ -211,7 +211,7 @@ suite(
 
     it("that looks once ends with a failure for each alarm and each log it cannot read, and measures both", function* () {
       const [good, bad] = [yield* StaticLog.serve(all), yield* StaticLog.serve(all)]
-      const data = mkdtempSync(join(tmpdir(), "log-watch-"))
+      const data = newFolder()
       const trusted = join(data, "trusted")
       writeFileSync(trusted, `log ${signer.vkey}\nquorum none\n`)
       const flags = {

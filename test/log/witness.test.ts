@@ -12,10 +12,11 @@ import { witnessServing } from "../../src/cli/log/WitnessServe.ts"
 import { keyTypes } from "../../schema/log/Note.ts"
 import { cosignerFrom, fromText, generate } from "../../src/log/Signer.ts"
 import { nameOf } from "../../src/log/witness/Memory.ts"
-import { cosignerOf, newFolder, ownWitness, policyOf } from "../lab/log/Witnesses.ts"
+import { cosignerOf, ownWitness, policyOf } from "../lab/log/Witnesses.ts"
 import { goldenLeaves, goldenLog, MemoryLog } from "../lab/log/MemoryLog.ts"
 import { origin, signer } from "../lab/log/LogFixture.ts"
 import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const post = (url: string, body: string) =>
   Effect.promise(async () => {

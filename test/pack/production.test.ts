@@ -1,8 +1,7 @@
 /** A checkout with what production needs and nothing else: `npm ci --omit=dev && npm run serve`. */
 import { execFile } from "node:child_process"
 import { existsSync, readFileSync, statSync } from "node:fs"
-import { chmod, cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { cp, readdir, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -14,6 +13,7 @@ import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 
@@ -21,16 +21,12 @@ const bound = patience(300)
 
 const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
 
-const checkout = Effect.acquireRelease(
-  Effect.promise(async () => {
-    const folder = await mkdtemp(join(tmpdir(), "spirit-altar-production-"))
-    await chmod(folder, 0o755)
-    for (const name of ["package.json", "package-lock.json", ".npmrc", "src", "schema", "migrations"])
-      await cp(join(root, name), join(folder, name), { recursive: true })
-    return folder
-  }),
-  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true, maxRetries: 5 })),
-)
+const checkout = Effect.promise(async () => {
+  const folder = newFolder()
+  for (const name of ["package.json", "package-lock.json", ".npmrc", "src", "schema", "migrations"])
+    await cp(join(root, name), join(folder, name), { recursive: true })
+  return folder
+})
 
 suite("a checkout without development's tools", database, (it) => {
   it(

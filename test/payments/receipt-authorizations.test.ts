@@ -1,6 +1,5 @@
 /** The paid wallet authorizes a receipt key: the command, the stone, the server's file, and a reader who knows the wallet alone. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert } from "@effect/vitest"
@@ -16,6 +15,7 @@ import { until } from "../lab/Eventually.ts"
 import { ask, configOf, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { payTo } from "../lab/buyer/Refunds.ts"
 import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const [firstText, secondText] = [generate("receipts-1"), generate("receipts-2")].map(Result.getOrThrow)
 const keyOf = (text = firstText) => Result.getOrThrow(plainFrom(text ?? assert.fail()))
@@ -24,10 +24,7 @@ const [first, second] = [keyOf(), keyOf(secondText)]
 const signer = Result.getOrThrow(fromText(Result.getOrThrow(generate("altar.example/log"))))
 const log = { origin: "altar.example/log", signer, checkpointFile: Option.none<string>(), publishSeconds: 1 }
 
-const folder = Effect.acquireRelease(
-  Effect.promise(() => mkdtemp(join(tmpdir(), "authority-"))),
-  (path) => Effect.promise(() => rm(path, { recursive: true })),
-)
+const folder = Effect.sync(newFolder)
 
 /** What a command prints to stdout. */
 const printed = <E, R>(run: Effect.Effect<void, E, R>) =>

@@ -1,6 +1,5 @@
 /** The receipt file of an act: one address beside its permalink, and the command that checks it offline. */
-import { rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { randomUUID } from "node:crypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -15,6 +14,7 @@ import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const keyText = Result.getOrThrow(generate("receipts-1"))
 const key = Result.getOrThrow(fromText(keyText)).vkey
@@ -45,7 +45,7 @@ const isFile = Schema.is(ReceiptFile)
 
 /** What the command printed, and whether it failed. */
 const command = Effect.fnUntraced(function* (text: string, given: Partial<Parameters<typeof verifyReceiptFile>[1]>) {
-  const path = join(tmpdir(), `receipt-${randomUUID()}.json`)
+  const path = join(newFolder(), "receipt.json")
   const lines: Array<string> = []
   yield* Effect.promise(() => writeFile(path, text))
   const none = { key: Option.none(), payTo: [], vkey: Option.none(), policy: Option.none(), json: false }
@@ -55,7 +55,6 @@ const command = Effect.fnUntraced(function* (text: string, given: Partial<Parame
       log: (line: string) => void lines.push(line),
     }),
   ).pipe(Effect.provide(NodeServices.layer))
-  yield* Effect.promise(() => rm(path))
   return { lines, ended }
 })
 

@@ -6,8 +6,9 @@ import { Effect, Redacted, Schedule } from "effect"
 import { createPublicClient, createWalletClient, encodeFunctionData, http, parseAbi } from "viem"
 import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { awaitGone, holdAndKill, isAlive, temporaryFolder } from "./Holder.ts"
+import { awaitGone, holdAndKill, isAlive } from "./Holder.ts"
 import { live } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const payer = "0x00000000000000000000000000000000000000aa"
 const network = "eip155:84532"
@@ -91,7 +92,7 @@ describe("LocalChain", () => {
   )
 
   live("finds balances, receipts and used nonces again after a restart, and no process stays", function* () {
-    const stateFile = join(yield* temporaryFolder, "chain.json")
+    const stateFile = join(newFolder(), "chain.json")
     const nonce = `0x${"ab".repeat(32)}` as const
     const used = (chain: LocalChain["Service"], authorizer: `0x${string}`) =>
       Effect.promise(() =>
@@ -191,7 +192,7 @@ describe("LocalChain", () => {
   )
 
   live("takes over a state file from a process that was killed", function* () {
-    const stateFile = join(yield* temporaryFolder, "chain.json")
+    const stateFile = join(newFolder(), "chain.json")
     const orphan = yield* holdAndKill("chain", stateFile, pidOf)
     yield* withChain({ stateFile }, (chain) =>
       Effect.gen(function* () {
@@ -203,12 +204,12 @@ describe("LocalChain", () => {
   })
 
   live("ends soon after the process that started it was killed", function* () {
-    const stateFile = join(yield* temporaryFolder, "chain.json")
+    const stateFile = join(newFolder(), "chain.json")
     yield* awaitGone(yield* holdAndKill("chain", stateFile, pidOf))
   })
 
   live("ends another chain on its state file, but no other program of that process id", function* () {
-    const stateFile = join(yield* temporaryFolder, "chain.json")
+    const stateFile = join(newFolder(), "chain.json")
     yield* withChain({ stateFile }, (first) =>
       Effect.gen(function* () {
         const pid = pidOf(stateFile)
