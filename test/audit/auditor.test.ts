@@ -79,7 +79,7 @@ const rowsOf = <A>(table: Readonly<Record<string, Readonly<Record<string, A>>>>)
   Object.entries(table).flatMap(([check, rows]) => Object.entries(rows).map(([name, row]) => ({ check, name, row })))
 
 suite("the auditor", altar, (it) => {
-  it("finds nothing in an altar that is whole, and looks at all of it", function* () {
+  it("finds nothing in an intact altar, and reads all of it", function* () {
     const report = yield* auditAfter(unchanged)
     assert.deepStrictEqual(report.violations, [])
     for (const { check } of [faults, lies, readings, entries].flatMap((table) => rowsOf<unknown>(table))) {
@@ -98,12 +98,12 @@ suite("the auditor", altar, (it) => {
     assert.deepStrictEqual(broken(yield* auditAfter(unchanged, { answers: yield* withLie(row) })), [check])
   })
 
-  it("finds nothing where a server reads what is there, and where the processor's books are as they are", function* () {
+  it("finds nothing while servers and processor answer truthfully", function* () {
     assert.deepStrictEqual(broken(yield* auditReading(["/nowhere", /x/u, ""])), [])
     assert.deepStrictEqual(broken(yield* auditBooks((one) => [one])), [])
   })
 
-  it.each(rowsOf(readings))("finds $name in what a server reads, by that check alone", function* ({ check, row }) {
+  it.each(rowsOf(readings))("finds $name in a server's answers, by that check alone", function* ({ check, row }) {
     assert.deepStrictEqual(broken(yield* auditReading(row)), [check])
   })
 
@@ -131,7 +131,7 @@ suite("the auditor", altar, (it) => {
   })
 
   // The last one: what it brings to the chain stays there.
-  it("takes no gift for a purchase, nor what an outsider brought before anybody showed it here", function* () {
+  it("counts no gift as a purchase, nor an outsider's transfer before it was presented here", function* () {
     const { server } = yield* Altar
     const giver = yield* newPayer(10_000n)
     yield* Purchase.onChain(async (client, { asset, payTo }) => {

@@ -17,7 +17,7 @@ const meta = (text: string, name: string) =>
   new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`, "u").exec(text)?.[1]
 
 suite("permalinks", sandbox(), (it) => {
-  it("answer with a page, the record, or neither, as asked", function* ({ url }) {
+  it("answer with a page, the record, or neither, as requested", function* ({ url }) {
     const { kept, stone } = yield* createActs
     for (const [path, api] of [
       [`/acts/${kept.id}`, `/api/acts/${kept.id}`],
@@ -47,7 +47,7 @@ suite("permalinks", sandbox(), (it) => {
     }
   })
 
-  it("say in the asked form that there is nothing", function* ({ url }) {
+  it("answer in the requested form that nothing is there", function* ({ url }) {
     for (const [path, code] of [
       ["/acts/00000000-0000-4000-8000-000000000000", "act_not_found"],
       ["/acts/nothing", "act_not_found"],
@@ -73,7 +73,7 @@ suite("permalinks", sandbox(), (it) => {
     assert.deepStrictEqual([spirit.status, spirit.text.includes("There is no such plate")], [404, true])
   })
 
-  it("let no word of a visitor become markup", function* ({ url }) {
+  it("turn no word of a visitor into markup", function* ({ url }) {
     const { acts }: { acts: ReadonlyArray<{ readonly permalink: string }> } = JSON.parse(
       (yield* ask(`${url}/api/acts`)).text,
     )
@@ -93,7 +93,7 @@ suite("permalinks", sandbox(), (it) => {
     }
   })
 
-  it("are found by id, sequence, commitment, wallet and transaction, and the search says how far it looked", function* ({
+  it("are found by id, sequence, commitment, wallet and transaction, and the search states its range", function* ({
     url,
   }) {
     const { stones }: { stones: ReadonlyArray<Record<"id" | "commitment" | "payer" | "transaction", string>> } =
@@ -136,7 +136,7 @@ suite("the search", sandbox(), (it) => {
       assert.include((yield* ask(`${url}/v2/search?q=${asked}`)).text, "The chain has stones 1 to 1.", asked)
   })
 
-  it("has an index for everything it is asked for", function* ({ sql }) {
+  it("has a database index for every query", function* ({ sql }) {
     const plans = yield* sql
       .withTransaction(
         Effect.gen(function* () {
@@ -173,8 +173,8 @@ suite("the search", sandbox(), (it) => {
   })
 })
 
-suite("a chain that does not hold", sandbox(), (it) => {
-  it("is said aloud on every page that would show it", function* ({ url }) {
+suite("a chain that does not verify", sandbox(), (it) => {
+  it("is reported on every page that would show it", function* ({ url }) {
     const { stone } = yield* createActs
     const sql = yield* SqlClient.SqlClient
     yield* sql`UPDATE witness_stones SET commitment = ${"e".repeat(64)}`.pipe(Effect.orDie)
@@ -193,7 +193,7 @@ suite("a chain that does not hold", sandbox(), (it) => {
     assert.strictEqual((yield* ask(`${url}/v2/`)).status, 200)
   })
 
-  it("nor a database that fails leaves a reader without a page", function* ({ url, sql }) {
+  it("or a failing database still leaves readers a page", function* ({ url, sql }) {
     yield* sql`ALTER TABLE keepers RENAME TO nobody`.pipe(Effect.orDie)
     const page = yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })
     assert.strictEqual(page.status, 500)
@@ -202,7 +202,7 @@ suite("a chain that does not hold", sandbox(), (it) => {
   })
 })
 
-describe("negotiation", () => {
+describe("content negotiation", () => {
   plain("follows the most specific range and its quality", () => {
     const kinds = { html: "text/html", json: "application/json" } as const
     const asked: ReadonlyArray<readonly [string | undefined, keyof typeof kinds | undefined]> = [
@@ -228,8 +228,8 @@ describe("negotiation", () => {
   })
 })
 
-describe("what pages are made of", () => {
-  plain("escapes every value, in text and in attributes", () => {
+describe("the templates of pages", () => {
+  plain("escape every value, in text and in attributes", () => {
     const hostile = `<b a="x" c='y'>&`
     assert.strictEqual(
       html`<i title="${hostile}">${[hostile, html`<u>${1n}</u>`, null, undefined, false, 0]}</i>`.text,
@@ -237,7 +237,7 @@ describe("what pages are made of", () => {
     )
   })
 
-  plain("pays the USDC that the server names, and has a picture for everything that can be shared", () => {
+  plain("show the USDC that the server names, and a picture for every shareable act", () => {
     assert.deepStrictEqual(
       Object.fromEntries(Object.keys(usdc).map((network) => [network, usdcOn(network)])),
       Object.fromEntries(Object.entries(usdc).map(([network, { asset }]) => [network, asset])),

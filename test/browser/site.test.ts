@@ -39,7 +39,7 @@ const built = () =>
     .map((file) => [file.slice(dist.length), createHash("sha256").update(readFileSync(file)).digest("hex")])
 
 suite("the site", rooms(), (it) => {
-  it("leads from / to /v2/ and keeps the query", function* ({ url }) {
+  it("redirects / to /v2/ and keeps the query", function* ({ url }) {
     for (const method of ["GET", "HEAD"]) {
       for (const query of ["", "?", "?a=1&b=%2F%3F&a=2"]) {
         const answer = yield* ask(`${url}/${query}`, { method })
@@ -50,7 +50,7 @@ suite("the site", rooms(), (it) => {
     assert.deepStrictEqual([folder.status, folder.headers.get("location")], [301, "/signals/?a=1"])
   })
 
-  it("serves pages that may load and run what is their own, and nothing else", function* ({ url }) {
+  it("serves pages that may load and run only their own files", function* ({ url }) {
     const types = {
       "/v2/": "text/html; charset=utf-8",
       "/signals/": "text/html; charset=utf-8",
@@ -70,7 +70,7 @@ suite("the site", rooms(), (it) => {
     }
   })
 
-  it("lets a browser keep for a year what is named by its content, and names it in every page", function* ({ url }) {
+  it("lets browsers cache files named by their content for a year, and names them in every page", function* ({ url }) {
     const types = {
       "/v2/page.css": "text/css; charset=utf-8",
       "/v2/main.js": "text/javascript; charset=utf-8",
@@ -106,7 +106,7 @@ suite("the site", rooms(), (it) => {
     assert.deepStrictEqual([lost.status, lost.headers.get("cache-control")], [404, "no-store"])
   })
 
-  it("compresses whatever is longer than a kilobyte", function* ({ url }) {
+  it("compresses every response above a kilobyte", function* ({ url }) {
     const assets = yield* ask(`${url}/assets.json`)
     const paths = [
       "/v2/",
@@ -144,7 +144,7 @@ suite("the site", rooms(), (it) => {
     }
   })
 
-  it("answers 304 for what is known, and a part of a file when a part is asked for", function* ({ url }) {
+  it("answers 304 for a known file, and a range of a file on request", function* ({ url }) {
     const path = `${url}${yield* assetOf("/signals/main.js")}`
     const plainly = { "accept-encoding": "identity" }
     const whole = yield* ask(path, { headers: plainly })
@@ -165,7 +165,7 @@ suite("the site", rooms(), (it) => {
     assert.strictEqual((yield* ask(path, { headers: again })).status, 304)
   })
 
-  it("serves nothing outside of itself", function* ({ url }) {
+  it("serves no file outside of its folder", function* ({ url }) {
     const tricks = [
       "/../package.json",
       "/v2/../../../package.json",
@@ -184,7 +184,7 @@ suite("the site", rooms(), (it) => {
 })
 
 describe("the build", () => {
-  plain("writes the same bytes again, and leaves no strangers", async () => {
+  plain("reproduces its bytes, and removes other files", async () => {
     const before = built()
     assert.isAbove(before.length, 5)
     writeFileSync(join(dist, `stranger-${randomUUID()}.txt`), "")

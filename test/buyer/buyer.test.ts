@@ -20,7 +20,7 @@ const losing = (when: "before" | "after"): Network => {
 }
 
 suite("the buyer library", world(), (it) => {
-  it("buys each act once, typed, and a repeat of its key is the same act", function* () {
+  it("buys each act once, typed, and returns the same act for a repeated key", function* () {
     const at = yield* stage(40_000_000n)
     const altar = buyerOf(at, undefined, { policy: { maxPerDay: 20_000_000n } })
     const keys = [newKey(), newKey(), newKey(), newKey(), newKey(), newKey(), newKey()] as const
@@ -44,7 +44,7 @@ suite("the buyer library", world(), (it) => {
     assert.strictEqual(yield* authorizationsUsed(at), purchases.length)
   })
 
-  it("needs only the id to reveal and to unseal, after a restart as well", function* () {
+  it("needs only the id to reveal and to unseal, also after a restart", function* () {
     const at = yield* stage()
     const first = buyerOf(at)
     const stone = yield* Effect.promise(() => first.witness({ words }))
@@ -62,7 +62,7 @@ suite("the buyer library", world(), (it) => {
   })
 
   it.each(["before", "after"] as const)(
-    "loses the answer %s the altar has the payment: one signature, one charge",
+    "signs and pays once when the answer is lost %s the altar has the payment",
     function* (when) {
       const at = yield* stage()
       const { record } = yield* Effect.promise(() => buyerOf(at, losing(when)).witness({ words }))
@@ -73,7 +73,7 @@ suite("the buyer library", world(), (it) => {
     },
   )
 
-  it("dies between signature and answer: the next run hands in the very same payment", function* () {
+  it("resends the same payment after it was killed between signature and answer", function* () {
     const at = yield* stage()
     const key = newKey()
     yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
@@ -85,7 +85,7 @@ suite("the buyer library", world(), (it) => {
     assert.strictEqual(yield* authorizationsUsed(at), 1)
   })
 
-  it("reconciles from the journal alone, and signs nothing by it", function* () {
+  it("reconciles from the journal alone, without a signature", function* () {
     const at = yield* stage()
     const key = newKey()
     yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
@@ -96,7 +96,7 @@ suite("the buyer library", world(), (it) => {
     assert.strictEqual(unknown.code, "attempt_not_found")
   })
 
-  it("runs several times at once under one key: one signature, one stone", function* () {
+  it("signs once and buys one stone in several concurrent runs under one key", function* () {
     const at = yield* stage()
     const key = newKey()
     const answers = yield* Effect.all(
@@ -108,7 +108,7 @@ suite("the buyer library", world(), (it) => {
     assert.strictEqual(yield* authorizationsUsed(at), 1)
   })
 
-  it("refuses a key that names another purchase, words that cannot be sealed, and bodies the altar would refuse", function* () {
+  it("refuses a key of another purchase, words that cannot be sealed, and invalid bodies", function* () {
     const at = yield* stage()
     const altar = buyerOf(at)
     const key = newKey()
@@ -130,7 +130,7 @@ suite("the buyer library", world(), (it) => {
     assert.strictEqual(at.counted.signatures, 1)
   })
 
-  it("cannot pay: says so in one sentence, and never signs for that key again", function* () {
+  it("reports a payment that failed in one sentence, and never signs for that key again", function* () {
     const at = yield* stage(0n)
     const key = newKey()
     const poor = yield* rejection(buyerOf(at).witness({ words, key }))

@@ -28,7 +28,7 @@ const failing = () => {
 }
 
 suite("a journal used with another altar's URL", world(), (it) => {
-  it("ends a purchase where it was begun", function* () {
+  it("completes a purchase at the altar where it began", function* () {
     const at = yield* stage()
     const other = yield* stranger
     const key = newKey()
@@ -39,7 +39,7 @@ suite("a journal used with another altar's URL", world(), (it) => {
     assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [1, 1])
   })
 
-  it("reveals and unseals where the words were sealed for, and tells nobody else", function* () {
+  it("reveals and unseals at the altar that the words were sealed for, and at no other", function* () {
     const at = yield* stage()
     const other = yield* stranger
     const here = buyerOf(at)
@@ -55,7 +55,7 @@ suite("a journal used with another altar's URL", world(), (it) => {
     assert.deepStrictEqual(other.heard, [])
   })
 
-  it("that fails after a payment does not make the purchase look refused, and notes it later", function* () {
+  it("that fails after a payment does not make the purchase look refused, and is updated later", function* () {
     const { disk, journal } = failing()
     const at = { ...(yield* stage()), journal }
     const key = newKey()
@@ -100,7 +100,7 @@ describe("plain http", () => {
     "http://10.0.0.1:3000",
     "http://127.0.0.1.altar.example",
     "http://localhost.example",
-  ])("to %s is refused before anything is sent, unless it is allowed by name", async (url) => {
+  ])("to %s is rejected before anything is sent, unless it is allowed by name", async (url) => {
     const refused = await asked(url)
     assert.deepStrictEqual([refused.error.code, refused.heard], ["insecure_url", []])
     assert.match(refused.error.message, /This request charged nothing\.$/u)
@@ -109,13 +109,13 @@ describe("plain http", () => {
   })
 
   it.each(["http://127.0.0.1:3000", "http://localhost:3000", "http://[::1]:3000", "https://altar.example"])(
-    "to %s is nobody else's business",
+    "to %s is allowed without asking",
     async (url) => {
       assert.deepStrictEqual((await asked(url)).heard.length, 1)
     },
   )
 
-  it("is no other scheme, and no nonsense", async () => {
+  it("allowed by name does not allow another scheme or nonsense", async () => {
     for (const url of ["altar.example", "file:///etc", ""]) {
       const { error, heard } = await asked(url, true)
       assert.deepStrictEqual([error.code, heard], ["bad_url", []])

@@ -35,7 +35,7 @@ const project = Effect.sync(() => {
 })
 
 suite("the program of docs/library.md", world(), (it) => {
-  it("buys, reveals and keeps in Node with a journal in a file, and a second run pays nothing", function* () {
+  it("buys, reveals and stores in Node with a journal in a file, and a second run pays nothing", function* () {
     assert.strictEqual(programs.length, 1)
     const { url } = yield* TestServer
     const chain = yield* LocalChain

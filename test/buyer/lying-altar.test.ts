@@ -14,9 +14,9 @@ const kept = ({ journal }: Stage, key: string) =>
 const fieldsOf = (error: object): ReadonlyArray<string> =>
   "differences" in error && Array.isArray(error.differences) ? error.differences.map(({ field }) => field) : []
 
-suite("an altar that recorded something else", lyingAltar, (it) => {
+suite("an altar that recorded another act", lyingAltar, (it) => {
   it.each(lies)(
-    "with %s forged is believed in no answer, replay or reconcile, and its evidence is kept",
+    "with %s forged is rejected in every answer, replay and reconcile, and its evidence is stored",
     function* ([, field, lie]) {
       const at = yield* stage()
       const { tells } = yield* LyingAltar
@@ -43,7 +43,7 @@ suite("an altar that recorded something else", lyingAltar, (it) => {
     },
   )
 
-  it("answers a key that nothing was signed for: what was asked and its price are compared all the same", function* () {
+  it("is found out by a key without a signature, because request and price are compared", function* () {
     const at = yield* stage()
     const { tells } = yield* LyingAltar
     const key = newKey()

@@ -82,7 +82,7 @@ const redirector = (to: string) =>
   )
 
 suite("the spend policy", world(), (it) => {
-  it.each(lies)("refuses a challenge that lies: %s", function* ([code, lie, says]) {
+  it.each(lies)("refuses a lying challenge: %s", function* ([code, lie, says]) {
     const at = yield* stage()
     const refused = yield* rejection(buyerOf(at, lie).witness({ words }))
     assert.deepStrictEqual([refused._tag, refused.code], ["Refused", code], refused.message)
@@ -91,7 +91,7 @@ suite("the spend policy", world(), (it) => {
     assert.deepStrictEqual([at.counted.signatures, at.handedIn.length], [0, 0])
   })
 
-  it.each(limits)("holds what the buyer set: %s", function* ([code, policy, says]) {
+  it.each(limits)("enforces the buyer's limit: %s", function* ([code, policy, says]) {
     const at = yield* stage()
     const refused = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words }))
     assert.deepStrictEqual([refused._tag, refused.code], ["Refused", code], refused.message)
@@ -113,7 +113,7 @@ suite("the spend policy", world(), (it) => {
     assert.strictEqual(yield* authorizationsUsed(at), 2)
   })
 
-  it("counts several runs at once: none of them slips past the limit", function* () {
+  it("limits concurrent runs together", function* () {
     yield* today
     const at = yield* stage()
     const ended = yield* Effect.promise(() =>
@@ -125,7 +125,7 @@ suite("the spend policy", world(), (it) => {
     assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [3, 3])
   })
 
-  it("pays only whom it paid before, unless the buyer names another", function* () {
+  it("pays only known recipients, unless the buyer names another", function* () {
     const at = yield* stage()
     yield* Effect.promise(() => buyerOf(at).witness({ words }))
     const moved: Network = async (request, forward) => {

@@ -9,9 +9,9 @@ import { suite } from "../lab/Suites.ts"
 const words = "The heron will return by May."
 const bound = patience(300)
 
-suite("spirit-altar at an altar that recorded something else", lyingAltar, (it) => {
+suite("spirit-altar at an altar that recorded another act", lyingAltar, (it) => {
   it(
-    "keeps the purchase: reconcile and a repetition fail until the altar answers with what was bought",
+    "stores the purchase, and fails until the altar answers with the act that was bought",
     function* () {
       const at = yield* terminal
       const { tells } = yield* LyingAltar

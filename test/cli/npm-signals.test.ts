@@ -80,9 +80,9 @@ describe("package.json", () => {
   })
 })
 
-suite("npm, told to end,", database, (it) => {
+suite("npm, when stopped,", database, (it) => {
   it.each(["start", "dev"])(
-    "leaves nothing of `npm run %s`, which says what its first seconds are for",
+    "leaves no process of `npm run %s`, which announces its first seconds",
     function* (name) {
       const folder = newFolder()
       const port = yield* freePort
@@ -105,7 +105,7 @@ suite("npm, told to end,", database, (it) => {
   )
 
   it(
-    "leaves nothing of `npm run serve`",
+    "leaves no process of `npm run serve`",
     function* () {
       const { url } = yield* LocalDatabase
       const port = yield* freePort

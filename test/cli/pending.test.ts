@@ -10,7 +10,7 @@ import { live } from "../lab/Suites.ts"
 
 describe("spirit-altar", () => {
   live(
-    "says pending until the chain knows, and then what was bought",
+    "reports a payment as pending until the chain knows, and then the act",
     () =>
       Effect.gen(function* () {
         const at = yield* terminal

@@ -8,7 +8,7 @@ import { sandboxOf } from "../../src/cli/buyer/Faucet.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
 import { effect } from "../lab/Suites.ts"
 
-effect("an altar that starts for ever is asked once a second, and given up", () =>
+effect("an altar that never finishes its start is polled once a second and abandoned", () =>
   Effect.gen(function* () {
     const times: Array<number> = []
     const clock = yield* Clock.Clock

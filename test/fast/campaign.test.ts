@@ -34,11 +34,14 @@ const names = [
 ]
 
 describe("npm run campaign", () => {
-  effect.each(names.map((name) => ({ name })))("$name explains the flags of all, with examples", function* ({ name }) {
-    const { text } = yield* called(...name.split(" "), "--help")
-    for (const flag of ["--seed", "--minutes", "--size", "--report"]) assert.include(text, flag)
-    assert.include(text, `npm run campaign -- ${name}`)
-  })
+  effect.each(names.map((name) => ({ name })))(
+    "$name lists the flags of all campaigns, with examples",
+    function* ({ name }) {
+      const { text } = yield* called(...name.split(" "), "--help")
+      for (const flag of ["--seed", "--minutes", "--size", "--report"]) assert.include(text, flag)
+      assert.include(text, `npm run campaign -- ${name}`)
+    },
+  )
 
   effect.each([
     { args: ["model", "--seed", "4"], says: "every interleaving is visited, so nothing is drawn" },
@@ -52,11 +55,11 @@ describe("npm run campaign", () => {
     assert.include(text, says)
   })
 
-  it("soaks the server of a test that exists", () => {
+  it("soaks the server of an existing test", () => {
     assert.isTrue(existsSync(join(root, soaked)))
   })
 
-  it("has its last reports in a fresh table", () => {
+  it("has its last reports in an up-to-date table", () => {
     const text = readFileSync(join(root, page), "utf8")
     assert.strictEqual(text, summarised(text))
   })

@@ -18,62 +18,58 @@ const blockOn = (branch: "a" | "b", number: number) => ({
 
 const newest = 1_000
 
-suite(
-  "two nodes behind one address, of which one is on a dead branch up to the block before the final one",
-  undici,
-  (it) => {
-    const missing = { result: null }
-    const failing = { error: { code: -32_603, message: "no such block" } }
-    for (const [how, there] of [
-      ["has nothing there", missing],
-      ["fails there", failing],
-    ] as const) {
-      // Odd and even numbers of them, so that requests are full in the middle of a pair and between two.
-      for (const acts of [1, 25, 49, 50, 99]) {
-        it(`never make a block of the dead branch final: ${acts} asked at once, and the second node ${how}`, function* () {
-          let requests = 0
-          const { heard, url } = yield* served((calls, response) => {
-            requests += 1
-            const isBehind = requests === 2
-            const one = ({ id, params: [block] }: Call) => {
-              const number = block === "finalized" ? newest : Number(block)
-              return isBehind && number >= newest
-                ? { id, ...there }
-                : { id, result: blockOn(isBehind ? "b" : "a", number) }
-            }
-            response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
-          })
-          const isFinal = Effect.gen(function* () {
-            const chain = yield* Chain
-            const lookAt = (branch: "a" | "b") => (index: number) => {
-              const { hash } = blockOn(branch, 800 + index)
-              return Effect.result(chain.isFinal({ number: BigInt(800 + index), hash }))
-            }
-            const all = Array.from({ length: acts }, (_, index) => index)
-            const concurrency = "unbounded"
-            return {
-              dead: yield* Effect.forEach(all, lookAt("b"), { concurrency }),
-              alive: yield* Effect.forEach(all, lookAt("a"), { concurrency }),
-            }
-          })
-          const { alive, dead } = yield* isFinal.pipe(
-            Effect.provide(Chain.layer({ rpcUrl: url, finalTag: "finalized", timeout: patient })),
-          )
-          assert.isAbove(requests, 2)
-          assert.isAtMost(Math.max(...heard.map((calls) => [calls].flat().length)), 50)
-          assert.deepStrictEqual(
-            dead.filter((one) => Result.isSuccess(one) && one.success),
-            [],
-          )
-          assert.isTrue(alive.every((one) => Result.isSuccess(one) && one.success))
+suite("two nodes behind one address, one on a dead branch up to the block before the final one,", undici, (it) => {
+  const missing = { result: null }
+  const failing = { error: { code: -32_603, message: "no such block" } }
+  for (const [how, there] of [
+    ["has nothing there", missing],
+    ["fails there", failing],
+  ] as const) {
+    // Odd and even numbers of them, so that requests are full in the middle of a pair and between two.
+    for (const acts of [1, 25, 49, 50, 99]) {
+      it(`never make a block of the dead branch final: ${acts} concurrent requests, and the second node ${how}`, function* () {
+        let requests = 0
+        const { heard, url } = yield* served((calls, response) => {
+          requests += 1
+          const isBehind = requests === 2
+          const one = ({ id, params: [block] }: Call) => {
+            const number = block === "finalized" ? newest : Number(block)
+            return isBehind && number >= newest
+              ? { id, ...there }
+              : { id, result: blockOn(isBehind ? "b" : "a", number) }
+          }
+          response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
         })
-      }
+        const isFinal = Effect.gen(function* () {
+          const chain = yield* Chain
+          const lookAt = (branch: "a" | "b") => (index: number) => {
+            const { hash } = blockOn(branch, 800 + index)
+            return Effect.result(chain.isFinal({ number: BigInt(800 + index), hash }))
+          }
+          const all = Array.from({ length: acts }, (_, index) => index)
+          const concurrency = "unbounded"
+          return {
+            dead: yield* Effect.forEach(all, lookAt("b"), { concurrency }),
+            alive: yield* Effect.forEach(all, lookAt("a"), { concurrency }),
+          }
+        })
+        const { alive, dead } = yield* isFinal.pipe(
+          Effect.provide(Chain.layer({ rpcUrl: url, finalTag: "finalized", timeout: patient })),
+        )
+        assert.isAbove(requests, 2)
+        assert.isAtMost(Math.max(...heard.map((calls) => [calls].flat().length)), 50)
+        assert.deepStrictEqual(
+          dead.filter((one) => Result.isSuccess(one) && one.success),
+          [],
+        )
+        assert.isTrue(alive.every((one) => Result.isSuccess(one) && one.success))
+      })
     }
-  },
-)
+  }
+})
 
-suite("two questions that are asked together", undici, (it) => {
-  it("are answered by one request, whatever is asked beside them and however they have to be repeated", function* () {
+suite("a pair of calls", undici, (it) => {
+  it("is answered by one request, whatever is called beside it and however often it is repeated", function* () {
     let failures = 3
     const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
       const request = heard.length
@@ -94,7 +90,7 @@ suite("two questions that are asked together", undici, (it) => {
     assert.isBelow(failures, 1)
   })
 
-  it("say each what it was refused with, and are repeated together where one takes all the bytes", function* () {
+  it("reports each refusal, and repeats as a pair when one answer takes all the bytes", function* () {
     const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
       if ([calls].flat().some(({ params }) => params[0] === "endless"))
         return void response.write("[".padEnd(2_000_000))

@@ -24,8 +24,8 @@ import { log } from "../../src/platform/LogMessages.ts"
 
 const undici = NodeHttpClient.layerUndici
 
-suite("questions to the node", undici, (it) => {
-  it("of one moment are one request, the same question once, and fifty at most", function* () {
+suite("calls to the node", undici, (it) => {
+  it("share one request when they are concurrent, equal calls once, and fifty at most", function* () {
     const { ask, heard } = yield* nodeThat((calls, response) => response.end(answerAll(calls)), patient)
     assert.deepStrictEqual(yield* askAll(ask, [...names, "first", "first"]), [...fine, fine[0], fine[0]])
     assert.deepStrictEqual(
@@ -45,7 +45,7 @@ suite("questions to the node", undici, (it) => {
     )
   })
 
-  it("never take the answer to a request that was on its way before them", function* () {
+  it("never share the answer to an earlier request", function* () {
     let block = 0
     const held = Promise.withResolvers<() => void>()
     const { ask } = yield* nodeThat((calls, response) => {
@@ -61,7 +61,7 @@ suite("questions to the node", undici, (it) => {
     assert.strictEqual(yield* Fiber.join(early), 1)
   })
 
-  it("go on when whoever asked first leaves", function* () {
+  it("continue when the first caller leaves", function* () {
     const held = Promise.withResolvers<() => void>()
     const { ask } = yield* nodeThat((calls, response) => held.resolve(() => response.end(answerAll(calls))), patient)
     const first = yield* Effect.forkChild(ask("eth_call", ["first"]))
@@ -81,7 +81,7 @@ suite("questions to the node", undici, (it) => {
     ["answers one without a result", ([first, ...calls]) => [{ id: first?.id }, ...calls.map(echo)]],
   ]
   for (const [what, answers] of partial) {
-    it(`get each its own answer of a node that ${what}`, function* () {
+    it(`get the right answers from a node that ${what}`, function* () {
       const { ask } = yield* nodeThat(
         (calls, response) => response.end(isBatch(calls) ? JSON.stringify(answers(calls)) : answerAll(calls)),
         patient,
@@ -95,7 +95,7 @@ suite("questions to the node", undici, (it) => {
     ["with an error", 200, '{"id":null,"error":{"code":-32600,"message":"no batches"}}'],
     ["with nonsense", 200, "<html>"],
   ] as const) {
-    it(`are asked one by one where batches are refused ${what}`, function* () {
+    it(`are sent one by one after batches are refused ${what}`, function* () {
       const { ask, heard } = yield* nodeThat(
         (calls, response) => (isBatch(calls) ? response.writeHead(status).end(text) : response.end(answerAll(calls))),
         patient,
@@ -131,7 +131,7 @@ suite("questions to the node", undici, (it) => {
     assert.deepStrictEqual(yield* askAll(ask, ["first"]), ["TimeoutError"])
   })
 
-  it("are repeated once after what passes, and what must not be repeated is asked a single time", function* () {
+  it("are repeated once after a transient failure, and the unrepeatable ones are sent once", function* () {
     const { ask, heard, once } = yield* nodeThat((_, response) => response.writeHead(503).end(), patient)
     assert.deepStrictEqual(yield* askAll(ask, ["first"]), ["503"])
     assert.strictEqual(heard.length, 2)
@@ -143,7 +143,7 @@ suite("questions to the node", undici, (it) => {
 suite("a long answer", undici, (it) => {
   const long = "x".repeat(1_500_000)
 
-  it("is read a few at a time, once for all who ask the same, and holds up nobody else", function* () {
+  it("is read a few at a time, once for all equal calls, and delays no other call", function* () {
     const held: Array<() => void> = []
     const asked = new Map<string, number>()
     const { ask } = yield* nodeThat(
@@ -225,7 +225,7 @@ const logged = (error: Error) =>
     return lines.join("\n") + inspect(error, { depth: 9 }) + String(error)
   })
 
-suite("a node that cannot be asked", NodeHttpClient.layerUndici, (it) => {
+suite("an unreachable node", NodeHttpClient.layerUndici, (it) => {
   it.each(nodes)("is logged without its key after %s", function* ([, status, body]) {
     const url = Redacted.make(yield* addressOf(status, body))
     const node = yield* JsonRpc.make({ url, timeout: Duration.seconds(10) })

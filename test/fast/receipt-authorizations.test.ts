@@ -45,7 +45,7 @@ const started = (text: string) =>
   }).pipe(Effect.scoped)
 
 describe("a file of authorizations", () => {
-  effect("is read when each statement is signed by its account", function* () {
+  effect("is accepted when each statement is signed by its account", function* () {
     const read = yield* started(JSON.stringify([yield* signedBy({})]))
     assert.deepStrictEqual(
       read?.authorizations?.map((one) => one.stone),
@@ -62,7 +62,7 @@ describe("a file of authorizations", () => {
     ["a contract's signature", Effect.map(signedBy({}), (one) => ({ ...one, type: "contract" })), /contract/u],
     ["no stone", Effect.map(signedBy({}), ({ stone: _, ...one }) => one), /JSON list/u],
     ["a member too many", Effect.map(signedBy({}), (one) => ({ ...one, more: 1 })), /JSON list/u],
-  ])("refuses %s", function* ([, made, says]) {
+  ])("is rejected with %s", function* ([, made, says]) {
     const { message } = yield* Effect.flip(started(JSON.stringify([yield* made])))
     assert.match(message, /^RECEIPT_AUTHORIZATIONS is wrong: /u)
     assert.match(message, says)

@@ -29,7 +29,7 @@ beforeAll(async () => {
   bench = await Workbench.open()
 })
 
-it("the guide shows the program that is run here", () => {
+it("the guide shows the program that runs here", () => {
   const [guide, program] = ["../../docs/integrating.md", "programs/stone.ts"].map((path) =>
     readFileSync(new URL(path, import.meta.url), "utf8"),
   )
@@ -37,7 +37,7 @@ it("the guide shows the program that is run here", () => {
 })
 
 describe("linters", () => {
-  it("find nothing in the document but what we mean", async () => {
+  it("find nothing in the document beyond the listed exceptions", async () => {
     const findings = await lint(bench, document)
     const meant = (rule: string, where: string) =>
       exceptions.filter((exception) => exception.rule === rule && exception.where.test(where))
@@ -53,7 +53,7 @@ describe("linters", () => {
     )
   })
 
-  it("find what is wrong with a worse one", async () => {
+  it("find the faults of a worse document", async () => {
     const worse = JSON.parse(readFileSync(document, "utf8"))
     delete worse.info.contact
     delete worse.paths["/api/field"].get.responses["500"]
@@ -132,11 +132,11 @@ suite("clients generated from the served document", world, (it) => {
     assert.strictEqual(stone.reveal?.text, told.revealed)
   })
 
-  it("openapi-typescript and openapi-fetch", () => proves("openapi-fetch.ts"))
+  it("work and compile: openapi-typescript and openapi-fetch", () => proves("openapi-fetch.ts"))
 
-  it("@x402/axios", () => proves("axios.ts"))
+  it("work and compile: @x402/axios", () => proves("axios.ts"))
 
-  it("the program of the guide", function* ({ url }) {
+  it("work and compile: the program of the guide", function* ({ url }) {
     yield* compiles
     const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, ["stone.ts"], { ALTAR: url }))
     assert.strictEqual(code, 0, stderr)
@@ -145,13 +145,13 @@ suite("clients generated from the served document", world, (it) => {
     assert.strictEqual(words, "The heron will return by May.")
   })
 
-  it("@hey-api/openapi-ts", function* ({ url }) {
+  it("work and compile: @hey-api/openapi-ts", function* ({ url }) {
     const client = yield* Effect.promise(() => readFile(join(bench, "altar/client.gen.ts"), "utf8"))
     assert.include(client, url, "the client asks the server of its document")
     yield* proves("hey-api.ts")
   })
 
-  it("do not build once the document loses a name", function* () {
+  it("fail to compile once the document loses a name", function* () {
     const acquire = Effect.promise(Workbench.open)
     const folder = yield* acquire
     const worse = JSON.parse(readFileSync(document, "utf8"))

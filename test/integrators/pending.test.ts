@@ -20,7 +20,7 @@ beforeAll(async () => {
   bench = await Workbench.open()
 })
 
-live("@x402/axios hands on the 202 of an open payment, and signs once", () =>
+live("@x402/axios hands on the 202 of a pending payment, and signs once", () =>
   Effect.gen(function* () {
     const { url } = yield* paymentFixture
     const key = generatePrivateKey()

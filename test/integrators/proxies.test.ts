@@ -37,7 +37,7 @@ suite("newman through Prism", world(), (it) => {
     return yield* decode(stdout)
   })
 
-  it("meets every operation of the document, and no fault", function* ({ url }) {
+  it("matches every operation of the document without a fault", function* ({ url }) {
     const payer = yield* newPayer()
     const { answer } = yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
     const stone: string = JSON.parse(answer.text).record.id
@@ -54,7 +54,7 @@ suite("newman through Prism", world(), (it) => {
     for (const status of [200, 201, 402, 409]) assert.isTrue(statuses.has(status), `${status} was met`)
   })
 
-  it("meets the faults of a document that says something else", function* ({ url }) {
+  it("reports the faults of a document that differs", function* ({ url }) {
     const served = (yield* ask(`${url}/openapi.json`)).text
     const worse = JSON.parse(served)
     worse.components.schemas.Field.properties.acts = { type: "string" }

@@ -40,8 +40,8 @@ const lies = Effect.fnUntraced(function* (url: string, chain: string) {
   return `http://127.0.0.1:${port}`
 })
 
-suite("Python's standard library (python3 has to be in the PATH)", world(), (it) => {
-  it("asks a price, checks the chain and signals, and is not taken in by a false link", function* ({ url }) {
+suite("Python's standard library (with python3 in the PATH)", world(), (it) => {
+  it("reads a price, checks the chain, sends signals, and rejects a false link", function* ({ url }) {
     const payer = yield* newPayer()
     for (let stone = 0; stone < 2; stone += 1) {
       yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })

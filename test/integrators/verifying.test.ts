@@ -18,7 +18,7 @@ const shown = Effect.gen(function* () {
 })
 
 suite("the page on checking the chain", world(), (it) => {
-  it("shows a program that recomputes the chain and finds the stone that was changed", function* ({ url }) {
+  it("shows a program that recomputes the chain and finds a changed stone", function* ({ url }) {
     const payer = yield* newPayer()
     for (let stone = 0; stone < 2; stone += 1) {
       yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
@@ -40,7 +40,7 @@ suite("the page on checking the chain", world(), (it) => {
     assert.include(String(told.cause), "The chain is broken at stone 2.")
   })
 
-  it("and the privacy page says what the browser keeps of rooms, which is no room", function* ({ url }) {
+  it("stands beside a privacy page that says what the browser keeps of rooms, which is no room", function* ({ url }) {
     const { text } = yield* ask(`${url}/privacy`)
     assert.include(text, "It keeps no room and no link to one.")
     assert.notInclude(text, "the rooms you joined")

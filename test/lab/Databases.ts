@@ -32,7 +32,7 @@ const about = Effect.gen(function* () {
 
 export const open = async (given = process.env["DATABASE_URL"]): Promise<Databases> => {
   const scope = Scope.makeUnsafe()
-    const started = Layer.build(LocalDatabase.layer({ dataDir: join(newFolder(), "postgres"), durable: true })).pipe(
+  const started = Layer.build(LocalDatabase.layer({ dataDir: join(newFolder(), "postgres"), durable: true })).pipe(
     Effect.flatMap((context) => Effect.provideContext(LocalDatabase, context)),
     Effect.map(({ url }) => Redacted.value(url)),
     Scope.provide(scope),

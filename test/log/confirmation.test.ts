@@ -53,8 +53,8 @@ const lasting = Effect.fnUntraced(function* (name: string) {
   return { ...first, again: ownWitness(name, { cosigner: first.cosigner, folder: first.folder, port }) }
 })
 
-suite("a log after a start", world, (it) => {
-  it("signs no second history of a restored backup while its only witness is away, and stops once it is back", function* () {
+suite("a log after a restart", world, (it) => {
+  it("signs no second history of a restored backup while its only witness is unreachable, and stops once it is back", function* () {
     const witness = yield* lasting("witness.example/w")
     const first = yield* begin(2, [witness])
     yield* backup
@@ -82,7 +82,7 @@ suite("a log after a start", world, (it) => {
     }).pipe(Effect.provide(start([witness])), Effect.scoped)
   })
 
-  it("goes on when the witness that was away is back and holds what the database holds", function* () {
+  it("continues when the witness is back and has the same history as the database", function* () {
     const witness = yield* lasting("back.example/w")
     yield* begin(2, [witness])
     yield* witness.stop
@@ -97,7 +97,7 @@ suite("a log after a start", world, (it) => {
     }).pipe(Effect.provide(start([witness])), Effect.scoped)
   })
 
-  it("is confirmed by a witness that lags behind, which signs what is published first", function* () {
+  it("is confirmed by a lagging witness, which first signs the published checkpoint", function* () {
     const witness = yield* lasting("lagging.example/w")
     yield* begin(2, [witness])
     yield* witness.stop
@@ -125,7 +125,7 @@ suite("a log after a start", world, (it) => {
     assert.isFalse(yield* Effect.provide(publish, start([stranger])), "nor after another start")
   })
 
-  it("is confirmed by a checkpoint file that covers what is published, and by no older one", function* () {
+  it("is confirmed by a checkpoint file that covers the published one, and by no older file", function* () {
     const file = join(newFolder(), "checkpoint")
     const old = yield* begin(2, [], file)
     yield* Effect.provide(Effect.andThen(grow(2), publish), start([], file))
@@ -143,7 +143,7 @@ suite("a log after a start", world, (it) => {
     }).pipe(Effect.provide(start([], file)))
   })
 
-  it("is confirmed by another server that signs in the same database meanwhile", function* () {
+  it("is confirmed by another server that signs in the same database", function* () {
     const file = join(newFolder(), "checkpoint")
     yield* begin(2, [], file)
     yield* Effect.gen(function* () {
@@ -161,7 +161,7 @@ suite("a log after a start", world, (it) => {
     }).pipe(Effect.provide(start([])))
   })
 
-  it("that has published nothing waits only for a log witness to say so", function* () {
+  it("without a published checkpoint waits only until a witness knows none", function* () {
     yield* forget
     const absent = { name: "absent.example/w", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
     yield* Effect.provide(

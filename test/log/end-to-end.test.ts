@@ -132,7 +132,7 @@ const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
 
 suite("a server with a log", Layer.orDie(place), (it) => {
   it(
-    "proves every stone, and goes on selling when the log stops",
+    "proves every stone, and continues to sell when the log stops",
     function* () {
       const env = yield* environment
       const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
@@ -220,7 +220,7 @@ suite("a server with a log", Layer.orDie(place), (it) => {
 })
 
 suite("a server without a key", world(), (it) => {
-  it("has no log, and is well", function* ({ url }) {
+  it("has no log, and is healthy", function* ({ url }) {
     const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
     const { id } = JSON.parse(answer.text).record
     for (const path of ["/log/checkpoint", "/log/tile/0/000", "/api/witness/log", `/api/witness/${id}/proof`]) {

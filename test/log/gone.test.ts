@@ -21,9 +21,9 @@ const { vkey } = signer
 
 const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
 
-suite("a shop that is gone", Layer.orDie(place), (it) => {
+suite("an altar that closed", Layer.orDie(place), (it) => {
   it(
-    "leaves stones that a mirror proves by their ids, and a watch that ran beside it was right both times",
+    "leaves stones that a mirror proves by their ids, and a watch beside it judged it correctly",
     function* () {
       const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
       const env = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name, LOG_PUBLISH_SECONDS: "1" }

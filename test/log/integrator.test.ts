@@ -28,7 +28,7 @@ suite("the integrator", world, (it) => {
     }
   })
 
-  it("goes on after a restart at each tile boundary", function* () {
+  it("continues after a restart at each tile boundary", function* () {
     yield* forget
     const integrate = Effect.flatMap(Integrator, (integrator) => integrator.integrate)
     for (const batch of [255, 1, 1, 254, 1, 1]) yield* Effect.provide(integrate, server(batch))
@@ -38,7 +38,7 @@ suite("the integrator", world, (it) => {
     assert.deepStrictEqual(yield* stored, yield* expected)
   })
 
-  it("has any number of servers, of which one is at work", function* () {
+  it("runs on one of any number of servers", function* () {
     yield* forget
     const atWork = integrateAll.pipe(
       // Whoever finds the head taken looks again, as its loop does.
@@ -55,7 +55,7 @@ suite("the integrator", world, (it) => {
     .concat([/WITH growths/u, /^COMMIT/iu, /FROM log_checkpoints/u, /INSERT INTO log_checkpoints/u])
     .flatMap((step) => (["cutBefore", "cutAfter"] as const).map((fault) => ({ step, fault })))
 
-  it("goes on after a death between any two statements", function* () {
+  it("continues after a kill between any two statements", function* () {
     const { url } = yield* LocalDatabase
     for (const { fault, step } of steps) {
       yield* forget

@@ -78,8 +78,8 @@ const dyingAt = (folder: MirrorFolder.MirrorFolder, last: number) => {
   return { steps, folder: { ...folder, copy, write, publish: step(folder.publish), prune: step(folder.prune) } }
 }
 
-suite("a mirror", Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), (it) => {
-  it("holds every file of the log, grows with it, and asks for nothing that it has", function* () {
+suite("a mirror of a log", Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), (it) => {
+  it("downloads every file, follows growth, and requests no file twice", function* () {
     const folder = newFolder()
     const log = yield* StaticLog.serve(all)
     log.size = 600
@@ -155,7 +155,7 @@ suite("a mirror", Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), (
     assert.strictEqual(yield* checkFolder(second), 1_300)
   })
 
-  it("holds a log of opaque entries as well, and proves them by their bytes", function* () {
+  it("downloads a log of opaque entries as well, and proves them by their bytes", function* () {
     const folder = newFolder()
     const entries = StaticLog.opaqueOf(257)
     const log = yield* StaticLog.serve(entries)
@@ -170,7 +170,7 @@ suite("a mirror", Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), (
     assert.deepInclude(other, { ok: false, fault: "inclusion" })
   })
 
-  it("that dies before any of its steps holds what its checkpoint says, and the next run completes it", function* () {
+  it("that was killed at any step holds a complete checkpoint, and the next run continues", function* () {
     const log = yield* StaticLog.serve(all)
     log.size = 300
     const first = newFolder()
@@ -200,7 +200,7 @@ suite("a mirror", Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), (
     assert.isAtLeast(deaths, 8)
   })
 
-  it("mends each file that was changed, truncated or removed", function* () {
+  it("repairs each file that was changed, truncated or removed", function* () {
     const folder = newFolder()
     const log = yield* StaticLog.serve(all)
     yield* run(log, folder)
@@ -230,7 +230,7 @@ suite("a mirror", Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), (
     }
   })
 
-  it("refuses a shorter history and a fork, keeps both checkpoints, and stays as it is", function* () {
+  it("rejects a shorter history and a fork, and stores both checkpoints", function* () {
     const folder = newFolder()
     const log = yield* StaticLog.serve(all)
     log.size = 1_000

@@ -50,7 +50,7 @@ const once = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect,
 const rebuilt = Effect.andThen(forget, once(Effect.andThen(integrateAll, publish)))
 
 suite("the publisher", world, (it) => {
-  it("signs what is integrated, once for each size", function* () {
+  it("signs each integrated size once", function* () {
     assert.isTrue(yield* once(publish))
     assert.strictEqual((yield* once(newest)).size, 0)
     yield* settle(300)
@@ -65,7 +65,7 @@ suite("the publisher", world, (it) => {
     assert.strictEqual(opened.ok && base64(opened.checkpoint.root), base64(log.root))
   })
 
-  it("dates an unchanged checkpoint anew after ten minutes, and none that does not hold", function* ({ sql: client }) {
+  it("dates an unchanged checkpoint anew after ten minutes, unless its tree is wrong", function* ({ sql: client }) {
     const before = yield* once(newest)
     const age = (minutes: number) =>
       client`UPDATE log_checkpoints SET published_at = now() - ${minutes}::int * interval '1 minute' WHERE size = ${before.size}::bigint`
@@ -94,7 +94,7 @@ suite("the publisher", world, (it) => {
     assert.lengthOf(rows, 1)
   })
 
-  it("signs at most once in the stated time on all servers together, and the next checkpoint covers the rest", function* () {
+  it("signs at most once in the configured time on all servers together, and the next checkpoint covers the rest", function* () {
     const seldom = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.provide(effect, server(256, sharedMemory, undefined, Witnesses.none, 2))
     yield* settle(1)
@@ -118,7 +118,7 @@ suite("the publisher", world, (it) => {
     yield* Effect.sleep("2 seconds")
   })
 
-  it("stops where a tile was changed, keeps the reason, and goes on when it is mended", function* () {
+  it("stops at a changed tile, stores the reason, and continues once it is restored", function* () {
     const before = yield* stored
     yield* flipTile(0, 1)
     yield* settle(2)
@@ -152,9 +152,7 @@ suite("the publisher", world, (it) => {
     yield* rebuilt
   })
 
-  it("adds nothing behind a stone that is not the one it holds, though the chain was hashed anew", function* ({
-    sql: client,
-  }) {
+  it("adds nothing after a changed stone, even if the chain was hashed again", function* ({ sql: client }) {
     const chain = yield* WitnessChain
     const { links } = yield* chain.segment(1, 1000)
     let previousHash = genesisHash
@@ -173,7 +171,7 @@ suite("the publisher", world, (it) => {
     yield* rebuilt
   })
 
-  it("says where stones are gone", function* () {
+  it("names missing stones", function* () {
     yield* once(grow(1))
     const { size } = yield* stored
     yield* takeAway(1)
@@ -182,7 +180,7 @@ suite("the publisher", world, (it) => {
     yield* rebuilt
   })
 
-  it("stays stopped after a backup was restored, which only its own file remembers", function* () {
+  it("stays stopped after a backup was restored, which its checkpoint file reveals", function* () {
     const file = join(newFolder(), "checkpoint")
     const lastSigned = LastSigned.file(file).pipe(Layer.provide(NodeFileSystem.layer))
     const withFile = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, server(256, lastSigned))
@@ -223,7 +221,7 @@ suite("the publisher", world, (it) => {
     yield* rebuilt
   })
 
-  it("covers a stone within two seconds, by itself", function* () {
+  it("covers a stone within two seconds on its own", function* () {
     const { url } = yield* LocalDatabase
     const log = Publisher.layer({ ...signing, publishSeconds: 1 }).pipe(
       Layer.provide(Integrator.layer()),

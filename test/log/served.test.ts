@@ -57,7 +57,7 @@ const bytesOf = (response: Response) =>
   )
 
 suite("the published log", served, (it) => {
-  it("has nothing before its first checkpoint", function* () {
+  it("is empty before its first checkpoint", function* () {
     const ask = yield* asking
     for (const path of ["checkpoint", "tile/0/000", "tile/entries/000"]) {
       assert.strictEqual((yield* ask(path)).status, 404)
@@ -130,7 +130,7 @@ suite("the published log", served, (it) => {
     }
   })
 
-  it("reads what a proof is made of in one statement", function* () {
+  it("reads the parts of a proof in one statement", function* () {
     const { proof } = yield* PublishedLog
     const [stone] = yield* links
     if (stone === undefined) return assert.fail("no stone")
@@ -149,7 +149,7 @@ suite("the published log", served, (it) => {
     assert.strictEqual((yield* Effect.flip(proof("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1")))._tag, "StoneUnknown")
   })
 
-  it("serves what it proved once from memory: no query, and never what a row was changed into", function* ({
+  it("serves proved files from memory, without a query and without later changes of a row", function* ({
     sql: client,
   }) {
     const paths = ["tile/0/000", "tile/0/002.p/88", "tile/1/000.p/2", "tile/entries/000", "tile/entries/002.p/88"]
@@ -188,7 +188,7 @@ suite("the published log", served, (it) => {
     yield* resume
   })
 
-  it("proves each stone to the shipped verifier, and none that is not covered", function* () {
+  it("proves each covered stone to the shipped verifier, and no other", function* () {
     const log = yield* PublishedLog
     const stones = yield* links
     for (const stone of stones.filter(({ sequence }) => sequence % 29 === 0 || sequence > 595)) {
@@ -207,7 +207,7 @@ suite("the published log", served, (it) => {
     assert.isTrue((yield* Effect.promise(() => verifyProof(file.text, late, { vkey }))).ok)
   })
 
-  it("does not serve a tile, stone or checkpoint that was changed", function* ({ sql: client }) {
+  it("does not serve a changed tile, stone or checkpoint", function* ({ sql: client }) {
     const statusOf = (path: string) => Effect.flatMap(asking, (ask) => Effect.map(ask(path), ({ status }) => status))
 
     for (const [level, index, served] of [

@@ -45,8 +45,8 @@ const newFile = () => join(newFolder(), "seen.json")
 
 const bundles = (size: number) => Math.ceil(size / 256)
 
-suite("a walk", Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), (it) => {
-  it("goes on where it was stopped, also to a later checkpoint, and starts anew when it is over", function* () {
+suite("a walk through a log", Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), (it) => {
+  it("continues where it stopped, also to a later checkpoint, and starts again after its end", function* () {
     const file = newFile()
     const log = yield* StaticLog.serve(all)
     log.size = 15_500
@@ -66,7 +66,7 @@ suite("a walk", Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), (it
     assert.strictEqual(log.asked, bundles(16_000))
   })
 
-  it("does not go on from what is no place of its own", function* () {
+  it("rejects a position of another walk", function* () {
     const file = newFile()
     const log = yield* StaticLog.serve(all)
     log.refuse = (index) => index >= 58
@@ -103,7 +103,7 @@ suite("a walk", Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), (it
     assert.match((yield* Effect.flip(check(log, third))).message, /^THE LOG IS BROKEN: entry 15001: /u)
   })
 
-  it("warns as long as nobody but the server has named the key, and believes no log that a policy leaves out", function* () {
+  it("warns while only the server has named the key, and rejects a log that the policy omits", function* () {
     const file = newFile()
     const log = yield* StaticLog.serve(all.slice(0, 300))
     const isItsOwnWord = (vkey: Option.Option<string>, policy?: typeof others) =>
@@ -122,7 +122,7 @@ suite("a walk", Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), (it
     assert.match(moved.message, /announced a new log with a new key, name another file with --seen, or remove /u)
   })
 
-  it("finds an entry, a tile and a history that was changed, and one that shrank", function* () {
+  it("finds a changed entry, tile and history, and a log that shrank", function* () {
     const file = newFile()
     const log = yield* StaticLog.serve(all)
     log.size = 3_000
@@ -184,7 +184,7 @@ suite("a walk", Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), (it
     assert.strictEqual((yield* check(log, file)).continues, 3_000)
   })
 
-  it("that ends after a newer one leaves what that remembered, and keeps one that it cannot compare", function* () {
+  it("that ends after a newer one keeps the newer position, and one that it cannot compare", function* () {
     const file = newFile()
     const seen = () => JSON.parse(readFileSync(file, "utf8"))
     const log = yield* StaticLog.serve(all)

@@ -74,10 +74,10 @@ const mend = (log: Log) => {
 }
 
 suite(
-  "a watch",
+  "a watch of logs",
   Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici),
   (it) => {
-    it("says nothing of a log that grows, is an old copy once, or waits while the watch is stopped", function* () {
+    it("raises nothing for a growing log, one old copy, or its own pause", function* () {
       const log = yield* StaticLog.serve(all)
       const watched = watchedOf(log)
       const { told, url } = yield* hook
@@ -95,7 +95,7 @@ suite(
       assert.deepStrictEqual(told(), [])
     })
 
-    it("raises a shrink at the second look, once, and says when it is over", function* () {
+    it("raises a shrink at the second inspection, once, and reports its end", function* () {
       const log = yield* StaticLog.serve(all)
       const watched = watchedOf(log)
       const { told, url } = yield* hook
@@ -112,7 +112,7 @@ suite(
       assert.deepStrictEqual(told(), ["shrink raised", "shrink over"])
     })
 
-    it("raises a fork of any size at once, keeps both checkpoints, and never takes it back", function* () {
+    it("raises a fork of any size at once, stores both checkpoints, and never withdraws it", function* () {
       for (const size of [500, 600]) {
         const log = yield* StaticLog.serve(all)
         log.size = 500
@@ -137,7 +137,7 @@ suite(
       }
     })
 
-    it("raises a stale checkpoint, which growth and a newer cosignature end, and one that is never read", function* () {
+    it("raises a stale checkpoint until it grows or is cosigned again, and a log that cannot be read", function* () {
       const cosigner = cosignerOf("w.example/w")
       const policy = policyOf([{ name: "w", vkey: cosigner.vkey, url: "http://w.example" }], "w")
       const log = yield* StaticLog.serve(all)
@@ -172,7 +172,7 @@ suite(
       assert.deepStrictEqual(told().slice(4), ["stale raised"])
     })
 
-    it("raises a missing cosignature at the second look, and follows the log all the same", function* () {
+    it("raises a missing cosignature at the second inspection, and still follows the log", function* () {
       const cosigner = cosignerOf("w.example/w")
       const policy = policyOf([{ name: "w", vkey: cosigner.vkey, url: "http://w.example" }], "w")
       const log = yield* StaticLog.serve(all)
@@ -191,7 +191,7 @@ suite(
       assert.deepStrictEqual(told(), ["cosignatures raised", "cosignatures over"])
     })
 
-    it("posts an alarm until it is taken, and follows no redirect with it", function* () {
+    it("posts an alarm until it is accepted, without following redirects", function* () {
       const log = yield* StaticLog.serve(all)
       const watched = watchedOf(log)
       const { answer, other, told, url } = yield* hook
@@ -209,7 +209,7 @@ suite(
       assert.deepStrictEqual(told(), ["fork raised"])
     })
 
-    it("that looks once ends with a failure for each alarm and each log it cannot read, and measures both", function* () {
+    it("that runs once fails for each alarm and each unreadable log, and measures both", function* () {
       const [good, bad] = [yield* StaticLog.serve(all), yield* StaticLog.serve(all)]
       const data = newFolder()
       const trusted = join(data, "trusted")

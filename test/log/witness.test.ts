@@ -57,7 +57,7 @@ suite(
       }
     })
 
-    it("refuses, with the status that tells why, and signs nothing then", function* () {
+    it("refuses any other with a status for its reason, and signs nothing then", function* () {
       const witness = yield* ownWitness("w.example/w")
       const ask = (body: string) => post(witness.url, body)
       assert.strictEqual((yield* ask(asking(log, 0, 8))).status, 200)
@@ -106,7 +106,7 @@ suite(
       assert.strictEqual(unknown.status, 404)
     })
 
-    it("signs one of two histories, also when both come at once and when it was started anew", function* () {
+    it("signs one of two histories, also when both come at once or after a restart", function* () {
       const folder = newFolder()
       const cosigner = cosignerOf("w.example/w")
       const witness = yield* ownWitness("w.example/w", { cosigner, folder })
@@ -128,7 +128,7 @@ suite(
       assert.strictEqual((yield* post(again.url, asking(other, Number(size), 20))).status, 422)
     })
 
-    it("signs nothing where it does not know what it signed, and shares its folder with nobody", function* () {
+    it("signs nothing without its memory, and shares its folder with no other witness", function* () {
       const folder = newFolder()
       const witness = yield* ownWitness("w.example/w", { folder })
       assert.isTrue(Exit.isFailure(yield* Effect.exit(ownWitness("w.example/w", { folder }))))
@@ -138,7 +138,7 @@ suite(
       assert.deepStrictEqual([lost.status, lost.text.includes("— ")], [500, false])
     })
 
-    it("with a post-quantum key signs anew each time, and has on disk what it answered last", function* () {
+    it("with a post-quantum key signs anew each time, and stores the last answer on disk", function* () {
       // Such a signature is never of time 0.
       yield* TestClock.adjust("1 hour")
       const made = Result.flatMap(generate("w.example/w", keyTypes.mlDsa), cosignerFrom)
@@ -164,7 +164,7 @@ suite(
       assert.strictEqual((yield* post(witness.url, many)).status, 200, "60 other cosignatures fit")
     })
 
-    it("makes no key in a folder that another one holds, and takes no two keys for one log", function* () {
+    it("creates no key in another witness's folder, and accepts no two keys for one log", function* () {
       const folder = newFolder()
       yield* ownWitness("w.example/w", { folder })
       const start = (...logs: ReadonlyArray<string>) =>

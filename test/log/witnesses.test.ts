@@ -55,7 +55,7 @@ const open = (note: string, witnesses: ReadonlyArray<Named>, quorum = "all") =>
   Effect.promise(() => openCheckpoint(note, { vkey, witnesses: policyOf(witnesses, quorum) }))
 
 suite("the log's witnesses", world, (it) => {
-  it("sign what is published, each time it has grown and after each was started anew", function* () {
+  it("sign each published checkpoint as it grows, also after a restart of each", function* () {
     const one = yield* ownWitness("one.example/w")
     const two = yield* ownWitness("two.example/w")
     const both = [one, two]
@@ -86,7 +86,7 @@ suite("the log's witnesses", world, (it) => {
     assert.isTrue(shown.startsWith(note.split("\n\n")[0] ?? "no"))
   })
 
-  it("are in the proofs, and a reader's quorum of them is kept to", function* () {
+  it("are in the proofs, and readers enforce their own quorum", function* () {
     const good = yield* ownWitness("good.example/w")
     const absent = { name: "absent", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
     const log = PublishedLog.layer({ origin, signer }).pipe(
@@ -112,7 +112,7 @@ suite("the log's witnesses", world, (it) => {
     assert.isFalse(parseProofFile(file.text) instanceof Error)
   })
 
-  it("that are slow, lie, answer 409 for ever or sign with another key hold nothing up, and are left out", function* () {
+  it("that are slow, lie, answer 409 for ever or sign with another key delay nothing, and are left out", function* () {
     const good = yield* ownWitness("good.example/w")
     const wrongKey = cosignerOf("wrong.example/w")
     const elsewhere = yield* ownWitness("elsewhere.example/w")
@@ -187,7 +187,7 @@ suite("the log's witnesses", world, (it) => {
     )
   })
 
-  it("that was away signs the checkpoint that is already published", function* () {
+  it("that were away sign the published checkpoint later", function* () {
     let isAway = true
     const cosigner = cosignerOf("late.example/w")
     const late = yield* strangeWitness(
@@ -215,7 +215,7 @@ suite("the log's witnesses", world, (it) => {
     )
   })
 
-  it("are asked what they hold before a server that remembers nothing signs, and stop a restored backup", function* () {
+  it("tell a server without memory what they signed before it signs, and stop a restored backup", function* () {
     const { note: held, size } = yield* withWitnesses([], Effect.andThen(grow(5), published), "none")
     const left = yield* takeAway(3)
     yield* forget
@@ -254,7 +254,7 @@ suite("the log's witnesses", world, (it) => {
     yield* forget
   })
 
-  it("that signed stones and show no checkpoint of them keep an empty database from signing a fork", function* () {
+  it("that signed stones and hide the checkpoint keep an empty database from signing a fork", function* () {
     const real = yield* ownWitness("hiding.example/w")
     // It cosigns as it should, and has no resource for monitors, which is optional.
     const hiding = yield* strangeWitness(
@@ -280,7 +280,7 @@ suite("the log's witnesses", world, (it) => {
     yield* forget
   })
 
-  it("make a proof one that caches keep for ever once their quorum signed, and never without a quorum", function* () {
+  it("make a proof cacheable for ever once their quorum signed, and only then", function* () {
     const good = yield* ownWitness("good.example/w")
     const absent = { name: "absent", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
     const both = [good, absent]
@@ -300,7 +300,7 @@ suite("the log's witnesses", world, (it) => {
     yield* forget
   })
 
-  it("whose signature was changed in the database are not served", function* ({ sql: client }) {
+  it("with a signature that was changed in the database are not served", function* ({ sql: client }) {
     const witness = yield* ownWitness("signing.example/w")
     const lines = witnessesOf(policyOf([witness], "all"))
     const { note, size } = yield* Effect.provide(

@@ -32,7 +32,7 @@ const assertGapless = (asked: ReadonlyArray<LogSearch.BlockRange>, most: bigint,
 
 describe("a search for logs", () => {
   for (const most of [100_000n, 10_000n, 500n, 10n]) {
-    effect(`fits a provider that takes ${most} blocks, from either end`, function* () {
+    effect(`fits a provider that allows ${most} blocks, from either end`, function* () {
       const search = LogSearch.make<string>(() => true)
       for (const newestFirst of [false, true]) {
         const { ask, asked, state } = provider([])
@@ -53,7 +53,7 @@ describe("a search for logs", () => {
     assert.deepStrictEqual(yield* search(ask, whole, true), [59_000n])
   })
 
-  effect("is no narrower after a time in which nothing at all was answered", function* () {
+  effect("is not narrowed by a time without any answer", function* () {
     const search = LogSearch.make<string>(() => true)
     const { ask, asked, state } = provider([])
     state.most = 0n
@@ -64,7 +64,7 @@ describe("a search for logs", () => {
     assert.isBelow(asked.length, 25)
   })
 
-  effect("does not halve what was refused for another reason", function* () {
+  effect("does not halve a range that was refused for another reason", function* () {
     const search = LogSearch.make<string>((error) => error !== "too wide")
     const { ask, asked, state } = provider([])
     state.most = 1n

@@ -12,7 +12,7 @@ import { live } from "../lab/Suites.ts"
 const headerOf = (headers: Headers) =>
   JSON.parse(Buffer.from(headers.get("payment-response") ?? "", "base64").toString())
 
-describe("the header of an open payment", { concurrent: true }, () => {
+describe("the header of a pending payment", { concurrent: true }, () => {
   live("names the transaction that may still pay, from the first answer on", () =>
     Effect.gen(function* () {
       const { purchase, url } = yield* signedFixture
@@ -28,7 +28,7 @@ describe("the header of an open payment", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
   )
 
-  live("is empty of a transaction while none is known", () =>
+  live("names no transaction while none is known", () =>
     Effect.gen(function* () {
       const { facilitator, purchase, url } = yield* signedFixture
       yield* Purchase.automine(false)

@@ -48,7 +48,7 @@ const started = Effect.fnUntraced(function* (change: Partial<ServerConfig>) {
 })
 
 suite("an authorized receipt key", world({}, undefined, { receipts: { current: first, retired: [] }, log }), (it) => {
-  it("is believed by a reader who knows the paid wallet alone, also after a rotation", () =>
+  it("is accepted by a reader who knows only the paid wallet, also after a rotation", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const { payTo: paid } = yield* LocalChain

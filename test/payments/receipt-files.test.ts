@@ -89,7 +89,7 @@ suite(
       )
     })
 
-    it("of another act is of its record, and no other act's receipt passes as it", function* () {
+    it("of another act names that act's record, and is rejected with another act's receipt", function* () {
       const [one, other] = [yield* bought("/api/acquire/dew-spider", {}), yield* bought("/api/acquire/rain-crow", {})]
       const [first, second] = [yield* ask(one.file), yield* ask(other.file)]
       assert.deepInclude(yield* states(first.text), { ok: "true" })
@@ -99,7 +99,7 @@ suite(
       assert.include((yield* ask(one.permalink, { headers: { accept: "text/html" } })).text, `${one.id}.receipt.json`)
     })
 
-    it("shows no text that an operator hid, and says so", function* ({ sql }) {
+    it("contains no text that an operator hid, and says so", function* ({ sql }) {
       const kept = yield* bought("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
       yield* sql.withTransaction((yield* Moderation).hide(kept.id, "reason"))
       const answer = yield* ask(kept.file)
@@ -108,14 +108,14 @@ suite(
       assert.deepInclude(yield* states(answer.text), { ok: "true", signature: "holds", record: "open" })
     })
 
-    it("is not found where there is no act", function* ({ url }) {
+    it("is a 404 where there is no act", function* ({ url }) {
       for (const id of [randomUUID(), "nonsense"]) {
         const answer = yield* ask(`${url}/acts/${id}.receipt.json`)
         assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "act_not_found"], id)
       }
     })
 
-    it("is checked by the command with a line for each check, and a forged one fails it", function* () {
+    it("is checked by the command line by line, and a forged file fails", function* () {
       const stone = yield* bought("/api/witness", { commitment: newCommitment() })
       const { json, text } = yield* ask(stone.file)
       const good = yield* command(text, { key: Option.some(key) })
@@ -135,7 +135,7 @@ suite(
 )
 
 suite("a server without a receipt key", world(), (it) => {
-  it("says that an act has no signed receipt", function* () {
+  it("serves receipt files that say the act has no signed receipt", function* () {
     const act = yield* bought("/api/acquire/dew-spider", {})
     const answer = yield* ask(act.file)
     assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "receipt_unsigned"])

@@ -46,7 +46,7 @@ const items = Object.values(catalogs).flatMap(({ entries }) => entries.map(({ id
 const didOf = (url: string) => `did:web:${encodeURIComponent(new URL(url).host)}`
 
 suite("a signed receipt", world({}, undefined, { receipts: { current: first, retired: [] } }), (it) => {
-  it("is read by the stock client as any other", function* ({ url }) {
+  it("is read by the stock client like any other", function* ({ url }) {
     const payer = yield* newPayer()
     const told: Array<object | undefined> = []
     const client = new x402Client().register("eip155:*", new ExactEvmScheme(payer))
@@ -66,7 +66,7 @@ suite("a signed receipt", world({}, undefined, { receipts: { current: first, ret
     assert.isDefined(extractReceiptFromResponse(answer))
   })
 
-  it("keeps its header below 4 KB where host, path, query and key are as long as they may be", function* () {
+  it("stays below 4 KB in its header where host, path, query and key have maximum length", function* () {
     const publicUrl = `https://${"a".repeat(63)}.${"b".repeat(63)}.example`
     const key = keyNamed("k".repeat(64))
     const config = yield* configOf({}, { publicUrl, receipts: { current: key, retired: [] } })

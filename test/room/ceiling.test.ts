@@ -16,8 +16,8 @@ const worldOf = (rooms: number, bytes: number) =>
 const create = (url: string, address: string = newAddress()) =>
   ask(`${url}/api/rooms`, { method: "POST", headers: from(address) })
 
-suite("a server that keeps three rooms", worldOf(3, 100 * roomBytes), (it) => {
-  it("refuses a fourth with 503 and the wait, and counts nothing against the address", function* ({ url, sql: db }) {
+suite("a server with room for three rooms", worldOf(3, 100 * roomBytes), (it) => {
+  it("refuses a fourth with 503 and a wait, and counts nothing against the address", function* ({ url, sql: db }) {
     const guests = yield* Effect.forEach([1, 2, 3], () => newRoom(url))
     yield* db`UPDATE rooms SET expires_at = now() + interval '100 seconds' WHERE id = ${guests[0]?.id}::uuid`
     const address = newAddress()
@@ -41,7 +41,7 @@ suite("a server that keeps three rooms", worldOf(3, 100 * roomBytes), (it) => {
     assert.match(again.headers.get("ratelimit") ?? "", /^"creations-hour";r=4;/u)
   })
 
-  it("makes no more of them when many ask at once", function* ({ url, sql: db }) {
+  it("creates no more of them under concurrent requests", function* ({ url, sql: db }) {
     yield* db`DELETE FROM rooms`
     const answers = yield* Effect.forEach(Array.from({ length: 30 }), () => create(url), {
       concurrency: "unbounded",
@@ -59,8 +59,8 @@ suite("a server that keeps three rooms", worldOf(3, 100 * roomBytes), (it) => {
   })
 })
 
-suite("a server that keeps the bytes of two full rooms", worldOf(1000, 3 * roomBytes - 1), (it) => {
-  it("keeps two rooms, whatever is sent in them, and they weigh no more", function* ({ url, sql: db }) {
+suite("a server with room for the bytes of two full rooms", worldOf(1000, 3 * roomBytes - 1), (it) => {
+  it("keeps two rooms within them, whatever is sent", function* ({ url, sql: db }) {
     const wide = "\u{1f56f}"
     const guests = yield* Effect.forEach([1, 2], () => newRoom(url))
     assert.strictEqual((yield* create(url)).status, 503)

@@ -164,15 +164,15 @@ const world = Layer.orDie(
   ),
 )
 
-suite("with limits", world, (it) => {
-  it("creating, sending, replaying, reading and deleting cost one statement each once rooms are counted", () => costs)
-  it("many at once share statements, and each has its own answer", () => together)
-  it("polls from far apart share a statement", () => apart)
-  it("many of one address share statements, and are counted one by one", () => office)
+suite("under the room's limits,", world, (it) => {
+  it("creating, sending, replaying, reading and deleting cost one statement each in a full count", () => costs)
+  it("concurrent requests share statements, and each has its own answer", () => together)
+  it("polls from distant addresses share a statement", () => apart)
+  it("requests of one address share statements, and are counted one by one", () => office)
 })
 
 suite("the sweeper", world, (it) => {
-  it("deletes what has expired, with its messages, in batches, and nothing else", function* () {
+  it("deletes expired rooms with their messages in batches, and nothing else", function* () {
     const rooms = yield* RoomStore
     const db = yield* SqlClient.SqlClient
     const [ended, open] = [yield* newRoom(), yield* newRoom()]

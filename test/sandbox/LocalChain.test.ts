@@ -78,7 +78,7 @@ describe("LocalChain", () => {
     ),
   )
 
-  live("mines by its heartbeat, and a transaction at once all the same", () =>
+  live("mines by its heartbeat, and a transaction at once", () =>
     withChain({ heartbeatMs: 200 }, (chain) =>
       Effect.gen(function* () {
         const client = clientOf(chain.rpcUrl)
@@ -91,7 +91,7 @@ describe("LocalChain", () => {
     ),
   )
 
-  live("finds balances, receipts and used nonces again after a restart, and no process stays", function* () {
+  live("keeps balances, receipts and used nonces over a restart, and leaves no process", function* () {
     const stateFile = join(newFolder(), "chain.json")
     const nonce = `0x${"ab".repeat(32)}` as const
     const used = (chain: LocalChain["Service"], authorizer: `0x${string}`) =>
@@ -191,7 +191,7 @@ describe("LocalChain", () => {
     ),
   )
 
-  live("takes over a state file from a process that was killed", function* () {
+  live("takes over the state file of a killed process", function* () {
     const stateFile = join(newFolder(), "chain.json")
     const orphan = yield* holdAndKill("chain", stateFile, pidOf)
     yield* withChain({ stateFile }, (chain) =>
@@ -208,7 +208,7 @@ describe("LocalChain", () => {
     yield* awaitGone(yield* holdAndKill("chain", stateFile, pidOf))
   })
 
-  live("ends another chain on its state file, but no other program of that process id", function* () {
+  live("ends another chain on its state file, but no other program with that process id", function* () {
     const stateFile = join(newFolder(), "chain.json")
     yield* withChain({ stateFile }, (first) =>
       Effect.gen(function* () {

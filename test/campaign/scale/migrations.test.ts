@@ -68,7 +68,7 @@ const attempts = `
   FROM generate_series(1, 4) w, generate_series(1, w * w * 8) i`
 
 describe("migrations", () => {
-  live("run once where three servers of this version and two of the one before meet an empty database", function* () {
+  live("run once where three servers of this version and two of the previous one meet an empty database", function* () {
     const url = yield* empty
     const versions = ["this", "before", "this", "before", "this"] as const
     yield* Effect.forEach(versions, (version) => migrateAs(url, version), { concurrency: "unbounded" })
@@ -77,7 +77,7 @@ describe("migrations", () => {
     assert.isTrue(made.some((what) => what.startsWith("payment_fits sql")))
   })
 
-  live("go on from a database of the version before, which then finds nothing to do", function* () {
+  live("continue from a database of the previous version, which then finds nothing to do", function* () {
     const url = yield* empty
     const database = Sql.layer(Redacted.make(url), 1)
     const run = (statement: string) =>

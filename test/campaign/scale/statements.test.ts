@@ -21,7 +21,7 @@ import { suite } from "../../lab/Suites.ts"
 const reads = ["/api/witness", "/api/acts", "/api/candles", "/api/altars", "/api/field", "/api/elements", "/api/stats"]
 
 suite("a server", sql.pipe(Layer.provideMerge(Layer.merge(emptyDatabase, chain))), (it) => {
-  it("asks its database for nothing that engines lack", function* () {
+  it("sends its database nothing that other engines lack", function* () {
     const { url: direct } = yield* LocalDatabase
     const tap = yield* Postgres.make(Redacted.value(direct))
     const config = yield* configOf(
