@@ -175,7 +175,8 @@ layer(Layer.empty, { excludeTestServices: true })("log join", (it) => {
       yield* down.stop
       const false_ = yield* strangeWitness("false.example/w", (body, response) => {
         const text = body.slice(body.indexOf("\n\n") + 2)
-        response.writeHead(200).end(cosignerOf("false.example/w").line(`${text.split("\n\n")[0]}\n`, 1_700_000_000))
+        const line = cosignerOf("false.example/w").line(`${text.split("\n\n")[0]}\n`, 1_700_000_000) ?? ""
+        response.writeHead(200).end(line)
       })
       const silent = cosignerOf("silent.example/w")
       log.cosignatures = (note) => {

@@ -1,4 +1,4 @@
-/** `log join`: what a witness network asks of a log, a check of what the server serves, and the policy of its witnesses. */
+/** `log join`: a log's request to a witness network, a check of its served files, and the policy of its witnesses. */
 import { Config, Console, Effect, Option } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { Malformed } from "../../../schema/log/Bytes.ts"

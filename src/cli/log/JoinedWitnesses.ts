@@ -1,6 +1,6 @@
 /** The log witnesses of `log join`: as they are given, whether they sign, and the policy of those that do. */
 import { Effect, FileSystem, Option, Path, Schedule } from "effect"
-import { HttpClient } from "effect/http"
+import type { HttpClient } from "effect/http"
 import { concat, Malformed } from "../../../schema/log/Bytes.ts"
 import { consistencyRanges } from "../../../schema/log/Merkle.ts"
 import { parseNote } from "../../../schema/log/Note.ts"
