@@ -1,8 +1,7 @@
 /** `log join`: the request to a witness network, checks of what strangers are served, and the policy of witnesses that sign. */
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Result, Schedule } from "effect"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parseNote } from "../../schema/log/Note.ts"
@@ -11,7 +10,7 @@ import { fromText, generate } from "../../src/log/Signer.ts"
 import { chain } from "../lab/Chain.ts"
 import { commandRun } from "../lab/CommandRun.ts"
 import { database, sql } from "../lab/Database.ts"
-import { effects } from "../lab/Effects.ts"
+import { newFolder } from "../lab/Folders.ts"
 import { ask, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import { MemoryLog } from "../lab/log/MemoryLog.ts"
@@ -22,6 +21,7 @@ import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { direct } from "../lab/server/Environment.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
+import { suite } from "../lab/Suites.ts"
 import { terminal } from "../lab/Terminal.ts"
 
 const { vkey } = signer
@@ -30,7 +30,7 @@ const all = StaticLog.entriesOf(600)
 
 type Log = Effect.Success<ReturnType<typeof StaticLog.serve>>
 
-const newFile = (name: string) => join(mkdtempSync(join(tmpdir(), "log-join-")), name)
+const newFile = (name: string) => join(newFolder(), name)
 
 /** Runs the command on a log with the key in the environment, and reads its report: the state of each check. */
 const joined = Effect.fnUntraced(function* (url: string, ...more: ReadonlyArray<string>) {
@@ -117,10 +117,8 @@ const faults: ReadonlyArray<readonly [what: string, check: string, message: RegE
   ],
 ]
 
-layer(Layer.empty, { excludeTestServices: true })("log join", (it) => {
-  const effect = effects(it)
-
-  effect("prints the request with all that a network asks for, and passes a log that is served well", function* () {
+suite("log join", Layer.empty, (it) => {
+  it("prints the request with all that a network asks for, and passes a log that is served well", function* () {
     const log = yield* StaticLog.serve(all)
     const { code, states, stdout } = yield* joined(log.base, "--list", "staging")
     assert.strictEqual(code, 0, stdout)
@@ -144,7 +142,7 @@ layer(Layer.empty, { excludeTestServices: true })("log join", (it) => {
   })
 
   for (const [what, check, message, spoil] of faults) {
-    effect(`fails at ${check} for ${what}`, function* () {
+    it(`fails at ${check} for ${what}`, function* () {
       const log = yield* StaticLog.serve(all)
       spoil(log)
       const key = what === "another key" ? ["--vkey", otherKey] : []
@@ -154,7 +152,7 @@ layer(Layer.empty, { excludeTestServices: true })("log join", (it) => {
     })
   }
 
-  effect("fails at rate for a log that signs more often than stated, or shrinks", function* () {
+  it("fails at rate for a log that signs more often than stated, or shrinks", function* () {
     const [often, shrinking] = [yield* StaticLog.serve(all), yield* StaticLog.serve(all)]
     often.size = 100
     yield* resize(often, 1)
@@ -166,68 +164,65 @@ layer(Layer.empty, { excludeTestServices: true })("log join", (it) => {
     assert.match(two.says["rate"] ?? "", /the checkpoint shrank/u)
   })
 
-  effect(
-    "writes a policy of the witnesses that sign, without those that are down or sign with another key",
-    function* () {
-      const log = yield* StaticLog.serve(all)
-      const [one, two] = [yield* ownWitness("one.example/w"), yield* ownWitness("two.example/w")]
-      const down = yield* ownWitness("down.example/w")
-      yield* down.stop
-      const false_ = yield* strangeWitness("false.example/w", (body, response) => {
-        const text = body.slice(body.indexOf("\n\n") + 2)
-        const line = cosignerOf("false.example/w").line(`${text.split("\n\n")[0]}\n`, 1_700_000_000) ?? ""
-        response.writeHead(200).end(line)
-      })
-      const silent = cosignerOf("silent.example/w")
-      log.cosignatures = (note) => {
-        const parsed = parseNote(note)
-        return parsed instanceof Malformed ? "" : (silent.line(parsed.text, 1_700_000_000) ?? "")
-      }
-      const [file, listed] = [newFile("policy"), newFile("witnesses")]
-      writeFileSync(listed, `# Ours\nwitness one ${one.vkey} ${one.url}\n\nwitness silent ${silent.vkey}\n`)
-      const named = [two, down, false_].flatMap(({ url, vkey: key }) => ["--witness", `${key},${url}`])
-      const given = ["--witnesses", listed, ...named, "--policy", file]
+  it("writes a policy of the witnesses that sign, without those that are down or sign with another key", function* () {
+    const log = yield* StaticLog.serve(all)
+    const [one, two] = [yield* ownWitness("one.example/w"), yield* ownWitness("two.example/w")]
+    const down = yield* ownWitness("down.example/w")
+    yield* down.stop
+    const false_ = yield* strangeWitness("false.example/w", (body, response) => {
+      const text = body.slice(body.indexOf("\n\n") + 2)
+      const line = cosignerOf("false.example/w").line(`${text.split("\n\n")[0]}\n`, 1_700_000_000) ?? ""
+      response.writeHead(200).end(line)
+    })
+    const silent = cosignerOf("silent.example/w")
+    log.cosignatures = (note) => {
+      const parsed = parseNote(note)
+      return parsed instanceof Malformed ? "" : (silent.line(parsed.text, 1_700_000_000) ?? "")
+    }
+    const [file, listed] = [newFile("policy"), newFile("witnesses")]
+    writeFileSync(listed, `# Ours\nwitness one ${one.vkey} ${one.url}\n\nwitness silent ${silent.vkey}\n`)
+    const named = [two, down, false_].flatMap(({ url, vkey: key }) => ["--witness", `${key},${url}`])
+    const given = ["--witnesses", listed, ...named, "--policy", file]
 
-      const strict = yield* joined(log.base, ...given)
-      assert.strictEqual(strict.code, 1)
-      assert.include(strict.stderr, "3 of 5 witnesses signed, and 5 must. No policy was written.")
-      assert.isFalse(existsSync(file))
-      const { code, says, states, stderr } = yield* joined(log.base, ...given, "--quorum", "2")
-      assert.strictEqual(code, 0, stderr)
-      assert.deepInclude(states, {
-        one: "ok",
-        silent: "ok",
-        "two.example-w": "ok",
-        "down.example-w": "warning",
-        "false.example-w": "warning",
-      })
-      assert.match(says["false.example-w"] ?? "", /^left out of the policy: .* without a signature that holds under/u)
-      assert.match(says["silent"] ?? "", /signature is under the served checkpoint of 600 entries/u)
-      assert.deepStrictEqual(readFileSync(file, "utf8").split("\n").slice(1), [
-        `log ${vkey} ${log.base}/log`,
-        `witness one ${one.vkey} ${one.url}`,
-        `witness silent ${silent.vkey}`,
-        `witness two.example-w ${two.vkey} ${two.url}`,
-        "group enough 2 one silent two.example-w",
-        "quorum enough",
-        "",
-      ])
-      const policy = parsePolicy(readFileSync(file, "utf8"))
-      if (policy instanceof Malformed) return assert.fail(policy.message)
-      assert.deepStrictEqual(
-        [policy.isMet(new Set([one.vkey])), policy.isMet(new Set([one.vkey, two.vkey]))],
-        [false, true],
-      )
+    const strict = yield* joined(log.base, ...given)
+    assert.strictEqual(strict.code, 1)
+    assert.include(strict.stderr, "3 of 5 witnesses signed, and 5 must. No policy was written.")
+    assert.isFalse(existsSync(file))
+    const { code, says, states, stderr } = yield* joined(log.base, ...given, "--quorum", "2")
+    assert.strictEqual(code, 0, stderr)
+    assert.deepInclude(states, {
+      one: "ok",
+      silent: "ok",
+      "two.example-w": "ok",
+      "down.example-w": "warning",
+      "false.example-w": "warning",
+    })
+    assert.match(says["false.example-w"] ?? "", /^left out of the policy: .* without a signature that holds under/u)
+    assert.match(says["silent"] ?? "", /signature is under the served checkpoint of 600 entries/u)
+    assert.deepStrictEqual(readFileSync(file, "utf8").split("\n").slice(1), [
+      `log ${vkey} ${log.base}/log`,
+      `witness one ${one.vkey} ${one.url}`,
+      `witness silent ${silent.vkey}`,
+      `witness two.example-w ${two.vkey} ${two.url}`,
+      "group enough 2 one silent two.example-w",
+      "quorum enough",
+      "",
+    ])
+    const policy = parsePolicy(readFileSync(file, "utf8"))
+    if (policy instanceof Malformed) return assert.fail(policy.message)
+    assert.deepStrictEqual(
+      [policy.isMet(new Set([one.vkey])), policy.isMet(new Set([one.vkey, two.vkey]))],
+      [false, true],
+    )
 
-      // Its own file is replaced; by now the witness has signed this size, and is asked again all the same.
-      log.cosignatures = () => ""
-      const again = yield* joined(log.base, "--witness", `${one.vkey},${one.url}`, "--policy", file)
-      assert.strictEqual(again.code, 0, again.stderr)
-      assert.include(readFileSync(file, "utf8"), "group enough 1 one.example-w\n")
-    },
-  )
+    // Its own file is replaced; by now the witness has signed this size, and is asked again all the same.
+    log.cosignatures = () => ""
+    const again = yield* joined(log.base, "--witness", `${one.vkey},${one.url}`, "--policy", file)
+    assert.strictEqual(again.code, 0, again.stderr)
+    assert.include(readFileSync(file, "utf8"), "group enough 1 one.example-w\n")
+  })
 
-  effect("counts no witness whose served signature is wrong", function* () {
+  it("counts no witness whose served signature is wrong", function* () {
     const log = yield* StaticLog.serve(all)
     const witness = yield* ownWitness("one.example/w")
     log.cosignatures = () => witness.cosigner.line("another checkpoint\n", 1_700_000_000) ?? ""
@@ -237,17 +232,17 @@ layer(Layer.empty, { excludeTestServices: true })("log join", (it) => {
     assert.match(says["one.example-w"] ?? "", /that the log serves is wrong/u)
   })
 
-  effect("refuses flags that contradict each other and files of others before it asks anyone", function* () {
+  it("refuses flags that contradict each other and files of others before it asks anyone", function* () {
     const log = yield* StaticLog.serve(all)
     const witness = `${cosignerOf("one.example/w").vkey},http://127.0.0.1:1`
-    const [foreign, folder] = [newFile("policy"), mkdtempSync(join(tmpdir(), "log-join-"))]
+    const [foreign, folder] = [newFile("policy"), newFolder()]
     writeFileSync(foreign, `log ${vkey}\nquorum none\n`)
     const otherLog = newFile("policy")
     writeFileSync(
       otherLog,
       "# The policy of other.example/log, written by spirit-altar log join, which may replace it.\n",
     )
-    for (const [says, ...flags] of [
+    const refused: ReadonlyArray<readonly [says: string, ...flags: Array<string>]> = [
       ["is there and not of this command", "--witness", witness, "--policy", foreign],
       ["is there and not of this command", "--witness", witness, "--policy", otherLog],
       ["is there and not of this command", "--witness", witness, "--policy", folder],
@@ -262,7 +257,8 @@ layer(Layer.empty, { excludeTestServices: true })("log join", (it) => {
       ["--list is testing or staging", "--list", "production"],
       ["--seconds is from 1 to 3600", "--seconds", "0"],
       ["--vkey: ", "--vkey", "altar.example/log"],
-    ]) {
+    ]
+    for (const [says, ...flags] of refused) {
       const { code, stderr, stdout } = yield* joined(log.base, ...flags)
       assert.deepStrictEqual([code, stdout], [1, ""], flags.join(" "))
       assert.include(stderr, says)
@@ -273,10 +269,8 @@ layer(Layer.empty, { excludeTestServices: true })("log join", (it) => {
 
 const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
 
-layer(Layer.orDie(place), { excludeTestServices: true })("log join with a real server", (it) => {
-  const effect = effects(it)
-
-  effect(
+suite("log join with a real server", Layer.orDie(place), (it) => {
+  it(
     "checks it, and writes the policy by which it is signed for and its proofs are verified",
     function* () {
       const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
