@@ -342,6 +342,18 @@ describe("a refund", { concurrent: true }, () => {
       assert.strictEqual(stone.receipt.refund.id, refund.id)
       const replayed = yield* Purchase.send(url, purchase)
       assert.strictEqual(replayed.text, bought.text.replace(/false\}$/u, "true}"))
+      const reconciled = yield* Purchase.reconcile(url, purchase)
+      assert.strictEqual(reconciled.text, replayed.text, "a reconcile repeats the first answer")
+      const link = reconciled.headers.get("link") ?? ""
+      assert.match(link, /^<\/api\/refunds\/0x[0-9a-f]{64}>; rel="related"; title="refund"$/u)
+      const linked = json((yield* ask(`${url}${link.slice(1, link.indexOf(">"))}`)).text)
+      assert.deepInclude(linked.refunds[0], { id: refund.id, refundTransaction: refund.refundTransaction })
+      // As if a reorganisation had put the payment into another transaction before it was refunded.
+      const moved = `0x${"77".repeat(32)}`
+      yield* sql`UPDATE payment_attempts SET current_transaction = ${moved} WHERE id = ${record.id}::uuid`
+      yield* sql`UPDATE payment_refunds SET original_transaction = ${moved}`
+      for (const transaction of [moved, json(bought.text).receipt.transaction])
+        assert.deepInclude((yield* Refunds.refundsOf(url, transaction))[0], { id: refund.id })
       assert.deepStrictEqual(yield* returned(purchase.payer.address), [4_000n])
     }).pipe(Effect.provide(server)),
   )
