@@ -338,6 +338,12 @@ describe("a refund", { concurrent: true }, () => {
       assert.strictEqual(refund.attempt, record.id)
       const act = json((yield* ask(`${url}/api/acts/${record.id}`)).text).act
       assert.deepInclude(act.receipt.refund, { id: refund.id, amountAtomic: "4000", reason: "settled" })
+      const page = (yield* ask(`${url}/witness/${record.id}`, { headers: { accept: "text/html" } })).text
+      assert.include(page, "Refunded to the payer in part: 4000 atomic")
+      assert.include(page, `href="/api/refunds/${refund.refundTransaction}"`)
+      const { refund_policy: policy } = json((yield* ask(`${url}/.well-known/x402`)).text)
+      assert.strictEqual(policy.refund_endpoint, `${url}/api/refunds/{transaction}`)
+      assert.include(policy.states, refund.state)
       const stone = json((yield* ask(`${url}/api/witness/${record.id}`)).text)
       assert.strictEqual(stone.receipt.refund.id, refund.id)
       const replayed = yield* Purchase.send(url, purchase)
