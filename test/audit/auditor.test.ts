@@ -78,7 +78,7 @@ const rowsOf = <A>(table: Readonly<Record<string, Readonly<Record<string, A>>>>)
   Object.entries(table).flatMap(([check, rows]) => Object.entries(rows).map(([name, row]) => ({ check, name, row })))
 
 layer(altar, { excludeTestServices: true })("the auditor", (it) => {
-  it.effect("finds nothing in an altar that is whole, and looks at all of it", () =>
+  it.effect("finds nothing in an intact altar, and reads all of it", () =>
     Effect.gen(function* () {
       const report = yield* auditAfter(unchanged)
       assert.deepStrictEqual(report.violations, [])
@@ -103,14 +103,14 @@ layer(altar, { excludeTestServices: true })("the auditor", (it) => {
     }),
   )
 
-  it.effect("finds nothing where a server reads what is there, and where the processor's books are as they are", () =>
+  it.effect("finds nothing while servers and processor answer truthfully", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(broken(yield* auditReading(["/nowhere", /x/u, ""])), [])
       assert.deepStrictEqual(broken(yield* auditBooks((one) => [one])), [])
     }),
   )
 
-  it.effect.each(rowsOf(readings))("finds $name in what a server reads, by that check alone", ({ check, row }) =>
+  it.effect.each(rowsOf(readings))("finds $name in a server's answers, by that check alone", ({ check, row }) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(broken(yield* auditReading(row)), [check])
     }),
@@ -156,7 +156,7 @@ layer(altar, { excludeTestServices: true })("the auditor", (it) => {
   )
 
   // The last one: what it brings to the chain stays there.
-  it.effect("takes no gift for a purchase, nor what an outsider brought before anybody showed it here", () =>
+  it.effect("counts no gift as a purchase, nor an outsider's transfer before it was presented here", () =>
     Effect.gen(function* () {
       const { server } = yield* Altar
       const giver = yield* newPayer(10_000n)

@@ -18,7 +18,7 @@ const meta = (text: string, name: string) =>
 
 layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
   const effect = effects(it)
-  effect("answer with a page, the record, or neither, as asked", function* () {
+  effect("answer with a page, the record, or neither, as requested", function* () {
     const { url } = yield* TestServer
     const { kept, stone } = yield* createActs
     for (const [path, api] of [
@@ -49,7 +49,7 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
     }
   })
 
-  effect("say in the asked form that there is nothing", function* () {
+  effect("answer in the requested form that nothing is there", function* () {
     const { url } = yield* TestServer
     for (const [path, code] of [
       ["/acts/00000000-0000-4000-8000-000000000000", "act_not_found"],
@@ -76,7 +76,7 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
     assert.deepStrictEqual([spirit.status, spirit.text.includes("There is no such plate")], [404, true])
   })
 
-  effect("let no word of a visitor become markup", function* () {
+  effect("turn no word of a visitor into markup", function* () {
     const { url } = yield* TestServer
     const { acts }: { acts: ReadonlyArray<{ readonly permalink: string }> } = JSON.parse(
       (yield* ask(`${url}/api/acts`)).text,
@@ -98,7 +98,7 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
   })
 
   effect(
-    "are found by id, sequence, commitment, wallet and transaction, and the search says how far it looked",
+    "are found by id, sequence, commitment, wallet and transaction, and the search states its range",
     function* () {
       const { url } = yield* TestServer
       const { stones }: { stones: ReadonlyArray<Record<"id" | "commitment" | "payer" | "transaction", string>> } =
@@ -144,7 +144,7 @@ layer(sandbox(), { excludeTestServices: true })("the search", (it) => {
       assert.include((yield* ask(`${url}/v2/search?q=${asked}`)).text, "The chain has stones 1 to 1.", asked)
   })
 
-  effect("has an index for everything it is asked for", function* () {
+  effect("has a database index for every query", function* () {
     const sql = yield* SqlClient.SqlClient
     const plans = yield* sql
       .withTransaction(
@@ -182,9 +182,9 @@ layer(sandbox(), { excludeTestServices: true })("the search", (it) => {
   })
 })
 
-layer(sandbox(), { excludeTestServices: true })("a chain that does not hold", (it) => {
+layer(sandbox(), { excludeTestServices: true })("a chain that does not verify", (it) => {
   const effect = effects(it)
-  effect("is said aloud on every page that would show it", function* () {
+  effect("is reported on every page that would show it", function* () {
     const { url } = yield* TestServer
     const { stone } = yield* createActs
     const sql = yield* SqlClient.SqlClient
@@ -204,7 +204,7 @@ layer(sandbox(), { excludeTestServices: true })("a chain that does not hold", (i
     assert.strictEqual((yield* ask(`${url}/v2/`)).status, 200)
   })
 
-  effect("nor a database that fails leaves a reader without a page", function* () {
+  effect("or a failing database still leaves readers a page", function* () {
     const { url } = yield* TestServer
     const sql = yield* SqlClient.SqlClient
     yield* sql`ALTER TABLE keepers RENAME TO nobody`.pipe(Effect.orDie)
@@ -215,7 +215,7 @@ layer(sandbox(), { excludeTestServices: true })("a chain that does not hold", (i
   })
 })
 
-describe("negotiation", () => {
+describe("content negotiation", () => {
   plain("follows the most specific range and its quality", () => {
     const kinds = { html: "text/html", json: "application/json" } as const
     const asked: ReadonlyArray<readonly [string | undefined, keyof typeof kinds | undefined]> = [
@@ -241,8 +241,8 @@ describe("negotiation", () => {
   })
 })
 
-describe("what pages are made of", () => {
-  plain("escapes every value, in text and in attributes", () => {
+describe("the templates of pages", () => {
+  plain("escape every value, in text and in attributes", () => {
     const hostile = `<b a="x" c='y'>&`
     assert.strictEqual(
       html`<i title="${hostile}">${[hostile, html`<u>${1n}</u>`, null, undefined, false, 0]}</i>`.text,
@@ -250,7 +250,7 @@ describe("what pages are made of", () => {
     )
   })
 
-  plain("pays the USDC that the server names, and has a picture for everything that can be shared", () => {
+  plain("show the USDC that the server names, and a picture for every shareable act", () => {
     assert.deepStrictEqual(
       Object.fromEntries(Object.keys(usdc).map((network) => [network, usdcOn(network)])),
       Object.fromEntries(Object.entries(usdc).map(([network, { asset }]) => [network, asset])),

@@ -40,7 +40,7 @@ const built = () =>
 
 layer(rooms(), { excludeTestServices: true })("the site", (it) => {
   const effect = effects(it)
-  effect("leads from / to /v2/ and keeps the query", function* () {
+  effect("redirects / to /v2/ and keeps the query", function* () {
     const { url } = yield* TestServer
     for (const method of ["GET", "HEAD"]) {
       for (const query of ["", "?", "?a=1&b=%2F%3F&a=2"]) {
@@ -52,7 +52,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
     assert.deepStrictEqual([folder.status, folder.headers.get("location")], [301, "/signals/?a=1"])
   })
 
-  effect("serves pages that may load and run what is their own, and nothing else", function* () {
+  effect("serves pages that may load and run only their own files", function* () {
     const { url } = yield* TestServer
     const types = {
       "/v2/": "text/html; charset=utf-8",
@@ -73,7 +73,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
     }
   })
 
-  effect("lets a browser keep for a year what is named by its content, and names it in every page", function* () {
+  effect("lets browsers cache files named by their content for a year, and names them in every page", function* () {
     const { url } = yield* TestServer
     const types = {
       "/v2/page.css": "text/css; charset=utf-8",
@@ -110,7 +110,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
     assert.deepStrictEqual([lost.status, lost.headers.get("cache-control")], [404, "no-store"])
   })
 
-  effect("compresses whatever is longer than a kilobyte", function* () {
+  effect("compresses every response above a kilobyte", function* () {
     const { url } = yield* TestServer
     const assets = yield* ask(`${url}/assets.json`)
     const paths = [
@@ -149,7 +149,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
     }
   })
 
-  effect("answers 304 for what is known, and a part of a file when a part is asked for", function* () {
+  effect("answers 304 for a known file, and a range of a file on request", function* () {
     const { url } = yield* TestServer
     const path = `${url}${yield* assetOf("/signals/main.js")}`
     const plainly = { "accept-encoding": "identity" }
@@ -171,7 +171,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
     assert.strictEqual((yield* ask(path, { headers: again })).status, 304)
   })
 
-  effect("serves nothing outside of itself", function* () {
+  effect("serves no file outside of its folder", function* () {
     const { url } = yield* TestServer
     const tricks = [
       "/../package.json",
@@ -191,7 +191,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
 })
 
 describe("the build", () => {
-  plain("writes the same bytes again, and leaves no strangers", async () => {
+  plain("reproduces its bytes, and removes other files", async () => {
     const before = built()
     assert.isAbove(before.length, 5)
     writeFileSync(join(dist, `stranger-${randomUUID()}.txt`), "")

@@ -32,7 +32,7 @@ const bundle = (contents: string, options: BuildOptions) =>
 const bounds = { entry: 4 * 1024, whole: 350 * 1024 }
 
 describe("the bundle", () => {
-  it("holds nothing of Node and nothing of the server, and is small until somebody pays", async () => {
+  it("contains nothing of Node or the server, and is small before the first payment", async () => {
     const { metafile, outputFiles } = await bundle(`export * from ${JSON.stringify(library)}`, {
       format: "esm",
       splitting: true,

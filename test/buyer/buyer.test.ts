@@ -21,7 +21,7 @@ const losing = (when: "before" | "after"): Network => {
 
 layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
   const effect = effects(it)
-  effect("buys each act once, typed, and a repeat of its key is the same act", function* () {
+  effect("buys each act once, typed, and returns the same act for a repeated key", function* () {
     const at = yield* stage(40_000_000n)
     const altar = buyerOf(at, undefined, { policy: { maxPerDay: 20_000_000n } })
     const keys = [newKey(), newKey(), newKey(), newKey(), newKey(), newKey(), newKey()] as const
@@ -45,7 +45,7 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.strictEqual(yield* authorizationsUsed(at), purchases.length)
   })
 
-  effect("needs only the id to reveal and to unseal, after a restart as well", function* () {
+  effect("needs only the id to reveal and to unseal, also after a restart", function* () {
     const at = yield* stage()
     const first = buyerOf(at)
     const stone = yield* Effect.promise(() => first.witness({ words }))
@@ -63,7 +63,7 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
   })
 
   it.effect.each(["before", "after"] as const)(
-    "loses the answer %s the altar has the payment: one signature, one charge",
+    "signs and pays once when the answer is lost %s the altar has the payment",
     (when) =>
       Effect.gen(function* () {
         const at = yield* stage()
@@ -75,7 +75,7 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
       }),
   )
 
-  effect("dies between signature and answer: the next run hands in the very same payment", function* () {
+  effect("resends the same payment after it was killed between signature and answer", function* () {
     const at = yield* stage()
     const key = newKey()
     yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
@@ -87,7 +87,7 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.strictEqual(yield* authorizationsUsed(at), 1)
   })
 
-  effect("reconciles from the journal alone, and signs nothing by it", function* () {
+  effect("reconciles from the journal alone, without a signature", function* () {
     const at = yield* stage()
     const key = newKey()
     yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
@@ -98,7 +98,7 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.strictEqual(unknown.code, "attempt_not_found")
   })
 
-  effect("runs several times at once under one key: one signature, one stone", function* () {
+  effect("signs once and buys one stone in several concurrent runs under one key", function* () {
     const at = yield* stage()
     const key = newKey()
     const answers = yield* Effect.all(
@@ -110,32 +110,29 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.strictEqual(yield* authorizationsUsed(at), 1)
   })
 
-  effect(
-    "refuses a key that names another purchase, words that cannot be sealed, and bodies the altar would refuse",
-    function* () {
-      const at = yield* stage()
-      const altar = buyerOf(at)
-      const key = newKey()
-      yield* Effect.promise(() => altar.witness({ words, key }))
-      const refused = [
-        [() => altar.witness({ words: "Other words.", key }), "key_in_use"],
-        [() => altar.keep({ spirit: "rain-crow", key }), "key_in_use"],
-        [() => altar.witness({ words, key: "short" }), "idempotency_key_invalid"],
-        [() => altar.witness({ words: " \n" }), "not_sealed"],
-        [() => altar.witness({ words, salt: "short" }), "not_sealed"],
-        [() => altar.witness({ words, agentName: "x".repeat(65) }), "bad_request"],
-        [() => altar.collect({ element: "nobody" }), "element_not_found"],
-      ] as const
-      for (const [order, code] of refused) {
-        const error = yield* rejection(order())
-        assert.deepStrictEqual([error._tag, error.code], ["Refused", code], error.message)
-        assert.match(error.message, /This request charged nothing\.$/u)
-      }
-      assert.strictEqual(at.counted.signatures, 1)
-    },
-  )
+  effect("refuses a key of another purchase, words that cannot be sealed, and invalid bodies", function* () {
+    const at = yield* stage()
+    const altar = buyerOf(at)
+    const key = newKey()
+    yield* Effect.promise(() => altar.witness({ words, key }))
+    const refused = [
+      [() => altar.witness({ words: "Other words.", key }), "key_in_use"],
+      [() => altar.keep({ spirit: "rain-crow", key }), "key_in_use"],
+      [() => altar.witness({ words, key: "short" }), "idempotency_key_invalid"],
+      [() => altar.witness({ words: " \n" }), "not_sealed"],
+      [() => altar.witness({ words, salt: "short" }), "not_sealed"],
+      [() => altar.witness({ words, agentName: "x".repeat(65) }), "bad_request"],
+      [() => altar.collect({ element: "nobody" }), "element_not_found"],
+    ] as const
+    for (const [order, code] of refused) {
+      const error = yield* rejection(order())
+      assert.deepStrictEqual([error._tag, error.code], ["Refused", code], error.message)
+      assert.match(error.message, /This request charged nothing\.$/u)
+    }
+    assert.strictEqual(at.counted.signatures, 1)
+  })
 
-  effect("cannot pay: says so in one sentence, and never signs for that key again", function* () {
+  effect("reports a payment that failed in one sentence, and never signs for that key again", function* () {
     const at = yield* stage(0n)
     const key = newKey()
     const poor = yield* rejection(buyerOf(at).witness({ words, key }))

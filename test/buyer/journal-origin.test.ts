@@ -29,7 +29,7 @@ const failing = () => {
 
 layer(world(), { excludeTestServices: true })("a journal used with another altar's URL", (it) => {
   const effect = effects(it)
-  effect("ends a purchase where it was begun", function* () {
+  effect("completes a purchase at the altar where it began", function* () {
     const at = yield* stage()
     const other = yield* stranger
     const key = newKey()
@@ -40,7 +40,7 @@ layer(world(), { excludeTestServices: true })("a journal used with another altar
     assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [1, 1])
   })
 
-  effect("reveals and unseals where the words were sealed for, and tells nobody else", function* () {
+  effect("reveals and unseals at the altar that the words were sealed for, and at no other", function* () {
     const at = yield* stage()
     const other = yield* stranger
     const here = buyerOf(at)
@@ -56,7 +56,7 @@ layer(world(), { excludeTestServices: true })("a journal used with another altar
     assert.deepStrictEqual(other.heard, [])
   })
 
-  effect("that fails after a payment does not make the purchase look refused, and notes it later", function* () {
+  effect("that fails after a payment does not make the purchase look refused, and is updated later", function* () {
     const { disk, journal } = failing()
     const at = { ...(yield* stage()), journal }
     const key = newKey()
@@ -101,7 +101,7 @@ describe("plain http", () => {
     "http://10.0.0.1:3000",
     "http://127.0.0.1.altar.example",
     "http://localhost.example",
-  ])("to %s is refused before anything is sent, unless it is allowed by name", async (url) => {
+  ])("to %s is rejected before anything is sent, unless it is allowed by name", async (url) => {
     const refused = await asked(url)
     assert.deepStrictEqual([refused.error.code, refused.heard], ["insecure_url", []])
     assert.match(refused.error.message, /This request charged nothing\.$/u)
@@ -110,13 +110,13 @@ describe("plain http", () => {
   })
 
   it.each(["http://127.0.0.1:3000", "http://localhost:3000", "http://[::1]:3000", "https://altar.example"])(
-    "to %s is nobody else's business",
+    "to %s is allowed without asking",
     async (url) => {
       assert.deepStrictEqual((await asked(url)).heard.length, 1)
     },
   )
 
-  it("is no other scheme, and no nonsense", async () => {
+  it("allowed by name does not allow another scheme or nonsense", async () => {
     for (const url of ["altar.example", "file:///etc", ""]) {
       const { error, heard } = await asked(url, true)
       assert.deepStrictEqual([error.code, heard], ["bad_url", []])

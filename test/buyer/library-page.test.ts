@@ -39,7 +39,7 @@ const project = Effect.acquireRelease(
 
 layer(world(), { excludeTestServices: true })("the program of docs/library.md", (it) => {
   const effect = effects(it)
-  effect("buys, reveals and keeps in Node with a journal in a file, and a second run pays nothing", function* () {
+  effect("buys, reveals and stores in Node with a journal in a file, and a second run pays nothing", function* () {
     assert.strictEqual(programs.length, 1)
     const { url } = yield* TestServer
     const chain = yield* LocalChain

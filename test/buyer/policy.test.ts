@@ -83,7 +83,7 @@ const redirector = (to: string) =>
 
 layer(world(), { excludeTestServices: true })("the spend policy", (it) => {
   const effect = effects(it)
-  it.effect.each(lies)("refuses a challenge that lies: %s", ([code, lie, says]) =>
+  it.effect.each(lies)("refuses a lying challenge: %s", ([code, lie, says]) =>
     Effect.gen(function* () {
       const at = yield* stage()
       const refused = yield* rejection(buyerOf(at, lie).witness({ words }))
@@ -94,7 +94,7 @@ layer(world(), { excludeTestServices: true })("the spend policy", (it) => {
     }),
   )
 
-  it.effect.each(limits)("holds what the buyer set: %s", ([code, policy, says]) =>
+  it.effect.each(limits)("enforces the buyer's limit: %s", ([code, policy, says]) =>
     Effect.gen(function* () {
       const at = yield* stage()
       const refused = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words }))
@@ -118,7 +118,7 @@ layer(world(), { excludeTestServices: true })("the spend policy", (it) => {
     assert.strictEqual(yield* authorizationsUsed(at), 2)
   })
 
-  effect("counts several runs at once: none of them slips past the limit", function* () {
+  effect("limits concurrent runs together", function* () {
     yield* today
     const at = yield* stage()
     const ended = yield* Effect.promise(() =>
@@ -130,7 +130,7 @@ layer(world(), { excludeTestServices: true })("the spend policy", (it) => {
     assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [3, 3])
   })
 
-  effect("pays only whom it paid before, unless the buyer names another", function* () {
+  effect("pays only known recipients, unless the buyer names another", function* () {
     const at = yield* stage()
     yield* Effect.promise(() => buyerOf(at).witness({ words }))
     const moved: Network = async (request, forward) => {

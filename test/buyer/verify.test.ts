@@ -10,8 +10,8 @@ import { effect, effects } from "../lab/Effects.ts"
 
 const words = "The heron will return by May."
 
-describe("seal", () => {
-  it("is the published recipe, for every published vector", async () => {
+describe("the recipe of a seal", () => {
+  it("reproduces every published vector", async () => {
     assert.isNotEmpty(vectors)
     for (const vector of vectors) {
       assert.deepStrictEqual(await seal(vector.words, vector.salt), { ...vector })
@@ -23,7 +23,7 @@ describe("seal", () => {
     assert.notStrictEqual((await seal(words)).salt, salt)
   })
 
-  effect("refuses what could never be revealed", function* () {
+  effect("refuses words that could never be revealed", function* () {
     const wrong = [
       seal(""),
       seal("x".repeat(281)),
@@ -38,7 +38,7 @@ describe("seal", () => {
 
 layer(world(), { excludeTestServices: true })("a real chain", (it) => {
   const effect = effects(it)
-  effect("holds, piece by piece, and every alteration is found at its stone", function* () {
+  effect("verifies piece by piece, and every alteration is found at its stone", function* () {
     const at = yield* stage()
     const altar = buyerOf(at)
     const sealed = yield* Effect.promise(() => seal(words))

@@ -25,7 +25,7 @@ const bound = patience(300)
 layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
   const effect = effects(it)
   effect(
-    "sets a stone, repeats it unpaid, and reveals it by its id alone",
+    "sets a stone, repeats it without paying, and reveals it by its id alone",
     function* () {
       const at = yield* terminal
       const key = newKey()
@@ -53,7 +53,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
   )
 
   effect(
-    "prays, keeps, collects, lights, unseals, and lists what it did",
+    "prays, keeps, collects, lights, unseals, and lists its acts",
     function* () {
       yield* today
       const at = yield* terminal
@@ -85,7 +85,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
   )
 
   effect(
-    "killed between signature and answer, it goes on with the very same payment",
+    "continues with the very same payment after it was killed between signature and answer",
     function* () {
       const at = yield* terminal
       const key = newKey()
@@ -105,7 +105,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
   )
 
   effect(
-    "stopped with Ctrl-C under a key that begins with a dash, it says how to go on, and that way ends the purchase",
+    "says how to continue after Ctrl-C, also for a key that begins with a dash, and that command ends the purchase",
     function* () {
       const at = yield* terminal
       // The dash and the letters of help and version.
@@ -127,7 +127,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
   )
 
   effect(
-    "refuses in one sentence with exit code 1, and with --json in one document as well",
+    "fails in one sentence with exit code 1, and with --json in one document as well",
     function* () {
       const at = yield* terminal
       const order = ["witness", "--text", words]
@@ -163,7 +163,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
   )
 
   effect(
-    "reads its key from a file as well, and keeps its journal where it is told",
+    "reads its key from a file as well, and keeps its journal in the named folder",
     function* () {
       const at = yield* terminal
       const { writeFileSync } = yield* Effect.promise(() => import("node:fs"))

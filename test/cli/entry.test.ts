@@ -22,7 +22,7 @@ const oldNode = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/
   return status === 0 && Number(/^v(\d+)/u.exec(stdout)?.[1]) < 24
 })
 
-describe("on an old Node", () => {
+describe("on an old version of Node,", () => {
   const claim = `Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})`
   const old = `--import=data:text/javascript,${encodeURIComponent(claim)}`
 
@@ -37,7 +37,7 @@ describe("on an old Node", () => {
     /^Node 24 or newer is needed, and this is Node \d+\.\d+\.\d+: install it, or in a checkout run npm ci, which brings one\.\n$/u
   const names = ["build", "start", "serve", "buy", "verify", "openapi"]
 
-  it.each(names)("npm run %s says in one sentence what is needed", async (name) => {
+  it.each(names)("npm run %s names the needed version in one sentence", async (name) => {
     const path = (first: string) => [first, process.env["PATH"]].join(delimiter)
     const claiming = { NODE_OPTIONS: old, PATH: path(join(process.execPath, "..")) }
     for (const env of [claiming, ...(oldNode === undefined ? [] : [{ PATH: path(oldNode) }])]) {
@@ -69,7 +69,7 @@ layer(database, { excludeTestServices: true, timeout: patience(120) })("serve", 
     }).pipe(Effect.scoped, Effect.orDie)
 
   effect(
-    "names the address that is bound, and the public one beside it where that is another",
+    "names the bound address, and the public one beside it when they differ",
     function* () {
       const port = yield* freePort
       const missing = "PAY_TO, RPC_URL, RELAYER_KEY or FACILITATOR_URL"

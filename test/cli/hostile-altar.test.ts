@@ -29,7 +29,7 @@ const terms = { asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` }
 layer(world(), { excludeTestServices: true })("spirit-altar against a hostile altar", (it) => {
   const effect = effects(it)
   effect(
-    "takes no sandbox on a network of real money",
+    "rejects a sandbox on a network of real money",
     function* () {
       const at = yield* terminal
       writeFileSync(join(at.folder, "wallet"), at.secret, { mode: 0o600 })
@@ -43,7 +43,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar against a hostile al
   )
 
   effect(
-    "sends nothing to whom a sandbox names, only to the sandbox",
+    "sends to the sandbox alone, and to no address that the sandbox names",
     function* () {
       const at = yield* terminal
       const elsewhere = yield* sandbox({})
@@ -58,7 +58,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar against a hostile al
   )
 
   effect(
-    "says nothing over plain http to another machine, be it a purchase, a reveal or a room",
+    "rejects plain http to another machine for a purchase, a reveal and a room",
     function* () {
       const at = yield* terminal
       const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
@@ -81,7 +81,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar against a hostile al
   )
 
   effect(
-    "is paid for a stone whose reveal fails: says that it is paid, and how to reveal it",
+    "says after a failed reveal that the stone is paid, and how to reveal it",
     function* () {
       const at = yield* terminal
       const file = join(at.folder, "silent.mjs")
@@ -108,7 +108,7 @@ globalThis.fetch = (input, init) =>
   )
 
   effect(
-    "says how to go on with the journal it was told to use, and that way ends at the right altar",
+    "says how to continue with the named journal, and that command ends at the right altar",
     function* () {
       const { url } = yield* TestServer
       const at = yield* terminal

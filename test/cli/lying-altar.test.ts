@@ -9,10 +9,10 @@ import { effects } from "../lab/Effects.ts"
 const words = "The heron will return by May."
 const bound = patience(300)
 
-layer(lyingAltar, { excludeTestServices: true })("spirit-altar at an altar that recorded something else", (it) => {
+layer(lyingAltar, { excludeTestServices: true })("spirit-altar at an altar that recorded another act", (it) => {
   const effect = effects(it)
   effect(
-    "keeps the purchase: reconcile and a repetition fail until the altar answers with what was bought",
+    "stores the purchase, and fails until the altar answers with the act that was bought",
     function* () {
       const at = yield* terminal
       const { tells } = yield* LyingAltar

@@ -80,10 +80,10 @@ describe("package.json", () => {
   })
 })
 
-layer(database, { excludeTestServices: true, timeout: bound })("npm, told to end,", (it) => {
+layer(database, { excludeTestServices: true, timeout: bound })("npm, when stopped,", (it) => {
   const effect = effects(it)
   it.effect.each(["start", "dev"])(
-    "leaves nothing of `npm run %s`, which says what its first seconds are for",
+    "leaves no process of `npm run %s`, which announces its first seconds",
     (name) =>
       Effect.gen(function* () {
         const folder = yield* Effect.acquireRelease(
@@ -111,7 +111,7 @@ layer(database, { excludeTestServices: true, timeout: bound })("npm, told to end
   )
 
   effect(
-    "leaves nothing of `npm run serve`",
+    "leaves no process of `npm run serve`",
     function* () {
       const { url } = yield* LocalDatabase
       const port = yield* freePort

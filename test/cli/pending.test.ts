@@ -9,7 +9,7 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 
 describe("spirit-altar", () => {
   it.live(
-    "says pending until the chain knows, and then what was bought",
+    "reports a payment as pending until the chain knows, and then the act",
     () =>
       Effect.gen(function* () {
         const at = yield* terminal

@@ -58,7 +58,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar room", (it) => {
   )
 
   effect(
-    "shows the link at creation when asked, and knows no room without an invite",
+    "shows the link at creation on request, and finds no room without an invite",
     function* () {
       const at = yield* terminal
       const { link } = JSON.parse(yield* ok(at, ["create", "--show-link", "--json"]))

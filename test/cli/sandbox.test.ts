@@ -111,7 +111,7 @@ describe("the sandbox", () => {
     assert.deepStrictEqual(children.filter(isAlive), [])
   })
 
-  it("says in one line that its port is taken, leaves nothing running, and names no log after it", async () => {
+  it("names a taken port in one line, leaves no process, and prints no log path after it", async () => {
     const holder = createServer().listen(port, "127.0.0.1")
     const ended = await endOf(["sandbox"], { ...environment, DATA_DIR: join(folder, "other") }, folder)
     holder.close()

@@ -70,7 +70,7 @@ describe("a second sandbox", () => {
   })
 
   it(
-    "leaves the first alone, says where it is and what to type, and that works; what was killed is taken over",
+    "does not disturb the first, prints commands that work, and takes over the folder of a killed one",
     async () => {
       const first = launch(port)
       const banner = await bannerOf(first)

@@ -44,7 +44,7 @@ const lookedAgain = Effect.fnUntraced(function* (url: string, purchase: Purchase
   yield* Purchase.reconcile(url, purchase).pipe(
     Effect.tap((answer) => Effect.sync(() => Purchase.assertPending(url, purchase, answer))),
     Effect.andThen(Purchase.attemptOf(purchase)),
-    until("nobody looked again", (attempt) => (attempt?.checks ?? 0) > before),
+    until("no sweep inquired again", (attempt) => (attempt?.checks ?? 0) > before),
   )
 })
 
@@ -135,18 +135,18 @@ const survive = (point: Point) =>
     }
   }).pipe(Effect.provide(stage))
 
-const who = {
-  client: "its client",
-  start: "the next start",
-  sweeper: "the sweeper",
-  nobody: "nobody, it was right",
+const left = {
+  client: "an attempt that its client concludes",
+  start: "an attempt that the next start concludes",
+  sweeper: "an attempt that the sweeper concludes",
+  nobody: "a complete purchase",
 } as const
 
 for (const settledBy of ["relayer", "facilitator"] as const) {
   describe(`a server settling by ${settledBy}, killed`, { concurrent: true }, () => {
     for (const point of points.filter((one) => one.settledBy === settledBy)) {
       // I2
-      it.live(`${point.killed}: set right by ${who[point.concludedBy]} (${point.step})`, () => survive(point))
+      it.live(`${point.killed}, leaves ${left[point.concludedBy]} (${point.step})`, () => survive(point))
     }
   })
 }

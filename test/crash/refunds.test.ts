@@ -15,24 +15,24 @@ interface Point {
 
 const points: ReadonlyArray<Point> = [
   {
-    killed: "with the broadcast on its way to the node, which never gets it",
+    killed: "with the broadcast in flight to a node that never receives it",
     arm: ({ rpc }) => rpc.arm("eth_sendRawTransaction", "holdBefore"),
   },
   {
-    killed: "with the broadcast accepted and the answer kept back",
+    killed: "with the broadcast accepted and the response held back",
     arm: ({ rpc }) => rpc.arm("eth_sendRawTransaction", "holdAfter"),
   },
   {
-    killed: "with the COMMIT of its end on the way to the database",
+    killed: "with the final COMMIT in flight to the database",
     arm: ({ database }) => database.arm(/^COMMIT$/u, "holdBefore"),
   },
   {
-    killed: "with the COMMIT of its end done and the reply kept back",
+    killed: "with the final COMMIT done and its reply held back",
     arm: ({ database }) => database.arm(/^COMMIT$/u, "holdAfter"),
   },
 ]
 
-describe("a server that sends a refund and is killed", { concurrent: true }, () => {
+describe("a server killed while it sends a refund,", { concurrent: true }, () => {
   // I19
   it.live.each(points)("$killed, pays it once", ({ arm }) =>
     Effect.gen(function* () {

@@ -42,7 +42,7 @@ const killed = Effect.fnUntraced(function* (fault: "holdBefore" | "holdAfter", i
 
 apart("a server killed in the middle of its broadcast", stage, (it) => {
   it(
-    "which no block takes replaces it at its next start",
+    "that no block includes replaces it at its next start",
     function* () {
       const { purchase, server } = yield* killed("holdAfter", false)
       yield* Purchase.onChain(async (client) => {

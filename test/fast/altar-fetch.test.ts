@@ -7,7 +7,7 @@ import { altarFetch } from "../../src/cli/buyer/AltarFetch.ts"
 import { sandboxOf } from "../../src/cli/buyer/Faucet.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
 
-it.effect("an altar that starts for ever is asked once a second, and given up", () =>
+it.effect("an altar that never finishes its start is polled once a second and abandoned", () =>
   Effect.gen(function* () {
     const times: Array<number> = []
     const clock = yield* Clock.Clock

@@ -33,7 +33,7 @@ const names = [
 ]
 
 describe("npm run campaign", () => {
-  it.effect.each(names.map((name) => ({ name })))("$name explains the flags of all, with examples", ({ name }) =>
+  it.effect.each(names.map((name) => ({ name })))("$name lists the flags of all campaigns, with examples", ({ name }) =>
     Effect.gen(function* () {
       const { text } = yield* called(...name.split(" "), "--help")
       for (const flag of ["--seed", "--minutes", "--size", "--report"]) assert.include(text, flag)
@@ -55,11 +55,11 @@ describe("npm run campaign", () => {
     }),
   )
 
-  it("soaks the server of a test that exists", () => {
+  it("soaks the server of an existing test", () => {
     assert.isTrue(existsSync(join(root, soaked)))
   })
 
-  it("has its last reports in a fresh table", () => {
+  it("has its last reports in an up-to-date table", () => {
     const text = readFileSync(join(root, page), "utf8")
     assert.strictEqual(text, summarised(text))
   })

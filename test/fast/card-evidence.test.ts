@@ -42,7 +42,7 @@ describe("evidence of a card charge", () => {
     ["a stored server error without a charge", 500, refused("api_error", ""), 1, "Open"],
     ["a missing charge after 22 hours", 500, {}, 22, "Open"],
     ["a missing charge after 24 hours", 500, {}, 24, "void, doubted: card_never_charged"],
-  ] as const)("of %s is read as the table says", ([, status, body, hours, expected]) =>
+  ] as const)("of %s is decided by the table", ([, status, body, hours, expected]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* evidenceOf(status, body, hours), expected)
     }),

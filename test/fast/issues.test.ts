@@ -8,9 +8,9 @@ import { effect } from "../lab/Effects.ts"
 
 const strict = { onExcessProperty: "error", errors: "all" } as const
 
-describe("what is wrong with a body", () => {
+describe("the message about a wrong body", () => {
   it.effect.each(["\u0000", "\u001b[2J", "a\nb", "\u009b", "\ud800", "x".repeat(5000)])(
-    "is said without what would steer a terminal: %j",
+    "contains nothing that would steer a terminal: %j",
     (name) =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)({ [name]: 1 }))
@@ -23,13 +23,13 @@ describe("what is wrong with a body", () => {
   )
 })
 
-effect("a place that is cut keeps no half of a character", function* () {
+effect("cuts no path inside a character", function* () {
   const name = `${"a".repeat(199)}🪨`
   const [issue] = issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)({ [name]: 1 })))
   assert.strictEqual(issue?.path, `${"a".repeat(199)}\ufffd`)
 })
 
-effect("twenty issues are told of a thousand, each with a short place and sentence", function* () {
+effect("names twenty issues of a thousand, each with a short path and sentence", function* () {
   const body = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`${index}${"x".repeat(1_000)}`, 1]))
   const issues = issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)(body)))
   assert.lengthOf(issues, 20)

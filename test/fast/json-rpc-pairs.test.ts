@@ -18,7 +18,7 @@ const blockOn = (branch: "a" | "b", number: number) => ({
 
 const newest = 1_000
 
-undici("two nodes behind one address, of which one is on a dead branch up to the block before the final one", (it) => {
+undici("two nodes behind one address, one on a dead branch up to the block before the final one,", (it) => {
   const effect = effects(it)
   const missing = { result: null }
   const failing = { error: { code: -32_603, message: "no such block" } }
@@ -29,7 +29,7 @@ undici("two nodes behind one address, of which one is on a dead branch up to the
     // Odd and even numbers of them, so that requests are full in the middle of a pair and between two.
     for (const acts of [1, 25, 49, 50, 99]) {
       effect(
-        `never make a block of the dead branch final: ${acts} asked at once, and the second node ${how}`,
+        `never make a block of the dead branch final: ${acts} concurrent requests, and the second node ${how}`,
         function* () {
           let requests = 0
           const { heard, url } = yield* served((calls, response) => {
@@ -72,35 +72,30 @@ undici("two nodes behind one address, of which one is on a dead branch up to the
   }
 })
 
-undici("two questions that are asked together", (it) => {
+undici("a pair of calls", (it) => {
   const effect = effects(it)
-  effect(
-    "are answered by one request, whatever is asked beside them and however they have to be repeated",
-    function* () {
-      let failures = 3
-      const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
-        const request = heard.length
-        const one = ({ id, params: [name] }: Call) =>
-          String(name).startsWith("other") && failures-- > 0
-            ? { id, error: { code: -32_603, message: "later" } }
-            : { id, result: request }
-        response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
-      }, patient)
-      const pairs = Array.from({ length: 70 }, (_, index) =>
-        Effect.map(askPair(["eth_call", [`one ${index % 40}`]], ["eth_call", [`other ${index}`]]), (both) =>
-          both.map(Result.getOrThrow),
-        ),
-      )
-      const lone = Array.from({ length: 7 }, (_, index) =>
-        Effect.map(ask("eth_call", [`one ${index}`]), (one) => [one]),
-      )
-      const answers = yield* Effect.all([...lone, ...pairs], { concurrency: "unbounded" })
-      for (const [one, other] of answers.slice(lone.length)) assert.strictEqual(one, other)
-      assert.isBelow(failures, 1)
-    },
-  )
+  effect("is answered by one request, whatever is called beside it and however often it is repeated", function* () {
+    let failures = 3
+    const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
+      const request = heard.length
+      const one = ({ id, params: [name] }: Call) =>
+        String(name).startsWith("other") && failures-- > 0
+          ? { id, error: { code: -32_603, message: "later" } }
+          : { id, result: request }
+      response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
+    }, patient)
+    const pairs = Array.from({ length: 70 }, (_, index) =>
+      Effect.map(askPair(["eth_call", [`one ${index % 40}`]], ["eth_call", [`other ${index}`]]), (both) =>
+        both.map(Result.getOrThrow),
+      ),
+    )
+    const lone = Array.from({ length: 7 }, (_, index) => Effect.map(ask("eth_call", [`one ${index}`]), (one) => [one]))
+    const answers = yield* Effect.all([...lone, ...pairs], { concurrency: "unbounded" })
+    for (const [one, other] of answers.slice(lone.length)) assert.strictEqual(one, other)
+    assert.isBelow(failures, 1)
+  })
 
-  effect("say each what it was refused with, and are repeated together where one takes all the bytes", function* () {
+  effect("reports each refusal, and repeats as a pair when one answer takes all the bytes", function* () {
     const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
       if ([calls].flat().some(({ params }) => params[0] === "endless"))
         return void response.write("[".padEnd(2_000_000))

@@ -24,9 +24,9 @@ import { log } from "../../src/platform/LogMessages.ts"
 
 const undici = layer(NodeHttpClient.layerUndici, { excludeTestServices: true })
 
-undici("questions to the node", (it) => {
+undici("calls to the node", (it) => {
   const effect = effects(it)
-  effect("of one moment are one request, the same question once, and fifty at most", function* () {
+  effect("share one request when they are concurrent, equal calls once, and fifty at most", function* () {
     const { ask, heard } = yield* nodeThat((calls, response) => response.end(answerAll(calls)), patient)
     assert.deepStrictEqual(yield* askAll(ask, [...names, "first", "first"]), [...fine, fine[0], fine[0]])
     assert.deepStrictEqual(
@@ -46,7 +46,7 @@ undici("questions to the node", (it) => {
     )
   })
 
-  effect("never take the answer to a request that was on its way before them", function* () {
+  effect("never share the answer to an earlier request", function* () {
     let block = 0
     const held = Promise.withResolvers<() => void>()
     const { ask } = yield* nodeThat((calls, response) => {
@@ -62,7 +62,7 @@ undici("questions to the node", (it) => {
     assert.strictEqual(yield* Fiber.join(early), 1)
   })
 
-  effect("go on when whoever asked first leaves", function* () {
+  effect("continue when the first caller leaves", function* () {
     const held = Promise.withResolvers<() => void>()
     const { ask } = yield* nodeThat((calls, response) => held.resolve(() => response.end(answerAll(calls))), patient)
     const first = yield* Effect.forkChild(ask("eth_call", ["first"]))
@@ -82,7 +82,7 @@ undici("questions to the node", (it) => {
     ["answers one without a result", ([first, ...calls]) => [{ id: first?.id }, ...calls.map(echo)]],
   ]
   for (const [what, answers] of partial) {
-    effect(`get each its own answer of a node that ${what}`, function* () {
+    effect(`get the right answers from a node that ${what}`, function* () {
       const { ask } = yield* nodeThat(
         (calls, response) => response.end(isBatch(calls) ? JSON.stringify(answers(calls)) : answerAll(calls)),
         patient,
@@ -96,7 +96,7 @@ undici("questions to the node", (it) => {
     ["with an error", 200, '{"id":null,"error":{"code":-32600,"message":"no batches"}}'],
     ["with nonsense", 200, "<html>"],
   ] as const) {
-    effect(`are asked one by one where batches are refused ${what}`, function* () {
+    effect(`are sent one by one after batches are refused ${what}`, function* () {
       const { ask, heard } = yield* nodeThat(
         (calls, response) => (isBatch(calls) ? response.writeHead(status).end(text) : response.end(answerAll(calls))),
         patient,
@@ -132,7 +132,7 @@ undici("questions to the node", (it) => {
     assert.deepStrictEqual(yield* askAll(ask, ["first"]), ["TimeoutError"])
   })
 
-  effect("are repeated once after what passes, and what must not be repeated is asked a single time", function* () {
+  effect("are repeated once after a transient failure, and the unrepeatable ones are sent once", function* () {
     const { ask, heard, once } = yield* nodeThat((_, response) => response.writeHead(503).end(), patient)
     assert.deepStrictEqual(yield* askAll(ask, ["first"]), ["503"])
     assert.strictEqual(heard.length, 2)
@@ -145,7 +145,7 @@ undici("a long answer", (it) => {
   const effect = effects(it)
   const long = "x".repeat(1_500_000)
 
-  effect("is read a few at a time, once for all who ask the same, and holds up nobody else", function* () {
+  effect("is read a few at a time, once for all equal calls, and delays no other call", function* () {
     const held: Array<() => void> = []
     const asked = new Map<string, number>()
     const { ask } = yield* nodeThat(
@@ -227,7 +227,7 @@ const logged = (error: Error) =>
     return lines.join("\n") + inspect(error, { depth: 9 }) + String(error)
   })
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("a node that cannot be asked", (it) => {
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("an unreachable node", (it) => {
   it.effect.each(nodes)("is logged without its key after %s", ([, status, body]) =>
     Effect.gen(function* () {
       const url = Redacted.make(yield* addressOf(status, body))

@@ -47,7 +47,7 @@ const started = (text: string) =>
   }).pipe(Effect.scoped)
 
 describe("a file of authorizations", () => {
-  it.effect("is read when each statement is signed by its account", () =>
+  it.effect("is accepted when each statement is signed by its account", () =>
     Effect.gen(function* () {
       const read = yield* started(JSON.stringify([yield* signedBy({})]))
       assert.deepStrictEqual(
@@ -66,7 +66,7 @@ describe("a file of authorizations", () => {
     ["a contract's signature", Effect.map(signedBy({}), (one) => ({ ...one, type: "contract" })), /contract/u],
     ["no stone", Effect.map(signedBy({}), ({ stone: _, ...one }) => one), /JSON list/u],
     ["a member too many", Effect.map(signedBy({}), (one) => ({ ...one, more: 1 })), /JSON list/u],
-  ])("refuses %s", ([, made, says]) =>
+  ])("is rejected with %s", ([, made, says]) =>
     Effect.gen(function* () {
       const { message } = yield* Effect.flip(started(JSON.stringify([yield* made])))
       assert.match(message, /^RECEIPT_AUTHORIZATIONS is wrong: /u)

@@ -122,7 +122,7 @@ describe("a request with", () => {
 })
 
 describe("a refusal", () => {
-  effect("never repeats what was sent as sealed words", function* () {
+  effect("never repeats words from the request", function* () {
     const secret = "the words nobody may see".repeat(300)
     const answers = [json({ salt, words: secret }), json({ salt: secret, words: 1 }), body(`{"words":"${secret}`)]
     for (const init of answers) {

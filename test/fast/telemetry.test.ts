@@ -64,8 +64,8 @@ const looks = Effect.fnUntraced(function* (path: string) {
   return { asked, statuses: new Set(answers.map(({ status }) => status)) }
 }, Effect.scoped)
 
-describe("probes that arrive together", () => {
-  it.live.each(["/api/health", "/readyz", "/readyz?for=reads"])("share a look at the parts: %s", (path) =>
+describe("concurrent probes", () => {
+  it.live.each(["/api/health", "/readyz", "/readyz?for=reads"])("share an inspection of the parts: %s", (path) =>
     Effect.gen(function* () {
       const { asked, statuses } = yield* looks(path)
       assert.deepStrictEqual([asked, statuses], [2, new Set([200])])
@@ -83,7 +83,7 @@ describe("a sampled trace", () => {
     [0.5, [middle, last]],
     [0.01, [last]],
     [0, []],
-  ] as const)("is in a share of %d by its id alone", (share, kept) => {
+  ] as const)("with a share of %d is sampled by its id alone", (share, kept) => {
     assert.deepStrictEqual(
       [first, middle, last].filter((id) => isIn(share, id)),
       [...kept],

@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => Workbench.close(bench))
 
-it("the guide shows the program that is run here", () => {
+it("the guide shows the program that runs here", () => {
   const [guide, program] = ["../../docs/integrating.md", "programs/stone.ts"].map((path) =>
     readFileSync(new URL(path, import.meta.url), "utf8"),
   )
@@ -37,7 +37,7 @@ it("the guide shows the program that is run here", () => {
 })
 
 describe("linters", () => {
-  it("find nothing in the document but what we mean", async () => {
+  it("find nothing in the document beyond the listed exceptions", async () => {
     const findings = await lint(bench, document)
     const meant = (rule: string, where: string) =>
       exceptions.filter((exception) => exception.rule === rule && exception.where.test(where))
@@ -53,7 +53,7 @@ describe("linters", () => {
     )
   })
 
-  it("find what is wrong with a worse one", async () => {
+  it("find the faults of a worse document", async () => {
     const worse = JSON.parse(readFileSync(document, "utf8"))
     delete worse.info.contact
     delete worse.paths["/api/field"].get.responses["500"]
@@ -134,11 +134,11 @@ layer(world, { excludeTestServices: true, timeout: patience(300) })(
       assert.strictEqual(stone.reveal?.text, told.revealed)
     })
 
-    it.effect("openapi-typescript and openapi-fetch", () => proves("openapi-fetch.ts"))
+    it.effect("work and compile: openapi-typescript and openapi-fetch", () => proves("openapi-fetch.ts"))
 
-    it.effect("@x402/axios", () => proves("axios.ts"))
+    it.effect("work and compile: @x402/axios", () => proves("axios.ts"))
 
-    it.effect("the program of the guide", () =>
+    it.effect("work and compile: the program of the guide", () =>
       Effect.gen(function* () {
         const { url } = yield* TestServer
         yield* compiles
@@ -152,7 +152,7 @@ layer(world, { excludeTestServices: true, timeout: patience(300) })(
       }),
     )
 
-    it.effect("@hey-api/openapi-ts", () =>
+    it.effect("work and compile: @hey-api/openapi-ts", () =>
       Effect.gen(function* () {
         const { url } = yield* TestServer
         const client = yield* Effect.promise(() => readFile(join(bench, "altar/client.gen.ts"), "utf8"))
@@ -161,7 +161,7 @@ layer(world, { excludeTestServices: true, timeout: patience(300) })(
       }),
     )
 
-    it.effect("do not build once the document loses a name", () =>
+    it.effect("fail to compile once the document loses a name", () =>
       Effect.gen(function* () {
         const acquire = Effect.promise(Workbench.open)
         const folder = yield* Effect.acquireRelease(acquire, (path) => Effect.promise(() => Workbench.close(path)))

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => Workbench.close(bench))
 
-it.live("@x402/axios hands on the 202 of an open payment, and signs once", () =>
+it.live("@x402/axios hands on the 202 of a pending payment, and signs once", () =>
   Effect.gen(function* () {
     const { url } = yield* paymentFixture
     const key = generatePrivateKey()

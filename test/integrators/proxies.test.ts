@@ -37,7 +37,7 @@ layer(world(), { excludeTestServices: true })("newman through Prism", (it) => {
     return yield* decode(stdout)
   })
 
-  it.effect("meets every operation of the document, and no fault", () =>
+  it.effect("matches every operation of the document without a fault", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const payer = yield* newPayer()
@@ -57,7 +57,7 @@ layer(world(), { excludeTestServices: true })("newman through Prism", (it) => {
     }),
   )
 
-  it.effect("meets the faults of a document that says something else", () =>
+  it.effect("reports the faults of a document that differs", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const served = (yield* ask(`${url}/openapi.json`)).text

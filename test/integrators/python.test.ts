@@ -39,8 +39,8 @@ const lies = Effect.fnUntraced(function* (url: string, chain: string) {
   return `http://127.0.0.1:${port}`
 })
 
-layer(world(), { excludeTestServices: true })("Python's standard library (python3 has to be in the PATH)", (it) => {
-  it.effect("asks a price, checks the chain and signals, and is not taken in by a false link", () =>
+layer(world(), { excludeTestServices: true })("Python's standard library (with python3 in the PATH)", (it) => {
+  it.effect("reads a price, checks the chain, sends signals, and rejects a false link", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const payer = yield* newPayer()

@@ -17,7 +17,7 @@ const shown = Effect.gen(function* () {
 })
 
 layer(world(), { excludeTestServices: true })("the page on checking the chain", (it) => {
-  it.effect("shows a program that recomputes the chain and finds the stone that was changed", () =>
+  it.effect("shows a program that recomputes the chain and finds a changed stone", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const payer = yield* newPayer()
@@ -42,7 +42,7 @@ layer(world(), { excludeTestServices: true })("the page on checking the chain", 
     }),
   )
 
-  it.effect("and the privacy page says what the browser keeps of rooms, which is no room", () =>
+  it.effect("stands beside a privacy page that says what the browser keeps of rooms, which is no room", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const { text } = yield* ask(`${url}/privacy`)

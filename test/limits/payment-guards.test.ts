@@ -20,8 +20,8 @@ const neighbours = Layer.merge(
   }),
 )
 
-describe("addresses without room for a refused payment", () => {
-  it.effect("are 10,000, and the oldest is let in to be counted again", () =>
+describe("the addresses with too many refused payments", () => {
+  it.effect("are remembered up to 10,000, and the oldest starts again", () =>
     Effect.gen(function* () {
       const guardOf = yield* PaymentGuards.make
       const guard = (index: number) =>

@@ -52,10 +52,10 @@ const lasting = Effect.fnUntraced(function* (name: string) {
   return { ...first, again: ownWitness(name, { cosigner: first.cosigner, folder: first.folder, port }) }
 })
 
-layer(world, { excludeTestServices: true })("a log after a start", (it) => {
+layer(world, { excludeTestServices: true })("a log after a restart", (it) => {
   const effect = effects(it)
   effect(
-    "signs no second history of a restored backup while its only witness is away, and stops once it is back",
+    "signs no second history of a restored backup while its only witness is unreachable, and stops once it is back",
     function* () {
       const witness = yield* lasting("witness.example/w")
       const first = yield* begin(2, [witness])
@@ -85,7 +85,7 @@ layer(world, { excludeTestServices: true })("a log after a start", (it) => {
     },
   )
 
-  effect("goes on when the witness that was away is back and holds what the database holds", function* () {
+  effect("continues when the witness is back and has the same history as the database", function* () {
     const witness = yield* lasting("back.example/w")
     yield* begin(2, [witness])
     yield* witness.stop
@@ -100,7 +100,7 @@ layer(world, { excludeTestServices: true })("a log after a start", (it) => {
     }).pipe(Effect.provide(start([witness])), Effect.scoped)
   })
 
-  effect("is confirmed by a witness that lags behind, which signs what is published first", function* () {
+  effect("is confirmed by a lagging witness, which first signs the published checkpoint", function* () {
     const witness = yield* lasting("lagging.example/w")
     yield* begin(2, [witness])
     yield* witness.stop
@@ -128,7 +128,7 @@ layer(world, { excludeTestServices: true })("a log after a start", (it) => {
     assert.isFalse(yield* Effect.provide(publish, start([stranger])), "nor after another start")
   })
 
-  effect("is confirmed by a checkpoint file that covers what is published, and by no older one", function* () {
+  effect("is confirmed by a checkpoint file that covers the published one, and by no older file", function* () {
     const file = join(newFolder(), "checkpoint")
     const old = yield* begin(2, [], file)
     yield* Effect.provide(Effect.andThen(grow(2), publish), start([], file))
@@ -146,7 +146,7 @@ layer(world, { excludeTestServices: true })("a log after a start", (it) => {
     }).pipe(Effect.provide(start([], file)))
   })
 
-  effect("is confirmed by another server that signs in the same database meanwhile", function* () {
+  effect("is confirmed by another server that signs in the same database", function* () {
     const file = join(newFolder(), "checkpoint")
     yield* begin(2, [], file)
     yield* Effect.gen(function* () {
@@ -164,7 +164,7 @@ layer(world, { excludeTestServices: true })("a log after a start", (it) => {
     }).pipe(Effect.provide(start([])))
   })
 
-  effect("that has published nothing waits only for a log witness to say so", function* () {
+  effect("without a published checkpoint waits only until a witness knows none", function* () {
     yield* forget
     const absent = { name: "absent.example/w", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
     yield* Effect.provide(

@@ -133,7 +133,7 @@ const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
 layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", (it) => {
   const effect = effects(it)
   effect(
-    "proves every stone, and goes on selling when the log stops",
+    "proves every stone, and continues to sell when the log stops",
     function* () {
       const env = yield* environment
       const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
@@ -222,7 +222,7 @@ layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", 
 
 layer(world(), { excludeTestServices: true })("a server without a key", (it) => {
   const effect = effects(it)
-  effect("has no log, and is well", function* () {
+  effect("has no log, and is healthy", function* () {
     const { url } = yield* TestServer
     const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
     const { id } = JSON.parse(answer.text).record

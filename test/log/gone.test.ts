@@ -21,11 +21,11 @@ const { vkey } = signer
 
 const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
 
-layer(Layer.orDie(place), { excludeTestServices: true })("a shop that is gone", (it) => {
+layer(Layer.orDie(place), { excludeTestServices: true })("an altar that closed", (it) => {
   const effect = effects(it)
 
   effect(
-    "leaves stones that a mirror proves by their ids, and a watch that ran beside it was right both times",
+    "leaves stones that a mirror proves by their ids, and a watch beside it judged it correctly",
     function* () {
       const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
       const env = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name, LOG_PUBLISH_SECONDS: "1" }

@@ -29,7 +29,7 @@ layer(world, { excludeTestServices: true })("the integrator", (it) => {
     }
   })
 
-  effect("goes on after a restart at each tile boundary", function* () {
+  effect("continues after a restart at each tile boundary", function* () {
     yield* forget
     const integrate = Effect.flatMap(Integrator, (integrator) => integrator.integrate)
     for (const batch of [255, 1, 1, 254, 1, 1]) yield* Effect.provide(integrate, server(batch))
@@ -39,7 +39,7 @@ layer(world, { excludeTestServices: true })("the integrator", (it) => {
     assert.deepStrictEqual(yield* stored, yield* expected)
   })
 
-  effect("has any number of servers, of which one is at work", function* () {
+  effect("runs on one of any number of servers", function* () {
     yield* forget
     const atWork = integrateAll.pipe(
       // Whoever finds the head taken looks again, as its loop does.
@@ -56,7 +56,7 @@ layer(world, { excludeTestServices: true })("the integrator", (it) => {
     .concat([/WITH growths/u, /^COMMIT/iu, /FROM log_checkpoints/u, /INSERT INTO log_checkpoints/u])
     .flatMap((step) => (["cutBefore", "cutAfter"] as const).map((fault) => ({ step, fault })))
 
-  effect("goes on after a death between any two statements", function* () {
+  effect("continues after a kill between any two statements", function* () {
     const { url } = yield* LocalDatabase
     for (const { fault, step } of steps) {
       yield* forget

@@ -52,7 +52,7 @@ const rebuilt = Effect.andThen(forget, once(Effect.andThen(integrateAll, publish
 layer(world, { excludeTestServices: true })("the publisher", (it) => {
   const effect = effects(it)
 
-  effect("signs what is integrated, once for each size", function* () {
+  effect("signs each integrated size once", function* () {
     assert.isTrue(yield* once(publish))
     assert.strictEqual((yield* once(newest)).size, 0)
     yield* settle(300)
@@ -67,7 +67,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     assert.strictEqual(opened.ok && base64(opened.checkpoint.root), base64(log.root))
   })
 
-  effect("dates an unchanged checkpoint anew after ten minutes, and none that does not hold", function* () {
+  effect("dates an unchanged checkpoint anew after ten minutes, unless its tree is wrong", function* () {
     const client = yield* SqlClient.SqlClient
     const before = yield* once(newest)
     const age = (minutes: number) =>
@@ -98,7 +98,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
   })
 
   effect(
-    "signs at most once in the stated time on all servers together, and the next checkpoint covers the rest",
+    "signs at most once in the configured time on all servers together, and the next checkpoint covers the rest",
     function* () {
       const seldom = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         Effect.provide(effect, server(256, sharedMemory, undefined, Witnesses.none, 2))
@@ -124,7 +124,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     },
   )
 
-  effect("stops where a tile was changed, keeps the reason, and goes on when it is mended", function* () {
+  effect("stops at a changed tile, stores the reason, and continues once it is restored", function* () {
     const before = yield* stored
     yield* flipTile(0, 1)
     yield* settle(2)
@@ -159,7 +159,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     yield* rebuilt
   })
 
-  effect("adds nothing behind a stone that is not the one it holds, though the chain was hashed anew", function* () {
+  effect("adds nothing after a changed stone, even if the chain was hashed again", function* () {
     const client = yield* SqlClient.SqlClient
     const chain = yield* WitnessChain
     const { links } = yield* chain.segment(1, 1000)
@@ -179,7 +179,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     yield* rebuilt
   })
 
-  effect("says where stones are gone", function* () {
+  effect("names missing stones", function* () {
     yield* once(grow(1))
     const { size } = yield* stored
     yield* takeAway(1)
@@ -188,7 +188,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     yield* rebuilt
   })
 
-  effect("stays stopped after a backup was restored, which only its own file remembers", function* () {
+  effect("stays stopped after a backup was restored, which its checkpoint file reveals", function* () {
     const file = join(newFolder(), "checkpoint")
     const lastSigned = LastSigned.file(file).pipe(Layer.provide(NodeFileSystem.layer))
     const withFile = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, server(256, lastSigned))
@@ -229,7 +229,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     yield* rebuilt
   })
 
-  effect("covers a stone within two seconds, by itself", function* () {
+  effect("covers a stone within two seconds on its own", function* () {
     const { url } = yield* LocalDatabase
     const log = Publisher.layer({ ...signing, publishSeconds: 1 }).pipe(
       Layer.provide(Integrator.layer()),

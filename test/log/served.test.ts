@@ -59,7 +59,7 @@ const bytesOf = (response: Response) =>
 layer(served, { excludeTestServices: true })("the published log", (it) => {
   const effect = effects(it)
 
-  effect("has nothing before its first checkpoint", function* () {
+  effect("is empty before its first checkpoint", function* () {
     const ask = yield* asking
     for (const path of ["checkpoint", "tile/0/000", "tile/entries/000"]) {
       assert.strictEqual((yield* ask(path)).status, 404)
@@ -132,7 +132,7 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
     }
   })
 
-  effect("reads what a proof is made of in one statement", function* () {
+  effect("reads the parts of a proof in one statement", function* () {
     const { proof } = yield* PublishedLog
     const [stone] = yield* links
     if (stone === undefined) return assert.fail("no stone")
@@ -151,7 +151,7 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
     assert.strictEqual((yield* Effect.flip(proof("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1")))._tag, "StoneUnknown")
   })
 
-  effect("serves what it proved once from memory: no query, and never what a row was changed into", function* () {
+  effect("serves proved files from memory, without a query and without later changes of a row", function* () {
     const client = yield* SqlClient.SqlClient
     const paths = ["tile/0/000", "tile/0/002.p/88", "tile/1/000.p/2", "tile/entries/000", "tile/entries/002.p/88"]
     const ask = yield* asking
@@ -189,7 +189,7 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
     yield* resume
   })
 
-  effect("proves each stone to the shipped verifier, and none that is not covered", function* () {
+  effect("proves each covered stone to the shipped verifier, and no other", function* () {
     const log = yield* PublishedLog
     const stones = yield* links
     for (const stone of stones.filter(({ sequence }) => sequence % 29 === 0 || sequence > 595)) {
@@ -208,7 +208,7 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
     assert.isTrue((yield* Effect.promise(() => verifyProof(file.text, late, { vkey }))).ok)
   })
 
-  effect("does not serve a tile, stone or checkpoint that was changed", function* () {
+  effect("does not serve a changed tile, stone or checkpoint", function* () {
     const client = yield* SqlClient.SqlClient
     const statusOf = (path: string) => Effect.flatMap(asking, (ask) => Effect.map(ask(path), ({ status }) => status))
 

@@ -28,7 +28,7 @@ const check = (index: number, size: number, { proofOf = index, extra = "" } = {}
   return ShellCheck.run(folder, signer.vkey)
 }
 
-describe("the lines that need no code of ours", () => {
+describe("the manual's shell commands", () => {
   it("prove each stone of a log of one, two, five and seven", async () => {
     for (const size of [1, 2, 5, 7]) {
       for (const index of new Set([0, size >> 1, size - 1])) {
@@ -39,7 +39,7 @@ describe("the lines that need no code of ours", () => {
     assert.deepStrictEqual(await check(3, 5, { extra: "more" }), ShellCheck.proved)
   })
 
-  it("prove no stone by the proof of another", async () => {
+  it("reject a stone with the proof of another", async () => {
     const [hashes, signed, ...rest] = ShellCheck.proved
     for (const [index, proofOf, size] of [
       [0, 1, 2],

@@ -51,7 +51,7 @@ layer(Layer.orDie(Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)), {
   "a server without the checkpoint file of its log",
   (it) => {
     const effect = effects(it)
-    effect("sells, and says everywhere what its log waits for, until an operator confirms its head", function* () {
+    effect("sells, and says everywhere that its log waits, until an operator confirms its head", function* () {
       const folder = newFolder()
       const { url: databaseUrl } = yield* LocalDatabase
       const root = yield* withServer(join(folder, "first"), (url) =>

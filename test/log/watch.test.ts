@@ -73,10 +73,10 @@ const mend = (log: Log) => {
   log.log = new MemoryLog().append(all.map(leafOf))
 }
 
-layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici))("a watch", (it) => {
+layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici))("a watch of logs", (it) => {
   const effect = effects(it)
 
-  effect("says nothing of a log that grows, is an old copy once, or waits while the watch is stopped", function* () {
+  effect("raises nothing for a growing log, one old copy, or its own pause", function* () {
     const log = yield* StaticLog.serve(all)
     const watched = watchedOf(log)
     const { told, url } = yield* hook
@@ -94,7 +94,7 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici))("a watch", (i
     assert.deepStrictEqual(told(), [])
   })
 
-  effect("raises a shrink at the second look, once, and says when it is over", function* () {
+  effect("raises a shrink at the second inspection, once, and reports its end", function* () {
     const log = yield* StaticLog.serve(all)
     const watched = watchedOf(log)
     const { told, url } = yield* hook
@@ -111,7 +111,7 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici))("a watch", (i
     assert.deepStrictEqual(told(), ["shrink raised", "shrink over"])
   })
 
-  effect("raises a fork of any size at once, keeps both checkpoints, and never takes it back", function* () {
+  effect("raises a fork of any size at once, stores both checkpoints, and never withdraws it", function* () {
     for (const size of [500, 600]) {
       const log = yield* StaticLog.serve(all)
       log.size = 500
@@ -136,45 +136,42 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici))("a watch", (i
     }
   })
 
-  effect(
-    "raises a stale checkpoint, which growth and a newer cosignature end, and one that is never read",
-    function* () {
-      const cosigner = cosignerOf("w.example/w")
-      const policy = policyOf([{ name: "w", vkey: cosigner.vkey, url: "http://w.example" }], "w")
-      const log = yield* StaticLog.serve(all)
-      log.size = 500
-      let signedAt = 0
-      log.cosignatures = (note) => {
-        const parsed = parseNote(note)
-        return parsed instanceof Malformed ? "" : (cosigner.line(parsed.text, signedAt) ?? "")
-      }
-      const watched = watchedOf(log, { policy: Option.some(policy) })
-      const { told, url } = yield* hook
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+  effect("raises a stale checkpoint until it grows or is cosigned again, and a log that cannot be read", function* () {
+    const cosigner = cosignerOf("w.example/w")
+    const policy = policyOf([{ name: "w", vkey: cosigner.vkey, url: "http://w.example" }], "w")
+    const log = yield* StaticLog.serve(all)
+    log.size = 500
+    let signedAt = 0
+    log.cosignatures = (note) => {
+      const parsed = parseNote(note)
+      return parsed instanceof Malformed ? "" : (cosigner.line(parsed.text, signedAt) ?? "")
+    }
+    const watched = watchedOf(log, { policy: Option.some(policy) })
+    const { told, url } = yield* hook
+    assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+    yield* TestClock.adjust("25 hours")
+    for (const _ of [1, 2]) assert.deepStrictEqual(yield* lookAnew(watched, url), ["stale"])
+    signedAt = (yield* Clock.currentTimeMillis) / 1000
+    assert.deepStrictEqual(yield* lookAnew(watched, url), [], "its witness has signed it again")
+    yield* TestClock.adjust("25 hours")
+    assert.deepStrictEqual(yield* lookAnew(watched, url), ["stale"])
+    log.size = 501
+    assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+    assert.deepStrictEqual(told(), ["stale raised", "stale over", "stale raised", "stale over"])
+    const startedAt = yield* Clock.currentTimeMillis
+    log.isAway = true
+    for (const expected of [[], ["stale"], ["stale"]]) {
+      const { alarms } = yield* lookAt(watched, startedAt, Option.some(url))
+      assert.deepStrictEqual(
+        alarms.map(({ cause }) => cause),
+        expected,
+      )
       yield* TestClock.adjust("25 hours")
-      for (const _ of [1, 2]) assert.deepStrictEqual(yield* lookAnew(watched, url), ["stale"])
-      signedAt = (yield* Clock.currentTimeMillis) / 1000
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [], "its witness has signed it again")
-      yield* TestClock.adjust("25 hours")
-      assert.deepStrictEqual(yield* lookAnew(watched, url), ["stale"])
-      log.size = 501
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
-      assert.deepStrictEqual(told(), ["stale raised", "stale over", "stale raised", "stale over"])
-      const startedAt = yield* Clock.currentTimeMillis
-      log.isAway = true
-      for (const expected of [[], ["stale"], ["stale"]]) {
-        const { alarms } = yield* lookAt(watched, startedAt, Option.some(url))
-        assert.deepStrictEqual(
-          alarms.map(({ cause }) => cause),
-          expected,
-        )
-        yield* TestClock.adjust("25 hours")
-      }
-      assert.deepStrictEqual(told().slice(4), ["stale raised"])
-    },
-  )
+    }
+    assert.deepStrictEqual(told().slice(4), ["stale raised"])
+  })
 
-  effect("raises a missing cosignature at the second look, and follows the log all the same", function* () {
+  effect("raises a missing cosignature at the second inspection, and still follows the log", function* () {
     const cosigner = cosignerOf("w.example/w")
     const policy = policyOf([{ name: "w", vkey: cosigner.vkey, url: "http://w.example" }], "w")
     const log = yield* StaticLog.serve(all)
@@ -193,7 +190,7 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici))("a watch", (i
     assert.deepStrictEqual(told(), ["cosignatures raised", "cosignatures over"])
   })
 
-  effect("posts an alarm until it is taken, and follows no redirect with it", function* () {
+  effect("posts an alarm until it is accepted, without following redirects", function* () {
     const log = yield* StaticLog.serve(all)
     const watched = watchedOf(log)
     const { answer, other, told, url } = yield* hook
@@ -211,35 +208,32 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici))("a watch", (i
     assert.deepStrictEqual(told(), ["fork raised"])
   })
 
-  effect(
-    "that looks once ends with a failure for each alarm and each log it cannot read, and measures both",
-    function* () {
-      const [good, bad] = [yield* StaticLog.serve(all), yield* StaticLog.serve(all)]
-      const data = mkdtempSync(join(tmpdir(), "log-watch-"))
-      const trusted = join(data, "trusted")
-      writeFileSync(trusted, `log ${signer.vkey}\nquorum none\n`)
-      const flags = {
-        urls: [good.base, bad.base],
-        vkey: Option.none(),
-        origin: Option.none(),
-        policy: Option.some(trusted),
-        once: true,
-        every: 60,
-        stale: 86_400,
-        webhook: Option.none(),
-        data: Option.some(data),
-        metricsPort: Option.none(),
-      }
-      yield* watching(flags)
-      bad.size = 10
-      assert.strictEqual((yield* Effect.flip(watching(flags))).message, `shrink of ${bad.base}`)
-      bad.isAway = true
-      const { message } = yield* Effect.flip(watching(flags))
-      assert.strictEqual(message, `shrink of ${bad.base}; ${bad.base} was not read`)
-      const metrics = yield* Prometheus.text
-      assert.include(metrics, `altar_watch_alarm{log="${bad.base}",cause="shrink"} 1`)
-      assert.include(metrics, `altar_watch_size{log="${good.base}"} 600`)
-      assert.include(metrics, `altar_watch_looks_total{log="${bad.base}",result="unread"} 1`)
-    },
-  )
+  effect("that runs once fails for each alarm and each unreadable log, and measures both", function* () {
+    const [good, bad] = [yield* StaticLog.serve(all), yield* StaticLog.serve(all)]
+    const data = mkdtempSync(join(tmpdir(), "log-watch-"))
+    const trusted = join(data, "trusted")
+    writeFileSync(trusted, `log ${signer.vkey}\nquorum none\n`)
+    const flags = {
+      urls: [good.base, bad.base],
+      vkey: Option.none(),
+      origin: Option.none(),
+      policy: Option.some(trusted),
+      once: true,
+      every: 60,
+      stale: 86_400,
+      webhook: Option.none(),
+      data: Option.some(data),
+      metricsPort: Option.none(),
+    }
+    yield* watching(flags)
+    bad.size = 10
+    assert.strictEqual((yield* Effect.flip(watching(flags))).message, `shrink of ${bad.base}`)
+    bad.isAway = true
+    const { message } = yield* Effect.flip(watching(flags))
+    assert.strictEqual(message, `shrink of ${bad.base}; ${bad.base} was not read`)
+    const metrics = yield* Prometheus.text
+    assert.include(metrics, `altar_watch_alarm{log="${bad.base}",cause="shrink"} 1`)
+    assert.include(metrics, `altar_watch_size{log="${good.base}"} 600`)
+    assert.include(metrics, `altar_watch_looks_total{log="${bad.base}",result="unread"} 1`)
+  })
 })

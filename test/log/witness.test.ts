@@ -54,7 +54,7 @@ layer(Layer.empty)("a log witness", (it) => {
     }
   })
 
-  effect("refuses, with the status that tells why, and signs nothing then", function* () {
+  effect("refuses any other with a status for its reason, and signs nothing then", function* () {
     const witness = yield* ownWitness("w.example/w")
     const ask = (body: string) => post(witness.url, body)
     assert.strictEqual((yield* ask(asking(log, 0, 8))).status, 200)
@@ -103,7 +103,7 @@ layer(Layer.empty)("a log witness", (it) => {
     assert.strictEqual(unknown.status, 404)
   })
 
-  effect("signs one of two histories, also when both come at once and when it was started anew", function* () {
+  effect("signs one of two histories, also when both come at once or after a restart", function* () {
     const folder = newFolder()
     const cosigner = cosignerOf("w.example/w")
     const witness = yield* ownWitness("w.example/w", { cosigner, folder })
@@ -125,7 +125,7 @@ layer(Layer.empty)("a log witness", (it) => {
     assert.strictEqual((yield* post(again.url, asking(other, Number(size), 20))).status, 422)
   })
 
-  effect("signs nothing where it does not know what it signed, and shares its folder with nobody", function* () {
+  effect("signs nothing without its memory, and shares its folder with no other witness", function* () {
     const folder = newFolder()
     const witness = yield* ownWitness("w.example/w", { folder })
     assert.isTrue(Exit.isFailure(yield* Effect.exit(ownWitness("w.example/w", { folder }))))
@@ -135,7 +135,7 @@ layer(Layer.empty)("a log witness", (it) => {
     assert.deepStrictEqual([lost.status, lost.text.includes("— ")], [500, false])
   })
 
-  effect("with a post-quantum key signs anew each time, and has on disk what it answered last", function* () {
+  effect("with a post-quantum key signs anew each time, and stores the last answer on disk", function* () {
     // Such a signature is never of time 0.
     yield* TestClock.adjust("1 hour")
     const made = Result.flatMap(generate("w.example/w", keyTypes.mlDsa), cosignerFrom)
@@ -161,7 +161,7 @@ layer(Layer.empty)("a log witness", (it) => {
     assert.strictEqual((yield* post(witness.url, many)).status, 200, "60 other cosignatures fit")
   })
 
-  effect("makes no key in a folder that another one holds, and takes no two keys for one log", function* () {
+  effect("creates no key in another witness's folder, and accepts no two keys for one log", function* () {
     const folder = newFolder()
     yield* ownWitness("w.example/w", { folder })
     const start = (...logs: ReadonlyArray<string>) =>

@@ -57,7 +57,7 @@ const open = (note: string, witnesses: ReadonlyArray<Named>, quorum = "all") =>
 layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
   const effect = effects(it)
 
-  effect("sign what is published, each time it has grown and after each was started anew", function* () {
+  effect("sign each published checkpoint as it grows, also after a restart of each", function* () {
     const one = yield* ownWitness("one.example/w")
     const two = yield* ownWitness("two.example/w")
     const both = [one, two]
@@ -88,7 +88,7 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
     assert.isTrue(shown.startsWith(note.split("\n\n")[0] ?? "no"))
   })
 
-  effect("are in the proofs, and a reader's quorum of them is kept to", function* () {
+  effect("are in the proofs, and readers enforce their own quorum", function* () {
     const good = yield* ownWitness("good.example/w")
     const absent = { name: "absent", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
     const log = PublishedLog.layer({ origin, signer }).pipe(
@@ -115,7 +115,7 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
   })
 
   effect(
-    "that are slow, lie, answer 409 for ever or sign with another key hold nothing up, and are left out",
+    "that are slow, lie, answer 409 for ever or sign with another key delay nothing, and are left out",
     function* () {
       const good = yield* ownWitness("good.example/w")
       const wrongKey = cosignerOf("wrong.example/w")
@@ -192,7 +192,7 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
     },
   )
 
-  effect("that was away signs the checkpoint that is already published", function* () {
+  effect("that were away sign the published checkpoint later", function* () {
     let isAway = true
     const cosigner = cosignerOf("late.example/w")
     const late = yield* strangeWitness(
@@ -220,49 +220,46 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
     )
   })
 
-  effect(
-    "are asked what they hold before a server that remembers nothing signs, and stop a restored backup",
-    function* () {
-      const { note: held, size } = yield* withWitnesses([], Effect.andThen(grow(5), published), "none")
-      const left = yield* takeAway(3)
-      yield* forget
-      const witness = yield* strangeWitness(
-        "asked.example/w",
-        (_, response, { method }) => void (method === "GET" ? response.end(held) : response.writeHead(404).end()),
-      )
-      yield* withWitnesses(
-        [witness],
-        Effect.gen(function* () {
-          yield* integrateAll
-          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
-          assert.match(
-            yield* stopReason,
-            new RegExp(
-              `witness asked\\.example/w holds covers ${size} stones, .* has ${left} .*a backup was restored`,
-              "u",
-            ),
-          )
-          // Other stones took their places: it is the fork that the witness was there for.
-          yield* resume
-          yield* grow(20)
-          const fork = /are not those that the checkpoint that the log witness asked\.example\/w holds/u
-          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
-          assert.match(yield* stopReason, fork)
-          yield* resume
-          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
-        }),
-        "all",
-        undefined,
-        LastSigned.none,
-      )
-      const client = yield* SqlClient.SqlClient
-      const signed = yield* client`SELECT size FROM log_checkpoints`
-      assert.deepStrictEqual([witness.asked.times, signed], [0, []], "no fork was signed and shown to anybody")
-      yield* forget
-    },
-  )
+  effect("tell a server without memory what they signed before it signs, and stop a restored backup", function* () {
+    const { note: held, size } = yield* withWitnesses([], Effect.andThen(grow(5), published), "none")
+    const left = yield* takeAway(3)
+    yield* forget
+    const witness = yield* strangeWitness(
+      "asked.example/w",
+      (_, response, { method }) => void (method === "GET" ? response.end(held) : response.writeHead(404).end()),
+    )
+    yield* withWitnesses(
+      [witness],
+      Effect.gen(function* () {
+        yield* integrateAll
+        assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
+        assert.match(
+          yield* stopReason,
+          new RegExp(
+            `witness asked\\.example/w holds covers ${size} stones, .* has ${left} .*a backup was restored`,
+            "u",
+          ),
+        )
+        // Other stones took their places: it is the fork that the witness was there for.
+        yield* resume
+        yield* grow(20)
+        const fork = /are not those that the checkpoint that the log witness asked\.example\/w holds/u
+        assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
+        assert.match(yield* stopReason, fork)
+        yield* resume
+        assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
+      }),
+      "all",
+      undefined,
+      LastSigned.none,
+    )
+    const client = yield* SqlClient.SqlClient
+    const signed = yield* client`SELECT size FROM log_checkpoints`
+    assert.deepStrictEqual([witness.asked.times, signed], [0, []], "no fork was signed and shown to anybody")
+    yield* forget
+  })
 
-  effect("that signed stones and show no checkpoint of them keep an empty database from signing a fork", function* () {
+  effect("that signed stones and hide the checkpoint keep an empty database from signing a fork", function* () {
     const real = yield* ownWitness("hiding.example/w")
     // It cosigns as it should, and has no resource for monitors, which is optional.
     const hiding = yield* strangeWitness(
@@ -288,30 +285,27 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
     yield* forget
   })
 
-  effect(
-    "make a proof one that caches keep for ever once their quorum signed, and never without a quorum",
-    function* () {
-      const good = yield* ownWitness("good.example/w")
-      const absent = { name: "absent", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
-      const both = [good, absent]
-      yield* withWitnesses(both, Effect.andThen(grow(1), published), "none")
-      const { links } = yield* Effect.flatMap(WitnessChain, (chain) => chain.segment(1, 10_000))
-      const isFinal = (lines: Layer.Layer<Witnesses>) =>
-        Effect.flatMap(PublishedLog, ({ proof }) => proof(links.at(-1)?.id ?? "")).pipe(
-          Effect.map((file) => file.isFinal),
-          Effect.provide(
-            Layer.fresh(PublishedLog.layer({ origin, signer }).pipe(Layer.provide([LogStore.layer, lines]))),
-          ),
-        )
-      assert.isFalse(yield* isFinal(Witnesses.none))
-      assert.isFalse(yield* isFinal(witnessesOf(policyOf(both, "none"))))
-      assert.isFalse(yield* isFinal(witnessesOf(policyOf(both, "all"))))
-      assert.isTrue(yield* isFinal(witnessesOf(policyOf(both, "any"))))
-      yield* forget
-    },
-  )
+  effect("make a proof cacheable for ever once their quorum signed, and only then", function* () {
+    const good = yield* ownWitness("good.example/w")
+    const absent = { name: "absent", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
+    const both = [good, absent]
+    yield* withWitnesses(both, Effect.andThen(grow(1), published), "none")
+    const { links } = yield* Effect.flatMap(WitnessChain, (chain) => chain.segment(1, 10_000))
+    const isFinal = (lines: Layer.Layer<Witnesses>) =>
+      Effect.flatMap(PublishedLog, ({ proof }) => proof(links.at(-1)?.id ?? "")).pipe(
+        Effect.map((file) => file.isFinal),
+        Effect.provide(
+          Layer.fresh(PublishedLog.layer({ origin, signer }).pipe(Layer.provide([LogStore.layer, lines]))),
+        ),
+      )
+    assert.isFalse(yield* isFinal(Witnesses.none))
+    assert.isFalse(yield* isFinal(witnessesOf(policyOf(both, "none"))))
+    assert.isFalse(yield* isFinal(witnessesOf(policyOf(both, "all"))))
+    assert.isTrue(yield* isFinal(witnessesOf(policyOf(both, "any"))))
+    yield* forget
+  })
 
-  effect("whose signature was changed in the database are not served", function* () {
+  effect("with a signature that was changed in the database are not served", function* () {
     const client = yield* SqlClient.SqlClient
     const witness = yield* ownWitness("signing.example/w")
     const lines = witnessesOf(policyOf([witness], "all"))

@@ -82,43 +82,46 @@ describe.skipIf(!isHere)("the flake", () => {
   it.each([
     ["", ["@typescript/typescript", "@esbuild/", "@rolldown/binding"]],
     ["test/tools/", ["oxlint", "oxfmt", "@modelcontextprotocol/conformance"]],
-  ] as const)("takes from the lock in './%s' what a system needs and can be checked", async (folder, programs) => {
-    const locked = lockedIn(folder)
-    const locks: Record<
-      string,
-      { package: Entry; packageLock: { packages: Packages }; sources: ReadonlyArray<string> }
-    > = (await evaluate("locks"))[folder]
-    assert.deepStrictEqual(Object.keys(locks), ["aarch64-darwin", "aarch64-linux", "x86_64-linux"])
-    for (const [system, { package: manifest, packageLock, sources }] of Object.entries(locks)) {
-      const [machine, os = ""] = system.split("-")
-      const cpu = machine === "aarch64" ? "arm64" : "x64"
-      const { packages } = packageLock
-      const expected = Object.entries(locked).filter(
-        ([path, entry]) =>
-          path !== "" &&
-          !withheld.test(path) &&
-          (entry.os ?? [os]).includes(os) &&
-          (entry.cpu ?? [cpu]).includes(cpu) &&
-          (entry.libc ?? ["glibc"]).includes("glibc") &&
-          entry.integrity !== undefined,
-      )
-      assert.deepStrictEqual([...sources].sort(), expected.map(([path]) => path).sort(), system)
-      assert.deepStrictEqual(Object.keys(packages).sort(), ["", ...sources].sort(), system)
-      const missing = Object.entries(packages).flatMap(([path, entry]) =>
-        Object.keys({ ...entry.dependencies, ...entry.devDependencies, ...entry.optionalDependencies })
-          .filter((name) => find(packages, path, name) === undefined)
-          .map((name) => `${system}: ${path} → ${name}`),
-      )
-      assert.deepStrictEqual(missing, [])
-      assert.deepStrictEqual(manifest.devDependencies, packages[""]?.devDependencies)
-      assert.notProperty(manifest.devDependencies ?? {}, "node")
-      for (const tool of programs)
-        assert.isTrue(
-          sources.some((path) => path.startsWith(`node_modules/${tool}`)),
-          `${system} builds with ${tool}`,
+  ] as const)(
+    "takes from the lock in './%s' only packages that a system needs, with their hashes",
+    async (folder, programs) => {
+      const locked = lockedIn(folder)
+      const locks: Record<
+        string,
+        { package: Entry; packageLock: { packages: Packages }; sources: ReadonlyArray<string> }
+      > = (await evaluate("locks"))[folder]
+      assert.deepStrictEqual(Object.keys(locks), ["aarch64-darwin", "aarch64-linux", "x86_64-linux"])
+      for (const [system, { package: manifest, packageLock, sources }] of Object.entries(locks)) {
+        const [machine, os = ""] = system.split("-")
+        const cpu = machine === "aarch64" ? "arm64" : "x64"
+        const { packages } = packageLock
+        const expected = Object.entries(locked).filter(
+          ([path, entry]) =>
+            path !== "" &&
+            !withheld.test(path) &&
+            (entry.os ?? [os]).includes(os) &&
+            (entry.cpu ?? [cpu]).includes(cpu) &&
+            (entry.libc ?? ["glibc"]).includes("glibc") &&
+            entry.integrity !== undefined,
         )
-    }
-  })
+        assert.deepStrictEqual([...sources].sort(), expected.map(([path]) => path).sort(), system)
+        assert.deepStrictEqual(Object.keys(packages).sort(), ["", ...sources].sort(), system)
+        const missing = Object.entries(packages).flatMap(([path, entry]) =>
+          Object.keys({ ...entry.dependencies, ...entry.devDependencies, ...entry.optionalDependencies })
+            .filter((name) => find(packages, path, name) === undefined)
+            .map((name) => `${system}: ${path} → ${name}`),
+        )
+        assert.deepStrictEqual(missing, [])
+        assert.deepStrictEqual(manifest.devDependencies, packages[""]?.devDependencies)
+        assert.notProperty(manifest.devDependencies ?? {}, "node")
+        for (const tool of programs)
+          assert.isTrue(
+            sources.some((path) => path.startsWith(`node_modules/${tool}`)),
+            `${system} builds with ${tool}`,
+          )
+      }
+    },
+  )
 
   it("gives a check the programs of test/tools beside the project's own", async () => {
     const phase: string = await evaluate("buildPhase")
@@ -137,7 +140,7 @@ describe.skipIf(!isHere)("the flake", () => {
     }
   })
 
-  it("fetches a tarball by name and version, and Nix believes it by the lock's hash alone", async () => {
+  it("fetches a tarball by name and version, verified by the lock's hash", async () => {
     const name = "node_modules/tldts"
     const built = await nix.run("nix-build", [expression, "-A", `sources."${name}"`, "--no-out-link"])
     assert.strictEqual(built.code, 0, built.stderr)
@@ -150,7 +153,7 @@ describe.skipIf(!isHere)("the flake", () => {
   })
 
   it(
-    "builds from the files it names, and a check has every test before it",
+    "builds from the listed files, and runs every test in a check",
     async () => {
       const { npmBuildFlags, npmBuildScript, src, ...named } = await evaluate("package")
       const { name, version } = JSON.parse(text("package.json"))
@@ -179,7 +182,7 @@ describe.skipIf(!isHere)("the flake", () => {
     patience(120),
   )
 
-  it("runs the server as a unit that knows only variables the server reads, and may do little else", async () => {
+  it("runs the server as a unit with only the server's variables and few privileges", async () => {
     const known = new Set(serving.map(({ name }) => name))
     const plain = await evaluate("plain")
     const unit = plain.systemd.services["spirit-altar"]
@@ -226,7 +229,7 @@ describe.skipIf(!isHere)("the flake", () => {
     assert.deepStrictEqual(await evaluate("off"), {})
   })
 
-  it("says the same as the unit in deploy/, number by number", async () => {
+  it("has the same values as the unit in deploy/", async () => {
     const { environment, serviceConfig } = (await evaluate("plain")).systemd.services["spirit-altar"]
     const unit = [...text("deploy/spirit-altar.service").matchAll(/^(\w+)=(.*)$/gmu)].map(
       ([, name = "", value = ""]) => [name, value] as const,

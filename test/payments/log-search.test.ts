@@ -31,7 +31,7 @@ const assertGapless = (asked: ReadonlyArray<LogSearch.BlockRange>, most: bigint,
 
 describe("a search for logs", () => {
   for (const most of [100_000n, 10_000n, 500n, 10n]) {
-    it.effect(`fits a provider that takes ${most} blocks, from either end`, () =>
+    it.effect(`fits a provider that allows ${most} blocks, from either end`, () =>
       Effect.gen(function* () {
         const search = LogSearch.make<string>(() => true)
         for (const newestFirst of [false, true]) {
@@ -56,7 +56,7 @@ describe("a search for logs", () => {
     }),
   )
 
-  it.effect("is no narrower after a time in which nothing at all was answered", () =>
+  it.effect("is not narrowed by a time without any answer", () =>
     Effect.gen(function* () {
       const search = LogSearch.make<string>(() => true)
       const { ask, asked, state } = provider([])
@@ -69,7 +69,7 @@ describe("a search for logs", () => {
     }),
   )
 
-  it.effect("does not halve what was refused for another reason", () =>
+  it.effect("does not halve a range that was refused for another reason", () =>
     Effect.gen(function* () {
       const search = LogSearch.make<string>((error) => error !== "too wide")
       const { ask, asked, state } = provider([])

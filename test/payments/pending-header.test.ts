@@ -11,7 +11,7 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 const headerOf = (headers: Headers) =>
   JSON.parse(Buffer.from(headers.get("payment-response") ?? "", "base64").toString())
 
-describe("the header of an open payment", { concurrent: true }, () => {
+describe("the header of a pending payment", { concurrent: true }, () => {
   it.live("names the transaction that may still pay, from the first answer on", () =>
     Effect.gen(function* () {
       const { purchase, url } = yield* signedFixture
@@ -27,7 +27,7 @@ describe("the header of an open payment", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
   )
 
-  it.live("is empty of a transaction while none is known", () =>
+  it.live("names no transaction while none is known", () =>
     Effect.gen(function* () {
       const { facilitator, purchase, url } = yield* signedFixture
       yield* Purchase.automine(false)

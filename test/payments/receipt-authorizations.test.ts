@@ -52,7 +52,7 @@ const started = Effect.fnUntraced(function* (change: Partial<ServerConfig>) {
 layer(world({}, undefined, { receipts: { current: first, retired: [] }, log }), { excludeTestServices: true })(
   "an authorized receipt key",
   (it) => {
-    it.effect("is believed by a reader who knows the paid wallet alone, also after a rotation", () =>
+    it.effect("is accepted by a reader who knows only the paid wallet, also after a rotation", () =>
       Effect.gen(function* () {
         const { url } = yield* TestServer
         const { payTo: paid } = yield* LocalChain

@@ -114,7 +114,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
     }),
   )
 
-  it.effect("of another act is of its record, and no other act's receipt passes as it", () =>
+  it.effect("of another act names that act's record, and is rejected with another act's receipt", () =>
     Effect.gen(function* () {
       const [one, other] = [yield* bought("/api/acquire/dew-spider", {}), yield* bought("/api/acquire/rain-crow", {})]
       const [first, second] = [yield* ask(one.file), yield* ask(other.file)]
@@ -126,7 +126,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
     }),
   )
 
-  it.effect("shows no text that an operator hid, and says so", () =>
+  it.effect("contains no text that an operator hid, and says so", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const kept = yield* bought("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
@@ -138,7 +138,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
     }),
   )
 
-  it.effect("is not found where there is no act", () =>
+  it.effect("is a 404 where there is no act", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       for (const id of [randomUUID(), "nonsense"]) {
@@ -148,7 +148,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
     }),
   )
 
-  it.effect("is checked by the command with a line for each check, and a forged one fails it", () =>
+  it.effect("is checked by the command line by line, and a forged file fails", () =>
     Effect.gen(function* () {
       const stone = yield* bought("/api/witness", { commitment: newCommitment() })
       const { json, text } = yield* ask(stone.file)
@@ -169,7 +169,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
 })
 
 layer(world(), { excludeTestServices: true })("a server without a receipt key", (it) => {
-  it.effect("says that an act has no signed receipt", () =>
+  it.effect("serves receipt files that say the act has no signed receipt", () =>
     Effect.gen(function* () {
       const act = yield* bought("/api/acquire/dew-spider", {})
       const answer = yield* ask(act.file)

@@ -37,7 +37,7 @@ const sweeping = Layer.effect(
 ).pipe(Layer.provideMerge(Layer.merge(stage, processor)), Layer.orDie)
 
 apart("a card processor that hangs", sweeping, (it) => {
-  it("keeps no attempt waiting that is paid on chain", function* ({ database, url }) {
+  it("delays no attempt that is paid on chain", function* ({ database, url }) {
     const bank = yield* Processor
     const card = yield* prepare(url)
     const hanging = bank.arm("holdBefore")

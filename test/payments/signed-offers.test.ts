@@ -48,7 +48,7 @@ const didOf = (url: string) => `did:web:${encodeURIComponent(new URL(url).host)}
 layer(world({}, undefined, { receipts: { current: first, retired: [] } }), { excludeTestServices: true })(
   "a signed receipt",
   (it) => {
-    it.effect("is read by the stock client as any other", () =>
+    it.effect("is read by the stock client like any other", () =>
       Effect.gen(function* () {
         const { url } = yield* TestServer
         const payer = yield* newPayer()
@@ -71,7 +71,7 @@ layer(world({}, undefined, { receipts: { current: first, retired: [] } }), { exc
       }),
     )
 
-    it.effect("keeps its header below 4 KB where host, path, query and key are as long as they may be", () =>
+    it.effect("stays below 4 KB in its header where host, path, query and key have maximum length", () =>
       Effect.gen(function* () {
         const publicUrl = `https://${"a".repeat(63)}.${"b".repeat(63)}.example`
         const key = keyNamed("k".repeat(64))

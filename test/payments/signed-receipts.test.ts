@@ -80,7 +80,7 @@ suite("a settled act", world({}, undefined, { receipts: { current: first, retire
     }
   })
 
-  it("of every kind has a receipt of its own record", function* ({ url }) {
+  it("of each kind has a receipt of its own record", function* ({ url }) {
     const { answer } = yield* pay(yield* newPayer(), `${url}/api/acquire/dew-spider`, {})
     const { delivered, resourceUrl }: { delivered: object; resourceUrl: string } = JSON.parse(
       JSON.stringify(yield* Effect.promise(() => verifyReceiptSignatureJWS(signedIn(answer)))),
@@ -90,7 +90,7 @@ suite("a settled act", world({}, undefined, { receipts: { current: first, retire
     assert.propertyVal(delivered, "record", sha256(canonicalJson(JSON.parse(answer.text).record)))
   })
 
-  it("keeps its receipt valid after a rotation, and a forged one is refused", function* ({ url }) {
+  it("keeps a valid receipt after a key rotation, and a forged one is rejected", function* ({ url }) {
     const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
     const receipt = signedIn(answer)
     const [header, payload = "", signature] = receipt.signature.split(".")

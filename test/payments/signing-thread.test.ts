@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import * as Thread from "../../src/platform/Thread.ts"
 import { signingLength } from "../../src/payments/x402/verification/SigningKey.ts"
 
-it.live("the thread that checks signatures answers for each", () =>
+it.live("the thread that checks signatures answers each check", () =>
   Effect.gen(function* () {
     const ask = yield* Thread.make<Uint8Array, Uint8Array>(Thread.programOf("signing-keys"))
     assert.deepStrictEqual([...(yield* ask(new Uint8Array(3 * signingLength)))], [0, 0, 0])

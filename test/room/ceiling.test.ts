@@ -16,9 +16,9 @@ const worldOf = (rooms: number, bytes: number) =>
 const create = (url: string, address: string = newAddress()) =>
   ask(`${url}/api/rooms`, { method: "POST", headers: from(address) })
 
-describe("a server that keeps three rooms", () => {
+describe("a server with room for three rooms", () => {
   layer(worldOf(3, 100 * roomBytes), { excludeTestServices: true })((it) => {
-    it.effect("refuses a fourth with 503 and the wait, and counts nothing against the address", () =>
+    it.effect("refuses a fourth with 503 and a wait, and counts nothing against the address", () =>
       Effect.gen(function* () {
         const { url } = yield* TestServer
         const db = yield* SqlClient.SqlClient
@@ -46,7 +46,7 @@ describe("a server that keeps three rooms", () => {
       }),
     )
 
-    it.effect("makes no more of them when many ask at once", () =>
+    it.effect("creates no more of them under concurrent requests", () =>
       Effect.gen(function* () {
         const { url } = yield* TestServer
         const db = yield* SqlClient.SqlClient
@@ -72,9 +72,9 @@ describe("a server that keeps three rooms", () => {
   })
 })
 
-describe("a server that keeps the bytes of two full rooms", () => {
+describe("a server with room for the bytes of two full rooms", () => {
   layer(worldOf(1000, 3 * roomBytes - 1), { excludeTestServices: true })((it) => {
-    it.effect("keeps two rooms, whatever is sent in them, and they weigh no more", () =>
+    it.effect("keeps two rooms within them, whatever is sent", () =>
       Effect.gen(function* () {
         const { url } = yield* TestServer
         const db = yield* SqlClient.SqlClient

@@ -163,21 +163,18 @@ const world = Layer.orDie(
   ),
 )
 
-describe("with limits", () => {
+describe("under the room's limits,", () => {
   it.layer(world, { excludeTestServices: true })((it) => {
-    it.effect(
-      "creating, sending, replaying, reading and deleting cost one statement each once rooms are counted",
-      () => costs,
-    )
-    it.effect("many at once share statements, and each has its own answer", () => together)
-    it.effect("polls from far apart share a statement", () => apart)
-    it.effect("many of one address share statements, and are counted one by one", () => office)
+    it.effect("creating, sending, replaying, reading and deleting cost one statement each in a full count", () => costs)
+    it.effect("concurrent requests share statements, and each has its own answer", () => together)
+    it.effect("polls from distant addresses share a statement", () => apart)
+    it.effect("requests of one address share statements, and are counted one by one", () => office)
   })
 })
 
 describe("the sweeper", () => {
   it.layer(world, { excludeTestServices: true })((it) => {
-    it.effect("deletes what has expired, with its messages, in batches, and nothing else", () =>
+    it.effect("deletes expired rooms with their messages in batches, and nothing else", () =>
       Effect.gen(function* () {
         const rooms = yield* RoomStore
         const db = yield* SqlClient.SqlClient

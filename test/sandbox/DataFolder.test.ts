@@ -48,7 +48,7 @@ const end = (child: ChildProcess, signal: NodeJS.Signals) =>
   })
 
 apart("DataFolder", Layer.empty, (it) => {
-  it("is held by exactly one of many that begin at once, also after one that was killed", function* () {
+  it("is held by exactly one of many concurrent starts, also after its holder was killed", function* () {
     const dataDir = join(yield* temporaryFolder, "data")
     for (let round = 0; round < 2; round++) {
       const all = yield* Effect.all(
@@ -73,14 +73,14 @@ apart("DataFolder", Layer.empty, (it) => {
     assert.strictEqual((yield* contend(dataDir)).said.folder, dataDir)
   })
 
-  it("does not take a folder that names this very process as its owner, without a lock, for held", function* () {
+  it("is not considered held when it names this very process without a lock", function* () {
     const dataDir = join(yield* temporaryFolder, "data")
     mkdirSync(dataDir)
     writeFileSync(join(dataDir, "sandbox.json"), JSON.stringify({ pid: process.pid, url }))
     assert.strictEqual((yield* contend(dataDir)).said.folder, dataDir)
   })
 
-  it("is a new one for each fresh start, gone when it stops, and swept when it was killed", function* () {
+  it("is new for each fresh start, removed when it stops, and swept after a kill", function* () {
     const dataDir = join(yield* temporaryFolder, "data")
     const holder = yield* contend(dataDir)
     const [one, two] = yield* Effect.all([contend(dataDir, "fresh"), contend(dataDir, "fresh")], {

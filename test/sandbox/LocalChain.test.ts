@@ -76,7 +76,7 @@ describe("LocalChain", () => {
     ),
   )
 
-  it.live("mines by its heartbeat, and a transaction at once all the same", () =>
+  it.live("mines by its heartbeat, and a transaction at once", () =>
     withChain({ heartbeatMs: 200 }, (chain) =>
       Effect.gen(function* () {
         const client = clientOf(chain.rpcUrl)
@@ -89,7 +89,7 @@ describe("LocalChain", () => {
     ),
   )
 
-  it.live("finds balances, receipts and used nonces again after a restart, and no process stays", () =>
+  it.live("keeps balances, receipts and used nonces over a restart, and leaves no process", () =>
     Effect.gen(function* () {
       const stateFile = join(yield* temporaryFolder, "chain.json")
       const nonce = `0x${"ab".repeat(32)}` as const
@@ -191,7 +191,7 @@ describe("LocalChain", () => {
     ),
   )
 
-  it.live("takes over a state file from a process that was killed", () =>
+  it.live("takes over the state file of a killed process", () =>
     Effect.gen(function* () {
       const stateFile = join(yield* temporaryFolder, "chain.json")
       const orphan = yield* holdAndKill("chain", stateFile, pidOf)
@@ -212,7 +212,7 @@ describe("LocalChain", () => {
     }),
   )
 
-  it.live("ends another chain on its state file, but no other program of that process id", () =>
+  it.live("ends another chain on its state file, but no other program with that process id", () =>
     Effect.gen(function* () {
       const stateFile = join(yield* temporaryFolder, "chain.json")
       yield* withChain({ stateFile }, (first) =>

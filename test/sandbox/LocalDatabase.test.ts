@@ -21,7 +21,7 @@ const withSql = <A, E, R>(dataDir: string, use: (sql: PgClient.PgClient) => Effe
   )
 
 apart("LocalDatabase", Layer.empty, (it) => {
-  it("serves UTF8 and UTC, keeps its data over a restart, and no process stays", function* () {
+  it("serves UTF8 and UTC, keeps its data over a restart, and leaves no process", function* () {
     const dataDir = join(yield* temporaryFolder, "database")
     const pid = yield* withSql(dataDir, (sql) =>
       Effect.gen(function* () {
@@ -48,7 +48,7 @@ apart("LocalDatabase", Layer.empty, (it) => {
     assert.deepStrictEqual(rows, [{ n: 7 }])
   })
 
-  it("lets nobody in without the password", function* () {
+  it("requires the password", function* () {
     const dataDir = join(yield* temporaryFolder, "database")
     const error = yield* Effect.gen(function* () {
       const { url } = yield* LocalDatabase
@@ -61,7 +61,7 @@ apart("LocalDatabase", Layer.empty, (it) => {
     assert.strictEqual(error.reason._tag, "AuthenticationError")
   })
 
-  it("takes over a data folder from a process that was killed", function* () {
+  it("takes over the data folder of a killed process", function* () {
     const dataDir = join(yield* temporaryFolder, "database")
     const orphan = yield* holdAndKill("database", dataDir, pidOf)
     const rows = yield* withSql(dataDir, (sql) => {

@@ -64,7 +64,7 @@ const sandbox = Effect.gen(function* () {
 
 apart("beside a sandbox on another port, the commands of", Layer.empty, (it) => {
   it(
-    "the README, the library's page, the integrator's, the debugger's and the operator's guide work as they are printed",
+    "the README, the library's page, the integrator's, the debugger's and the operator's guide work as printed",
     function* () {
       const { folder, type } = yield* sandbox
       const stone = yield* type(example("README.md", "npm run buy -- witness"))

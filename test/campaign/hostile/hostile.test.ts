@@ -21,10 +21,10 @@ const stored = Effect.gen(function* () {
 
 // Addresses are told, so that each has its own share.
 layer(world({}, undefined, { trustedProxies: loopback }), { excludeTestServices: true })(
-  "a server that is sent thousands of hostile requests",
+  "a server under thousands of hostile requests",
   (it) => {
     it.effect(
-      "answers each as the document says, none with 500, sells nothing, and the next server sweeps what they left",
+      "answers each as the document says, none with 500, sells nothing, and leaves nothing after the next sweep",
       () =>
         Effect.gen(function* () {
           const { url } = yield* TestServer

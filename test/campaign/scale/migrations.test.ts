@@ -67,7 +67,7 @@ const attempts = `
   FROM generate_series(1, 4) w, generate_series(1, w * w * 8) i`
 
 describe("migrations", () => {
-  it.live("run once where three servers of this version and two of the one before meet an empty database", () =>
+  it.live("run once where three servers of this version and two of the previous one meet an empty database", () =>
     Effect.gen(function* () {
       const url = yield* empty
       const versions = ["this", "before", "this", "before", "this"] as const
@@ -78,7 +78,7 @@ describe("migrations", () => {
     }),
   )
 
-  it.live("go on from a database of the version before, which then finds nothing to do", () =>
+  it.live("continue from a database of the previous version, which then finds nothing to do", () =>
     Effect.gen(function* () {
       const url = yield* empty
       const database = Sql.layer(Redacted.make(url), 1)

@@ -22,7 +22,7 @@ const reads = ["/api/witness", "/api/acts", "/api/candles", "/api/altars", "/api
 layer(sql.pipe(Layer.provideMerge(Layer.merge(emptyDatabase, chain))), { excludeTestServices: true })(
   "a server",
   (it) => {
-    it.effect("asks its database for nothing that engines lack", () =>
+    it.effect("sends its database nothing that other engines lack", () =>
       Effect.gen(function* () {
         const { url: direct } = yield* LocalDatabase
         const tap = yield* Postgres.make(Redacted.value(direct))
