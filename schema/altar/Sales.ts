@@ -55,7 +55,7 @@ export const reconcile = HttpApiEndpoint.post("reconcile", reconcilePath, {
   .annotateMerge(
     described(
       "Ask how a paid request ended",
-      "Free and safe at any time. Looks for evidence on the chain: 200 with the answer when settled, 202 while unknown, 402 `payment_failed` when its attempt has ended unpaid, with its `refund` if the payment arrived later, which only a server that takes payments can say with a new offer: 503 elsewhere.",
+      "Free and safe at any time. Looks for evidence on the chain: 200 with the answer when settled, 202 while unknown, 402 `payment_failed` when its attempt has ended unpaid, which only a server that takes payments can say with a new offer: 503 elsewhere. The 402 has a `refund` where the payment arrived later and was refunded.",
     ),
   )
   .annotate(Unknown, () => new AttemptNotFound({}))
