@@ -1,4 +1,5 @@
 /** Each refund pays one payment back once: from the wallet that was paid, to its payer, and no more than was paid. */
+import { createHash } from "node:crypto"
 import { each, isObject, parsed, request } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
 import type { Ledger, RefundRow } from "./Ledger.ts"
@@ -64,6 +65,12 @@ export const auditRefunds = async (
       "a refund holds its payment",
       claims.get(`refund:${refund.payment}`) === refund.id,
       () => `${what} does not hold the claim of its payment`,
+    )
+    const parts = ["spirit-altar/refund/v1", `eip155:${chain.chainId}`, refund.payment, "1"]
+    found.hold(
+      "a refund has the one nonce of its payment",
+      refund.nonce === `0x${createHash("sha256").update(parts.join("\0")).digest("hex")}`,
+      () => `${what} has the nonce ${refund.nonce}, so that another transfer could return the payment as well`,
     )
     found.hold(
       "a refund returns a payment to its payer",

@@ -125,7 +125,7 @@ layer(altar, { excludeTestServices: true })("the auditor", (it) => {
       check: "the log's files are those of its stones",
     },
     {
-      what: "a refund that nobody can read",
+      what: "a refund that is missing from the public reads",
       path: "/api/refunds/",
       change: () => Buffer.from('{"ok":true,"refunds":[]}'),
       check: "a refund is public",

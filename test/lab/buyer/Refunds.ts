@@ -62,11 +62,10 @@ export interface Operator {
   readonly refund: (...args: ReadonlyArray<string>) => ReturnType<Terminal["run"]>
 }
 
-/** The command line with the server's settings and the key of the wallet that was paid. */
+/** The command line with the server's settings, away from its host, and the key of the wallet that was paid. */
 export const operator = Effect.gen(function* () {
-  const { url } = yield* TestServer
   const made = yield* terminal
-  const environment = { ...(yield* direct), PUBLIC_URL: url }
+  const environment = yield* direct
   const keyFile = join(made.folder, "wallet.key")
   writeFileSync(keyFile, payToKey, { mode: 0o600 })
   return {
