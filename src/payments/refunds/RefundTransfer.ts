@@ -10,8 +10,8 @@ import { chainIdOf } from "../x402/verification/Eip3009.ts"
 const part = "1"
 
 /**
- * `payment` is the claim of the payment. The same payment has the same nonce for ever: whatever the amount, whatever the
- * host of the server, and in every database. Nonces belong to the wallet that signs.
+ * `payment` is the claim of the payment. The same payment has the same nonce for ever: for each amount, on each host and
+ * in each database. Nonces belong to the wallet that signs.
  */
 export const refundNonce = (network: string, payment: string): Hex =>
   `0x${createHash("sha256").update(["spirit-altar/refund/v1", network, payment, part].join("\0")).digest("hex")}`
