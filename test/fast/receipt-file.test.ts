@@ -36,7 +36,7 @@ const broken = async (what: string, file: object | string, check: string, by: Re
 }
 
 describe("a receipt file", () => {
-  it("holds in all that it can show offline, and says what it cannot", async () => {
+  it("verifies completely offline, and says what it does not cover", async () => {
     const { file } = await madeReceiptFile()
     const { ok, states } = await stateOf(file)
     assert.isTrue(ok)
@@ -63,7 +63,7 @@ describe("a receipt file", () => {
     await broken("another account", file, "signature", { ...by, payTo: `0x${"11".repeat(20)}` })
   })
 
-  it("shows less where it holds less, and is not broken by it", async () => {
+  it("proves less with fewer parts, and is still valid", async () => {
     const { file } = await madeReceiptFile()
     const { authorization: _, log: __, ...less } = file
     const { ok, states } = await stateOf({ ...less, record: null, reveal: null }, { key })
@@ -71,7 +71,7 @@ describe("a receipt file", () => {
     assert.deepInclude(states, { signature: "holds", record: "open", stone: "open", words: "open", key: "open" })
   })
 
-  it("is refused when anything in it is forged", async () => {
+  it("is rejected after any forgery", async () => {
     const { claims, file } = await madeReceiptFile()
     assert.isTrue((await stateOf(file)).ok)
     const signed = (change: object, by = signer, typ: Type = "x402-receipt+jws", url = host) => ({
@@ -124,7 +124,7 @@ describe("a receipt file", () => {
     })
   })
 
-  it("has an authorization that the paid account signed for this key, before this act", async () => {
+  it("contains an authorization that the paid account signed for this key, before this act", async () => {
     const { claims, file, first, signed } = await madeReceiptFile()
     const { authorization } = file
     const by = async (change: object, account = wallet) => {

@@ -42,6 +42,9 @@ const ofOpenings = [
   "what was not opened was refused for its reason",
 ]
 
+/** Two acts are refunded by choice in every phase. */
+const ofRefunds = ["a refund returns a payment to its payer", "a settled refund was paid once", "a refund is public"]
+
 describe("a campaign", { timeout: patience(300) }, () => {
   it("kills servers and databases under purchases of every kind, and nothing is charged twice, lost or forked", async () => {
     const lines: Array<string> = []
@@ -63,7 +66,8 @@ describe("a campaign", { timeout: patience(300) }, () => {
     assert.isAbove(lookedFor[0] ?? 0, 0, ofPayments[0])
     assert.isAbove(counts.strikes, counts.kills)
     // Four of these purchases are charged to cards, three rooms are gathered, candles get lights, and owners open their words.
-    for (const check of [...ofCards, ...ofRooms, ...ofOpenings]) assert.isAbove(examined.get(check) ?? 0, 0, check)
+    for (const check of [...ofCards, ...ofRooms, ...ofOpenings, ...ofRefunds])
+      assert.isAbove(examined.get(check) ?? 0, 0, check)
     assert.isTrue(
       ofLights.some((check) => (examined.get(check) ?? 0) > 0),
       "a light was asked for, and what became of that was held",
@@ -72,18 +76,18 @@ describe("a campaign", { timeout: patience(300) }, () => {
   })
 })
 
-describe("a plan", () => {
+describe("the plan of a campaign", () => {
   const planned = (seed: string, settledBy: "relayer" | "facilitator" = "relayer") =>
     planOf({ purchases: 200, kills: 4, only: undefined }, { settledBy }, random(seed)).map(
       ({ at, random: chance, strike }) => `${at} ${strike.name} ${chance.next()}`,
     )
 
-  it("is the same for the same seed, and another for another", () => {
+  it("is the same for the same seed, and differs for another", () => {
     assert.deepStrictEqual(planned("7/4"), planned("7/4"))
     assert.notDeepEqual(planned("7/4"), planned("7/5"))
   })
 
-  it("has the kills that it is told, four other faults for each, and a facilitator's lies only where one settles", () => {
+  it("has the given kills, four other faults for each, and a facilitator's lies only where one settles", () => {
     assert.lengthOf(planned("7/4"), 20)
     const all = (settledBy: "relayer" | "facilitator") =>
       Array.from({ length: 50 }, (_, seed) => planned(String(seed), settledBy))
@@ -95,6 +99,6 @@ describe("a plan", () => {
   })
 })
 
-it("a campaign kills one server or database for every fifty purchases unless it is told otherwise", () => {
+it("a campaign kills one server or database for every fifty purchases by default", () => {
   assert.strictEqual(killsOf(1000), 20)
 })
