@@ -11,6 +11,7 @@ import { LogStore } from "./LogStore.ts"
 import { PublishedLog } from "./PublishedLog.ts"
 import { Publisher, type PublisherConfig } from "./Publisher.ts"
 import * as Rereading from "./Rereading.ts"
+import * as StoneEntries from "./StoneEntries.ts"
 import { WitnessPolicyInvalid, Witnesses } from "./Witnesses.ts"
 
 export interface LogConfig extends PublisherConfig {
@@ -47,5 +48,5 @@ export const layer = (config: LogConfig | undefined) => {
   return Layer.merge(
     Layer.provideMerge(Rereading.layer, PublishedLog.layer(config)),
     Publisher.layer(config).pipe(Layer.provide([lastSigned, Integrator.layer()])),
-  ).pipe(Layer.provideMerge(Confirmation.layer), Layer.provide(Layer.merge(LogStore.layer, witnesses)))
+  ).pipe(Layer.provideMerge(Confirmation.layer), Layer.provide([LogStore.layer, witnesses, StoneEntries.layer]))
 }

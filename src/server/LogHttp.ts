@@ -68,7 +68,7 @@ export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
           Effect.catchTags({
             NotPublished: () => notYet,
             LogStopped: () => Effect.fail(new LogHalted({})),
-            StoneUnknown: () => Effect.fail(new WitnessNotFound({})),
+            EntryUnknown: () => Effect.fail(new WitnessNotFound({})),
             ChainBroken: brokenIn("stone"),
           }),
         ),

@@ -148,7 +148,7 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
       )
       assert.strictEqual(statements, 1)
     }
-    assert.strictEqual((yield* Effect.flip(proof("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1")))._tag, "StoneUnknown")
+    assert.strictEqual((yield* Effect.flip(proof("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1")))._tag, "EntryUnknown")
   })
 
   effect("serves what it proved once from memory: no query, and never what a row was changed into", function* () {

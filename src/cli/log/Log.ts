@@ -8,6 +8,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { base64 } from "../../../schema/log/Bytes.ts"
 import { WitnessChain } from "../../altar/witness/WitnessChain.ts"
 import { LastSigned } from "../../log/LastSigned.ts"
+import { type LogKind, stones } from "../../log/LogKind.ts"
 import { LogStore } from "../../log/LogStore.ts"
 import { fromText, generate, originOf } from "../../log/Signer.ts"
 import { type InspectionTarget, inspectionTargetOf } from "../../log/StopReason.ts"
@@ -31,21 +32,20 @@ const ageOf = (at: Date, now: number) => {
   return seconds < 120 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`
 }
 
-const advice: Readonly<Record<InspectionTarget, string>> = {
+const adviceFor = (kind: LogKind): Readonly<Record<InspectionTarget, string>> => ({
   backup:
     "Do not resume as it is: stones that were signed are missing here. Bring back the newest backup; if they are lost for good, the log has ended: a new one needs empty log_ tables, no LOG_CHECKPOINT_FILE, another LOG_ORIGIN and a new key; say so in public.",
-  log_checkpoints:
-    "Compare log_checkpoints with a backup and with what readers hold: another program wrote to the table, or the key was changed under the same origin. Put the rows back, then resume.",
-  log_tiles: "Another program wrote to log_tiles: put the rows back out of a backup, then resume.",
-  witness_stones: "Another program wrote to witness_stones: put the rows back out of a backup, then resume.",
-}
+  checkpoints: `Compare ${kind.checkpoints} with a backup and with what readers hold: another program wrote to the table, or the key was changed under the same origin. Put the rows back, then resume.`,
+  tiles: `Another program wrote to ${kind.tiles}: put the rows back out of a backup, then resume.`,
+  sources: `Another program wrote to ${kind.sources}: put the rows back out of a backup, then resume.`,
+})
 
 /** The advice for a stored reason, which another version of the server may have worded. */
-export const adviceOn = (reason: string): string => {
+export const adviceOn = (reason: string, kind: LogKind = stones): string => {
   const suspect = inspectionTargetOf(reason)
   return suspect === undefined
-    ? "Compare the log_ tables and witness_stones with a backup before you resume (docs/operations.md)."
-    : advice[suspect]
+    ? `Compare the log_ tables and ${kind.sources} with a backup before you resume (docs/operations.md).`
+    : adviceFor(kind)[suspect]
 }
 
 const showStatus = withStore(
