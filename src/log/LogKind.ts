@@ -7,6 +7,8 @@ export interface LogKind {
   readonly checkpoints: string
   /** The tables that the entries are made of. */
   readonly sources: string
+  /** The end of the name of its checkpoint file, after LOG_CHECKPOINT_FILE. */
+  readonly suffix: string
 }
 
 export const stones: LogKind = {
@@ -15,6 +17,7 @@ export const stones: LogKind = {
   tiles: "log_tiles",
   checkpoints: "log_checkpoints",
   sources: "witness_stones",
+  suffix: "",
 }
 
 export const acts: LogKind = {
@@ -23,4 +26,5 @@ export const acts: LogKind = {
   tiles: "log_act_tiles",
   checkpoints: "log_act_checkpoints",
   sources: "acts or payment_attempts",
+  suffix: "-acts",
 }

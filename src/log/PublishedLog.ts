@@ -95,7 +95,10 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
           const { entries: found } = yield* entries.segment(from + 1, width)
           const leaves = concat(...found.map(({ bytes }) => leafOf(bytes)))
           if (!equal(leaves, cut(read, { level: 0, index, width }))) {
-            return yield* stopped(store, `${noun}s from ${from + 1} to ${from + width} are not those that the log holds`)
+            return yield* stopped(
+              store,
+              `${noun}s from ${from + 1} to ${from + width} are not those that the log holds`,
+            )
           }
           return bundleBytes(found.map(({ bytes }) => bytes))
         },

@@ -33,7 +33,13 @@ const checkpoints = Schema.Union([
 
 const tiles = Schema.Union([
   Schema.TemplateLiteral(["the tiles above ", Noun, " ", Number, " are not those of the published checkpoint"]),
-  Schema.TemplateLiteral(["the tiles of the ", Number, " ", Noun, "s of the log do not have the root it was built with"]),
+  Schema.TemplateLiteral([
+    "the tiles of the ",
+    Number,
+    " ",
+    Noun,
+    "s of the log do not have the root it was built with",
+  ]),
   Schema.TemplateLiteral(["the tiles behind ", Noun, " ", Number, " are not as the log left them"]),
 ])
 

@@ -23,7 +23,8 @@ const imported: Readonly<Record<string, string>> = {
     schema/payments schema/room`,
   http: "platform schema/Errors.ts",
   limits: "platform",
-  log: "altar/witness/WitnessChain altar/HashChain http/CachedResponse platform schema/log",
+  log: `altar/witness/WitnessChain altar/HashChain http/CachedResponse payments/Receipts payments/ledger/ActOrder platform
+    schema/log schema/payments/CanonicalJson`,
   pages:
     "altar http limits log payments platform web schema/Api.ts schema/Common.ts schema/Errors.ts schema/altar schema/payments schema/room",
   payments: "http platform schema/Common.ts schema/Errors.ts schema/openapi schema/payments",

@@ -10,6 +10,7 @@ import { bundleBytes, bundlePath, tilePath } from "../../schema/log/Tile.ts"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
+import { ActsLog } from "../../src/log/ActsLog.ts"
 import * as Http from "../../src/log/Http.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
@@ -43,9 +44,12 @@ const links = Effect.flatMap(WitnessChain, (chain) => Effect.map(chain.segment(1
 
 /** The log's routes alone, asked as a browser would, on a server that has no file in memory yet. */
 const asking = Effect.map(Effect.context<PublishedLog>(), (context) => {
-  const { handler } = HttpRouter.toWebHandler(Layer.provide(Http.layer, Layer.succeedContext(context)), {
-    disableLogger: true,
-  })
+  const { handler } = HttpRouter.toWebHandler(
+    Http.layer.pipe(Layer.provide([Layer.succeedContext(context), ActsLog.none])),
+    {
+      disableLogger: true,
+    },
+  )
   return (path: string, init: RequestInit = {}, references: Context.Context<never> = Context.empty()) =>
     Effect.promise(() => handler(new Request(`http://altar.example/log/${path}`, init), references))
 })
