@@ -1,8 +1,7 @@
 /** The log over all acts through the whole server: every kind of act is proved, and no hidden word is in it. */
 import { randomUUID } from "node:crypto"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Option, Result } from "effect"
-import { SqlClient } from "effect/sql"
 import { utf8 } from "../../schema/log/Bytes.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { openCheckpoint, verifyEntry } from "../../src/buyer/index.ts"
@@ -10,10 +9,10 @@ import { ofActs } from "../../src/log/Log.ts"
 import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
 import { acts } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
-import { effects } from "../lab/Effects.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, layer as world, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { entryOf } from "../lab/log/ActLog.ts"
+import { suite } from "../lab/Suites.ts"
 
 const origin = "altar.example/log"
 const signer = Result.getOrThrow(fromText(Result.getOrThrow(generate(origin))))
@@ -36,14 +35,11 @@ const covered = (proof: string) => ask(proof).pipe(until("no checkpoint", ({ sta
 const verified = (text: string, entry: Uint8Array<ArrayBuffer>) =>
   Effect.promise(() => verifyEntry(text, { entry }, { vkey }))
 
-layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log })), {
-  excludeTestServices: true,
-})("a server with a log over all acts", (it) => {
-  const effect = effects(it)
+const fixture = Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log }))
 
-  effect("proves every kind of act", function* () {
+suite("a server with a log over all acts", fixture, (it) => {
+  it("proves every kind of act", function* ({ url }) {
     yield* today
-    const { url } = yield* TestServer
     for (const act of acts()) {
       const { body, path } = act.request()
       const { entry, id, proof } = yield* bought(path, body)
@@ -59,8 +55,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log 
     }
   })
 
-  effect("shows its state, and its files below /log/acts/", function* () {
-    const { url } = yield* TestServer
+  it("shows its state, and its files below /log/acts/", function* ({ url }) {
     const status = yield* ask(`${url}/api/acts/log`)
     assert.deepInclude(status.json, { ok: true, origin: `${origin}/acts`, vkey, url: `${url}/log/acts/` })
     assert.strictEqual(status.json["state"], "running")
@@ -79,9 +74,7 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log 
     }
   })
 
-  effect("proves an act whose text was hidden, without the text", function* () {
-    const sql = yield* SqlClient.SqlClient
-    const { url } = yield* TestServer
+  it("proves an act whose text was hidden, without the text", function* ({ sql, url }) {
     const kept = yield* bought("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
     const before = yield* covered(kept.proof)
     yield* sql.withTransaction((yield* Moderation).hide(kept.id, "reason"))
@@ -95,9 +88,8 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log 
   })
 })
 
-layer(world(), { excludeTestServices: true })("a server without a log", (it) => {
-  effects(it)("has no log over its acts", function* () {
-    const { url } = yield* TestServer
+suite("a server without a log", world(), (it) => {
+  it("has no log over its acts", function* ({ url }) {
     const { proof } = yield* bought("/api/acquire/dew-spider")
     for (const path of [`${url}/api/acts/log`, proof]) {
       const answer = yield* ask(path)

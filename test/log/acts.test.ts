@@ -1,7 +1,6 @@
 /** The log over all acts in a real database: each settled act has one position and one leaf, whoever gave it. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
 import { verifyEntry } from "../../src/buyer/index.ts"
 import { utf8 } from "../../schema/log/Bytes.ts"
 import { Integrator } from "../../src/log/Integrator.ts"
@@ -10,10 +9,10 @@ import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { all, run } from "../../src/platform/Migrator.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database, sql } from "../lab/Database.ts"
-import { effects } from "../lab/Effects.ts"
 import * as Ledger from "../lab/Ledger.ts"
 import { entryOf, expected, server, stored } from "../lab/log/ActLog.ts"
 import { integrateAll, publish, signer } from "../lab/log/LogFixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const ledger = Effect.flatMap(LocalDatabase, ({ url }) =>
   Effect.acquireRelease(
@@ -39,11 +38,8 @@ const assertWhole = Effect.gen(function* () {
   return positions.length
 })
 
-layer(sql.pipe(Layer.provideMerge(database)), { excludeTestServices: true })("the log over all acts", (it) => {
-  const effect = effects(it)
-
-  effect("takes in acts that were settled before its migration, oldest first", function* () {
-    const client = yield* SqlClient.SqlClient
+suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
+  it("takes in acts that were settled before its migration, oldest first", function* ({ sql: client }) {
     yield* client`DROP TABLE log_act_tiles, log_act_checkpoints`
     yield* client`ALTER TABLE acts DROP COLUMN log_sequence`
     yield* client`DELETE FROM log_head WHERE id = 2`
@@ -63,7 +59,7 @@ layer(sql.pipe(Layer.provideMerge(database)), { excludeTestServices: true })("th
     )
   })
 
-  effect("goes on after a restart between any two batches", function* () {
+  it("goes on after a restart between any two batches", function* () {
     yield* settle(300)
     const integrate = Effect.flatMap(Integrator, (one) => one.integrate)
     for (const batch of [1, 37, 176, 1, 2]) yield* Effect.provide(integrate, server(batch))
@@ -72,7 +68,7 @@ layer(sql.pipe(Layer.provideMerge(database)), { excludeTestServices: true })("th
     assert.strictEqual(yield* assertWhole, 340)
   })
 
-  effect("gives each act one position while servers work at once and acts settle", function* () {
+  it("gives each act one position while servers work at once and acts settle", function* () {
     const atWork = integrateAll.pipe(
       Effect.tap(Effect.sleep("5 millis")),
       Effect.repeat({ times: 60 }),
@@ -83,8 +79,7 @@ layer(sql.pipe(Layer.provideMerge(database)), { excludeTestServices: true })("th
     assert.strictEqual(yield* assertWhole, 460)
   })
 
-  effect("proves each act to the shipped verifier, and none that no checkpoint covers", function* () {
-    const client = yield* SqlClient.SqlClient
+  it("proves each act to the shipped verifier, and none that no checkpoint covers", function* ({ sql: client }) {
     yield* Effect.gen(function* () {
       yield* publish
       const log = yield* PublishedLog
@@ -113,8 +108,7 @@ layer(sql.pipe(Layer.provideMerge(database)), { excludeTestServices: true })("th
     }).pipe(Effect.provide(server(128)))
   })
 
-  effect("leaves the log of the stones as it is, and stops alone", function* () {
-    const client = yield* SqlClient.SqlClient
+  it("leaves the log of the stones as it is, and stops alone", function* ({ sql: client }) {
     yield* client`UPDATE payment_attempts SET answer = replace(answer, '"spirit":', '"Spirit":')
       WHERE id = (SELECT id FROM acts WHERE log_sequence = 461)`
     yield* settle(1)
