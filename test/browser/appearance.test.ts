@@ -1,4 +1,5 @@
 /** Every page and every state of the room fits a phone and a desk, by day and by night, and suits a screen reader. */
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { browser, type Appearance, appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
@@ -6,6 +7,7 @@ import { guide } from "../lab/browser/Guide.ts"
 import { beside, guidePaths } from "../lab/browser/GuidePaths.ts"
 import { inviteOf, makeRoom } from "../lab/browser/RoomPage.ts"
 import { endRoom, from, newAddress, newRoom, send } from "../lab/server/Rooms.ts"
+import { filesIn, textOf } from "../lab/Sources.ts"
 import { patience } from "../lab/Patience.ts"
 import { ask } from "../lab/Fixture.ts"
 
@@ -16,6 +18,23 @@ const looks: ReadonlyArray<Appearance> = [
 ]
 
 const judge = (page: Page, state: string) => assertAppearance(page, looks, state, state.replaceAll(/[^a-z0-9]+/gu, "-"))
+
+describe("style sheets", () => {
+  it("change colours alone by night, so that most rules of axe read a page once in each width", () => {
+    const blocks = filesIn(["src/web"], /\.css$/u).flatMap((file) => [
+      ...textOf(file).matchAll(/@media \(prefers-color-scheme: dark\) \{\n([\s\S]*?)^\}/gmu),
+    ])
+    assert.isAbove(blocks.length, 5)
+    const set = blocks.flatMap(([, block = ""]) => [...block.matchAll(/^ +(--[\w-]+|[\w-]+): ([^;]*);/gmu)])
+    const others = set.filter(([, name = "", value = ""]) =>
+      name.startsWith("--") ? !/^(?:#|rgb|hsl|var|color-mix)/u.test(value) : !/^(?:background|color)/u.test(name),
+    )
+    assert.deepStrictEqual(
+      others.map(([line]) => line.trim()),
+      [],
+    )
+  })
+})
 
 guide("a page", (it) => {
   it(

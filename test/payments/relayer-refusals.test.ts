@@ -102,6 +102,7 @@ apart("a group that no block includes", proxiedServer("relayer", "3 seconds"), (
     // No more often than the limit of an address lets five ask for a minute.
     const looks = Effect.forEach(others, (one) => Purchase.reconcile(url, one), { concurrency: "unbounded" })
     yield* looks.pipe(until("never settled", (answers) => answers.every(({ status }) => status === 200), 40, 1_500))
+    yield* Purchase.ended(first)
     for (const one of others) yield* Purchase.assertSettled(url, one)
     yield* Purchase.assertNextStone(url)
   })
