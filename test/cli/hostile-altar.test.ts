@@ -35,7 +35,7 @@ suite("spirit-altar against a hostile altar", world(), (it) => {
       const { heard, url } = yield* sandbox({ ...terms, network: "eip155:1", fund: "http://127.0.0.1:9/" })
       const ended = yield* at.run(["witness", "--text", words, "--wallet", "wallet", "--url", url])
       assert.strictEqual(ended.code, 1)
-      assert.match(ended.stderr, /says something unknown at \/sandbox/u)
+      assert.match(ended.stderr, /gives an unknown answer at \/sandbox/u)
       assert.deepStrictEqual(heard, ["/sandbox"])
     },
     bound,
@@ -48,7 +48,7 @@ suite("spirit-altar against a hostile altar", world(), (it) => {
       const elsewhere = yield* sandbox({})
       const fund = `${elsewhere.url}/sandbox/fund`
       const { heard, url } = yield* sandbox({ ...terms, network: "eip155:84532", fund })
-      const ended = yield* at.run(["keep", "moss-hare", "--url", url])
+      const ended = yield* at.run(["take-in", "moss-hare", "--url", url])
       assert.strictEqual(ended.code, 1)
       assert.include(heard, "/sandbox/fund")
       assert.deepStrictEqual(elsewhere.heard, [])

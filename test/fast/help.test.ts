@@ -8,7 +8,7 @@ import { spelledOut, switches } from "../../src/cli/Arguments.ts"
 import { printed as ask } from "../lab/Commands.ts"
 import { effect } from "../lab/Suites.ts"
 
-const buying = ["witness", "pray", "keep", "collect", "light", "reveal", "unseal", "reconcile", "purchases"]
+const buying = ["witness", "pray", "take-in", "collect", "light", "reveal", "unseal", "reconcile", "purchases"]
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
   ...[...buying, "spirits", "altar", "verify", "verify-proof", "sandbox", "serve", "openapi"].map((name) => [name]),
   ...["key", "status", "resume", "mirror", "prove", "watch"].map((name) => ["log", name]),
@@ -49,7 +49,7 @@ describe("the help", () => {
       (yield* ask("log", "--help")) +
       (yield* ask("admin", "--help"))
     for (const command of commands) assert.match(help, new RegExp(`^ {2}${command.at(-1) ?? ""} +\\S`, "mu"))
-    assert.match(help, /Exit code 0 is success; 1 is trouble/u)
+    assert.match(help, /Exit code 0 is success; 1 is a failure/u)
     assert.match(yield* ask("buy", "--help"), /^ {2}witness .*^ {2}room /msu)
   })
 

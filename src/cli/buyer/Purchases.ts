@@ -1,9 +1,9 @@
-/** `witness`, `pray`, `keep`, `collect` and `light`: the paid commands, each with one key. */
+/** `witness`, `pray`, `take-in`, `collect` and `light`: the paid commands, each with one key. */
 import { Effect, Option } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { dedicationMaximum, lightDay, lightMonth, lightWeek, rungTerms } from "../../../schema/altar/Candle.ts"
 import { collectMaterial } from "../../../schema/altar/Collectible.ts"
-import { takeIn } from "../../../schema/altar/Keeper.ts"
+import * as Keeper from "../../../schema/altar/Keeper.ts"
 import { offerPrayer } from "../../../schema/altar/Prayer.ts"
 import { spiritIds } from "../../../schema/altar/Spirit.ts"
 import { setWitnessStone, StoneKind } from "../../../schema/altar/Witness.ts"
@@ -16,7 +16,9 @@ import { plain } from "../Output.ts"
 import { saveProof } from "./Proof.ts"
 import { paid } from "./BuyerCommand.ts"
 
-const spirit = Argument.Literals("spirit", spiritIds).pipe(Argument.withDescription("Whose altar; see `spirits`"))
+const spirit = Argument.Literals("spirit", spiritIds).pipe(
+  Argument.withDescription("Spirit of the altar; see `spirits`"),
+)
 const onAltar = (says: string) => Flag.Literals("spirit", spiritIds).pipe(Flag.withDescription(says), Flag.optional)
 
 /** `$0.01`. */
@@ -34,17 +36,17 @@ export const witness = paid("witness", {
     ],
     [
       'spirit-altar witness --text "The heron will return by May." --proof stone.tlog-proof',
-      "Set a stone and keep the proof that the log has it",
+      "Set a stone and save its log proof",
     ],
   ],
   flags: {
     words: text("text", "The words to seal; words and salt stay on this machine until revealed"),
     salt,
     kind: Flag.Literals("kind", StoneKind.literals).pipe(
-      Flag.withDescription("What the words are"),
+      Flag.withDescription("Kind of the words"),
       Flag.withDefault("intention" as const),
     ),
-    spirit: onAltar("Whose stone it is; chosen by the commitment when absent"),
+    spirit: onAltar("Spirit of the stone; chosen by the commitment when absent"),
     agentName,
     proof: optionalText("proof", "Wait until the transparency log covers the stone, and save the proof here", "file"),
     reveal: on("reveal", "Reveal the words at once: words and salt become public"),
@@ -80,11 +82,11 @@ export const pray = paid("pray", {
   ends: ({ line }) => `\n\n${plain(line)}`,
 })
 
-export const keep = paid("keep", {
-  description: `Become a spirit's first keeper, for ever: ${cost(takeIn)}`,
-  examples: [['spirit-altar keep rain-crow --reason "It sat still when I did not."', "Keep a spirit"]],
+export const takeIn = paid("take-in", {
+  description: `Become a spirit's first keeper, for ever: ${cost(Keeper.takeIn)}`,
+  examples: [['spirit-altar take-in rain-crow --reason "It sat still when I did not."', "Take in a spirit"]],
   flags: { spirit, agentName, reason },
-  buy: (orders, { spirit, ...why }, key) => orders.keep({ key, spirit, ...provided(why) }),
+  buy: (orders, { spirit, ...why }, key) => orders.takeIn({ key, spirit, ...provided(why) }),
 })
 
 export const collect = paid("collect", {
