@@ -58,6 +58,9 @@ export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Ar
     /** Signature lines of log witnesses under its checkpoint. */
     cosignatures: (_note: string) => "",
     isAway: false,
+    hasTiles: true,
+    /** The tree that its checkpoints are of, where that is not the one of its files. */
+    signed: undefined as MemoryLog | undefined,
     refuse: (_: number): boolean => false,
     chain: (_: number): ReadonlyArray<Uint8Array> => state.entries,
   }
@@ -72,12 +75,13 @@ export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Ar
     // Nobody has revealed any of them.
     if (path.startsWith("/api/acts?")) return JSON.stringify({ acts: [], next: null })
     if (path === "/log/checkpoint") {
-      const root = Uint8Array.from(state.log.rootAt(state.size))
+      const root = Uint8Array.from((state.signed ?? state.log).rootAt(state.size))
       const note = signer.note({ origin, size: state.size, root, extensions: [] })
       return note + state.cosignatures(note)
     }
     const resource = parsePath(path.slice("/log/".length))
     if (resource instanceof Malformed) return undefined
+    if (resource.kind === "tile" && !state.hasTiles) return undefined
     if (resource.kind === "tile") return state.log.read(resource)?.subarray(0, resource.width * 32)
     state.asked += 1
     const from = resource.index * fullWidth
