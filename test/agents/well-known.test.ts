@@ -1,6 +1,5 @@
 /** What machines ask every host for, and what a person asks of whoever runs it. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Layer, Option } from "effect"
@@ -9,6 +8,7 @@ import { Operator } from "../../src/platform/Operator.ts"
 import * as Server from "../../src/server/Server.ts"
 import { ask, configOf, layer as world } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const day = 86_400_000
 
@@ -19,10 +19,7 @@ const serve = Effect.fnUntraced(function* (change: Partial<ServerConfig>) {
   return config.publicUrl
 })
 
-const folder = Effect.acquireRelease(
-  Effect.promise(() => mkdtemp(join(tmpdir(), "spirit-altar-operator-"))),
-  (path) => Effect.promise(() => rm(path, { recursive: true })),
-)
+const folder = Effect.sync(newFolder)
 
 suite("a server without a named operator", world(), (it) => {
   it("has no security.txt, and answers 404", function* ({ url }) {

@@ -1,10 +1,10 @@
 /** The library buys every act from a real altar on a real chain, and signs at most once for a key whatever happens. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { memoryJournal, verifyStone } from "../../src/buyer/index.ts"
 import { authorizationsUsed, buyerOf, diesSigned, type Network, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 
@@ -19,9 +19,8 @@ const losing = (when: "before" | "after"): Network => {
   }
 }
 
-layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
-  const effect = effects(it)
-  effect("buys each act once, typed, and returns the same act for a repeated key", function* () {
+suite("the buyer library", world(), (it) => {
+  it("buys each act once, typed, and returns the same act for a repeated key", function* () {
     const at = yield* stage(40_000_000n)
     const altar = buyerOf(at, undefined, { policy: { maxPerDay: 20_000_000n } })
     const keys = [newKey(), newKey(), newKey(), newKey(), newKey(), newKey(), newKey()] as const
@@ -45,7 +44,7 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.strictEqual(yield* authorizationsUsed(at), purchases.length)
   })
 
-  effect("needs only the id to reveal and to unseal, also after a restart", function* () {
+  it("needs only the id to reveal and to unseal, also after a restart", function* () {
     const at = yield* stage()
     const first = buyerOf(at)
     const stone = yield* Effect.promise(() => first.witness({ words }))
@@ -62,20 +61,19 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.deepStrictEqual([stranger._tag, stranger.code], ["Refused", "words_unknown"])
   })
 
-  it.effect.each(["before", "after"] as const)(
+  it.each(["before", "after"] as const)(
     "signs and pays once when the answer is lost %s the altar has the payment",
-    (when) =>
-      Effect.gen(function* () {
-        const at = yield* stage()
-        const { record } = yield* Effect.promise(() => buyerOf(at, losing(when)).witness({ words }))
-        assert.match(record.id, /^[0-9a-f-]{36}$/u)
-        assert.strictEqual(at.counted.signatures, 1)
-        assert.strictEqual(new Set(at.handedIn).size, 1)
-        assert.strictEqual(yield* authorizationsUsed(at), 1)
-      }),
+    function* (when) {
+      const at = yield* stage()
+      const { record } = yield* Effect.promise(() => buyerOf(at, losing(when)).witness({ words }))
+      assert.match(record.id, /^[0-9a-f-]{36}$/u)
+      assert.strictEqual(at.counted.signatures, 1)
+      assert.strictEqual(new Set(at.handedIn).size, 1)
+      assert.strictEqual(yield* authorizationsUsed(at), 1)
+    },
   )
 
-  effect("resends the same payment after it was killed between signature and answer", function* () {
+  it("resends the same payment after it was killed between signature and answer", function* () {
     const at = yield* stage()
     const key = newKey()
     yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
@@ -87,7 +85,7 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.strictEqual(yield* authorizationsUsed(at), 1)
   })
 
-  effect("reconciles from the journal alone, without a signature", function* () {
+  it("reconciles from the journal alone, without a signature", function* () {
     const at = yield* stage()
     const key = newKey()
     yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
@@ -98,7 +96,7 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.strictEqual(unknown.code, "attempt_not_found")
   })
 
-  effect("signs once and buys one stone in several concurrent runs under one key", function* () {
+  it("signs once and buys one stone in several concurrent runs under one key", function* () {
     const at = yield* stage()
     const key = newKey()
     const answers = yield* Effect.all(
@@ -110,7 +108,7 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.strictEqual(yield* authorizationsUsed(at), 1)
   })
 
-  effect("refuses a key of another purchase, words that cannot be sealed, and invalid bodies", function* () {
+  it("refuses a key of another purchase, words that cannot be sealed, and invalid bodies", function* () {
     const at = yield* stage()
     const altar = buyerOf(at)
     const key = newKey()
@@ -132,7 +130,7 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.strictEqual(at.counted.signatures, 1)
   })
 
-  effect("reports a payment that failed in one sentence, and never signs for that key again", function* () {
+  it("reports a payment that failed in one sentence, and never signs for that key again", function* () {
     const at = yield* stage(0n)
     const key = newKey()
     const poor = yield* rejection(buyerOf(at).witness({ words, key }))
@@ -142,7 +140,7 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.deepStrictEqual([at.counted.signatures, new Set(at.handedIn).size], [1, 1])
   })
 
-  effect("reads spirits and altars without a wallet", function* () {
+  it("reads spirits and altars without a wallet", function* () {
     const at = yield* stage()
     const reader = buyerOf(at)
     assert.strictEqual((yield* Effect.promise(() => reader.spirits())).length, 24)

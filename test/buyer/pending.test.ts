@@ -1,17 +1,19 @@
 /** While nobody knows how a payment ended the buyer waits and asks; it never signs again, and only evidence ends it. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { Progress } from "../../src/buyer/index.ts"
 import { authorizationsUsed, buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { today } from "../lab/Clock.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import { newKey } from "../lab/Fixture.ts"
+import { live } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 
 describe("a payment with an unknown outcome", () => {
-  it.live("is awaited, and then answered with its types, for one signature", () =>
+  live("is awaited, and then answered with its types, for one signature", () =>
     Effect.gen(function* () {
       const at = yield* stage()
       yield* Purchase.onChain((client) => client.setAutomine(false))
@@ -36,7 +38,7 @@ describe("a payment with an unknown outcome", () => {
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
-  it.live("ends as refused when the chain proves that it never settled, and counts as signed in its day", () =>
+  live("ends as refused when the chain proves that it never settled, and counts as signed in its day", () =>
     Effect.gen(function* () {
       yield* today
       const at = yield* stage()

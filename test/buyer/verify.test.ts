@@ -1,12 +1,12 @@
 /** Seals and chains are checked by hashing alone, and whatever does not hold is named by its stone. */
 import { createHash } from "node:crypto"
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { normalize, seal, type Segment, verifySegment, verifyStone } from "../../src/buyer/index.ts"
 import { vectors } from "../../src/agents/Words.ts"
 import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { ask, layer as world } from "../lab/Fixture.ts"
-import { effect, effects } from "../lab/Effects.ts"
+import { effect, suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 
@@ -36,9 +36,8 @@ describe("the recipe of a seal", () => {
   })
 })
 
-layer(world(), { excludeTestServices: true })("a real chain", (it) => {
-  const effect = effects(it)
-  effect("verifies piece by piece, and every alteration is found at its stone", function* () {
+suite("a real chain", world(), (it) => {
+  it("verifies piece by piece, and every alteration is found at its stone", function* () {
     const at = yield* stage()
     const altar = buyerOf(at)
     const sealed = yield* Effect.promise(() => seal(words))

@@ -1,14 +1,14 @@
 /** The buyer's commands, as processes against a real altar: what they print, keep, refuse, and survive. */
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../lab/Patience.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { holding, terminal, type Terminal } from "../lab/Terminal.ts"
 import { today } from "../lab/Clock.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 const spent = ({ address }: Terminal) => authorizationsUsed({ account: { address } })
@@ -22,9 +22,8 @@ const json = Effect.fnUntraced(function* (at: Terminal, ...args: ReadonlyArray<s
 
 const bound = patience(300)
 
-layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
-  const effect = effects(it)
-  effect(
+suite("spirit-altar", world(), (it) => {
+  it(
     "sets a stone, repeats it without paying, and reveals it by its id alone",
     function* () {
       const at = yield* terminal
@@ -52,7 +51,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
     bound,
   )
 
-  effect(
+  it(
     "prays, keeps, collects, lights, unseals, and lists its acts",
     function* () {
       yield* today
@@ -84,7 +83,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
     bound,
   )
 
-  effect(
+  it(
     "continues with the very same payment after it was killed between signature and answer",
     function* () {
       const at = yield* terminal
@@ -104,7 +103,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
     bound,
   )
 
-  effect(
+  it(
     "says how to continue after Ctrl-C, also for a key that begins with a dash, and that command ends the purchase",
     function* () {
       const at = yield* terminal
@@ -126,7 +125,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
     bound,
   )
 
-  effect(
+  it(
     "fails in one sentence with exit code 1, and with --json in one document as well",
     function* () {
       const at = yield* terminal
@@ -162,7 +161,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
     bound,
   )
 
-  effect(
+  it(
     "reads its key from a file as well, and keeps its journal in the named folder",
     function* () {
       const at = yield* terminal

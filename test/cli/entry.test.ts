@@ -2,14 +2,14 @@
 import { execFile, spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../lab/Database.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const entry = join(root, "src/start.js")
@@ -50,8 +50,7 @@ describe("on an old version of Node,", () => {
 
 const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
 
-layer(database, { excludeTestServices: true, timeout: patience(120) })("serve", (it) => {
-  const effect = effects(it)
+suite("serve", database, (it) => {
   const heard = (env: Readonly<Record<string, string>>) =>
     Effect.gen(function* () {
       const { url } = yield* LocalDatabase
@@ -68,7 +67,7 @@ layer(database, { excludeTestServices: true, timeout: patience(120) })("serve", 
       return [address, publicUrl, paymentsNotConfigured]
     }).pipe(Effect.scoped, Effect.orDie)
 
-  effect(
+  it(
     "names the bound address, and the public one beside it when they differ",
     function* () {
       const port = yield* freePort

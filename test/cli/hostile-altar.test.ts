@@ -1,14 +1,14 @@
 /** An altar that lies to a terminal gets neither real money, nor a request to somebody else, nor a word in the clear. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../lab/Patience.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { holding, terminal } from "../lab/Terminal.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
-import { layer as world, newKey, TestServer } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { layer as world, newKey } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 const bound = patience(300)
@@ -26,9 +26,8 @@ const sandbox = (says: object) =>
 
 const terms = { asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` }
 
-layer(world(), { excludeTestServices: true })("spirit-altar against a hostile altar", (it) => {
-  const effect = effects(it)
-  effect(
+suite("spirit-altar against a hostile altar", world(), (it) => {
+  it(
     "rejects a sandbox on a network of real money",
     function* () {
       const at = yield* terminal
@@ -42,7 +41,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar against a hostile al
     bound,
   )
 
-  effect(
+  it(
     "sends to the sandbox alone, and to no address that the sandbox names",
     function* () {
       const at = yield* terminal
@@ -57,7 +56,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar against a hostile al
     bound,
   )
 
-  effect(
+  it(
     "rejects plain http to another machine for a purchase, a reveal and a room",
     function* () {
       const at = yield* terminal
@@ -80,7 +79,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar against a hostile al
     bound,
   )
 
-  effect(
+  it(
     "says after a failed reveal that the stone is paid, and how to reveal it",
     function* () {
       const at = yield* terminal
@@ -107,10 +106,9 @@ globalThis.fetch = (input, init) =>
     bound,
   )
 
-  effect(
+  it(
     "says how to continue with the named journal, and that command ends at the right altar",
-    function* () {
-      const { url } = yield* TestServer
+    function* ({ url }) {
       const at = yield* terminal
       const key = newKey()
       const away = { SPIRIT_ALTAR_URL: "http://127.0.0.1:9" }

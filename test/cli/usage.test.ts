@@ -1,17 +1,17 @@
 /** What a program reads of a call that cannot be understood, and what a person is spared. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { spawnSync } from "node:child_process"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { afterAll, assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect, Option } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { walletOf } from "../../src/cli/buyer/Wallet.ts"
 import { main } from "../lab/Process.ts"
+import { effect } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
-const folder = mkdtempSync(join(tmpdir(), "spirit-altar-usage-"))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = newFolder()
 
 const run = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
   spawnSync(process.execPath, [main, ...args], {
@@ -85,7 +85,7 @@ describe("a command", () => {
 })
 
 describe("a wallet file", () => {
-  it.effect("that other users can read causes a warning, and a private one does not", () =>
+  effect("that other users can read causes a warning, and a private one does not", () =>
     Effect.gen(function* () {
       const said: Array<string> = []
       const error = (...line: ReadonlyArray<unknown>) => void said.push(line.join(" "))

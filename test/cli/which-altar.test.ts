@@ -1,7 +1,6 @@
 /** A command names its altar before it asks it anything, finds the sandbox of its folder, and waits for one that starts. */
 import { execFile } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
@@ -10,7 +9,8 @@ import { main } from "../lab/Process.ts"
 import { json, open, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
-import { live } from "../lab/Effects.ts"
+import { live } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const bound = patience(120)
 const key = generatePrivateKey()
@@ -32,10 +32,7 @@ const altar = (tells: (path: string, times: number) => Reply) =>
     return { url, heard, signed }
   })
 
-const terminal = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "spirit-altar-which-"))),
-  (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true })),
-).pipe(
+const terminal = Effect.sync(newFolder).pipe(
   Effect.map((folder) => ({
     signedBy: (pid: number, url: string) => {
       mkdirSync(join(folder, ".data"))

@@ -6,7 +6,8 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { FacilitatorFault } from "../lab/proxy/Facilitator.ts"
 import type { PostgresFault } from "../lab/proxy/Postgres.ts"
 import type { NodeFault } from "../lab/proxy/Node.ts"
-import { Proxies, type SettledBy, type Stage } from "../lab/server/ProxiedServer.ts"
+import { type SettledBy, type Stage } from "../lab/server/ProxiedServer.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import { until } from "../lab/Eventually.ts"
 
 /** A request that has come as far as it is meant to. */

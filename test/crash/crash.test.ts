@@ -1,13 +1,15 @@
 /** Killed without warning between intent and answer, a server charges exactly once or not at all, and says so afterwards. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import { stage } from "../lab/server/ProxiedServer.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import { type Point, points, type Stop } from "./CrashPoints.ts"
 import { until } from "../lab/Eventually.ts"
+import { live } from "../lab/Suites.ts"
 
 const environment = (point: Point) =>
   Effect.gen(function* () {
@@ -146,7 +148,7 @@ for (const settledBy of ["relayer", "facilitator"] as const) {
   describe(`a server settling by ${settledBy}, killed`, { concurrent: true }, () => {
     for (const point of points.filter((one) => one.settledBy === settledBy)) {
       // I2
-      it.live(`${point.killed}, leaves ${left[point.concludedBy]} (${point.step})`, () => survive(point))
+      live(`${point.killed}, leaves ${left[point.concludedBy]} (${point.step})`, () => survive(point))
     }
   })
 }

@@ -1,12 +1,14 @@
 /** Killed without warning between a refund's intent and its record, a server pays it exactly once. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Refunds from "../lab/buyer/Refunds.ts"
 import { TestServer } from "../lab/Fixture.ts"
 import type { Trap } from "../lab/proxy/Faults.ts"
 import { proxied } from "../lab/server/Environment.ts"
-import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import { stage } from "../lab/server/ProxiedServer.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
+import { live } from "../lab/Suites.ts"
 
 interface Point {
   readonly killed: string
@@ -34,7 +36,7 @@ const points: ReadonlyArray<Point> = [
 
 describe("a server killed while it sends a refund,", { concurrent: true }, () => {
   // I19
-  it.live.each(points)("$killed, pays it once", ({ arm }) =>
+  live.each(points)("$killed, pays it once", ({ arm }) =>
     Effect.gen(function* () {
       const proxies = yield* Proxies
       const environment = { ...(yield* proxied), SETTLE_TIMEOUT_SECONDS: "2", SWEEP_SECONDS: "1", LOG_LEVEL: "Info" }

@@ -5,6 +5,7 @@ import { Headers, type HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { addressOf, network } from "../../src/limits/Address.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
+import { effect } from "../lab/Suites.ts"
 
 const trusted = ["10.0.0.0/8", "127.0.0.1", "fd00::/8"].map((text) => Result.getOrThrow(network(text)))
 
@@ -113,7 +114,7 @@ const looks = (of: (request: HttpServerRequest.HttpServerRequest) => string, add
 }
 
 describe("beyond the limit of memory,", () => {
-  it.effect("a flood of addresses gets a pseudonym each, and earlier ones keep theirs", () =>
+  effect("a flood of addresses gets a pseudonym each, and earlier ones keep theirs", () =>
     Effect.gen(function* () {
       const { of } = yield* ClientAddress
       const count = 25_000
@@ -130,7 +131,7 @@ describe("beyond the limit of memory,", () => {
     }).pipe(Effect.provide(addresses)),
   )
 
-  it.effect("10,000 pseudonyms are remembered, and one more clears them all", () =>
+  effect("10,000 pseudonyms are remembered, and one more clears them all", () =>
     Effect.gen(function* () {
       const { of } = yield* ClientAddress
       assert.isAbove(looks(of, "11.0.0.1"), 1)

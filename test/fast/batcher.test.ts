@@ -5,7 +5,7 @@ import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Batcher from "../../src/platform/Batcher.ts"
 import { bounded, isAway, isRefused } from "../../src/platform/Sql.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const coded = (code: string) => ({ cause: Object.assign(new Error(code), { code }), operation: "query" })
 
@@ -42,18 +42,16 @@ describe("batched requests", () => {
     assert.deepStrictEqual(ends, [Exit.succeed("one"), Exit.succeed("two")])
   })
 
-  it.effect.each([
+  effect.each([
     ["a connection is lost", new SqlError.SqlError({ reason: new SqlError.ConnectionError(coded("ECONNRESET")) })],
     ["a pipe breaks", new SqlError.SqlError({ reason: new SqlError.UnknownError(coded("EPIPE")) })],
     ["nobody knows why", new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: new Error("?") }) })],
     ["the database shuts down", new SqlError.SqlError({ reason: new SqlError.UnknownError(coded("57P01")) })],
-  ] as const)("all fail, and do not run again, when %s", ([, error]) =>
-    Effect.gen(function* () {
-      const { ends, runs } = yield* gathered(error)
-      assert.deepStrictEqual(runs, [["one", "two"]])
-      assert.deepStrictEqual(ends, [Exit.fail(error), Exit.fail(error)])
-    }),
-  )
+  ] as const)("all fail, and do not run again, when %s", function* ([, error]) {
+    const { ends, runs } = yield* gathered(error)
+    assert.deepStrictEqual(runs, [["one", "two"]])
+    assert.deepStrictEqual(ends, [Exit.fail(error), Exit.fail(error)])
+  })
 })
 
 describe("a read without an answer", () => {

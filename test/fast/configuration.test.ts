@@ -5,7 +5,7 @@ import { oneLine } from "../../src/cli/CommandFailure.ts"
 import { fromText, generate } from "../../src/log/Signer.ts"
 import { adviceFor } from "../../src/server/config/Advice.ts"
 import { production } from "../../src/server/config/Config.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const problems = (env: Record<string, string>) =>
   production.parse(ConfigProvider.fromEnv({ env })).pipe(
@@ -152,7 +152,7 @@ describe("the keys of receipts", () => {
     assert.deepStrictEqual([stopped?.current, stopped?.retired.length], [undefined, 1])
   })
 
-  it.effect.each<readonly [what: string, env: Record<string, string>]>([
+  effect.each<readonly [what: string, env: Record<string, string>]>([
     ["the key of the log", { RECEIPT_KEY: text("altar.example"), LOG_KEY: "same", LOG_ORIGIN: "altar.example" }],
     ["a public URL with a path", { RECEIPT_KEY: current, PUBLIC_URL: "https://altar.example/here" }],
     ["a public URL without TLS", { RECEIPT_KEY: current, PUBLIC_URL: "http://altar.example" }],
@@ -163,11 +163,9 @@ describe("the keys of receipts", () => {
     ],
     ["the key of receipts for offers", { RECEIPT_KEY: current, OFFER_KEY: current }],
     ["a name that is no fragment", { RECEIPT_KEY: text("receipts/2") }],
-  ])("reject %s, and quote none", ([, env]) =>
-    Effect.gen(function* () {
-      const said = yield* refusal(env["LOG_KEY"] === "same" ? { ...env, LOG_KEY: env["RECEIPT_KEY"] ?? "" } : env)
-      assert.match(said, /RECEIPT_KEY/u)
-      assert.notMatch(said, /PRIVATE\+KEY|[A-Za-z0-9+/]{40}/u)
-    }),
-  )
+  ])("reject %s, and quote none", function* ([, env]) {
+    const said = yield* refusal(env["LOG_KEY"] === "same" ? { ...env, LOG_KEY: env["RECEIPT_KEY"] ?? "" } : env)
+    assert.match(said, /RECEIPT_KEY/u)
+    assert.notMatch(said, /PRIVATE\+KEY|[A-Za-z0-9+/]{40}/u)
+  })
 })

@@ -155,6 +155,11 @@ describe("tests", () => {
     )
   })
 
+  it("take each temporary folder from the lab, which removes it with the run", () => {
+    const makers = filesIn(["test"]).filter((file) => /\bmkdtemp/u.test(textOf(file)))
+    assert.deepStrictEqual(makers, ["test/lab/Folders.ts"])
+  })
+
   it("of one campaign import no other campaign", () => {
     const campaignOf = (file: string) => /^test\/campaign\/(\w+)\//u.exec(file)?.[1]
     const campaigns = files.filter((file) => campaignOf(file) !== undefined)

@@ -1,6 +1,6 @@
 /** What a scripted node answers, and what follows from it by docs/payment-protocol.md. */
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Option } from "effect"
 import * as Evidence from "../../src/payments/x402/evidence/Evidence.ts"
 import { alreadyUsed, tooPoor } from "../../src/payments/x402/verification/Eip3009.ts"
 import {
@@ -19,7 +19,7 @@ import {
   usedAnd,
 } from "../lab/ScriptedEvidence.ts"
 import { address, logsOf, word } from "../lab/TransferLogs.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const spentForNow: Evidence.Evidence = {
   _tag: "Open",
@@ -174,20 +174,17 @@ const rows = outcomes.flatMap(([follows, when]) =>
 
 describe("the evidence of one authorization", () => {
   // I17, I18
-  it.effect.each(rows)("says: when $title", ({ answers, follows }) =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* Evidence.make(scripted(answers)).evidence(look), follows)
-    }),
-  )
+  effect.each(rows)("says: when $title", function* ({ answers, follows }) {
+    assert.deepStrictEqual(yield* Evidence.make(scripted(answers)).evidence(look), follows)
+  })
 
   // I18
-  it.effect.each(rows.filter(({ follows }) => follows._tag === "Void"))(
+  effect.each(rows.filter(({ follows }) => follows._tag === "Void"))(
     "says: when $title, but not while the final block is an earlier one",
-    ({ answers }) =>
-      Effect.gen(function* () {
-        const early = scripted({ ...answers, final: blockAt(6n, 1_999n) })
-        assert.strictEqual((yield* Evidence.make(early).evidence(look))._tag, "Open")
-      }),
+    function* ({ answers }) {
+      const early = scripted({ ...answers, final: blockAt(6n, 1_999n) })
+      assert.strictEqual((yield* Evidence.make(early).evidence(look))._tag, "Open")
+    },
   )
 
   effect("says nothing when a node below the block of its transfer reports it as unused", function* () {

@@ -8,7 +8,7 @@ import * as Groups from "../../src/payments/x402/relayer/Groups.ts"
 import * as RelayerNode from "../../src/payments/x402/relayer/RelayerNode.ts"
 import * as RelayerNonces from "../../src/payments/x402/relayer/RelayerNonces.ts"
 import { patience } from "../lab/Patience.ts"
-import { live } from "../lab/Effects.ts"
+import { live } from "../lab/Suites.ts"
 
 const submitted: Submission = { _tag: "Submitted", transaction: zeroHash }
 

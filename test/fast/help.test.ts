@@ -6,7 +6,7 @@ import { priceUsd } from "../../schema/payments/Payment.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { spelledOut, switches } from "../../src/cli/Arguments.ts"
 import { printed as ask } from "../lab/Commands.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const buying = ["witness", "pray", "keep", "collect", "light", "reveal", "unseal", "reconcile", "purchases"]
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
@@ -53,7 +53,7 @@ describe("the help", () => {
     assert.match(yield* ask("buy", "--help"), /^ {2}witness .*^ {2}room /msu)
   })
 
-  it.effect("shows every command with its flags and examples", () =>
+  effect("shows every command with its flags and examples", () =>
     Effect.forEach(commands, (command) =>
       Effect.gen(function* () {
         const help = yield* ask(...command, "--help")
@@ -68,7 +68,7 @@ describe("the help", () => {
     ),
   )
 
-  it.effect("names no option of one letter, and shows an option without a value as a switch", () =>
+  effect("names no option of one letter, and shows an option without a value as a switch", () =>
     Effect.forEach(commands, (command) =>
       Effect.gen(function* () {
         const help = yield* ask(...command, "--help")

@@ -1,25 +1,24 @@
 /** Issues of a wrong request quote what the caller wrote, are harmless wherever they are shown, and have an end. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { RoomBody } from "../../schema/room/Room.ts"
 import { issuesOf } from "../../src/platform/Issues.ts"
 import { malformed } from "../../src/room/Requests.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const strict = { onExcessProperty: "error", errors: "all" } as const
 
 describe("the message about a wrong body", () => {
-  it.effect.each(["\u0000", "\u001b[2J", "a\nb", "\u009b", "\ud800", "x".repeat(5000)])(
+  effect.each(["\u0000", "\u001b[2J", "a\nb", "\u009b", "\ud800", "x".repeat(5000)])(
     "contains nothing that would steer a terminal: %j",
-    (name) =>
-      Effect.gen(function* () {
-        const error = yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)({ [name]: 1 }))
-        const [issue] = issuesOf(error)
-        for (const text of [issue?.path, issue?.message, malformed(issuesOf(error)).error.message]) {
-          assert.match(text ?? "\n", /^[^\p{Cc}\p{Cs}]*$/u)
-          assert.isAtMost(text?.length ?? 0, 502)
-        }
-      }),
+    function* (name) {
+      const error = yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)({ [name]: 1 }))
+      const [issue] = issuesOf(error)
+      for (const text of [issue?.path, issue?.message, malformed(issuesOf(error)).error.message]) {
+        assert.match(text ?? "\n", /^[^\p{Cc}\p{Cs}]*$/u)
+        assert.isAtMost(text?.length ?? 0, 502)
+      }
+    },
   )
 })
 

@@ -1,21 +1,17 @@
 /** The journal: turns are kept whole or not at all, and its words go to the altar they were sealed for. */
-import { mkdtempSync, rmSync, statSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { statSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { exclusively } from "../../src/buyer/JournalPages.ts"
 import { refuse } from "../../src/buyer/PurchaseError.ts"
 import * as Purchases from "../../src/buyer/Purchases.ts"
 import { buyer, type Journal, memoryJournal } from "../../src/buyer/index.ts"
 import { open } from "../../src/cli/buyer/JournalFile.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 describe("the journal", () => {
-  let folder = ""
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), "spirit-altar-journal-"))
-  })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
 
   it("remembers each turn for later readers, and is readable by its owner alone", async () => {
     const file = join(folder, "deep", "down", "journal.db")

@@ -1,11 +1,12 @@
 /** Which URLs are remembered, and what of a request is looked at again. */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint } from "effect/http-api"
 import { cachedUrl, UrlCache, urlMaximum } from "../../src/http/UrlCache.ts"
+import { effect } from "../lab/Suites.ts"
 
 const request = (path: string, init: RequestInit = {}) =>
   HttpServerRequest.fromWeb(new Request(`http://altar.example${path}`, init))
@@ -22,7 +23,7 @@ const handler = () => Effect.succeed(answered)
 const bounded = UrlCache.layer.pipe(Layer.provide(Layer.succeed(urlMaximum, 2)))
 
 describe("the cache of URLs", () => {
-  it.effect("contains a URL after its first request, for HEAD and GET and no other method", () =>
+  effect("contains a URL after its first request, for HEAD and GET and no other method", () =>
     Effect.gen(function* () {
       const urls = yield* UrlCache
       assert.strictEqual(yield* urls.answer(request("/read"), whole), routed)
@@ -34,7 +35,7 @@ describe("the cache of URLs", () => {
     }).pipe(Effect.provide(UrlCache.layer)),
   )
 
-  it.effect("evicts a URL after as many newer ones of its endpoint, and keeps those of other endpoints", () =>
+  effect("evicts a URL after as many newer ones of its endpoint, and keeps those of other endpoints", () =>
     Effect.gen(function* () {
       const urls = yield* UrlCache
       urls.remember({ request: request("/sold", { method: "POST" }), endpoint: guarded }, handler)
@@ -46,7 +47,7 @@ describe("the cache of URLs", () => {
     }).pipe(Effect.provide(bounded)),
   )
 
-  it.effect("omits URLs longer than 512 characters", () =>
+  effect("omits URLs longer than 512 characters", () =>
     Effect.gen(function* () {
       const urls = yield* UrlCache
       const long = `/${"a".repeat(600)}`
@@ -55,7 +56,7 @@ describe("the cache of URLs", () => {
     }).pipe(Effect.provide(UrlCache.layer)),
   )
 
-  it.effect("leaves requests with malformed headers to the router", () =>
+  effect("leaves requests with malformed headers to the router", () =>
     Effect.gen(function* () {
       const urls = yield* UrlCache
       const sold = (key: string) => request("/sold", { method: "POST", headers: { "idempotency-key": key } })
@@ -66,7 +67,7 @@ describe("the cache of URLs", () => {
   )
 })
 
-it.effect("the cache of URLs contains nothing of the request", () =>
+effect("the cache of URLs contains nothing of the request", () =>
   Effect.gen(function* () {
     const urls = yield* UrlCache
     setFlagsFromString("--expose-gc")
@@ -88,7 +89,7 @@ it.effect("the cache of URLs contains nothing of the request", () =>
   }).pipe(Effect.provide(UrlCache.layer)),
 )
 
-it.effect("a refusal for a cached URL is computed once, and written by the router", () =>
+effect("a refusal for a cached URL is computed once, and written by the router", () =>
   Effect.gen(function* () {
     const urls = yield* UrlCache
     let asked = 0

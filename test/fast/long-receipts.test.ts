@@ -1,5 +1,5 @@
 /** The search for what became of an authorization: patient, bounded, in final blocks, and sparing with long receipts. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Duration, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Hex } from "viem"
@@ -22,7 +22,7 @@ import {
   usedAnd,
 } from "../lab/ScriptedEvidence.ts"
 import { authorization, logsOf, word } from "../lab/TransferLogs.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 describe("a node that does not answer", () => {
   const silent = Effect.fail("no answer" as const)
@@ -32,13 +32,12 @@ describe("a node that does not answer", () => {
     logs: { logsOf: () => silent },
     receipt: { receiptOf: () => silent },
   }
-  it.effect.each(Object.entries(questions))(
+  effect.each(Object.entries(questions))(
     "when asked for the %s proves nothing, and fails the inquiry",
-    ([, change]) =>
-      Effect.gen(function* () {
-        const node = { ...scripted(usedAnd({ receipts: { [found]: receipt(elsewhere) } })), ...change }
-        assert.strictEqual(yield* Effect.flip(Evidence.make(node).evidence(look)), "no answer")
-      }),
+    function* ([, change]) {
+      const node = { ...scripted(usedAnd({ receipts: { [found]: receipt(elsewhere) } })), ...change }
+      assert.strictEqual(yield* Effect.flip(Evidence.make(node).evidence(look)), "no answer")
+    },
   )
 })
 
@@ -179,7 +178,7 @@ describe("a long receipt", () => {
     assert.strictEqual(now.read, 2)
   })
 
-  it.effect("is evicted when the cache is full", () =>
+  effect("is evicted when the cache is full", () =>
     Effect.sync(() => {
       const kept = LongReceipts.make()
       const many = {

@@ -212,7 +212,7 @@ const codeOf = (file: string) => textOf(file).replaceAll(/^\s*\/\*[\s\S]*?\*\//g
 /** Every line such as `// I3, I5`, wherever it stands. */
 const linesOf = (file: string) => [...codeOf(file).matchAll(/^\s*\/\/ (I\d+.*)$/gmu)].map(([, tags = ""]) => tags)
 
-const tagged = /^\s*\/\/ (I\d+(?:, I\d+)*)\n\s*it(?:\.(?!skip|todo|fails|runIf)\w+)*[(]/gmu
+const tagged = /^\s*\/\/ (I\d+(?:, I\d+)*)\n\s*(?:it|live|effect)(?:\.(?!skip|todo|fails|runIf)\w+)*[(]/gmu
 const tagsOf = (file: string) => [...codeOf(file).matchAll(tagged)].map(([, tags = ""]) => tags)
 const carries = (file: string, number: string) => tagsOf(file).some((tags) => tags.split(", ").includes(number))
 

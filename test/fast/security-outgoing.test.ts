@@ -6,7 +6,7 @@ import { HttpClient } from "effect/http"
 import * as JsonClient from "../../src/http/JsonClient.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { filesIn, textOf } from "../lab/Sources.ts"
-import { live } from "../lab/Effects.ts"
+import { live } from "../lab/Suites.ts"
 
 /** What opens a connection; in a page the policy of its content holds whom it may ask. */
 const opens =

@@ -1,6 +1,5 @@
 /** Our reading of a signature is viem's, and a thread that checks many gives each its own verdict. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
@@ -17,7 +16,8 @@ import * as KeyChecks from "../../src/payments/x402/verification/KeyChecks.ts"
 import { signings } from "../../src/payments/x402/verification/Signing.ts"
 import { digestOf, makeIsSigned, makeRecover, signingLength } from "../../src/payments/x402/verification/SigningKey.ts"
 import * as Thread from "../../src/platform/Thread.ts"
-import { effect, live } from "../lab/Effects.ts"
+import { effect, live } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const domain = { ...usdc[baseSepolia], network: baseSepolia } as const
@@ -160,10 +160,7 @@ const answering = (verdict: number) =>
     `parentPort.on("message", (all) => parentPort.postMessage(new Uint8Array(all.length / ${signingLength}).fill(${verdict})))`,
   )
 
-const folder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "key-checks-"))),
-  (folder) => Effect.sync(() => rmSync(folder, { recursive: true })),
-)
+const folder = Effect.sync(newFolder)
 
 const real = new URL("../../src/payments/x402/verification/SigningKeyWorker.ts", import.meta.url)
 

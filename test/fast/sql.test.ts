@@ -8,7 +8,7 @@ import { TestClock } from "effect/testing"
 import { readAttempt } from "../../src/payments/ledger/Attempt.ts"
 import { readable, rowsOf, Whole } from "../../src/platform/Rows.ts"
 import { inBatches, retryConflicts, transaction } from "../../src/platform/Sql.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const serialization = new SqlError.SqlError({ reason: new SqlError.SerializationError({ cause: "40001" }) })
 const deadlock = new SqlError.SqlError({ reason: new SqlError.DeadlockError({ cause: "40P01" }) })

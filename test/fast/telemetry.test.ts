@@ -17,6 +17,7 @@ import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import * as RoomRequests from "../../src/room/Requests.ts"
 import * as HealthHttp from "../../src/server/HealthHttp.ts"
 import { isIn } from "../../src/telemetry/Tracing.ts"
+import { live } from "../lab/Suites.ts"
 
 const looks = Effect.fnUntraced(function* (path: string) {
   let asked = 0
@@ -65,12 +66,10 @@ const looks = Effect.fnUntraced(function* (path: string) {
 }, Effect.scoped)
 
 describe("concurrent probes", () => {
-  it.live.each(["/api/health", "/readyz", "/readyz?for=reads"])("share an inspection of the parts: %s", (path) =>
-    Effect.gen(function* () {
-      const { asked, statuses } = yield* looks(path)
-      assert.deepStrictEqual([asked, statuses], [2, new Set([200])])
-    }),
-  )
+  live.each(["/api/health", "/readyz", "/readyz?for=reads"])("share an inspection of the parts: %s", function* (path) {
+    const { asked, statuses } = yield* looks(path)
+    assert.deepStrictEqual([asked, statuses], [2, new Set([200])])
+  })
 })
 
 const first = "0".repeat(32)

@@ -1,23 +1,21 @@
 /** `verify` against an altar that lies: node, token, payee, words and log are not its own to choose. */
-import { mkdtempSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
 import { address, altar, node, paid, type Receipt, sha256, transactionOf, verify, word } from "../lab/VerifiedAltar.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
-layer(NodeServices.layer, { excludeTestServices: true })("verification of payments", (it) => {
-  const effect = effects(it)
+suite("verification of payments", NodeServices.layer, (it) => {
   const fault = Effect.fnUntraced(function* (receipts: ReadonlyArray<Receipt>, rpc: string, ...payTo: Array<string>) {
     return (yield* verify(yield* altar({ receipts }), { rpc, payTo })).fault
   })
 
-  effect("accepts USDC of the network whose node was named, to one address or the named ones", function* () {
+  it("accepts USDC of the network whose node was named, to one address or the named ones", function* () {
     const { url: rpc } = yield* node()
     const whole = [paid("a"), paid("a")]
     for (const payTo of [[], [address("a").toUpperCase().replace("X", "x")]]) {
@@ -37,7 +35,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("verification of paymen
     assert.match(yield* fault(whole, strange.url), /is a node of eip155:31337, where no altar is paid/u)
   })
 
-  effect("ignores the altar's own node, unless it is a sandbox on this machine", function* () {
+  it("ignores the altar's own node, unless it is a sandbox on this machine", function* () {
     const { asked, url } = yield* node()
     /** The same server by an address that is not known to be this machine. */
     const elsewhere = (here: string) => here.replace("127.0.0.1", "[::ffff:127.0.0.1]")
@@ -51,7 +49,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("verification of paymen
     assert.match(pinned.fault, /name the network's RPC with --rpc/u)
   })
 
-  effect("requires the listed price, whatever a receipt and a log say", function* () {
+  it("requires the listed price, whatever a receipt and a log say", function* () {
     const priced = Effect.fnUntraced(function* (amountAtomic: string, data: string) {
       return yield* fault([{ ...paid("a"), amountAtomic }], (yield* node({ data })).url)
     })
@@ -70,7 +68,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("verification of paymen
     assert.match(yield* priced("10000", "0x"), /^CheckFailed: BROKEN at stone 1: .* does not hold the payment$/u)
   })
 
-  effect("finds payments where a reorganisation put them, and does not judge one that may still move", function* () {
+  it("finds payments where a reorganisation put them, and does not judge one that may still move", function* () {
     const { url: rpc } = yield* node({ gone: [transactionOf(2)] })
     const ending = (finality: string, sequence?: number) => ({
       ...paid("a"),
@@ -90,7 +88,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("verification of paymen
       assert.match(yield* fault([paid("a"), moved], rpc), says)
   })
 
-  effect("names the payments that an altar declares lost, and is then incomplete", function* () {
+  it("names the payments that an altar declares lost, and is then incomplete", function* () {
     const { url: rpc } = yield* node({ gone: [transactionOf(1), transactionOf(3)] })
     const lost = { ...paid("a"), finality: "lost" }
     const url = yield* altar({ receipts: [lost, paid("b"), lost, paid("b")] })
@@ -170,9 +168,8 @@ const lies: ReadonlyArray<readonly [what: string, act: object, says: RegExp]> = 
   ],
 ]
 
-layer(NodeServices.layer, { excludeTestServices: true })("verification of revealed words", (it) => {
-  const effect = effects(it)
-  effect("counts words that hash to the commitment", function* () {
+suite("verification of revealed words", NodeServices.layer, (it) => {
+  it("counts words that hash to the commitment", function* () {
     const hidden = { ...reveal, text: null, salt: null, hidden: true }
     const acts = [stone, light, { ...light, id: "hidden", reveal: hidden }, { ...light, reveal: null }]
     const url = yield* altar({ commitment, acts })
@@ -182,18 +179,16 @@ layer(NodeServices.layer, { excludeTestServices: true })("verification of reveal
     assert.deepStrictEqual([ok, reveals], [true, { checked: 2, hidden: 1 }])
   })
 
-  it.effect.each(lies)("rejects and names %s", ([, act, says]) =>
-    Effect.gen(function* () {
-      assert.match((yield* verify(yield* altar({ commitment, acts: [act] }))).fault, says)
-    }),
-  )
+  it.each(lies)("rejects and names %s", function* ([, act, says]) {
+    assert.match((yield* verify(yield* altar({ commitment, acts: [act] }))).fault, says)
+  })
 
-  effect("ends its search at a limit", function* () {
+  it("ends its search at a limit", function* () {
     const url = yield* altar({ commitment, acts: [stone], next: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1" })
     assert.match((yield* verify(url)).fault, /leads back to where it was, so it would never end/u)
   })
 
-  effect("repeats the altar's own words for a refused reveal", function* () {
+  it("repeats the altar's own words for a refused reveal", function* () {
     const message = "The words revealed under stone do not hash to the commitment that was sealed."
     const url = yield* serve(async () => json({ ok: false, code: "reveal_broken", message }, 500))
     const { fault } = yield* verify(url)
@@ -203,14 +198,13 @@ layer(NodeServices.layer, { excludeTestServices: true })("verification of reveal
   })
 })
 
-layer(NodeServices.layer, { excludeTestServices: true })("verification of a log", (it) => {
-  const effect = effects(it)
-  effect("compares it with the chain, and names what of the chain the log does not cover", function* () {
+suite("verification of a log", NodeServices.layer, (it) => {
+  it("compares it with the chain, and names what of the chain the log does not cover", function* () {
     const entries = StaticLog.entriesOf(320)
     const log = yield* StaticLog.serve(entries)
     log.size = 300
     const checked = Effect.suspend(() => {
-      const seen = join(mkdtempSync(join(tmpdir(), "verified-log-")), "seen.json")
+      const seen = join(newFolder(), "seen.json")
       return verify(log.base, { vkey: signer.vkey, seen })
     })
     const { said } = yield* checked

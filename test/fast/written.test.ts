@@ -7,7 +7,7 @@ import { encoderOf, MalformedAnswer, textOf } from "../../src/altar/Answers.ts"
 import { encodingFor } from "../../src/http/Accept.ts"
 import { compressedResponse } from "../../src/http/CompressedResponse.ts"
 import { isCached, cachedResponse } from "../../src/http/CachedResponse.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const text = JSON.stringify({ ok: true, words: Array.from({ length: 200 }, (_, index) => `stone ${index}`) })
 

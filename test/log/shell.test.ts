@@ -1,6 +1,5 @@
 /** The check that needs no code of ours, against logs of every shape: also the first stone alone, whose proof has no hash. */
-import { mkdtempSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Malformed, utf8 } from "../../schema/log/Bytes.ts"
@@ -11,12 +10,13 @@ import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import { origin, signer } from "../lab/log/LogFixture.ts"
 import * as ShellCheck from "../lab/log/ShellCheck.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const entries = StaticLog.entriesOf(7)
 const log = new MemoryLog().append(entries.map(leafOf))
 
 const check = (index: number, size: number, { proofOf = index, extra = "" } = {}) => {
-  const folder = mkdtempSync(join(tmpdir(), "shell-check-"))
+  const folder = newFolder()
   const link = parseEntry(entries[index] ?? new Uint8Array())
   if (link instanceof Malformed) throw new Error(link.message)
   const stone = { ...link, chainHash: StaticLog.hashAt(entries, index + 1) }

@@ -1,10 +1,9 @@
 /** The walk over a whole log: it goes on where it was stopped, remembers what it believed, and finds what was changed. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { concat, Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy } from "../../schema/log/Policy.ts"
@@ -16,7 +15,8 @@ import { renamed } from "../lab/log/Vectors.ts"
 import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const all = StaticLog.entriesOf(16_000)
 
@@ -41,193 +41,185 @@ const policyOf = (...lines: ReadonlyArray<string>) => {
   return Option.some(policy)
 }
 
-const newFile = () => join(mkdtempSync(join(tmpdir(), "log-walk-")), "seen.json")
+const newFile = () => join(newFolder(), "seen.json")
 
 const bundles = (size: number) => Math.ceil(size / 256)
 
-layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTestServices: true })(
-  "a walk through a log",
-  (it) => {
-    const effect = effects(it)
+suite("a walk through a log", Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), (it) => {
+  it("continues where it stopped, also to a later checkpoint, and starts again after its end", function* () {
+    const file = newFile()
+    const log = yield* StaticLog.serve(all)
+    log.size = 15_500
+    log.refuse = (index) => index >= 58
+    assert.match((yield* Effect.flip(check(log, file))).message, /could not be read: it was answered 404/u)
+    assert.isTrue(existsSync(`${file}.walk`))
+    assert.isFalse(existsSync(file), "what was not walked to its end is not believed")
+    log.refuse = () => false
+    log.asked = 0
+    log.size = 16_000
+    const { continues, from, size } = yield* check(log, file)
+    assert.deepStrictEqual([size, continues, from], [16_000, null, 40 * 256 + 1])
+    assert.strictEqual(log.asked, bundles(16_000) - 40, "the first 40 bundles were walked before")
+    assert.isFalse(existsSync(`${file}.walk`))
+    log.asked = 0
+    assert.strictEqual((yield* check(log, file)).continues, 16_000)
+    assert.strictEqual(log.asked, bundles(16_000))
+  })
 
-    effect("continues where it stopped, also to a later checkpoint, and starts again after its end", function* () {
-      const file = newFile()
-      const log = yield* StaticLog.serve(all)
-      log.size = 15_500
-      log.refuse = (index) => index >= 58
-      assert.match((yield* Effect.flip(check(log, file))).message, /could not be read: it was answered 404/u)
-      assert.isTrue(existsSync(`${file}.walk`))
-      assert.isFalse(existsSync(file), "what was not walked to its end is not believed")
-      log.refuse = () => false
+  it("rejects a position of another walk", function* () {
+    const file = newFile()
+    const log = yield* StaticLog.serve(all)
+    log.refuse = (index) => index >= 58
+    yield* Effect.flip(check(log, file))
+    const place = JSON.parse(readFileSync(`${file}.walk`, "utf8"))
+    assert.strictEqual(place.size, 40 * 256)
+    log.refuse = () => false
+    const strange = [
+      "nonsense",
+      JSON.stringify({ ...place, vkey: "another" }),
+      JSON.stringify({ ...place, old: "a checkpoint" }),
+      JSON.stringify({ ...place, edge: ["ab"] }),
+    ]
+    for (const text of strange) {
+      const other = newFile()
+      writeFileSync(`${other}.walk`, text)
       log.asked = 0
-      log.size = 16_000
-      const { continues, from, size } = yield* check(log, file)
-      assert.deepStrictEqual([size, continues, from], [16_000, null, 40 * 256 + 1])
-      assert.strictEqual(log.asked, bundles(16_000) - 40, "the first 40 bundles were walked before")
-      assert.isFalse(existsSync(`${file}.walk`))
-      log.asked = 0
-      assert.strictEqual((yield* check(log, file)).continues, 16_000)
+      assert.strictEqual((yield* check(log, other)).size, 16_000)
       assert.strictEqual(log.asked, bundles(16_000))
-    })
+    }
+    // One that was changed leads to another root: it is forgotten, and the log is walked from its first entry.
+    const stale = JSON.stringify({ ...place, edge: place.edge.map((row: string) => row.replace(/^../u, "00")) })
+    writeFileSync(`${file}.walk`, stale)
+    log.asked = 0
+    const { from, size } = yield* check(log, file)
+    assert.deepStrictEqual([from, size, log.asked], [1, 16_000, 2 * bundles(16_000) - 40])
+    assert.isFalse(existsSync(`${file}.walk`))
+    // And a log that is broken is, from whichever place it was walked.
+    const third = newFile()
+    writeFileSync(`${third}.walk`, stale)
+    const forged = [...all]
+    forged[15_000] = concat(all[15_000] ?? new Uint8Array()).fill(0x61, 140, 141)
+    log.entries = forged
+    assert.match((yield* Effect.flip(check(log, third))).message, /^THE LOG IS BROKEN: entry 15001: /u)
+  })
 
-    effect("rejects a position of another walk", function* () {
-      const file = newFile()
-      const log = yield* StaticLog.serve(all)
-      log.refuse = (index) => index >= 58
-      yield* Effect.flip(check(log, file))
-      const place = JSON.parse(readFileSync(`${file}.walk`, "utf8"))
-      assert.strictEqual(place.size, 40 * 256)
-      log.refuse = () => false
-      const strange = [
-        "nonsense",
-        JSON.stringify({ ...place, vkey: "another" }),
-        JSON.stringify({ ...place, old: "a checkpoint" }),
-        JSON.stringify({ ...place, edge: ["ab"] }),
-      ]
-      for (const text of strange) {
-        const other = newFile()
-        writeFileSync(`${other}.walk`, text)
-        log.asked = 0
-        assert.strictEqual((yield* check(log, other)).size, 16_000)
-        assert.strictEqual(log.asked, bundles(16_000))
-      }
-      // One that was changed leads to another root: it is forgotten, and the log is walked from its first entry.
-      const stale = JSON.stringify({ ...place, edge: place.edge.map((row: string) => row.replace(/^../u, "00")) })
-      writeFileSync(`${file}.walk`, stale)
-      log.asked = 0
-      const { from, size } = yield* check(log, file)
-      assert.deepStrictEqual([from, size, log.asked], [1, 16_000, 2 * bundles(16_000) - 40])
-      assert.isFalse(existsSync(`${file}.walk`))
-      // And a log that is broken is, from whichever place it was walked.
-      const third = newFile()
-      writeFileSync(`${third}.walk`, stale)
-      const forged = [...all]
-      forged[15_000] = concat(all[15_000] ?? new Uint8Array()).fill(0x61, 140, 141)
-      log.entries = forged
-      assert.match((yield* Effect.flip(check(log, third))).message, /^THE LOG IS BROKEN: entry 15001: /u)
-    })
+  it("warns while only the server has named the key, and rejects a log that the policy omits", function* () {
+    const file = newFile()
+    const log = yield* StaticLog.serve(all.slice(0, 300))
+    const isItsOwnWord = (vkey: Option.Option<string>, policy?: typeof others) =>
+      Effect.map(check(log, file, vkey, policy), (one) => one.keyIsItsOwnWord)
+    const others = policyOf(`log ${renamed(signer.vkey, "another.example/log")}`)
+    assert.isTrue(yield* isItsOwnWord(Option.none()))
+    assert.isTrue(yield* isItsOwnWord(Option.none()), "that it was heard before makes it nobody else's")
+    for (const vkey of [Option.none<string>(), Option.some(signer.vkey)]) {
+      const refused = yield* Effect.flip(check(log, file, vkey, others))
+      assert.match(`${refused._tag}: ${refused.message}`, /^CheckFailed: .*The policy names other logs/u)
+    }
+    const mine = policyOf(`log ${signer.vkey}`, `log ${renamed(signer.vkey, "another.example/log")}`)
+    assert.isFalse(yield* isItsOwnWord(Option.none(), mine))
+    assert.isFalse(yield* isItsOwnWord(Option.none()), "and once it was named it stays so")
+    const moved = yield* Effect.flip(check(log, file, Option.some(renamed(signer.vkey, "new.example/log"))))
+    assert.match(moved.message, /announced a new log with a new key, name another file with --seen, or remove /u)
+  })
 
-    effect("warns while only the server has named the key, and rejects a log that the policy omits", function* () {
-      const file = newFile()
-      const log = yield* StaticLog.serve(all.slice(0, 300))
-      const isItsOwnWord = (vkey: Option.Option<string>, policy?: typeof others) =>
-        Effect.map(check(log, file, vkey, policy), (one) => one.keyIsItsOwnWord)
-      const others = policyOf(`log ${renamed(signer.vkey, "another.example/log")}`)
-      assert.isTrue(yield* isItsOwnWord(Option.none()))
-      assert.isTrue(yield* isItsOwnWord(Option.none()), "that it was heard before makes it nobody else's")
-      for (const vkey of [Option.none<string>(), Option.some(signer.vkey)]) {
-        const refused = yield* Effect.flip(check(log, file, vkey, others))
-        assert.match(`${refused._tag}: ${refused.message}`, /^CheckFailed: .*The policy names other logs/u)
-      }
-      const mine = policyOf(`log ${signer.vkey}`, `log ${renamed(signer.vkey, "another.example/log")}`)
-      assert.isFalse(yield* isItsOwnWord(Option.none(), mine))
-      assert.isFalse(yield* isItsOwnWord(Option.none()), "and once it was named it stays so")
-      const moved = yield* Effect.flip(check(log, file, Option.some(renamed(signer.vkey, "new.example/log"))))
-      assert.match(moved.message, /announced a new log with a new key, name another file with --seen, or remove /u)
-    })
+  it("finds a changed entry, tile and history, and a log that shrank", function* () {
+    const file = newFile()
+    const log = yield* StaticLog.serve(all)
+    log.size = 3_000
+    yield* check(log, file)
+    const broken = Effect.map(Effect.flip(check(log, file)), (error) => `${error._tag}: ${error.message}`)
+    log.size = 2_999
+    const beside = () => readdirSync(dirname(file)).filter((name) => name !== "seen.json")
+    assert.match(yield* broken, /^CheckFailed: .*it had 3000 stones at the last check and has 2999 now/u)
+    assert.deepStrictEqual(beside(), [], "an older checkpoint of the same log is no proof of anything")
 
-    effect("finds a changed entry, tile and history, and a log that shrank", function* () {
-      const file = newFile()
-      const log = yield* StaticLog.serve(all)
-      log.size = 3_000
-      yield* check(log, file)
-      const broken = Effect.map(Effect.flip(check(log, file)), (error) => `${error._tag}: ${error.message}`)
-      log.size = 2_999
-      const beside = () => readdirSync(dirname(file)).filter((name) => name !== "seen.json")
-      assert.match(yield* broken, /^CheckFailed: .*it had 3000 stones at the last check and has 2999 now/u)
-      assert.deepStrictEqual(beside(), [], "an older checkpoint of the same log is no proof of anything")
+    log.size = 4_000
+    const tile = log.log.tiles.get("0/3") ?? new Uint8Array()
+    log.log.tiles.set("0/3", Uint8Array.from(tile).fill(1, 5, 6))
+    assert.match(yield* broken, /^CheckFailed: .*tile\/0\/003 is not the hash of its entries/u)
+    log.log.tiles.set("0/3", tile)
 
-      log.size = 4_000
-      const tile = log.log.tiles.get("0/3") ?? new Uint8Array()
-      log.log.tiles.set("0/3", Uint8Array.from(tile).fill(1, 5, 6))
-      assert.match(yield* broken, /^CheckFailed: .*tile\/0\/003 is not the hash of its entries/u)
-      log.log.tiles.set("0/3", tile)
+    const forged = [...all]
+    forged[700] = concat(all[700] ?? new Uint8Array()).fill(0x61, 140, 141)
+    log.entries = forged
+    assert.match(yield* broken, /^CheckFailed: .*entry 701: /u)
 
-      const forged = [...all]
-      forged[700] = concat(all[700] ?? new Uint8Array()).fill(0x61, 140, 141)
-      log.entries = forged
-      assert.match(yield* broken, /^CheckFailed: .*entry 701: /u)
-
-      log.entries = StaticLog.entriesOf(5_000, (sequence) => (sequence > 2_990 ? "rewritten" : ""))
-      log.log = new MemoryLog().append(log.entries.map(leafOf))
-      const provedBy = Effect.fnUntraced(function* (size: number) {
-        log.size = size
-        const known = beside()
-        const message = yield* broken
-        const added = beside().find((name) => !known.includes(name)) ?? ""
-        assert.include(message, `Keep both signed checkpoints: ${file} and ${join(dirname(file), added)}.`)
-        const { text } = yield* Effect.tryPromise(() => fetch(`${log.base}/log/checkpoint`)).pipe(
-          Effect.flatMap((answer) =>
-            Effect.map(
-              Effect.tryPromise(() => answer.text()),
-              (text) => ({ text }),
-            ),
+    log.entries = StaticLog.entriesOf(5_000, (sequence) => (sequence > 2_990 ? "rewritten" : ""))
+    log.log = new MemoryLog().append(log.entries.map(leafOf))
+    const provedBy = Effect.fnUntraced(function* (size: number) {
+      log.size = size
+      const known = beside()
+      const message = yield* broken
+      const added = beside().find((name) => !known.includes(name)) ?? ""
+      assert.include(message, `Keep both signed checkpoints: ${file} and ${join(dirname(file), added)}.`)
+      const { text } = yield* Effect.tryPromise(() => fetch(`${log.base}/log/checkpoint`)).pipe(
+        Effect.flatMap((answer) =>
+          Effect.map(
+            Effect.tryPromise(() => answer.text()),
+            (text) => ({ text }),
           ),
-        )
-        assert.strictEqual(readFileSync(join(dirname(file), added), "utf8"), text)
-        return message
-      })
-      const before = readFileSync(file, "utf8")
-      assert.match(
-        yield* provedBy(4_500),
-        /^CheckFailed: .*its first 3000 stones are not those.*the history was rewritten/u,
+        ),
       )
-      // Without the tiles of the tree seen before, nothing leads from one root to the other.
-      assert.match(
-        yield* provedBy(2_995),
-        /^CommandFailure: NOT COMPARABLE: it had 3000 stones at the last check and has 2995 now\. .*nothing is proved either way/u,
-      )
-      const kept = beside()
-      yield* broken
-      assert.deepStrictEqual(beside(), kept, "who is shown the same again keeps it once")
-      assert.strictEqual(readFileSync(file, "utf8"), before)
-
-      log.entries = all
-      log.log = new MemoryLog().append(all.map(leafOf))
-      log.size = 4_500
-      assert.strictEqual((yield* check(log, file)).continues, 3_000)
+      assert.strictEqual(readFileSync(join(dirname(file), added), "utf8"), text)
+      return message
     })
+    const before = readFileSync(file, "utf8")
+    assert.match(
+      yield* provedBy(4_500),
+      /^CheckFailed: .*its first 3000 stones are not those.*the history was rewritten/u,
+    )
+    // Without the tiles of the tree seen before, nothing leads from one root to the other.
+    assert.match(
+      yield* provedBy(2_995),
+      /^CommandFailure: NOT COMPARABLE: it had 3000 stones at the last check and has 2995 now\. .*nothing is proved either way/u,
+    )
+    const kept = beside()
+    yield* broken
+    assert.deepStrictEqual(beside(), kept, "who is shown the same again keeps it once")
+    assert.strictEqual(readFileSync(file, "utf8"), before)
 
-    effect("that ends after a newer one keeps the newer position, and one that it cannot compare", function* () {
-      const file = newFile()
-      const seen = () => JSON.parse(readFileSync(file, "utf8"))
-      const log = yield* StaticLog.serve(all)
-      log.size = 3_000
-      const slow = { opened: yield* openIt(log, file, Option.none()), chain: chainOf(log) }
-      log.size = 4_000
-      yield* check(log, file)
-      const newer = seen()
-      assert.match(newer.checkpoint, /\n4000\n/u)
-      yield* verifyLog(slow.opened, slow.chain)
-      assert.deepStrictEqual(seen(), newer, "neither its size nor that its key was named goes back")
+    log.entries = all
+    log.log = new MemoryLog().append(all.map(leafOf))
+    log.size = 4_500
+    assert.strictEqual((yield* check(log, file)).continues, 3_000)
+  })
 
-      // And where the first to end has the smaller one, the larger is kept.
-      log.size = 5_000
-      const late = { opened: yield* openIt(log, file), chain: chainOf(log) }
-      log.size = 4_500
-      yield* check(log, file)
-      yield* verifyLog(late.opened, late.chain)
-      assert.match(seen().checkpoint, /\n5000\n/u)
+  it("that ends after a newer one keeps the newer position, and one that it cannot compare", function* () {
+    const file = newFile()
+    const seen = () => JSON.parse(readFileSync(file, "utf8"))
+    const log = yield* StaticLog.serve(all)
+    log.size = 3_000
+    const slow = { opened: yield* openIt(log, file, Option.none()), chain: chainOf(log) }
+    log.size = 4_000
+    yield* check(log, file)
+    const newer = seen()
+    assert.match(newer.checkpoint, /\n4000\n/u)
+    yield* verifyLog(slow.opened, slow.chain)
+    assert.deepStrictEqual(seen(), newer, "neither its size nor that its key was named goes back")
 
-      log.size = 6_000
-      const fork = { opened: yield* openIt(log, file), chain: chainOf(log) }
-      log.entries = StaticLog.entriesOf(7_000, (sequence) => (sequence > 5_500 ? "rewritten" : ""))
-      log.log = new MemoryLog().append(log.entries.map(leafOf))
-      log.size = 7_000
-      yield* check(log, file)
-      const forked = readFileSync(file, "utf8")
-      log.entries = all
-      log.log = new MemoryLog().append(all.map(leafOf))
-      const { _tag, message } = yield* Effect.flip(verifyLog(fork.opened, fork.chain))
-      assert.match(
-        `${_tag}: ${message}`,
-        /^CommandFailure: NOT COMPARABLE: another check has seen a checkpoint of 7000/u,
-      )
-      assert.strictEqual(readFileSync(file, "utf8"), forked)
-      const kept = readdirSync(dirname(file)).find((name) => name.endsWith(".checkpoint")) ?? ""
-      assert.include(message, join(dirname(file), kept))
-      assert.match(readFileSync(join(dirname(file), kept), "utf8"), /\n6000\n/u)
-      assert.deepStrictEqual(readdirSync(dirname(file)).toSorted(), ["seen.json", kept].toSorted(), "and nothing else")
-    })
-  },
-)
+    // And where the first to end has the smaller one, the larger is kept.
+    log.size = 5_000
+    const late = { opened: yield* openIt(log, file), chain: chainOf(log) }
+    log.size = 4_500
+    yield* check(log, file)
+    yield* verifyLog(late.opened, late.chain)
+    assert.match(seen().checkpoint, /\n5000\n/u)
+
+    log.size = 6_000
+    const fork = { opened: yield* openIt(log, file), chain: chainOf(log) }
+    log.entries = StaticLog.entriesOf(7_000, (sequence) => (sequence > 5_500 ? "rewritten" : ""))
+    log.log = new MemoryLog().append(log.entries.map(leafOf))
+    log.size = 7_000
+    yield* check(log, file)
+    const forked = readFileSync(file, "utf8")
+    log.entries = all
+    log.log = new MemoryLog().append(all.map(leafOf))
+    const { _tag, message } = yield* Effect.flip(verifyLog(fork.opened, fork.chain))
+    assert.match(`${_tag}: ${message}`, /^CommandFailure: NOT COMPARABLE: another check has seen a checkpoint of 7000/u)
+    assert.strictEqual(readFileSync(file, "utf8"), forked)
+    const kept = readdirSync(dirname(file)).find((name) => name.endsWith(".checkpoint")) ?? ""
+    assert.include(message, join(dirname(file), kept))
+    assert.match(readFileSync(join(dirname(file), kept), "utf8"), /\n6000\n/u)
+    assert.deepStrictEqual(readdirSync(dirname(file)).toSorted(), ["seen.json", kept].toSorted(), "and nothing else")
+  })
+})

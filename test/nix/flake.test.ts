@@ -1,14 +1,14 @@
 /** The flake as Nix evaluates it, without nixpkgs: its outputs, its lock for each system, its files, and its module. */
 import { createHash } from "node:crypto"
 import { spawnSync } from "node:child_process"
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { basename, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { patience } from "../lab/Patience.ts"
 import { serving } from "../../src/server/config/Table.ts"
 import { install } from "../tools/Install.ts"
 import { isHere, make, type Nix } from "./Nix.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const secrets = serving.filter(({ isSecret }) => isSecret).map(({ name }) => name)
 
@@ -127,7 +127,7 @@ describe.skipIf(!isHere)("the flake", () => {
     const phase: string = await evaluate("buildPhase")
     assert.match(phase, /npmRoot=test\/tools npmDeps=\/stand-in\/lock npmConfigHook\n[^]*npm run lint\n/u)
     const stamp = /^\s*\((?<line>cd test\/tools && .*)\)$/mu.exec(phase)?.groups?.["line"] ?? "false"
-    const folder = mkdtempSync(join(tmpdir(), "spirit-altar-tools-"))
+    const folder = newFolder()
     try {
       mkdirSync(join(folder, "test/tools/node_modules"), { recursive: true })
       for (const file of ["package.json", "package-lock.json"])
@@ -159,7 +159,7 @@ describe.skipIf(!isHere)("the flake", () => {
       const { name, version } = JSON.parse(text("package.json"))
       assert.deepInclude(named, { pname: name, version, npmConfigHook: "importNpmLock.npmConfigHook", env: {} })
       assert.deepStrictEqual(await evaluate("committed"), { SOURCE_COMMIT: "0123456789abcdef0123456789abcdef01234567" })
-      const folder = mkdtempSync(join(tmpdir(), "spirit-altar-source-"))
+      const folder = newFolder()
       try {
         for (const file of src.files) cpSync(file, join(folder, basename(file)), { recursive: true })
         symlinkSync(join(root, "node_modules"), join(folder, "node_modules"))

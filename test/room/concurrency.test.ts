@@ -28,8 +28,7 @@ const roomWith = Effect.fnUntraced(function* (url: string, count: number) {
 const at = (guest: RoomClient, url: string): RoomClient => ({ ...guest, url })
 
 suite("200 concurrent sends", processes, (it) => {
-  it("take consecutive numbers, 30 a minute, and evict the oldest", function* () {
-    const db = yield* SqlClient.SqlClient
+  it("take consecutive numbers, 30 a minute, and evict the oldest", function* ({ sql: db }) {
     const servers = yield* Servers
     const guest = yield* roomWith(servers[0], 35)
     const answers = yield* atOnce(servers, 200, (url, index) =>
@@ -103,8 +102,7 @@ suite("200 concurrent sends", processes, (it) => {
     }
   })
 
-  it("leave nothing in a room that is deleted concurrently", function* () {
-    const db = yield* SqlClient.SqlClient
+  it("leave nothing in a room that is deleted concurrently", function* ({ sql: db }) {
     const servers = yield* Servers
     const guest = yield* newRoom(servers[0])
     const answers = yield* atOnce(servers, 60, (url, index) =>

@@ -155,8 +155,9 @@ suite("of 200 concurrent requests,", processes, (it) => {
     }
   })
 
-  it("30 new messages a minute pass in one room, while replays continue and the senders' own limits stay", function* () {
-    const db = yield* SqlClient.SqlClient
+  it("30 new messages a minute pass in one room, while replays continue and the senders' own limits stay", function* ({
+    sql: db,
+  }) {
     const servers = yield* Servers
     const guest = yield* newRoom(servers[0])
     const began = performance.now()

@@ -6,8 +6,8 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { temporaryFolder } from "./Holder.ts"
 import { apart } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 interface Said {
   readonly pid?: number
@@ -49,7 +49,7 @@ const end = (child: ChildProcess, signal: NodeJS.Signals) =>
 
 apart("DataFolder", Layer.empty, (it) => {
   it("is held by exactly one of many concurrent starts, also after its holder was killed", function* () {
-    const dataDir = join(yield* temporaryFolder, "data")
+    const dataDir = join(newFolder(), "data")
     for (let round = 0; round < 2; round++) {
       const all = yield* Effect.all(
         Array.from({ length: 4 }, () => contend(dataDir)),
@@ -66,7 +66,7 @@ apart("DataFolder", Layer.empty, (it) => {
   })
 
   it("is free again once its holder has stopped", function* () {
-    const dataDir = join(yield* temporaryFolder, "data")
+    const dataDir = join(newFolder(), "data")
     const first = yield* contend(dataDir)
     assert.strictEqual((yield* contend(dataDir)).said.owner?.pid, first.said.pid)
     yield* end(first.child, "SIGINT")
@@ -74,14 +74,14 @@ apart("DataFolder", Layer.empty, (it) => {
   })
 
   it("is not considered held when it names this very process without a lock", function* () {
-    const dataDir = join(yield* temporaryFolder, "data")
+    const dataDir = join(newFolder(), "data")
     mkdirSync(dataDir)
     writeFileSync(join(dataDir, "sandbox.json"), JSON.stringify({ pid: process.pid, url }))
     assert.strictEqual((yield* contend(dataDir)).said.folder, dataDir)
   })
 
   it("is new for each fresh start, removed when it stops, and swept after a kill", function* () {
-    const dataDir = join(yield* temporaryFolder, "data")
+    const dataDir = join(newFolder(), "data")
     const holder = yield* contend(dataDir)
     const [one, two] = yield* Effect.all([contend(dataDir, "fresh"), contend(dataDir, "fresh")], {
       concurrency: "unbounded",

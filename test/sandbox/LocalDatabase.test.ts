@@ -5,8 +5,9 @@ import { assert } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { awaitGone, holdAndKill, isAlive, temporaryFolder } from "./Holder.ts"
+import { awaitGone, holdAndKill, isAlive } from "./Holder.ts"
 import { apart } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const pidOf = (dataDir: string) =>
   Number(readFileSync(join(dataDir, "cluster", "postmaster.pid"), "utf8").split("\n")[0])
@@ -22,7 +23,7 @@ const withSql = <A, E, R>(dataDir: string, use: (sql: PgClient.PgClient) => Effe
 
 apart("LocalDatabase", Layer.empty, (it) => {
   it("serves UTF8 and UTC, keeps its data over a restart, and leaves no process", function* () {
-    const dataDir = join(yield* temporaryFolder, "database")
+    const dataDir = join(newFolder(), "database")
     const pid = yield* withSql(dataDir, (sql) =>
       Effect.gen(function* () {
         const [row] = yield* sql<Record<string, string>>`SELECT
@@ -49,7 +50,7 @@ apart("LocalDatabase", Layer.empty, (it) => {
   })
 
   it("requires the password", function* () {
-    const dataDir = join(yield* temporaryFolder, "database")
+    const dataDir = join(newFolder(), "database")
     const error = yield* Effect.gen(function* () {
       const { url } = yield* LocalDatabase
       const wrong = Redacted.make(Redacted.value(url).replace(/postgres:[0-9a-f]+@/, "postgres:guess@"))
@@ -62,7 +63,7 @@ apart("LocalDatabase", Layer.empty, (it) => {
   })
 
   it("takes over the data folder of a killed process", function* () {
-    const dataDir = join(yield* temporaryFolder, "database")
+    const dataDir = join(newFolder(), "database")
     const orphan = yield* holdAndKill("database", dataDir, pidOf)
     const rows = yield* withSql(dataDir, (sql) => {
       assert.notStrictEqual(pidOf(dataDir), orphan)
@@ -73,7 +74,7 @@ apart("LocalDatabase", Layer.empty, (it) => {
   })
 
   it("ends another server on its data folder first", function* () {
-    const dataDir = join(yield* temporaryFolder, "database")
+    const dataDir = join(newFolder(), "database")
     yield* withSql(dataDir, (first) =>
       Effect.gen(function* () {
         const pid = pidOf(dataDir)

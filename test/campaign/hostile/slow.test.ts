@@ -6,6 +6,7 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import * as Listener from "../../../src/http/Listener.ts"
 import { patience } from "../../lab/Patience.ts"
+import { live } from "../../lab/Suites.ts"
 
 /** More than two kernels keep for one connection. */
 const long = new Uint8Array(64 * 1_048_576)
@@ -88,7 +89,7 @@ it("the deadlines and limits are those of the manual", () => {
 })
 
 describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
-  it.live("that stops reading its answer is disconnected after the quiet time", () =>
+  live("that stops reading its answer is disconnected after the quiet time", () =>
     Effect.gen(function* () {
       const port = yield* serving({ connections: 1, quiet: Duration.seconds(1) })
       const reader = yield* client(port)
@@ -102,7 +103,7 @@ describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
     }).pipe(Effect.scoped),
   )
 
-  it.live("that keeps reading gets its whole answer, however long it takes", () =>
+  live("that keeps reading gets its whole answer, however long it takes", () =>
     Effect.gen(function* () {
       const port = yield* serving({ quiet: Duration.seconds(10) })
       const reader = yield* client(port)
@@ -120,7 +121,7 @@ describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
     }).pipe(Effect.scoped),
   )
 
-  it.live.each([
+  live.each([
     { form: "of known length", header: "content-length: 100000", drop: "a" },
     { form: "in chunks", header: "transfer-encoding: chunked", drop: "1\r\na\r\n" },
   ])("that sends its body $form gets 408 after half a minute, however many bytes trickle in", ({ drop, header }) =>
@@ -134,7 +135,7 @@ describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
     }).pipe(Effect.scoped),
   )
 
-  it.live("that sends its head slowly gets 408 after ten seconds, however many bytes trickle in", () =>
+  live("that sends its head slowly gets 408 after ten seconds, however many bytes trickle in", () =>
     Effect.gen(function* () {
       const port = yield* serving({})
       const sender = yield* client(port)
@@ -145,7 +146,7 @@ describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
     }).pipe(Effect.scoped),
   )
 
-  it.live("that sends its second head slowly gets 408, too", () =>
+  live("that sends its second head slowly gets 408, too", () =>
     Effect.gen(function* () {
       const port = yield* serving({})
       const sender = yield* client(port)
@@ -155,7 +156,7 @@ describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
     }).pipe(Effect.scoped),
   )
 
-  it.live("that rests too long finds its connection closed", () =>
+  live("that rests too long finds its connection closed", () =>
     Effect.gen(function* () {
       const port = yield* serving({ rest: Duration.millis(10) })
       const rester = yield* client(port)
@@ -164,7 +165,7 @@ describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
     }).pipe(Effect.scoped),
   )
 
-  it.live("that sends nothing at all gets 408 after ten seconds", () =>
+  live("that sends nothing at all gets 408 after ten seconds", () =>
     Effect.gen(function* () {
       const port = yield* serving({})
       const silent = yield* client(port)
@@ -176,7 +177,7 @@ describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
 describe("a pipelining connection", { timeout: patience(60) }, () => {
   const ask = "GET /counted HTTP/1.1\r\nhost: a\r\n\r\n"
 
-  it.live("gets its answers to 32 requests", () =>
+  live("gets its answers to 32 requests", () =>
     Effect.gen(function* () {
       const port = yield* serving({})
       const sender = yield* client(port)
@@ -185,7 +186,7 @@ describe("a pipelining connection", { timeout: patience(60) }, () => {
     }).pipe(Effect.scoped),
   )
 
-  it.live("has no request started before the answer to the one before has left", () =>
+  live("has no request started before the answer to the one before has left", () =>
     Effect.gen(function* () {
       const port = yield* serving({})
       const reader = yield* client(port)
@@ -201,7 +202,7 @@ describe("a pipelining connection", { timeout: patience(60) }, () => {
     }).pipe(Effect.scoped),
   )
 
-  it.live("is closed above 32 requests, with no more than 32 started", () =>
+  live("is closed above 32 requests, with no more than 32 started", () =>
     Effect.gen(function* () {
       const port = yield* serving({})
       const sender = yield* client(port)
@@ -214,7 +215,7 @@ describe("a pipelining connection", { timeout: patience(60) }, () => {
     }).pipe(Effect.scoped),
   )
 
-  it.live.each([
+  live.each([
     { form: "without a host", strange: "GET /short HTTP/1.1\r\n\r\n", status: 400 },
     { form: "with an expectation", strange: "GET /short HTTP/1.1\r\nhost: a\r\nexpect: tea\r\n\r\n", status: 417 },
   ])("is closed when those beyond 32 are $form, which Node answers by itself", ({ status, strange }) =>
@@ -234,7 +235,7 @@ describe("a pipelining connection", { timeout: patience(60) }, () => {
 })
 
 describe("a request head above the limit", { timeout: patience(60) }, () => {
-  it.live("is rejected at 32 KB and its connection closed, and one below is served", () =>
+  live("is rejected at 32 KB and its connection closed, and one below is served", () =>
     Effect.gen(function* () {
       const port = yield* serving({})
       const head = (length: number) => `GET /short HTTP/1.1\r\nhost: a\r\nx: ${"x".repeat(length)}\r\n\r\n`
@@ -248,7 +249,7 @@ describe("a request head above the limit", { timeout: patience(60) }, () => {
 })
 
 describe("a flood of connections", { timeout: patience(60) }, () => {
-  it.live("gets the stated number of places, and a freed place is given again", () =>
+  live("gets the stated number of places, and a freed place is given again", () =>
     Effect.gen(function* () {
       const port = yield* serving({ connections: 8 })
       const ask = "GET /short HTTP/1.1\r\nhost: a\r\n\r\n"

@@ -51,7 +51,7 @@ const textOf = (node: Node | undefined): string => {
 /** A sentence of its own: a capital, five words, a full stop. */
 const isMessage = (text: string) => /^\p{Lu}[^\n]*\.$/u.test(text) && text.split(" ").length >= 5
 
-const tests = new Set(["it", "describe", "layer", "test"])
+const tests = new Set(["it", "describe", "layer", "test", "suite", "apart", "effect", "live", "journeys", "browser"])
 
 const reporting = (context: Context) => (node: Comment | Node, text: string) => {
   for (const { message, sentence } of faultsOf(text)) {
