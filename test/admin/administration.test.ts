@@ -185,7 +185,7 @@ suite("an operator", world(), (it) => {
     yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${id}::uuid`
     assert.include(stdout, `key       ${key}`)
     assert.match(stdout, /evidence {2}transaction 0x/u)
-    assert.match(stdout, /next look \d{4}-/u)
+    assert.match(stdout, /next inquiry \d{4}-/u)
     assert.match(stdout, /to do {5}It can still be paid until /u)
   })
 

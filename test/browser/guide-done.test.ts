@@ -41,7 +41,7 @@ guide("a completed payment", (it) => {
     await page.getByLabel("Why, if you like").fill("It looked at me.")
     await page.getByRole("button", { name: "Keep Slate Lynx for" }).click()
     await page.locator("#keeper blockquote", { hasText: "It looked at me." }).waitFor()
-    assert.strictEqual(await page.getByText("Nobody keeps this spirit yet.").count(), 0)
+    assert.strictEqual(await page.getByText("This spirit has no keeper yet.").count(), 0)
     assert.strictEqual(await settled(page).count(), 2)
     const ids = await page.locator("[id]").evaluateAll((all) => all.map(({ id }) => id))
     assert.strictEqual(new Set(ids).size, ids.length)

@@ -219,10 +219,10 @@ guide("the live field", (it) => {
     assert.isAtLeast(looked, 4)
     assert.isAtMost(looked, 7)
     await page.context().setOffline(true)
-    await page.getByText("You are offline. What you see").waitFor()
+    await page.getByText("You are offline. This page shows").waitFor()
     assert.strictEqual(await during(60_000), 0)
     await page.context().setOffline(false)
-    await page.getByText("You are offline. What you see").waitFor({ state: "hidden" })
+    await page.getByText("You are offline. This page shows").waitFor({ state: "hidden" })
     await page.route(
       (to) => to.pathname.startsWith("/api/"),
       (route) => route.abort("connectionrefused"),

@@ -45,7 +45,7 @@ guide("a newcomer", (it) => {
     assert.strictEqual(kinds.length, 4)
     for (const kind of kinds) assert.match(hint, new RegExp(`\\ban? ${kind} is `, "iu"))
     await page.goto(`${url}/witness/${stone.id}`)
-    assert.match(await page.locator(".text__over").innerText(), /promise: what somebody will keep/iu)
+    assert.match(await page.locator(".text__over").innerText(), /promise: something that its author will keep/iu)
   })
 
   it("is promised no reveal of a prayer: neither at its form, nor on its receipt, nor on its page", async ({

@@ -159,7 +159,7 @@ guide("a prayer that", (it) => {
           }),
     )
     await fundAndLay(page)
-    await page.getByText("What you signed is kept in this browser.").waitFor()
+    await page.getByText("Your signed payment is kept in this browser.").waitFor()
     await page.unrouteAll()
     await lay(page).click()
     await settled(page).waitFor()

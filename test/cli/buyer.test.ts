@@ -32,7 +32,7 @@ suite("spirit-altar", world(), (it) => {
       const bought = yield* at.run(order)
       assert.strictEqual(bought.code, 0, bought.stderr)
       assert.include(bought.stdout, "paid        $0.01, once")
-      assert.match(bought.stderr, /signed {6}\$0\.01 to 0x[0-9a-fA-F]{40}, kept before it is sent/u)
+      assert.match(bought.stderr, /signed {6}\$0\.01 to 0x[0-9a-fA-F]{40}, stored before it is sent/u)
       assert.notInclude(bought.stdout + bought.stderr, at.secret.slice(2))
       assert.notInclude(bought.stdout + bought.stderr, words)
       const again = yield* json(at, ...order)
@@ -96,7 +96,7 @@ suite("spirit-altar", world(), (it) => {
       assert.strictEqual(yield* spent(at), 0)
       const repeated = yield* at.run(order)
       assert.strictEqual(repeated.code, 0, repeated.stderr)
-      assert.include(repeated.stderr, "repeated    sending what was signed for this key before")
+      assert.include(repeated.stderr, "repeated    resending the payment signed for this key")
       assert.notInclude(repeated.stderr, "signed      ")
       assert.strictEqual(yield* spent(at), 1)
     },

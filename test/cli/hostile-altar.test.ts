@@ -35,7 +35,7 @@ suite("spirit-altar against a hostile altar", world(), (it) => {
       const { heard, url } = yield* sandbox({ ...terms, network: "eip155:1", fund: "http://127.0.0.1:9/" })
       const ended = yield* at.run(["witness", "--text", words, "--wallet", "wallet", "--url", url])
       assert.strictEqual(ended.code, 1)
-      assert.match(ended.stderr, /says something unknown at \/sandbox/u)
+      assert.match(ended.stderr, /gives an unknown answer at \/sandbox/u)
       assert.deepStrictEqual(heard, ["/sandbox"])
     },
     bound,

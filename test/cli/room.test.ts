@@ -64,7 +64,7 @@ suite("spirit-altar room", world(), (it) => {
       assert.match(link, token)
       const unknown = yield* at.run(["room", "read", "Day shift"])
       assert.strictEqual(unknown.code, 1)
-      assert.include(unknown.stderr, "This journal knows no room Day shift: give its invite link once.")
+      assert.include(unknown.stderr, "This journal has no room Day shift: give its invite link once.")
     },
     bound,
   )

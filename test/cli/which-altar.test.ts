@@ -81,7 +81,7 @@ describe("the altar of a command", () => {
         const at = yield* terminal
         const { code, stderr } = yield* at.run([...order, "--url", url])
         assert.strictEqual(code, 1)
-        assert.include(stderr, `${url} answers ${status} when it is asked whether it is a sandbox`)
+        assert.include(stderr, `${url} answers ${status} to the question whether it is a sandbox`)
         assert.include(stderr, "Nothing was signed, so nothing was charged.")
         assert.notInclude(stderr, "wallet      ")
         assert.deepStrictEqual(heard, ["/sandbox"])

@@ -55,7 +55,7 @@ describe("the configuration", () => {
     assert.deepStrictEqual(others, [])
     assert.deepStrictEqual(yield* problems(fine), [])
     assert.deepStrictEqual(yield* problems({ ...fine, CARD_PROFILE_ID: "profile" }), [
-      "Cards are configured by half: set CARD_SECRET_KEY and CARD_CHALLENGE_SECRET as well, or none of them.",
+      "The configuration of cards is incomplete: set CARD_SECRET_KEY and CARD_CHALLENGE_SECRET as well, or none of them.",
     ])
   })
 
@@ -73,9 +73,9 @@ describe("advice about the configuration", () => {
     assert.deepStrictEqual(
       adviceFor({ RELAYER_KEYS: "0xsecret", DATABSE_URL: "postgres://", SPIRIT_ALTAR_PORTS: "1" }),
       [
-        "RELAYER_KEYS is read by nobody: is RELAYER_KEY meant?",
-        "DATABSE_URL is read by nobody: is DATABASE_URL meant?",
-        "SPIRIT_ALTAR_PORTS is read by nobody: serve --help lists every variable.",
+        "RELAYER_KEYS is not used. Did you mean RELAYER_KEY?",
+        "DATABSE_URL is not used. Did you mean DATABASE_URL?",
+        "SPIRIT_ALTAR_PORTS is not used: serve --help lists every variable.",
       ],
     )
     assert.deepStrictEqual(adviceFor({ SPIRIT_ALTAR_URL: "http://altar", RELAYER_KEYS: "" }), [])

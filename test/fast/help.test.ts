@@ -49,7 +49,7 @@ describe("the help", () => {
       (yield* ask("log", "--help")) +
       (yield* ask("admin", "--help"))
     for (const command of commands) assert.match(help, new RegExp(`^ {2}${command.at(-1) ?? ""} +\\S`, "mu"))
-    assert.match(help, /Exit code 0 is success; 1 is trouble/u)
+    assert.match(help, /Exit code 0 is success; 1 is a failure/u)
     assert.match(yield* ask("buy", "--help"), /^ {2}witness .*^ {2}room /msu)
   })
 

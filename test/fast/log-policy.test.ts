@@ -144,7 +144,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<StopReason>>> = {
     "the first 20 stones of the log are not those that the checkpoint that the log witness watcher.example/w1 holds covers",
     "the first 20 stones of the log are not those that the checkpoint this server signed last covers",
   ],
-  "Compare log_checkpoints with a backup and with what readers hold:": [
+  "Compare log_checkpoints with a backup and with readers' copies:": [
     "the first 20 stones of the log are not those that the published checkpoint covers",
     "the checkpoint of 20 stones is not as signed",
     "the published checkpoint is not as this server's key would sign it",

@@ -204,6 +204,8 @@ suite(
       assert.deepStrictEqual(yield* lookAnew(watched, url), [])
       yield* TestClock.adjust("25 hours")
       for (const _ of [1, 2]) assert.deepStrictEqual(yield* lookAnew(watched, url), ["stale"])
+      signedAt = (yield* Clock.currentTimeMillis) / 1000 + 86_400 * 365
+      assert.deepStrictEqual(yield* lookAnew(watched, url), ["stale"], "a date in the future refreshes nothing")
       signedAt = (yield* Clock.currentTimeMillis) / 1000
       assert.deepStrictEqual(yield* lookAnew(watched, url), [], "its witness has signed it again")
       yield* TestClock.adjust("25 hours")

@@ -108,13 +108,13 @@ const node = (fault: NodeFault) => ({
   begin: Effect.map(Proxies, ({ rpc }) => void rpc.arm("*", fault)),
   end: Effect.flatMap(Proxies, ({ rpc }) => rpc.calm),
   message: /^The node .* does not answer/u,
-  paid: /^The payment network cannot be asked .* This request charged nothing\.$/u,
+  paid: /^The payment network is unreachable now\. .* This request charged nothing\.$/u,
 })
 const said = (fault: SupportFault) => ({
   settledBy: "facilitator" as const,
   begin: Effect.map(Proxies, ({ facilitator }) => void facilitator.arm(fault)),
   end: Effect.flatMap(Proxies, ({ facilitator }) => facilitator.calm),
-  message: /^The facilitator .* does not say .* send the same request again later\. This request charged nothing\.$/u,
+  message: /^The facilitator does not confirm .* Send the same request again later\. This request charged nothing\.$/u,
   told: { settlement: "failing" },
 })
 const pause = (reason: string | null) =>

@@ -113,7 +113,7 @@ apart("a new wallet that buys 24 keepers with 24 cents and empties itself", pati
     ])
     assert.match(
       String(codes.get("409 reconcile_required")?.[0]?.json["message"]),
-      /^A wallet may have 5 payments open here, as many again for each that it has paid, and 64 at most.*: this one may have 5 .* This request charged nothing\.$/u,
+      /^A wallet may have 5 payments in flight here, as many again for each that it has paid, and 64 at most\. .*The limit of this wallet is 5 now\. .* This request charged nothing\.$/u,
     )
     const held = wanted.filter((_, index) => answers[index]?.status === 202)
     const [one] = held
@@ -175,7 +175,7 @@ apart("a new wallet that buys 24 keepers with 24 cents and empties itself", pati
     yield* QueuedPayments.eventually("claimed", counted, ({ pending }) => pending === 1)
     assert.match(
       String((yield* Purchase.send(url, other)).json["message"]),
-      /or, where it has never paid, while such payments cost this server much gas: this one may have 1 /u,
+      /or, before its first payment, while such failures cost this server much gas\. The limit of this wallet is 1 now\./u,
     )
     yield* Purchase.mineAll
     assert.strictEqual((yield* Fiber.join(open)).status, 201)

@@ -78,7 +78,7 @@ apart("a late payment for a failed attempt", server, (it) => {
     assert.deepStrictEqual(yield* strays, [{ transaction }])
     const told = yield* Purchase.reconcile(url, purchase)
     assert.strictEqual(told.status, 402)
-    assert.include(String(told.json["message"]), `transaction ${transaction} paid us and is noted for the operator`)
+    assert.include(String(told.json["message"]), `transaction ${transaction} paid us and is recorded for the operator`)
 
     // The same payment under a new key has what it paid for.
     const key = newKey()

@@ -293,7 +293,7 @@ describe("a refund", { concurrent: true }, () => {
       yield* Refunds.becomes(bought.transaction, "REFUND_FAILED")
       const refused = yield* refund()
       assert.strictEqual(refused.code, 1)
-      assert.include(refused.stderr, "the nonce of its refund was used otherwise")
+      assert.include(refused.stderr, "the nonce of its refund was used elsewhere")
       assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
     }).pipe(Effect.provide(server)),
   )

@@ -57,7 +57,7 @@ export const recall = Effect.fn("WatchedLog.recall")(function* ({ file }: Watche
   if (!(yield* Effect.orElseSucceed(files.exists(file), () => false))) return Option.none<State>()
   return yield* Effect.mapError(
     Effect.asSome(Effect.flatMap(files.readFileString(file), Schema.decodeEffect(StateText))),
-    () => new CommandFailure({ message: `${file} is not what an earlier watch left there.` }),
+    () => new CommandFailure({ message: `${file} has an unknown format: an earlier watch did not write it.` }),
   )
 })
 
@@ -126,8 +126,9 @@ const keepFork = Effect.fnUntraced(function* ({ file }: Watched, notes: Readonly
   return `it signed two histories. Keep both checkpoints: ${kept.join(" and ")}. Remove ${file} to begin anew.`
 })
 
-const newestSignature = ({ cosigned }: Seen) =>
-  cosigned.ok ? Math.max(0, ...cosigned.cosignatures.map(({ seconds }) => seconds * 1000)) : 0
+/** A cosignature dated in the future must not keep a frozen log fresh. */
+const newestSignature = ({ cosigned }: Seen, now: number) =>
+  cosigned.ok ? Math.max(0, ...cosigned.cosignatures.map(({ seconds }) => seconds * 1000).filter((at) => at <= now)) : 0
 
 /** The alarms after a look. A fork stays for good; a look that told nothing ends none. */
 const settle = (
@@ -189,7 +190,7 @@ export const look = Effect.fn("WatchedLog.look")(function* (
   const shrunk = seen.relation === "shrunk" ? last.shrunk + 1 : 0
   const unsigned = seen.cosigned.ok ? 0 : last.unsigned + 1
   const grewAt = seen.relation === "grown" ? now : last.freshAt
-  const freshAt = isContinued ? Math.max(grewAt, Math.min(now, newestSignature(seen))) : last.freshAt
+  const freshAt = isContinued ? Math.max(grewAt, newestSignature(seen, now)) : last.freshAt
   if (seen.fork !== undefined && last.alarms.every(({ cause }) => cause !== "fork"))
     found.set("fork", yield* keepFork(watched, seen.fork))
   if (unproven >= patience)

@@ -36,10 +36,10 @@ const outcomeOf = (asked: Promise<Reply>): Promise<Outcome> =>
 const handIn = ({ body, key, path, payment }: Purchase) =>
   outcomeOf(send(fetch, { url: path, key, body }, payment ?? undefined))
 
-const kept = (purchase: Purchase, what = "What you signed is") =>
+const kept = (purchase: Purchase, what = "Your signed payment is") =>
   mayLeave(purchase)
     ? `${what} kept in this browser.`
-    : "This browser does not keep it, so what you signed is lost when you leave this page."
+    : "This browser does not keep it, so your signed payment is lost when you leave this page."
 
 const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
 
@@ -63,7 +63,7 @@ const concluded = async (purchase: Purchase, settlement: Settlement): Promise<Re
   return {
     tag: "open",
     isMisrecorded: true,
-    message: misrecorded(differences, kept(disputed, "What you signed and the altar's answer are")),
+    message: misrecorded(differences, kept(disputed, "Your signed payment and the altar's answer are")),
   }
 }
 
@@ -77,7 +77,7 @@ const refused = (purchase: Purchase, message: string): Result => {
   // The altar gave another answer before, perhaps in another tab: its word alone does not remove the evidence.
   const evident = pending().some(({ key, misrecorded: other }) => key === purchase.key && other !== undefined)
   if (evident || purchase.misrecorded !== undefined) {
-    const evidence = kept(purchase, "What you signed and the altar's answer are")
+    const evidence = kept(purchase, "Your signed payment and the altar's answer are")
     return { tag: "open", isMisrecorded: true, message: `${message} ${evidence}` }
   }
   // The words stay in the box unless the altar itself says that nothing was charged.
