@@ -15,5 +15,5 @@ export default Effect.gen(function* () {
     VALUES (2, 0, decode('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'hex'))`
   yield* sql`CREATE TABLE log_act_tiles (LIKE log_tiles INCLUDING ALL)`
   yield* sql`CREATE TABLE log_act_checkpoints (LIKE log_checkpoints INCLUDING ALL)`
-  yield* sql`ALTER TABLE acts ADD COLUMN log_sequence bigint CHECK (log_sequence > 0)`
+  yield* sql`ALTER TABLE acts ADD COLUMN log_sequence bigint`
 })

@@ -37,6 +37,9 @@ const entryOf = ({ parts }: Found) => {
   })
 }
 
+/** Old snapshots make each statement slow, so few statements place a long history. */
+const placedAtOnce = 4_096
+
 export const layer = Layer.effect(
   Entries,
   Effect.gen(function* () {
@@ -49,12 +52,15 @@ export const layer = Layer.effect(
       Effect.mapError(Effect.fromOption(entryOf(found)), () => broken(found.sequence, "has no first answer"))
 
     return Entries.of({
-      place: (limit) =>
-        store.atOnce(
+      place: Effect.gen(function* () {
+        // A lock is a write, which an idle log does not need.
+        if (!(yield* acts.isAnyWaiting)) return
+        yield* store.atOnce(
           Effect.flatMap(store.lockHead, (head) =>
-            Option.isNone(head) ? Effect.void : Effect.asVoid(acts.place(limit)),
+            Option.isNone(head) ? Effect.void : Effect.asVoid(acts.place(placedAtOnce)),
           ),
-        ),
+        )
+      }),
       segment: Effect.fnUntraced(function* (from, limit) {
         const rows = yield* segmentsOf(acts.segment(from, limit))
         const count = rows[0]?.count ?? 0

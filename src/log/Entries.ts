@@ -22,8 +22,8 @@ export interface Found {
 export class Entries extends Context.Service<
   Entries,
   {
-    /** Gives at most `limit` entries without a position the next ones. */
-    place(limit: number): Effect.Effect<void, SqlError.SqlError>
+    /** Gives many entries without a position the next ones. */
+    readonly place: Effect.Effect<void, SqlError.SqlError>
     /** At most `limit` entries from `from` on, without a gap, and the number of all. */
     segment(
       from: number,

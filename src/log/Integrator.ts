@@ -57,7 +57,7 @@ export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/
         const before = yield* store.head
         if (Option.isSome(before.stopped)) return yield* new LogStopped({ reason: before.stopped.value.reason })
         const { size } = before
-        yield* entries.place(batch)
+        yield* entries.place
         // Reads the last entry of the tree again: it must be unchanged, and the new entries must follow it.
         const { count, entries: found } = yield* entries.segment(Math.max(1, size), size === 0 ? batch : batch + 1)
         if (count < size) {

@@ -28,8 +28,8 @@ export class LastSigned extends Context.Service<
     remember: () => Effect.void,
   })
 
-  /** Stores the note in a file. */
-  static readonly file = (path: string) =>
+  /** Stores the note of the log of this origin in a file. */
+  static readonly file = (path: string, origin: string) =>
     Layer.effect(
       LastSigned,
       Effect.gen(function* () {
@@ -42,9 +42,9 @@ export class LastSigned extends Context.Service<
           if (!(yield* files.exists(path))) return Option.none<TreeHead>()
           const note = parseNote(yield* files.readFileString(path))
           const checkpoint = note instanceof Malformed ? note : parseCheckpoint(note.text)
-          return checkpoint instanceof Malformed
-            ? yield* lost(`is no checkpoint: ${checkpoint.message}`)
-            : Option.some<TreeHead>(checkpoint)
+          if (checkpoint instanceof Malformed) return yield* lost(`is no checkpoint: ${checkpoint.message}`)
+          if (checkpoint.origin !== origin) return yield* lost(`is of the log ${checkpoint.origin}, not of ${origin}`)
+          return Option.some<TreeHead>(checkpoint)
         }).pipe(Effect.catchTag("PlatformError", ({ message }) => lost(`cannot be read: ${message}`)))
 
         const remember = Effect.fn("LastSigned.remember")(
@@ -55,7 +55,7 @@ export class LastSigned extends Context.Service<
             const kept = yield* recall
             if (Option.isSome(kept) && kept.value.size > fresh.size) {
               return yield* lost(
-                `holds a checkpoint of ${kept.value.size} stones, and ${fresh.size} were to be signed: each server needs a file of its own`,
+                `holds a checkpoint of ${kept.value.size} entries, and ${fresh.size} were to be signed: each server needs a file of its own`,
               )
             }
             return yield* DurableFile.write(path, note)

@@ -19,6 +19,8 @@ import * as StoneEntries from "./StoneEntries.ts"
 import { WitnessPolicyInvalid, Witnesses } from "./Witnesses.ts"
 
 export interface LogConfig extends PublisherConfig {
+  /** The name of the log over all acts, where that is not the origin and `/acts`. */
+  readonly actsOrigin?: string
   /** The file for the last signed checkpoint, outside the database. */
   readonly checkpointFile: Option.Option<string>
   /** The policy file that names the log's witnesses. Without one none are asked. */
@@ -51,7 +53,7 @@ const logOf = (
 ) => {
   const lastSigned = Option.match(checkpointFile, {
     onNone: () => LastSigned.none,
-    onSome: (path) => LastSigned.file(path).pipe(Layer.provide(NodeFileSystem.layer)),
+    onSome: (path) => LastSigned.file(path, config.origin).pipe(Layer.provide(NodeFileSystem.layer)),
   })
   const witnesses = policyFile === undefined ? Witnesses.none : witnessesOf(policyFile, config.signer.vkey)
   return Layer.merge(
@@ -61,10 +63,10 @@ const logOf = (
 }
 
 /** The log over all acts: another origin, a key of its own and a checkpoint file of its own. */
-export const ofActs = ({ checkpointFile, origin, signer, ...config }: LogConfig): LogConfig => ({
+export const ofActs = ({ actsOrigin, checkpointFile, origin, signer, ...config }: LogConfig): LogConfig => ({
   ...config,
-  origin: `${origin}/acts`,
-  signer: signer.derived(`${origin}/acts`, "spirit-altar/log/acts/v1"),
+  origin: actsOrigin ?? `${origin}/acts`,
+  signer: signer.derived(actsOrigin ?? `${origin}/acts`, "spirit-altar/log/acts/v1"),
   checkpointFile: Option.map(checkpointFile, (path) => path + LogKind.acts.suffix),
 })
 
@@ -73,8 +75,8 @@ export const layer = (config: LogConfig | undefined) => {
   const stones = logOf(config, defaults, Rereading.layer).pipe(Layer.provide([StoneEntries.layer, LogStore.layer]))
   // An entry of an act is parsed and hashed out of its answer, which takes longer than a stone's.
   const acts = logOf(ofActs(config), { batch: 128 }, Rereading.every("10 seconds")).pipe(
-    Layer.provide(ActEntries.layer.pipe(Layer.provide(ActOrder.layer))),
+    Layer.provide(ActEntries.layer),
     Layer.provide(LogStore.layerOf(LogKind.acts)),
   )
-  return Layer.merge(stones, ActsLog.layer.pipe(Layer.provide(acts), Layer.fresh))
+  return Layer.merge(stones, ActsLog.layer.pipe(Layer.provide(acts), Layer.provide(ActOrder.layer), Layer.fresh))
 }

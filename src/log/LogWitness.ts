@@ -120,7 +120,7 @@ export const make = Effect.fnUntraced(function* (
         return yield* failed("it has signed no checkpoint of this log, so it confirms none")
       if (size > checkpoint.size) {
         return yield* failed(
-          `it says that it signed ${size} stones, which is more than the ${checkpoint.size} of this`,
+          `it says that it signed ${size} entries, which is more than the ${checkpoint.size} of this`,
           true,
         )
       }
@@ -158,7 +158,7 @@ export const make = Effect.fnUntraced(function* (
     const { response, text } = yield* post(addCheckpointText({ old: 0, hashes: [], note: empty }))
     const size = sizeIn(response, text)
     if (size !== undefined && size > 0) {
-      return yield* failed(`it signed ${size} stones, and shows no checkpoint of them`)
+      return yield* failed(`it signed ${size} entries, and shows no checkpoint of them`)
     }
     // It signs the empty log, holds it, does not know this log, or signs no empty one: nothing is there to contradict.
     if (size === 0 || [200, 404, 422].includes(response.status)) return Option.none<Checkpoint>()

@@ -7,6 +7,7 @@ import type { Health, LogHealth, Readiness } from "../../schema/Health.ts"
 import { modes } from "../../schema/room/Message.ts"
 import { Reveals } from "../altar/Reveals.ts"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
+import { ActsLog } from "../log/ActsLog.ts"
 import { Confirmation } from "../log/Confirmation.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { Lookup } from "../payments/ledger/Lookup.ts"
@@ -48,24 +49,31 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
     const reveals = yield* Reveals
     const published = yield* PublishedLog
     const confirmation = yield* Confirmation
+    const acts = yield* ActsLog
     const availability = yield* Availability
     const databaseClock = yield* DatabaseClock
     const enabled = terms._tag === "Ready"
 
-    /** Empty if this server has no log. */
-    const log = Effect.gen(function* () {
-      if (Option.isNone(published.identity)) return {}
-      const stopped = yield* found(published.stopped)
-      const waitsFor = Option.getOrNull(yield* confirmation.waitsFor)
+    const stateOf = Effect.fnUntraced(function* (
+      { stopped }: PublishedLog["Service"],
+      waits: Confirmation["Service"]["waitsFor"],
+    ) {
+      const waitsFor = Option.getOrNull(yield* waits)
       const state = waitsFor === null ? "running" : "waiting"
-      return {
-        log: Result.match(stopped, {
-          onFailure: (): LogHealth => ({ state: "unknown", waitsFor: null }),
-          onSuccess: (reason): LogHealth =>
-            Option.isSome(reason) ? { state: "stopped", waitsFor: null } : { state, waitsFor },
-        }),
-      }
+      return Result.match(yield* found(stopped), {
+        onFailure: (): LogHealth => ({ state: "unknown", waitsFor: null }),
+        onSuccess: (reason): LogHealth =>
+          Option.isSome(reason) ? { state: "stopped", waitsFor: null } : { state, waitsFor },
+      })
     })
+
+    /** Empty if this server has no log. */
+    const logs = Option.isNone(published.identity)
+      ? Effect.succeed({})
+      : Effect.all(
+          { log: stateOf(published, confirmation.waitsFor), actsLog: stateOf(acts.log, acts.waitsFor) },
+          { concurrency: "unbounded" },
+        )
 
     const health = Effect.gen(function* () {
       const [head, words, pending, lost, time, { isPaused, obstacle, settlement }, logPart] = yield* Effect.all(
@@ -76,7 +84,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
           found(attempts.lost),
           found(databaseClock.now),
           availability.state,
-          log,
+          logs,
         ],
         { concurrency: "unbounded" },
       )
@@ -121,7 +129,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
           found(attempts.pending),
           found(databaseClock.now),
           toSell ? Effect.asSome(availability.state) : Effect.succeedNone,
-          log,
+          logs,
         ],
         { concurrency: "unbounded" },
       )

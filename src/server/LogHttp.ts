@@ -16,7 +16,7 @@ import { PublishedLog } from "../log/PublishedLog.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 
 /** The reads of one log; `noun` names an entry, and `url` is where its files are. */
-const readsOf = ({ log, waitsFor }: ActsLog["Service"], noun: "stone" | "act", url: string) => {
+const readsOf = ({ log, waitsFor }: Omit<ActsLog["Service"], "total">, noun: "stone" | "act", url: string) => {
   const state = Effect.gen(function* () {
     if (Option.isSome(yield* log.stopped)) return "stopped"
     return Option.isSome(yield* waitsFor) ? "waiting" : "running"

@@ -2,6 +2,7 @@
 import { performance } from "node:perf_hooks"
 import { Clock, Effect, Layer, Metric, Option, Record, Schedule } from "effect"
 import { WitnessChain } from "../altar/witness/WitnessChain.ts"
+import { ActsLog } from "../log/ActsLog.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { Availability } from "../payments/Availability.ts"
 import { AttemptCounts } from "../payments/ledger/AttemptCounts.ts"
@@ -47,11 +48,16 @@ const nodes = {
 const chains = {
   head: gauge("altar.chain.head", "Position of the newest stone."),
   whole: gauge("altar.chain.whole", "1 while the newest link hashes, else 0."),
-  logLag: gauge("altar.log.lag", "Stones that no published checkpoint covers yet."),
-  uncoveredAge: gauge("altar.log.uncovered.age", "Observed age of the oldest of these.", "s"),
-  logAge: gauge("altar.log.checkpoint.age", "Age of the newest checkpoint.", "s"),
-  logRunning: gauge("altar.log.running", "1 while the transparency log runs, 0 while it is stopped."),
 }
+
+const logs = {
+  lag: gauge("altar.log.lag", "Entries of a log that no published checkpoint covers yet."),
+  uncoveredAge: gauge("altar.log.uncovered.age", "Observed age of the oldest of these.", "s"),
+  checkpointAge: gauge("altar.log.checkpoint.age", "Age of the newest checkpoint.", "s"),
+  running: gauge("altar.log.running", "1 while a log runs, 0 while it is stopped."),
+}
+
+const gaugesOf = (log: "stones" | "acts") => Record.map(logs, (one) => Metric.withAttributes(one, { log }))
 
 const processes = {
   memory: gauge("process.memory.usage", "Resident memory of this server.", "By"),
@@ -107,9 +113,9 @@ export const layer = Layer.effectDiscard(
     const clock = yield* DatabaseClock
     const chain = yield* WitnessChain
     const log = yield* PublishedLog
+    const acts = yield* ActsLog
     let lastBalance: bigint | undefined
     const minedStands = standing()
-    const coverStands = standing()
     let busy = performance.eventLoopUtilization()
 
     const askNode = Effect.gen(function* () {
@@ -124,10 +130,12 @@ export const layer = Layer.effectDiscard(
       return { ...seen, balance: etherOf(balanceWei), waiting, unminedAge: yield* minedStands(mined, waiting > 0) }
     })
 
-    const askLog = Effect.fnUntraced(
-      function* (sequence: number) {
+    const askLog = (log: PublishedLog["Service"], total: Effect.Effect<number>) => {
+      const coverStands = standing()
+      return Effect.gen(function* () {
         if (Option.isNone(log.identity)) return {}
-        const logRunning = bit(Option.isNone(yield* log.stopped))
+        const running = bit(Option.isNone(yield* log.stopped))
+        const sequence = yield* total
         // Before the first checkpoint nothing is covered, which is no fault of the chain.
         const published = yield* Effect.catchTag(
           Effect.asSome(log.checkpoint),
@@ -136,18 +144,15 @@ export const layer = Layer.effectDiscard(
         )
         const size = Option.match(published, { onNone: () => 0, onSome: (one) => one.size })
         const uncoveredAge = yield* coverStands(size, sequence > size)
-        const found = { logRunning, logLag: Math.max(0, sequence - size), uncoveredAge }
+        const found = { running, lag: Math.max(0, sequence - size), uncoveredAge }
         if (Option.isNone(published)) return found
         const age = (yield* Clock.currentTimeMillis) - published.value.at.getTime()
-        return { ...found, logAge: age / 1000 }
-      },
-      Effect.catchTag("LogStopped", () => Effect.succeed({ logRunning: 0 })),
-    )
+        return { ...found, checkpointAge: age / 1000 }
+      }).pipe(Effect.catchTag("LogStopped", () => Effect.succeed({ running: 0 })))
+    }
 
     const askChains = chain.head.pipe(
-      Effect.flatMap(({ sequence }) =>
-        Effect.map(askLog(sequence), (found) => ({ head: sequence, whole: 1, ...found })),
-      ),
+      Effect.map(({ sequence }) => ({ head: sequence, whole: 1 })),
       Effect.catchTag("ChainBroken", () => Effect.succeed({ whole: 0 })),
     )
 
@@ -177,6 +182,8 @@ export const layer = Layer.effectDiscard(
         ),
         showing(nodes, askNode, { up: 0 }),
         showing(chains, askChains),
+        showing(gaugesOf("stones"), askLog(log, Effect.orDie(Effect.map(chain.head, ({ sequence }) => sequence)))),
+        showing(gaugesOf("acts"), askLog(acts.log, Effect.orDie(acts.total))),
         showing(processes, askProcess),
       ],
       { concurrency: "unbounded", discard: true },

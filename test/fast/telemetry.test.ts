@@ -8,6 +8,7 @@ import { ServiceGroup } from "../../schema/Health.ts"
 import { genesis } from "../../schema/altar/ChainCheck.ts"
 import { Reveals } from "../../src/altar/Reveals.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
+import { ActsLog } from "../../src/log/ActsLog.ts"
 import { Confirmation } from "../../src/log/Confirmation.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { Availability } from "../../src/payments/Availability.ts"
@@ -40,6 +41,7 @@ const looks = Effect.fnUntraced(function* (path: string) {
     }),
     Layer.mock(DatabaseClock, { now: Effect.succeed({ millis: 0, aheadMillis: 0 }) }),
     PaymentTerms.notConfigured([]),
+    ActsLog.none,
   )
   const { handler } = yield* Effect.acquireRelease(
     Effect.sync(() =>

@@ -56,6 +56,8 @@ suite("a server with a log over all acts", fixture, (it) => {
   })
 
   it("shows its state, and its files below /log/acts/", function* ({ url }) {
+    const health = yield* ask(`${url}/api/health`)
+    assert.deepStrictEqual(health.json["actsLog"], { state: "running", waitsFor: null })
     const status = yield* ask(`${url}/api/acts/log`)
     assert.deepInclude(status.json, { ok: true, origin: `${origin}/acts`, vkey, url: `${url}/log/acts/` })
     assert.strictEqual(status.json["state"], "running")

@@ -8,7 +8,17 @@ import { SqlClient } from "effect/sql"
 import { Confirmation } from "../../src/log/Confirmation.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { cosignerOf, ownWitness, policyOf, witnessesOf } from "../lab/log/Witnesses.ts"
-import { forget, grow, layer as world, newest, publish, server, stopReason, stored } from "../lab/log/LogFixture.ts"
+import {
+  forget,
+  grow,
+  layer as world,
+  newest,
+  origin,
+  publish,
+  server,
+  stopReason,
+  stored,
+} from "../lab/log/LogFixture.ts"
 import { onOwnClock, pass } from "../lab/Clock.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
@@ -18,7 +28,7 @@ type Named = Parameters<typeof policyOf>[0][number]
 const start = (witnesses: ReadonlyArray<Named>, file?: string) =>
   server(
     256,
-    file === undefined ? LastSigned.none : LastSigned.file(file).pipe(Layer.provide(NodeFileSystem.layer)),
+    file === undefined ? LastSigned.none : LastSigned.file(file, origin).pipe(Layer.provide(NodeFileSystem.layer)),
     undefined,
     witnessesOf(policyOf(witnesses, witnesses.length === 0 ? "none" : "any")),
   )
@@ -139,6 +149,8 @@ suite("a log after a restart", onOwnClock(world), (it) => {
         yield* waitsFor,
         Option.some(`LOG_CHECKPOINT_FILE, which covers ${old.size}, to confirm the checkpoint of size ${size}`),
       )
+      writeFileSync(file, note.replace(origin, "other.example/log"))
+      assert.include(`${yield* Effect.flip(publish)}`, `is of the log other.example/log, not of ${origin}`)
       writeFileSync(file, note)
       assert.isTrue(yield* publish)
     }).pipe(Effect.provide(start([], file)))

@@ -186,7 +186,7 @@ suite("the publisher", world, (it) => {
 
   it("stays stopped after a backup was restored, which its checkpoint file reveals", function* () {
     const file = join(newFolder(), "checkpoint")
-    const lastSigned = LastSigned.file(file).pipe(Layer.provide(NodeFileSystem.layer))
+    const lastSigned = LastSigned.file(file, origin).pipe(Layer.provide(NodeFileSystem.layer))
     const withFile = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, server(256, lastSigned))
     writeFileSync(file, (yield* once(newest)).note)
     yield* withFile(Effect.andThen(grow(10), publish))

@@ -106,7 +106,7 @@ apart("metrics", stage, (it) => {
     assert.strictEqual(valueOf("altar_payment_duration_seconds_count", { state: "settled" }), 2)
     assert.strictEqual(valueOf("altar_chain_head", {}), 2)
     assert.strictEqual(valueOf("altar_database_up", {}), 1)
-    assert.strictEqual(valueOf("altar_log_running", {}), 1)
+    for (const log of ["stones", "acts"]) assert.strictEqual(valueOf("altar_log_running", { log }), 1, log)
     assert.strictEqual(valueOf("altar_rpc_up", {}), 1)
     assert.strictEqual(valueOf("altar_sales_paused", {}), 0)
     assert.strictEqual(valueOf("altar_payments_taken", {}), 1)

@@ -41,8 +41,14 @@ const ageOf = (at: Date, now: number) => {
   return seconds < 120 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`
 }
 
+/** What a new log needs. The log over the acts ends without the log over the stones. */
+const renewal = {
+  stone: "empty log_ tables, no LOG_CHECKPOINT_FILE, another LOG_ORIGIN and a new key",
+  act: "empty tables log_act_tiles and log_act_checkpoints, row 2 of log_head as migration 0033 made it, no file LOG_CHECKPOINT_FILE-acts and another LOG_ACTS_ORIGIN",
+}
+
 const adviceFor = (kind: LogKind): Readonly<Record<InspectionTarget, string>> => ({
-  backup: `Do not resume as it is: ${kind.noun}s that were signed are missing here. Restore the newest backup. If they are lost for good, the log has ended: announce a new one with empty log_ tables, no LOG_CHECKPOINT_FILE, another LOG_ORIGIN and a new key.`,
+  backup: `Do not resume as it is: ${kind.noun}s that were signed are missing here. Restore the newest backup. If they are lost for good, the log has ended: announce a new one with ${renewal[kind.noun]}.`,
   checkpoints: `Compare ${kind.checkpoints} with a backup and with readers' copies: another program wrote to the table, or the key was changed under the same origin. Restore the rows, then resume.`,
   tiles: `Another program wrote to ${kind.tiles}: restore the rows from a backup, then resume.`,
   sources: `Another program wrote to ${kind.sources}: restore the rows from a backup, then resume.`,
@@ -72,9 +78,12 @@ const showStatus = Effect.gen(function* () {
   yield* Console.log(`checkpoint  ${published}`)
   if (Option.isNone(head.stopped)) return yield* Console.log("state       running")
   const { at, reason } = head.stopped.value
-  yield* Console.log(`state       stopped ${ageOf(at, now)}; stones are still sold`)
+  yield* Console.log(`state       stopped ${ageOf(at, now)}; sales go on`)
   return yield* new CommandFailure({ message: `The log is stopped: ${reason}.\n${adviceOn(reason, store.kind)}` })
 })
+
+/** The first line of a checkpoint. */
+const originIn = (note: string) => note.slice(0, note.indexOf("\n"))
 
 /** Adopts the newest checkpoint of the database as this server's own; `root` is the one that readers hold. */
 const keep = Effect.fnUntraced(function* (root: string) {
@@ -94,7 +103,7 @@ const keep = Effect.fnUntraced(function* (root: string) {
     })
   }
   yield* Effect.flatMap(LastSigned, ({ remember }) => remember(newest.value.note)).pipe(
-    Effect.provide(LastSigned.file(path.value).pipe(Layer.provide(NodeFileSystem.layer))),
+    Effect.provide(LastSigned.file(path.value, originIn(newest.value.note)).pipe(Layer.provide(NodeFileSystem.layer))),
     Effect.catchTag("LastSignedLost", ({ message }) => new CommandFailure({ message })),
   )
   yield* Console.log(

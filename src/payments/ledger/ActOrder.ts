@@ -9,6 +9,7 @@ import { settledActs } from "./LedgerSql.ts"
 const row = part`a.log_sequence AS sequence, ARRAY[a.id::text, p.answer, p.payment_response] AS parts`
 
 const totalsOf = rowsOf("acts", Schema.Struct({ total: Whole }))
+const waitingOf = rowsOf("acts", Schema.Struct({ isWaiting: Schema.Boolean }))
 
 export class ActOrder extends Context.Service<ActOrder>()("spirit-altar/payments/ledger/ActOrder", {
   make: Effect.map(SqlClient.SqlClient, (sql) => ({
@@ -23,8 +24,18 @@ export class ActOrder extends Context.Service<ActOrder>()("spirit-altar/payments
       )
       UPDATE acts a SET log_sequence = w.turn + (SELECT COALESCE(max(log_sequence), 0) FROM acts)
       FROM waiting w WHERE a.id = w.id`,
-    /** The number of settled acts. */
-    total: Effect.map(totalsOf(sql`SELECT count(*) AS total FROM acts`), ([found]) => found?.total ?? 0),
+    /** Whether an act has no position yet. */
+    isAnyWaiting: Effect.map(
+      waitingOf(sql`SELECT EXISTS (SELECT 1 FROM acts WHERE log_sequence IS NULL) AS "isWaiting"`),
+      ([found]) => found?.isWaiting === true,
+    ),
+    /** The number of settled acts, by two indexes. */
+    total: Effect.map(
+      totalsOf(sql`
+        SELECT COALESCE((SELECT max(log_sequence) FROM acts), 0)
+          + (SELECT count(*) FROM acts WHERE log_sequence IS NULL) AS total`),
+      ([found]) => found?.total ?? 0,
+    ),
     /** Statements of rows with `sequence` and `parts`: the id, the text of the first answer and its header. */
     one: (id: string) => sql`SELECT ${row} FROM ${settledActs} WHERE a.id = ${id}::uuid`,
     /** `count` is the number of all positions. */

@@ -148,7 +148,14 @@ const logSigner = Config.flatMap(Table.log.key, (key) =>
 const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
   Config.flatMap(
     Config.all({ ...Table.log, signer: logSigner }),
-    ({ checkpointFile, origin: named, policyFile, publishSeconds, signer }): Config.Config<LogConfig | undefined> => {
+    ({
+      actsOrigin,
+      checkpointFile,
+      origin: named,
+      policyFile,
+      publishSeconds,
+      signer,
+    }): Config.Config<LogConfig | undefined> => {
       if (signer === undefined) return Config.succeed(undefined)
       const origin = Option.getOrElse(named, () => originOf(publicUrl))
       return signer.name === origin
@@ -157,6 +164,7 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
             origin,
             checkpointFile,
             publishSeconds: Option.getOrElse(publishSeconds, () => 10),
+            ...Option.match(actsOrigin, { onNone: () => ({}), onSome: (name) => ({ actsOrigin: name }) }),
             ...Option.match(policyFile, { onNone: () => ({}), onSome: (file) => ({ policyFile: file }) }),
           })
         : refused(

@@ -75,6 +75,9 @@ export const log = {
   origin: optional("LOG_ORIGIN", Kinds.text("the name of a log"), {
     says: "The permanent name of the log and of its key: by default the host of PUBLIC_URL, and /log.",
   }),
+  actsOrigin: optional("LOG_ACTS_ORIGIN", Kinds.text("the name of a log"), {
+    says: "The permanent name of the log over all acts: by default LOG_ORIGIN and /acts.",
+  }),
   checkpointFile: optional("LOG_CHECKPOINT_FILE", Kinds.text("the path of a file"), {
     says: "A file for the last signed checkpoint, outside the database, so that a restored database causes no fork.",
   }),
