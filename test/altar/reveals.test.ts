@@ -161,7 +161,7 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
     assert.strictEqual(yield* read(`/api/witness/${hidden.stone}`), shown)
   })
 
-  it("are hidden by a salt that is a link, and not by one that is as random as a wallet", function* () {
+  it("are hidden when their salt is a link, and shown when it is random hexadecimal", function* () {
     const words = { stone: "Look at my salt.", candle: "And at mine.", light: "And here." }
     const advert = yield* opened(words, "buy at https://altar.example")
     for (const path of new Set(Object.values(placesOf(advert)).flat()))

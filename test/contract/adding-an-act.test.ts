@@ -152,7 +152,7 @@ suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(actTex
     assert.include((yield* ask(`${url}/docs`)).text, "ringBell")
   })
 
-  it("has a kit that pays", function* ({ url }) {
+  it("has a buy_kit answer that pays", function* ({ url }) {
     const mcp = yield* connect(`${url}/mcp`)
     const kit = yield* call(mcp, "buy_kit", { action: "ringBell", spirit: "rain-crow", tone: "high" })
     assert.isFalse(kit.isError, kit.text)

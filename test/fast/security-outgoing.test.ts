@@ -42,7 +42,7 @@ describe("a connection to another machine", () => {
     assert.deepStrictEqual(sources.filter((file) => opens.test(codeOf(file))).sort(), Object.keys(mayAsk).sort())
   })
 
-  it("is opened without following redirects, where its kind would", () => {
+  it("is opened with redirects switched off", () => {
     // Each call of these, up to its end; undici's own requests follow none.
     const calls = sources
       .filter((file) => !file.startsWith("src/sandbox/"))

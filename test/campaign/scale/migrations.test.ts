@@ -102,7 +102,7 @@ describe("migrations", () => {
     )
   })
 
-  live("are left to the next server by one that fails in the middle", function* () {
+  live("continue on the next server after one failed in the middle", function* () {
     const url = yield* empty
     const [begun, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
     const table = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`CREATE TABLE one (id int)`))
