@@ -1,4 +1,4 @@
-/** What an operator does by hand: commands against the database, seen through the server that runs beside them. */
+/** An operator's manual actions: commands against the database, seen through the server that runs beside them. */
 import { createHash } from "node:crypto"
 import { userInfo } from "node:os"
 import { assert } from "@effect/vitest"
@@ -44,7 +44,7 @@ suite("an operator", world(), (it) => {
     assert.deepStrictEqual(Object.keys(hidden.record), Object.keys(before.record))
     assert.strictEqual(hidden.record.transaction, before.record.transaction)
     assert.notInclude((yield* ask(`${url}/api/spirits`)).text, "Wren")
-    // Who paid and has the key reads the first answer for ever.
+    // The payer can read the first answer for ever with its key.
     const again = yield* ask(kept.url, post(kept.body, kept.headers))
     assert.strictEqual(again.text, kept.answer.text.replace(/false\}$/u, "true}"))
 

@@ -1,4 +1,4 @@
-/** While nobody knows how a payment ended the buyer waits and asks; it never signs again, and only evidence ends it. */
+/** While the outcome of a payment is unknown, the buyer waits and asks; it never signs again, and only evidence ends it. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { Progress } from "../../src/buyer/index.ts"

@@ -28,7 +28,7 @@ it("the guide to a new act shows the endpoint, the behaviour and the text that a
   )
   assert.include(own, endpoint)
   assert.include(own, told)
-  // What a record writes stands there as a comment.
+  // The guide has a comment in place of the record's statement.
   const [shown = ""] = behaviour.split("// one INSERT")
   assert.include(own, shown.replace("const act =", "return"))
 })

@@ -53,7 +53,7 @@ apart("a server that is told to stop", stage, (it) => {
     const id = /\r\nx-request-id: (\S+)/iu.exec(refusal)?.[1] ?? "no id"
     yield* server.says(id)
     yield* server.signal("SIGTERM")
-    // Whoever is served before the signal arrives is served; from the first refusal on, everybody is refused.
+    // A request before the signal is answered normally; from the first refusal on, everybody is refused.
     let refused = ""
     while (!refused.startsWith("HTTP/1.1 503")) {
       const fresh = yield* openConnection(server.port)
@@ -74,7 +74,7 @@ apart("a server that is told to stop", stage, (it) => {
     const { buying, purchase, rpc, server, trap } = yield* selling
     yield* Fiber.interrupt(buying)
     yield* server.signal("SIGTERM")
-    // Nobody listens and nobody is answered: only the settlement itself holds the server.
+    // The port is closed: only the settlement itself holds the server.
     yield* Effect.sleep("1 second")
     yield* rpc.calm
     yield* trap.release

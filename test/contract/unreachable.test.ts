@@ -14,7 +14,7 @@ import { suite } from "../lab/Suites.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
 
-/** From now on, whoever asks at this port reaches the database. */
+/** From now on, connections to this port reach the database. */
 const forward = (port: number, to: URL) =>
   Effect.acquireRelease(
     Effect.callback<ReturnType<typeof createServer>>((resume) => {
@@ -48,7 +48,7 @@ const serves = Effect.fnUntraced(function* (server: ServerProcess.ServerProcess)
   yield* stops(server)
 })
 
-/** The status, or null where nobody listens yet; a request that is accepted and never answered never ends. */
+/** The status, or null while the port is closed; a request that is accepted and never answered never ends. */
 const knock = (url: string) =>
   Effect.callback<number | null>((resume) => {
     const sent = request(`${url}/api/health`, { agent: false }, (response) => {

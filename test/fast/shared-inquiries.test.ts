@@ -1,4 +1,4 @@
-/** Clients who ask how an attempt ended: they share one look at it, and nobody has another one made too soon. */
+/** Clients who ask how an attempt ended: they share one inquiry about it, and none causes another one too soon. */
 import { assert, describe } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"

@@ -57,7 +57,7 @@ describe("a client that disconnects during settlement", { concurrent: true }, ()
           settledBy === "relayer" ? rpc.arm("eth_sendRawTransaction", "holdBefore") : facilitator.arm("holdBefore")
         const request = yield* Purchase.sendInto(trap, url, purchase)
         yield* Fiber.interrupt(request)
-        // Time for the server to see that nobody listens any more.
+        // Time for the server to see that the client disconnected.
         yield* Effect.sleep("100 millis")
         yield* trap.release
         yield* Purchase.ended(purchase)

@@ -172,7 +172,7 @@ apart("an authorization that paid us and has no attempt", proxiedServer("relayer
       const purchase = yield* prepareUntil(url, String(validBefore))
       const transaction = yield* ThirdParty.broadcast(purchase)
       if (isAwaited) yield* untilOver(validBefore)
-      // What is taken back has not paid: nothing is noted before that is impossible.
+      // An orphaned transfer has not paid: nothing is noted before that is impossible.
       assertUntold(yield* Purchase.send(url, purchase))
       assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
       yield* Purchase.mine(4)
