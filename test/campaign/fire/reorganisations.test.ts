@@ -1,4 +1,4 @@
-/** Reorganisations of a campaign's chain: whatever strikes at once, its final block stays, or the campaign says that it is at fault. */
+/** Reorganisations of a campaign's chain: under any concurrent strikes its final block stays, or the campaign reports its own fault. */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { blockSeconds, chain, type Chain } from "../../lab/OwnChain.ts"
 import { CampaignFault, reorganiser } from "../../lab/Reorganisations.ts"

@@ -1,4 +1,4 @@
-/** Several servers start at once, of this version and of the one before: each migration has run once, whoever ran it. */
+/** Several servers start at once, of this version and of the one before: each migration has run once, on any server. */
 import { assert, describe } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { Migrator as EffectMigrator, SqlClient } from "effect/sql"
@@ -88,7 +88,7 @@ describe("migrations", () => {
     yield* migrateAs(url, "before")
     assert.deepStrictEqual(yield* schemaOf(url), yield* schemaOf(templateUrl()))
 
-    // What a wallet can pay is decided as it was.
+    // A wallet's balance check is unchanged.
     yield* run(fitsBefore("fits_before"))
     yield* run(attempts)
     const decided = yield* run(`
