@@ -42,6 +42,11 @@ const refusedFor = (answer: string, what: string) => {
   assert.match(answer, /This request did nothing\./u, what)
 }
 
+const fresh = (port: number) => Effect.scoped(Effect.flatMap(openConnection(port), (one) => one.ask(get)))
+
+/** The first refusal of a server that was told to stop. */
+const refuses = (port: number) => Effect.repeat(fresh(port), { until: (answer) => answer.startsWith("HTTP/1.1 503") })
+
 apart("a server that is told to stop", stage, (it) => {
   it("completes the purchase in flight, refuses new requests on all connections, and exits with 0", function* () {
     const { buying, purchase, rpc, server, trap } = yield* selling
@@ -53,13 +58,8 @@ apart("a server that is told to stop", stage, (it) => {
     const id = /\r\nx-request-id: (\S+)/iu.exec(refusal)?.[1] ?? "no id"
     yield* server.says(id)
     yield* server.signal("SIGTERM")
-    // A request before the signal is answered normally; from the first refusal on, everybody is refused.
-    let refused = ""
-    while (!refused.startsWith("HTTP/1.1 503")) {
-      const fresh = yield* openConnection(server.port)
-      refused = yield* fresh.ask(get)
-    }
-    refusedFor(refused, "on a new connection")
+    // A request before the signal is answered normally; from the first refusal on, every request is refused.
+    refusedFor(yield* refuses(server.port), "on a new connection")
     refusedFor(yield* kept.ask(get), "on a kept one")
     refusedFor(yield* upgrading.ask(upgrade), "where another protocol is asked for")
     yield* rpc.calm
@@ -74,8 +74,9 @@ apart("a server that is told to stop", stage, (it) => {
     const { buying, purchase, rpc, server, trap } = yield* selling
     yield* Fiber.interrupt(buying)
     yield* server.signal("SIGTERM")
-    // The port is closed: only the settlement itself holds the server.
-    yield* Effect.sleep("1 second")
+    // The server refuses every request: only the settlement itself holds it.
+    yield* refuses(server.port)
+    for (let times = 0; times < 20; times += 1) refusedFor(yield* fresh(server.port), "while it settles")
     yield* rpc.calm
     yield* trap.release
     assert.strictEqual(yield* server.ended, 0, server.output())
