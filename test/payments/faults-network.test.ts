@@ -58,13 +58,8 @@ describe("a client that disconnects during settlement", { concurrent: true }, ()
           settledBy === "relayer" ? rpc.arm("eth_sendRawTransaction", "holdBefore") : facilitator.arm("holdBefore")
         const request = yield* Purchase.sendInto(trap, url, purchase)
         yield* Fiber.interrupt(request)
-<<<<<<< HEAD
-        // Time for the server to see that the client disconnected.
-        yield* Effect.sleep("100 millis")
-=======
         // An answer to a later request: the server has seen by then that this client is gone.
         yield* ask(`${url}/livez`)
->>>>>>> main
         yield* trap.release
         yield* Purchase.ended(purchase)
         yield* Purchase.assertSettled(url, purchase)
