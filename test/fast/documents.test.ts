@@ -97,7 +97,6 @@ const examples: Readonly<
     ["npx tsc", not("test/integrators/integrators.test.ts compiles and runs the program with its locked compiler")],
     ["import hashlib", run("test/integrators/python.test.ts")],
     ["commitment =", recipe],
-    ["inspect()", not("downloads another project's program; test/agents/mcp.test.ts makes the same calls")],
   ],
   "docs/library.md": [
     ["npm run buy -- witness", run("test/sandbox/documents.test.ts")],
