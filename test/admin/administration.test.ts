@@ -90,7 +90,7 @@ suite("an operator", world(), (it) => {
     assert.notProperty(shown, "hiddenBy")
   })
 
-  it("hides a name that a later reveal repeats, and shows name and reveal again", function* ({ url }) {
+  it("keeps a hidden name hidden in a later reveal, until both are shown again", function* ({ url }) {
     const [salt, text] = ["a salt of sixteen or more", "The swift will be late."]
     const stone = yield* buy("/api/witness", { commitment: sha256(`${salt}\0${text}`), agentName: "Wren" })
     yield* done("hide", stone.id, "name", ...why)

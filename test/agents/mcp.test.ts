@@ -53,7 +53,7 @@ suite("over MCP,", world(), (it) => {
     )
   })
 
-  it("field, spirits and altar are what the routes answer", function* ({ url }) {
+  it("the tools field, spirits and altar return the routes' answers", function* ({ url }) {
     const connected = yield* connect(`${url}/api/mcp`)
     yield* Effect.promise(() => connected.client.listTools())
     const told = Effect.fnUntraced(function* (tool: string, args: Record<string, unknown> = {}) {

@@ -28,7 +28,7 @@ describe("reorganisations", () => {
     assert.notStrictEqual(await hashNow(final.number + 1n), latest.parentHash)
   })
 
-  it("of a node beyond the planned depth are the campaign's own fault", async () => {
+  it("beyond the planned depth are reported as the campaign's own fault", async () => {
     const { client } = ground
     const tooMany = ({ method, params }: { readonly method: string; readonly params?: ReadonlyArray<number> }) =>
       client.request({ method, params: method === "anvil_rollback" ? [Number(params?.[0]) + 2] : params } as never)
