@@ -38,7 +38,7 @@ describe("a payment with an unknown outcome", () => {
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
-  live("ends as refused when the chain proves that it never settled, and counts as signed in its day", () =>
+  live("ends as refused when the chain proves that it never settled, and still counts for the day's limit", () =>
     Effect.gen(function* () {
       yield* today
       const at = yield* stage()

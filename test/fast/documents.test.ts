@@ -112,7 +112,7 @@ const examples: Readonly<
     ["sudo -u postgres createuser", not("needs the database's superuser; test/operations/roles.test.ts makes roles")],
     ["node --env-file", not("reads an operator's file; test/operations/check.test.ts runs the check")],
     ["spirit-altar witness --url", not("pays real money; test/sandbox/documents.test.ts buys and verifies")],
-    ["npm ci && npm run package", packed],
+    ["node --max-semi", not("starts a production server; test/pack/production.test.ts starts one")],
     ["CREATE ROLE altar_owner", run("test/operations/roles.test.ts")],
     ["REVOKE ALL ON SCHEMA", run("test/operations/roles.test.ts")],
     ["REVOKE UPDATE, DELETE", run("test/operations/roles.test.ts")],
