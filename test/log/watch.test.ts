@@ -124,14 +124,9 @@ suite(
         const before = Option.getOrThrow(yield* recall(watched)).checkpoint
         fork(log, 400)
         log.size = size
-<<<<<<< HEAD
         assert.deepStrictEqual(yield* checkAgain(watched, url), ["fork"])
-        assert.deepStrictEqual(yield* checkAgain(watched, url), ["fork"])
-=======
-        assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"])
         log.size = 1100 - size
-        assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"], "a second fork fills no disk")
->>>>>>> main
+        assert.deepStrictEqual(yield* checkAgain(watched, url), ["fork"], "a second fork fills no disk")
         assert.strictEqual(Option.getOrThrow(yield* recall(watched)).checkpoint, before)
         const kept = readdirSync(dirname(watched.file)).filter((name) => name.endsWith(".checkpoint"))
         assert.lengthOf(kept, 2)
@@ -152,16 +147,16 @@ suite(
       log.size = 590
       const watched = watchedOf(log)
       const { got, told, url } = yield* hook
-      yield* lookAnew(watched, url)
+      yield* checkAgain(watched, url)
       // The files stay those of the first history.
       log.signed = new MemoryLog().append(rewritten(400).map(leafOf))
       log.size = 595
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), [])
       log.signed = undefined
       log.size = 590
-      assert.deepStrictEqual(yield* lookAnew(watched, url), ["unproven"])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), ["unproven"])
       log.size = 600
-      assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), ["fork"])
       assert.deepStrictEqual(told(), ["unproven raised", "unproven over", "fork raised"])
       const kept = /and (\S+)\. Remove/u.exec(got[2]?.message ?? "")?.[1] ?? ""
       assert.match(readFileSync(kept.replace("fork-2", "fork-1"), "utf8"), /\n595\n/u)
@@ -173,13 +168,13 @@ suite(
       log.size = 500
       const watched = watchedOf(log)
       const { told, url } = yield* hook
-      yield* lookAnew(watched, url)
+      yield* checkAgain(watched, url)
       log.size = 600
       log.hasTiles = false
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
-      assert.deepStrictEqual(yield* lookAnew(watched, url), ["unproven"])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), [])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), ["unproven"])
       log.hasTiles = true
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), [])
       assert.deepStrictEqual(told(), ["unproven raised", "unproven over"])
       assert.match(Option.getOrThrow(yield* recall(watched)).checkpoint, /\n600\n/u)
     })
@@ -188,9 +183,9 @@ suite(
       const log = yield* StaticLog.serve(all)
       const watched = watchedOf(log)
       const { url } = yield* hook
-      yield* lookAnew(watched, url)
+      yield* checkAgain(watched, url)
       const other = { ...watched, vkey: Option.some(cosignerOf("other.example").vkey) }
-      const { isRead } = yield* lookAt(other, 0, Option.some(url))
+      const { isRead } = yield* checkLog(other, 0, Option.some(url))
       assert.isFalse(isRead)
     })
 
@@ -208,13 +203,9 @@ suite(
       const { told, url } = yield* hook
       assert.deepStrictEqual(yield* checkAgain(watched, url), [])
       yield* TestClock.adjust("25 hours")
-<<<<<<< HEAD
       for (const _ of [1, 2]) assert.deepStrictEqual(yield* checkAgain(watched, url), ["stale"])
-=======
-      for (const _ of [1, 2]) assert.deepStrictEqual(yield* lookAnew(watched, url), ["stale"])
       signedAt = (yield* Clock.currentTimeMillis) / 1000 + 86_400 * 365
-      assert.deepStrictEqual(yield* lookAnew(watched, url), ["stale"], "a date in the future refreshes nothing")
->>>>>>> main
+      assert.deepStrictEqual(yield* checkAgain(watched, url), ["stale"], "a date in the future refreshes nothing")
       signedAt = (yield* Clock.currentTimeMillis) / 1000
       assert.deepStrictEqual(yield* checkAgain(watched, url), [], "its witness has signed it again")
       yield* TestClock.adjust("25 hours")
@@ -280,12 +271,12 @@ suite(
       for (let at = 0; at < 15; at += 1) {
         for (const size of [600, 500]) {
           log.size = size
-          yield* lookAnew(watched, url)
+          yield* checkAgain(watched, url)
         }
       }
       assert.lengthOf(Option.getOrThrow(yield* recall(watched)).notices, 20)
       answer.status = 204
-      yield* lookAnew(watched, url)
+      yield* checkAgain(watched, url)
       assert.deepStrictEqual(told(), Array.from({ length: 10 }, () => ["shrink over", "shrink raised"]).flat())
     })
 

@@ -84,10 +84,6 @@ const post = (webhook: string, { url: log }: Watched, { cause, message, since, s
     Effect.orElseSucceed(() => false),
   )
 
-<<<<<<< HEAD
-/** Checks, stores, and then notifies, so that a stop between leaves the notice to the next check. */
-export const checkLog = Effect.fn("checkLog")(function* (
-=======
 /** Changes that a webhook may miss before the oldest is forgotten. */
 const noticeLimit = 20
 
@@ -99,9 +95,8 @@ const postAll = Effect.fnUntraced(function* (webhook: string, watched: Watched, 
   return []
 })
 
-/** Looks, remembers, and then tells, so that a stop between leaves the telling to the next look. */
-export const lookAt = Effect.fn("lookAt")(function* (
->>>>>>> main
+/** Checks, stores, and then notifies, so that a stop between leaves the notice to the next check. */
+export const checkLog = Effect.fn("checkLog")(function* (
   watched: Watched,
   startedAt: number,
   webhook: Option.Option<string>,

@@ -26,12 +26,8 @@ const State = Schema.Struct({
   pending: Schema.NullOr(Schema.String),
   /** When it last grew here or was cosigned, in ms since 1970. */
   freshAt: Schema.Finite,
-<<<<<<< HEAD
-  /** Checks in a row that showed less, or too few cosignatures. */
-=======
-  /** Looks in a row that left the pending note unproven, showed less, or showed too few cosignatures. */
+  /** Checks in a row that left the pending note unproven, showed less, or showed too few cosignatures. */
   unproven: Schema.Int,
->>>>>>> main
   shrunk: Schema.Int,
   unsigned: Schema.Int,
   alarms: Schema.Array(Raised),
