@@ -86,7 +86,7 @@ const examples: Readonly<
     ["curl -si -X POST", run("test/sandbox/documents.test.ts")],
     ["SELECT id, act, rail", not("shows fragments with holes (…) to fill in")],
     ["# the database", run("test/sandbox/documents.test.ts")],
-    ["npm run test:fast", not("runs the tests themselves")],
+    ["npm test -- test/altar", not("runs the tests themselves")],
   ],
   "docs/decisions/0007-commitment-recipe.md": [["commitment =", recipe]],
   "docs/fire.md": [["npm run campaign -- fire", long]],
