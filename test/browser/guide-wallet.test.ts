@@ -225,7 +225,7 @@ guide("a browser wallet", (it) => {
     await form.getByRole("button", { name: "Lay the prayer for" }).click()
     await form.getByText("Not done.").waitFor()
     const said = await form.locator("[data-progress]").innerText()
-    assert.match(said, /holds less USDC than the price; fund it and sign again\. This request charged nothing\.\s*$/u)
+    assert.match(said, /holds less USDC than the price\. Fund it and sign again\. This request charged nothing\.\s*$/u)
     assert.notInclude(said, "Nothing was charged.")
     // The signed authorization may still pay once the wallet is funded: only its words stay, so that they can be revealed.
     const slots = await kept(page)

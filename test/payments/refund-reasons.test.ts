@@ -82,7 +82,7 @@ apart("admin refund", server, (it) => {
     yield* Purchase.reorganise(1)
     yield* Purchase.mine(4)
     const refused = yield* one.refund("--attempt", id, "--key-file", one.keyFile, ...why)
-    assert.include(refused.stderr, "The chain took this payment back and the payer was not charged")
+    assert.include(refused.stderr, "The block of this payment was orphaned and the payer was not charged")
     assert.deepStrictEqual(yield* returned(purchase.payer.address), [])
   })
 
@@ -100,7 +100,7 @@ apart("admin refund", server, (it) => {
       UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired', transaction = NULL
       WHERE id = ${id}::uuid`
     const noted = yield* Purchase.reconcile(url, purchase)
-    assert.include(String(noted.json["message"]), "is noted for the operator")
+    assert.include(String(noted.json["message"]), "is recorded for the operator")
     const done = yield* one.refund("--attempt", id, "--key-file", one.keyFile, ...why)
     assert.strictEqual(done.code, 0, done.stderr)
     const refund = yield* Refunds.becomes(transaction, "REFUNDED")
