@@ -87,12 +87,12 @@ const walk = async (url: string, stones: number) => {
   const second = start()
   const { code, stderr, stdout } = await second.ended
   const seconds = (performance.now() - started) / 1000
-  const [resumed] = /going on behind entry \d+/u.exec(stderr) ?? []
+  const [resumed] = /from entry \d+/u.exec(stdout) ?? []
   if (code !== 0 || resumed === undefined || !stdout.includes(`${stones} entries of `)) {
     throw new Error(`The walk ended with ${code}: ${stdout}${stderr}`)
   }
   console.log(
-    `  walked ${stones} entries in ${seconds.toFixed(1)} s, killed once (${resumed}): ${Math.round(stones / seconds)}/s, a million in ${(1_000_000 / (stones / seconds) / 60).toFixed(1)} min`,
+    `  walked ${stones} entries in ${seconds.toFixed(1)} s, killed once and resumed ${resumed}: ${Math.round(stones / seconds)}/s, a million in ${(1_000_000 / (stones / seconds) / 60).toFixed(1)} min`,
   )
   console.log(`  memory of the walk: ${second.memory()}; of the server: ${memory()}`)
   await programs.close()
