@@ -1,4 +1,4 @@
-/** The witness chain as pages check it, as the server tells it, and as somebody on the way may tell it. */
+/** The witness chain as pages check it, as the server tells it, and as a proxy may change it. */
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { chainHash } from "../../../src/altar/Hashes.ts"
@@ -60,7 +60,8 @@ export const serve = (page: Page, chain: ReadonlyArray<Entry>) =>
   })
 
 export const said = (page: Page) => page.locator("[data-verify-status]")
-export const ended = (page: Page) => said(page).locator(".verdict--holds, .verdict--broken").first().waitFor()
+export const ended = (page: Page) =>
+  said(page).locator(".verdict--holds, .verdict--broken, .verdict--unchecked").first().waitFor()
 export const check = (page: Page) =>
   page
     .getByRole("button", { name: /^Check (?:everything here|stone \d)/u })
@@ -90,6 +91,6 @@ export const answerOn = async (page: Page, url: string, change: (segment: Segmen
   return stranger
 }
 
-/** What the browser remembers of the chain, as the page writes it. */
+/** The browser's memory of the chain, as the page writes it. */
 export const remember = (page: Page, points: ReadonlyArray<readonly [number, string, number]>) =>
   page.evaluate((text) => localStorage.setItem("altar:seen", text), JSON.stringify(points))
