@@ -1,4 +1,4 @@
-/** A log of stones that nobody paid for: its key, its services, and how it is laid, integrated and published. */
+/** A log of unpaid stones: its key, its services, and how it is laid, integrated and published. */
 import { createHash, randomUUID } from "node:crypto"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
