@@ -14,7 +14,7 @@ const importsOf = (file: string) =>
 /** What each room of `src` imports of others and of the contract, by the beginnings of paths; a word alone is a room. */
 const imported: Readonly<Record<string, string>> = {
   admin: "altar payments/ledger room platform",
-  agents: `altar http limits log payments platform server schema/Api.ts schema/Common.ts schema/Errors.ts schema/agents
+  agents: `altar http limits log pages payments platform server schema/Api.ts schema/Common.ts schema/Errors.ts schema/agents
     schema/altar schema/openapi schema/payments schema/room/Instructions`,
   altar: `payments limits http platform schema/Api.ts schema/Common.ts schema/Errors.ts schema/altar schema/payments`,
   build: "platform server web",
@@ -202,7 +202,7 @@ const surfaces: Readonly<Record<string, string>> = {
   cli: "Command",
   limits: "Address Limits Policy Windows",
   log: "Consistency Http Log Signer StopReason Tree Verifier witness/Http",
-  pages: "Site",
+  pages: "Site templates/Layout",
   payments: `ActAddress ActInput Hex PaidRequest Payments Receipts card/Cards ledger/LedgerSql ledger/PublicActs
     ledger/Unresolved refunds/RefundTransfer x402/node/JsonRpc x402/relayer/Fees x402/relayer/Relayer x402/settlement/Supported
     x402/verification/Eip3009`,

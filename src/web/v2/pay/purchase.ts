@@ -64,6 +64,20 @@ export const remembered = (form: string): Purchase | undefined => {
   return signed?.payment == null ? begun : signed
 }
 
+/** A signed purchase of a saved file; undefined when it is none of this site's. */
+export const readSigned = (value: unknown): Purchase | undefined => {
+  if (!isStored(value) || typeof value.payment !== "string") return undefined
+  const { body, key, keepsake = null, path } = value
+  const isOurs = [key, path, body].every((text) => typeof text === "string") && path.startsWith("/api/")
+  return isOurs ? { ...value, title: value.title ?? "Act", keepsake, asked: true } : undefined
+}
+
+/** Takes a signed purchase over from another browser; one that is already here stays. */
+export const takeOver = (purchase: Purchase) => {
+  const slot = signedSlotOf(purchase.key)
+  if (read(browser, slot) === undefined) browser.set(slot, JSON.stringify(purchase))
+}
+
 /** Stores a signed purchase beyond the tab, and sealed words from before anything is sent. */
 export const remember = (purchase: Purchase): Purchase => {
   if (purchase.keepsake !== null) hold(purchase.keepsake)
