@@ -29,7 +29,7 @@ const imported: Readonly<Record<string, string>> = {
   payments: "http platform schema/Common.ts schema/Errors.ts schema/openapi schema/payments",
   platform: "migrations/ schema/Errors.ts",
   room: "limits http platform schema/Api.ts schema/Errors.ts schema/room",
-  sandbox: "http limits log payments platform/Html.ts server schema/Common.ts schema/Errors.ts schema/payments",
+  sandbox: "http limits log pages payments platform/Html.ts server schema/Common.ts schema/Errors.ts schema/payments",
   server: `agents altar buyer/receipt/Authority http limits log pages payments platform room telemetry schema/Api.ts schema/Errors.ts
     schema/Health.ts schema/altar schema/log schema/payments schema/room`,
   telemetry: "http platform payments altar/witness/WitnessChain log/PublishedLog",
