@@ -3,8 +3,11 @@ import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 import FileOrder from "./test/lab/run/FileOrder.ts"
+import { ownTemporaryFolder } from "./test/lab/Folders.ts"
 import { patience } from "./test/lab/Patience.ts"
 import { deep, fast } from "./test/lab/run/Projects.ts"
+
+ownTemporaryFolder()
 
 /** Tests with a database, and with a chain or a browser where they ask for one. */
 const whole = (name: string, include: Array<string>, exclude: Array<string> = []) => ({

@@ -69,7 +69,7 @@ in
     publicUrl = mkOption {
       type = types.str;
       example = "https://altar.example";
-      description = "The address the world knows this server by; permalinks and challenges are built from it.";
+      description = "The server's public address; permalinks and challenges are built from it.";
     };
 
     trustedProxies = mkOption {

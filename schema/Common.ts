@@ -92,7 +92,7 @@ export const listLimit = (what: string) =>
   )
 
 export const segmentQuery = (what: string) => ({
-  from: Schema.optionalKey(whole({ default: segmentFrom, description: "First sequence to return." })),
+  from: Schema.optionalKey(whole({ default: segmentFrom, description: "The first sequence to return." })),
   limit: Schema.optionalKey(
     whole({
       maximum: segmentMaximum,

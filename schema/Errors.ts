@@ -5,17 +5,17 @@ import { at, envelope, nothingNow } from "./Refusal.ts"
 
 export const Issue = Schema.Struct({
   path: sentence("commitment", 200, anyText).annotate({
-    description: "Where, as a JSON pointer without the leading slash; empty for the whole.",
+    description: "The place, as a JSON pointer without the leading slash; empty for the whole.",
   }),
   message: sentence("Expected a string matching the RegExp ^[0-9a-f]{64}$", 300, anyText),
-}).annotate({ identifier: "Issue", description: "One thing wrong with a request." })
+}).annotate({ identifier: "Issue", description: "One fault of a request." })
 export type Issue = typeof Issue.Type
 
 export class BadRequest extends Schema.Error<BadRequest>("BadRequest")(
   {
     ...envelope(
       "bad_request",
-      `The request does not have the documented form; correct it and send it again. ${nothingNow}`,
+      `The request does not have the documented form. Correct it and send it again. ${nothingNow}`,
     ),
     issues: listOf(Issue, 20),
   },
@@ -23,17 +23,17 @@ export class BadRequest extends Schema.Error<BadRequest>("BadRequest")(
 ) {}
 
 export class NotFound extends Schema.Error<NotFound>("NotFound")(
-  envelope("not_found", "There is nothing at this path; the routes are listed in /openapi.json."),
+  envelope("not_found", "Nothing is at this path. The routes are listed in /openapi.json."),
   at(404, "No such route."),
 ) {}
 
 export class MethodNotAllowed extends Schema.Error<MethodNotAllowed>("MethodNotAllowed")(
-  envelope("method_not_allowed", "This path does not answer that method; the Allow header lists those it does."),
+  envelope("method_not_allowed", "This path does not support that method. The Allow header lists those it supports."),
   at(405, "Method not allowed; see Allow."),
 ) {}
 
 export class NotAcceptable extends Schema.Error<NotAcceptable>("NotAcceptable")(
-  envelope("not_acceptable", "This resource is served as application/json or text/html; accept one of them."),
+  envelope("not_acceptable", "This resource is served as application/json or text/html. Accept one of them."),
   at(406, "Not acceptable."),
 ) {}
 
@@ -49,7 +49,7 @@ export class UnsupportedMediaType extends Schema.Error<UnsupportedMediaType>("Un
 
 export class RateLimited extends Schema.Error<RateLimited>("RateLimited")(
   {
-    ...envelope("rate_limited", "Too many requests; wait for the time in Retry-After."),
+    ...envelope("rate_limited", "Too many requests. Wait for the time in Retry-After."),
     retryAfter: upTo(604_800).annotate({ description: "Seconds to wait." }),
   },
   at(429, "Too many requests."),
@@ -71,7 +71,7 @@ export class Internal extends Schema.Error<Internal>("Internal")(
 export class NotNow extends Schema.Error<NotNow>("NotNow")(
   envelope(
     "unavailable",
-    "The server cannot answer at the moment: ask again after the time in Retry-After. If you sent a payment, do not sign another: repeat the same request with the same Idempotency-Key.",
+    "The server cannot answer now. Ask again after the time in Retry-After. If you sent a payment, do not sign another: repeat the same request with the same Idempotency-Key.",
   ),
   at(503, "The server is starting or stopping, or its database does not answer; Retry-After says when to ask again."),
 ) {}

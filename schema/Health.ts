@@ -19,7 +19,7 @@ const Log = Schema.Struct({
   ).annotate({ description: "The input that a waiting log needs; null in every other state." }),
 }).annotate({
   identifier: "LogHealth",
-  description: "The transparency log as this server sees it; absent where it has none. It changes no status.",
+  description: "The transparency log as this server sees it; absent without one. It does not affect `status`.",
   examples: [{ state: "running", waitsFor: null }],
 })
 export type LogHealth = typeof Log.Type
@@ -28,7 +28,7 @@ const PaymentsState = Schema.Literals(["ready", "not_configured", "paused", "fai
 
 const settlement = Part.annotate({
   description:
-    "`failing` while no payment on chain can be taken: the node does not answer, our relayer cannot pay the gas of one more settlement, the facilitator does not say that it settles, or the token's issuer has paused it or blocked the receiving wallet. Nothing is sold for USDC meanwhile. `unknown` while the facilitator was asked too often.",
+    "`failing` while no payment on chain can be taken: the node does not answer, our relayer cannot pay the gas of one more settlement, the facilitator does not say that it settles, or the token's issuer has paused it or blocked the receiving wallet. Sales for USDC stop until then. `unknown` while the facilitator limits requests.",
 })
 
 const clock = Part.annotate({
@@ -39,11 +39,10 @@ const clock = Part.annotate({
 export const Health = Schema.Struct({
   ok: Schema.Boolean,
   version: patterned(/^\d{1,5}\.\d{1,5}\.\d{1,5}$/u, 17, 5).annotate({
-    description:
-      "The version of the server, as its changelog counts; the interface has one of its own in this document.",
+    description: "The version of the server, as in its changelog. The interface has its own version in this document.",
   }),
   commit: Schema.NullOr(patterned(/^[0-9a-f]{40}$/u, 40)).annotate({
-    description: "The git commit that the server was built from; null where that is not known.",
+    description: "The git commit that the server was built from, or null.",
   }),
   database: Part,
   clock,
@@ -55,20 +54,20 @@ export const Health = Schema.Struct({
   }),
   reveals: Part.annotate({
     description:
-      "`failing` when revealed words were found that do not hash to their commitment; `unknown` while they cannot be read.",
+      "`failing` after revealed words did not hash to their commitment; `unknown` while they cannot be read.",
   }),
   payments: Schema.Struct({
     enabled: Schema.Boolean,
     state: PaymentsState.annotate({
       description:
-        "`paused` while the operator has paused sales. `failing` while no payment on chain can be taken, or while the payment of an act was reorganised away for good and no operator has acknowledged it. `unknown` while the database cannot be asked.",
+        "`paused` while the operator has paused sales. `failing` while no payment on chain is possible, or until an operator acknowledges an act whose payment was orphaned for good. `unknown` while the database cannot be asked.",
     }),
     pending: Schema.NullOr(Count).annotate({
-      description: "Attempts whose outcome is not known yet; null while they cannot be counted.",
+      description: "Attempts with an unknown outcome; null while they cannot be counted.",
     }),
     settlement,
-    obstacle: Schema.NullOr(sentence("The node of the payment network does not answer at the moment")).annotate({
-      description: "Why no payment on chain can be taken; null while payments are taken.",
+    obstacle: Schema.NullOr(sentence("The node of the payment network does not answer")).annotate({
+      description: "Why no payment on chain is possible; null while payments are accepted.",
     }),
   }),
   log: Schema.optionalKey(Log),
@@ -120,7 +119,7 @@ const livez = HttpApiEndpoint.get("livez", "/livez", { success: Liveness }).anno
     identifier: "livez",
     summary: "Liveness",
     description:
-      "200 as long as the process answers, also while it starts and stops. For whoever restarts what hangs: no part is asked.",
+      "200 as long as the process answers, also while it starts and stops. For supervisors that restart a hanging process: it checks no part.",
   }),
 )
 
@@ -130,13 +129,13 @@ export const Readiness = Schema.Struct({
   database: Part,
   clock,
   payments: PaymentsState.annotate({
-    description: "`paused` while the operator has paused sales; `failing` while no payment on chain can be taken.",
+    description: "`paused` while the operator has paused sales; `failing` while no payment on chain is possible.",
   }),
   settlement,
   log: Schema.optionalKey(Log),
 }).annotate({
   identifier: "Readiness",
-  description: "Whether this server should be sent requests. A part that was not asked or did not answer is `unknown`.",
+  description: "Whether this server should get requests. A part that was not checked or did not answer is `unknown`.",
   examples: [{ ready: true, state: "serving", database: "ok", clock: "ok", payments: "ready", settlement: "ok" }],
 })
 
@@ -156,7 +155,7 @@ const readyz = HttpApiEndpoint.get("readyz", "/readyz", {
     identifier: "readyz",
     summary: "Readiness",
     description:
-      "200 when this server should get traffic; 503 while it starts or stops, has no database, has a clock that is more than 30 seconds off, or could sell nothing: sales are paused, or no payment on chain can be taken. For load balancers.",
+      "200 when this server should get traffic; 503 while it starts or stops, has no database, has a clock that is more than 30 seconds off, or cannot sell: sales are paused, or no payment on chain is possible. For load balancers.",
   }),
 )
 

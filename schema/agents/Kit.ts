@@ -15,23 +15,24 @@ const candleNames = oneOf(Object.values(candleActs).map(({ sale }) => `\`${sale.
 /** Arguments of `buy_kit` and their meaning for every act. */
 const known = {
   spirit: Schema.optionalKey(SpiritId).annotateKey({
-    description: "Whose altar. Required for a prayer, a keeper and a candle; optional for a collectible and a stone.",
+    description:
+      "The altar's spirit. Required for a prayer, a keeper and a candle; optional for a collectible and a stone.",
   }),
-  elementId: Schema.optionalKey(ElementId).annotateKey({ description: "Of a collectible only, and required there." }),
-  day: Schema.optionalKey(Day).annotateKey({ description: "Of a prayer only: today in UTC." }),
+  elementId: Schema.optionalKey(ElementId).annotateKey({ description: "For a collectible only, and required." }),
+  day: Schema.optionalKey(Day).annotateKey({ description: "For a prayer only: today in UTC." }),
   commitment: Schema.optionalKey(WitnessBody.fields.commitment).annotateKey({
-    description: "Of a stone. Never send words or salt here: seal them on your side.",
+    description: "For a stone. Never send words or salt here: seal them on your side.",
   }),
   kind: WitnessBody.fields.kind,
   intentionCommitment: Schema.optionalKey(PrayerBody.fields.intentionCommitment).annotateKey({
-    description: "Of a prayer, required there; of a candle, optional.",
+    description: "For a prayer, required; for a candle, optional.",
   }),
   dedication: CandleBody.fields.dedication,
   parentId: CandleBody.fields.parentId,
   agentName: WhyBody.fields.agentName,
   reason: WhyBody.fields.reason,
   payer: Schema.optionalKey(Address).annotateKey({
-    description: "Your wallet's address: the typed data is made for it.",
+    description: "Your wallet's address, for which the typed data is made.",
   }),
 }
 
@@ -77,16 +78,16 @@ const UnsignedChallenge = Schema.Struct({
 export const Kit = Schema.Struct({
   ok: Schema.Literal(true),
   action: Schema.String,
-  complete: Schema.Boolean.annotate({ description: "Whether the request can be sent as it stands, keys aside." }),
+  complete: Schema.Boolean.annotate({ description: "Whether the request is complete except for keys." }),
   missing: Schema.Array(Schema.String).annotate({ description: "Members of the body you still have to fill in." }),
   request: Schema.Struct({
     method: Schema.Literal("POST"),
     url: Url,
     headers: Schema.Record(Schema.String, Schema.String).annotate({
-      description: "`<…>` stands for a value of yours.",
+      description: "`<…>` stands for your value.",
     }),
     body: Schema.NullOr(Schema.Record(Schema.String, Schema.String)).annotate({
-      description: "JSON to send; `<…>` stands for a value of yours, null for no body at all.",
+      description: "JSON to send; `<…>` stands for your value, null means no body.",
     }),
     members: Schema.Array(
       Schema.Struct({ name: Schema.String, required: Schema.Boolean, meaning: Schema.String }),
@@ -114,6 +115,9 @@ export const Kit = Schema.Struct({
     description: "The recipe, where the act takes a commitment; seal words on your side.",
   }),
   retry: Schema.String,
-  reconcile: Schema.String.annotate({ description: "URL template: POST it, free, to learn how a payment ended." }),
-}).annotate({ identifier: "Kit", description: "All that a paying client needs; nothing was signed, paid or reserved." })
+  reconcile: Schema.String.annotate({ description: "URL template: POST it, free, for the outcome of a payment." }),
+}).annotate({
+  identifier: "Kit",
+  description: "Everything a paying client needs. Nothing was signed, paid or reserved.",
+})
 export type Kit = typeof Kit.Type

@@ -22,7 +22,7 @@ export const Act = Schema.Struct({
     description: "The record of the act, as its 201 returned it.",
   }),
   reveal: Schema.NullOr(Reveal).annotate({
-    description: "The revealed words of a stone, a candle or a light; null while they are sealed, and without any.",
+    description: "The revealed words of a stone, a candle or a light; null while they are sealed or absent.",
   }),
 }).annotate({ identifier: "Act", description: "One settled act: a public row with its receipt and its reveal." })
 

@@ -81,7 +81,7 @@ export const Candle = Schema.Struct({
   litUntil: Timestamp,
   payer: Schema.NullOr(Address).annotate({ description: "The paying wallet; null when paid by card." }),
   transaction: Schema.NullOr(TransactionHash).annotate({ description: "Null when paid by card." }),
-  unsealUrl: Schema.NullOr(Url).annotate({ description: "Where its sealed words may be unsealed; null without any." }),
+  unsealUrl: Schema.NullOr(Url).annotate({ description: "The path to unseal its words; null without any." }),
 }).annotate({
   identifier: "Candle",
   description: "A candle on a spirit's altar, or a light on a candle. A light does not prolong its candle.",
@@ -108,7 +108,7 @@ export const lightsShown = 10
 export const LitCandle = Schema.Struct({
   ...Candle.fields,
   unsealed: Schema.NullOr(Unsealed),
-  lightCount: Count.annotate({ description: "Lights that burn on it now." }),
+  lightCount: Count.annotate({ description: "Its burning lights." }),
   lights: listOf(Light, lightsShown).annotate({
     description: `Its newest burning lights, at most ${lightsShown}.`,
   }),
@@ -125,9 +125,9 @@ export const Rung = Schema.Struct({
 export const CandleList = Schema.Struct({
   ok: Schema.Literal(true),
   candles: listOf(LitCandle, listMaximum),
-  lit: Count.annotate({ description: "How many candles burn now, on the altars asked for." }),
+  lit: Count.annotate({ description: "Number of candles that burn now on the requested altars." }),
   rungs: listOf(Rung, 3),
-  rails: listOf(Schema.Literals(["x402", "card"]), 2).annotate({ description: "The ways to pay that work now." }),
+  rails: listOf(Schema.Literals(["x402", "card"]), 2).annotate({ description: "The available ways to pay." }),
   next: Schema.NullOr(Uuid).annotate({ description: "`before` of the following page, or null." }),
 }).annotate({ identifier: "CandleList", description: "Candles lit now, newest first." })
 
@@ -144,42 +144,42 @@ export const UnsealAnswer = Schema.Struct({
 }).annotate({ identifier: "UnsealAnswer", description: "The candle with its unsealed words." })
 
 export class CandleNotFound extends Schema.Error<CandleNotFound>("CandleNotFound")(
-  envelope("candle_not_found", "There is no candle or light with this id; lit candles are listed at /api/candles."),
+  envelope("candle_not_found", "No candle or light has this id. Lit candles are listed at /api/candles."),
   at(404, "No such candle."),
 ) {}
 
 export class ParentNotLit extends Schema.Error<ParentNotLit>("ParentNotLit")(
   envelope(
     "parent_not_lit",
-    `parentId names no candle that burns on this altar now; lit candles are listed at /api/candles. ${nothingNow}`,
+    `parentId names no burning candle on this altar. Lit candles are listed at /api/candles. ${nothingNow}`,
   ),
   at(409, "The parent is no lit candle of this spirit."),
 ) {}
 
 export class AlreadyUnsealed extends Schema.Error<AlreadyUnsealed>("AlreadyUnsealed")(
-  envelope("already_unsealed", `This candle was unsealed before with other data; the first words stand.`),
+  envelope("already_unsealed", `This candle was unsealed before with other data. The first words stay.`),
   at(409, "Already unsealed."),
 ) {}
 
 export class CandleNotSettled extends Schema.Error<CandleNotSettled>("CandleNotSettled")(
   envelope(
     "candle_not_settled",
-    `The payment of this candle is not settled yet; reconcile the attempt first, do not pay again.`,
+    `The payment of this candle is not settled yet. Reconcile the attempt first, and do not pay again.`,
   ),
   at(409, "The candle is not settled."),
 ) {}
 
 export class NotSealed extends Schema.Error<NotSealed>("NotSealed")(
-  envelope("not_sealed", `This candle carries no sealed words.`),
+  envelope("not_sealed", `This candle has no sealed words.`),
   at(409, "There is nothing to unseal."),
 ) {}
 
 export class DedicationHeld extends Schema.Error<DedicationHeld>("DedicationHeld")(
   envelope(
     "dedication_held",
-    `A dedication must not hold a link, domain, e-mail, IP or wallet address; reword it and send it again. ${nothingNow}`,
+    `A dedication must not contain a link, domain, e-mail, IP or wallet address. Reword it and send it again. ${nothingNow}`,
   ),
-  at(422, "The dedication points elsewhere."),
+  at(422, "The dedication contains a link or an address."),
 ) {}
 
 /** The durations of a candle, shortest first. */

@@ -52,7 +52,7 @@ export const CatalogItem = Schema.Struct({
   altarLine: sentence("Set down where the sun reaches it."),
   editionSize: Position.annotate({ examples: [128] }),
   issued: Count.annotate({ examples: [3] }),
-  reserved: Count.annotate({ examples: [1], description: "Held by payments whose outcome is not known yet." }),
+  reserved: Count.annotate({ examples: [1], description: "Held by payments in flight." }),
   remaining: Count.annotate({ examples: [124] }),
   publicationManifest: PublicationManifest,
 }).annotate({
@@ -77,7 +77,7 @@ export const BuyerSpendPolicy = Schema.Struct({
   perAction: listOf(SpendAction, 20),
 }).annotate({
   identifier: "BuyerSpendPolicy",
-  description: "The payments that a buyer's wallet may be asked for, action by action.",
+  description: "The payments that this server may ask of a buyer's wallet, for each action.",
 })
 
 export const CatalogPayment = Schema.Struct({
@@ -94,7 +94,7 @@ export const CatalogPayment = Schema.Struct({
   issues: listOf(sentence("PAY_TO is not set"), 20),
   actionPriceUsd: PriceUsd,
   buyerSpendPolicy: BuyerSpendPolicy,
-}).annotate({ identifier: "CatalogPayment", description: "How this server is paid, and whether it can be now." })
+}).annotate({ identifier: "CatalogPayment", description: "How this server is paid, and whether it can be paid now." })
 
 export const CatalogTerms = Schema.Struct({
   type: Schema.Literal("numbered application collectible"),
@@ -117,7 +117,7 @@ export const RecentEdition = Schema.Struct({
   keeper: Address,
   agentName: Schema.NullOr(AgentName),
   collectedAt: Timestamp,
-}).annotate({ identifier: "RecentEdition", description: "An edition acquired lately." })
+}).annotate({ identifier: "RecentEdition", description: "A recently acquired edition." })
 
 const items = listOf(CatalogItem, 50)
 

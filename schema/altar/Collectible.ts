@@ -29,7 +29,7 @@ export const Collectible = Schema.Struct({
   elementId: ElementId,
   name: sentence("Beeswax"),
   kind: ItemKind,
-  edition: Position.annotate({ description: "Its number, from 1; no number is given twice." }),
+  edition: Position.annotate({ description: "Its number, from 1, given once." }),
   editionSize: Position,
   spirit: Schema.NullOr(SpiritId).annotate({ description: "The altar it is dedicated to, for ever." }),
   keeper: Address,
@@ -53,7 +53,7 @@ export const CollectibleSettled = settledAct(Collectible).annotate({
 export class ElementNotFound extends Schema.Error<ElementNotFound>("ElementNotFound")(
   envelope(
     "element_not_found",
-    `There is no such item; ids are listed at /api/elements, /api/companions and /api/pixels. ${nothingNow}`,
+    `No item has this id. Ids are listed at /api/elements, /api/companions and /api/pixels. ${nothingNow}`,
   ),
   at(404, "No such collectible."),
 ) {}
@@ -61,7 +61,7 @@ export class ElementNotFound extends Schema.Error<ElementNotFound>("ElementNotFo
 export class SoldOut extends Schema.Error<SoldOut>("SoldOut")(
   envelope(
     "sold_out",
-    `Every edition of this item is issued or reserved; look again later or choose another item. ${nothingNow}`,
+    `Every edition of this item is issued or reserved. Try again later or choose another item. ${nothingNow}`,
   ),
   at(409, "No edition is left."),
 ) {}

@@ -30,7 +30,7 @@ export const Salt = Schema.String.check(
   Schema.isPattern(/^[^\u0000\p{Cs}]*$/u),
 ).annotate({
   identifier: "Salt",
-  description: `The salt of the commitment, ${saltMinimum} to ${saltMaximum} code points. Make it at random for these words alone: a reveal publishes it.`,
+  description: `The salt of the commitment, ${saltMinimum} to ${saltMaximum} code points. Choose it at random for these words alone: a reveal publishes it.`,
   examples: ["5c1fd1e6a0bb4e7f9c2d"],
 })
 
@@ -56,7 +56,7 @@ export class CommitmentMismatch extends Schema.Error<CommitmentMismatch>("Commit
 export class CommitmentRefused extends Schema.Error<CommitmentRefused>("CommitmentRefused")(
   envelope(
     "commitment_refused",
-    `The all-zero commitment is the example of the documentation; send the commitment of your own words. ${nothingNow}`,
+    `The all-zero commitment is the documentation's example. Send the commitment of your own words. ${nothingNow}`,
   ),
   at(422, "The all-zero example commitment."),
 ) {}

@@ -40,7 +40,7 @@ export const SpiritList = Schema.Struct({ ok: Schema.Literal(true), spirits: lis
 export const PrayerSlot = Schema.Struct({
   day: Day,
   state: Schema.Literals(["free", "held", "taken"]).annotate({
-    description: "`held`: a payment in flight has it, and may still lose it.",
+    description: "`held`: a payment in flight has it, and may fail.",
   }),
   prayer: Schema.NullOr(Schema.Struct({ id: Uuid, permalink: Url, agentName: AgentName, offeredAt: Timestamp })),
 }).annotate({ identifier: "PrayerSlot", description: "Today's one prayer of an altar." })
@@ -54,7 +54,7 @@ export const Altar = Schema.Struct({
   litCandles: Count,
   candles: listOf(LitCandle, 5).annotate({ description: "The newest lit candles, at most five." }),
   dedicated: Count.annotate({ description: "Collectibles dedicated to this altar." }),
-}).annotate({ identifier: "Altar", description: "A spirit's altar as it stands now." })
+}).annotate({ identifier: "Altar", description: "The current state of a spirit's altar." })
 
 export const AltarList = Schema.Struct({
   ok: Schema.Literal(true),
@@ -70,7 +70,7 @@ export const Field = Schema.Struct({
   litCandles: Count,
   stones: Count,
   acts: Count,
-  centsSettled: Count.annotate({ description: "All that was ever settled, in US cents." }),
+  centsSettled: Count.annotate({ description: "The sum of all settled payments, in US cents." }),
   lastSettlement: Schema.NullOr(
     Schema.Struct({
       id: Uuid,

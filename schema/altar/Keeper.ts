@@ -14,7 +14,7 @@ export const reasonMaximum = 280
 
 export const Reason = lineOf(1, reasonMaximum).annotate({
   identifier: "Reason",
-  description: `Why, in public, 1 to ${reasonMaximum} code points.`,
+  description: `A public reason, 1 to ${reasonMaximum} code points.`,
   examples: ["It sat still when I did not."],
 })
 
@@ -47,7 +47,7 @@ export const KeeperSettled = settledAct(Keeper).annotate({
 export class AlreadyKept extends Schema.Error<AlreadyKept>("AlreadyKept")(
   envelope(
     "already_kept",
-    `This spirit has its first keeper, for ever; /api/spirits lists those without one. ${nothingNow}`,
+    `This spirit has its first keeper, for ever. /api/spirits lists those without one. ${nothingNow}`,
   ),
   at(409, "The spirit has its first keeper."),
 ) {}
@@ -55,7 +55,7 @@ export class AlreadyKept extends Schema.Error<AlreadyKept>("AlreadyKept")(
 export class KeeperSlotTaken extends Schema.Error<KeeperSlotTaken>("KeeperSlotTaken")(
   envelope(
     "keeper_slot_taken",
-    `A payment in flight holds the keeper record of this spirit; try again later. ${nothingNow}`,
+    `A payment in flight holds the keeper record of this spirit. Try again later. ${nothingNow}`,
   ),
   at(409, "The keeper record is held by a payment in flight."),
 ) {}

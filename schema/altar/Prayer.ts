@@ -58,7 +58,7 @@ export const PrayerSettled = Schema.Struct({
 export class PrayerDayNotToday extends Schema.Error<PrayerDayNotToday>("PrayerDayNotToday")(
   envelope(
     "prayer_day_not_today",
-    `A prayer is laid for the current UTC day only; leave the day query out or send today. ${nothingNow}`,
+    `A prayer is for the current UTC day only. Omit the day query or send today. ${nothingNow}`,
   ),
   at(409, "The day is not today in UTC."),
 ) {}
@@ -66,7 +66,7 @@ export class PrayerDayNotToday extends Schema.Error<PrayerDayNotToday>("PrayerDa
 export class PrayerAlreadyRecorded extends Schema.Error<PrayerAlreadyRecorded>("PrayerAlreadyRecorded")(
   envelope(
     "prayer_already_recorded",
-    `This spirit has its prayer for today; come back after midnight UTC, or choose another spirit. ${nothingNow}`,
+    `This spirit has its prayer for today. Try again after midnight UTC, or choose another spirit. ${nothingNow}`,
   ),
   at(409, "The prayer of this spirit and day is recorded."),
 ) {}
@@ -74,7 +74,7 @@ export class PrayerAlreadyRecorded extends Schema.Error<PrayerAlreadyRecorded>("
 export class PrayerSlotTaken extends Schema.Error<PrayerSlotTaken>("PrayerSlotTaken")(
   envelope(
     "prayer_slot_taken",
-    `A payment in flight holds the prayer slot of this spirit and day; try again later or choose another spirit. ${nothingNow}`,
+    `A payment in flight holds the prayer slot of this spirit and day. Try again later or choose another spirit. ${nothingNow}`,
   ),
   at(409, "The slot is held by a payment in flight."),
 ) {}

@@ -31,12 +31,12 @@ export const KeyStatement = Schema.Struct({
     }),
   }),
   payTo: patterned(/^eip155:[0-9]{1,12}:0x[0-9a-fA-F]{40}$/u, 62, 51).annotate({
-    description: "The account that is paid and signed this statement (CAIP-10).",
+    description: "The paid account, which signed this statement (CAIP-10).",
     examples: ["eip155:8453:0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"],
   }),
   log: Schema.NullOr(VerifierKeyText).annotate({ description: "The verifier key of the log that holds the stone." }),
   notBefore: Timestamp.annotate({ description: "The key signs no receipt that was issued earlier." }),
-  replaces: Schema.NullOr(KeyUrl).annotate({ description: "The key before it, if any." }),
+  replaces: Schema.NullOr(KeyUrl).annotate({ description: "The previous key, if any." }),
 }).annotate({
   identifier: "KeyStatement",
   description: "The receiving account states that a receipt key may sign for this host from this time on.",
@@ -60,7 +60,7 @@ export const KeyAuthorization = Schema.Struct({
   proof: StoneProof,
 }).annotate({
   identifier: "KeyAuthorization",
-  description: "Why the key may sign: a statement signed by the account that is paid, and its stone in the log.",
+  description: "Why the key may sign: a statement signed by the paid account, and its stone in the log.",
 })
 export type KeyAuthorization = typeof KeyAuthorization.Type
 

@@ -43,12 +43,12 @@ export const Unknown = Context.Reference<() => { readonly code: string; readonly
 )
 
 /** The `before` query of lists that are paged by id. */
-export const pageBefore = Schema.optionalKey(Uuid).annotateKey({ description: "The `next` of the page before." })
+export const pageBefore = Schema.optionalKey(Uuid).annotateKey({ description: "The `next` of the previous page." })
 
 /** The document's one chapter of free reads. */
 export const readsChapter = OpenApi.annotations({
   title: "Reads",
-  description: "Everything that may be read for nothing.",
+  description: "The free reads.",
 })
 
 /** Summary and description of an operation; the endpoint's name is the operation id. */

@@ -40,7 +40,7 @@ export const reconcile = HttpApiEndpoint.post("reconcile", reconcilePath, {
   success: [
     HttpApiSchema.WithHeaders(AnySettled.pipe(HttpApiSchema.status(200)), {
       ...anyRailHeaders,
-      "idempotent-replayed": header("`true`: this answer was given before.", "true"),
+      "idempotent-replayed": header("`true`: this answer is a replay.", "true"),
     }),
     Pending,
   ],
@@ -48,8 +48,8 @@ export const reconcile = HttpApiEndpoint.post("reconcile", reconcilePath, {
 })
   .annotateMerge(
     described(
-      "Ask how a paid request ended",
-      "Free and safe at any time. Looks for evidence on the chain: 200 with the answer when settled, 202 while unknown, 402 `payment_failed` when its attempt has ended unpaid, which only a server that takes payments can say with a new offer: 503 elsewhere.",
+      "Ask for the outcome of a paid request",
+      "Free and safe at any time. Looks for evidence on the chain: 200 with the answer when settled, 202 while unknown, 402 `payment_failed` with a new offer when its attempt has failed, or 503 on a server without payments.",
     ),
   )
   .annotate(Unknown, () => new AttemptNotFound({}))
@@ -70,8 +70,6 @@ const paymentsGroup: Group<"payments", typeof reconcile | typeof readRefunds, Al
 )
   .add(reconcile, readRefunds)
   .middleware(AltarRequests)
-  .annotateMerge(
-    OpenApi.annotations({ title: "Payments", description: "How a paid request ended, and what was refunded." }),
-  )
+  .annotateMerge(OpenApi.annotations({ title: "Payments", description: "The outcome of paid requests, and refunds." }))
 
 export class PaymentsGroup extends paymentsGroup {}

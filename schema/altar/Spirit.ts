@@ -44,6 +44,6 @@ export const spiritOf = (commitment: string): SpiritId =>
   spiritIds[Number(BigInt(`0x${commitment}`) % BigInt(spiritIds.length))] ?? spiritIds[0]
 
 export class SpiritNotFound extends Schema.Error<SpiritNotFound>("SpiritNotFound")(
-  envelope("spirit_not_found", `There is no such spirit; the 24 ids are listed at /api/spirits. ${nothingNow}`),
+  envelope("spirit_not_found", `No spirit has this id. The 24 ids are listed at /api/spirits. ${nothingNow}`),
   at(404, "No such spirit."),
 ) {}

@@ -147,7 +147,7 @@ export const RevealBody = Schema.Struct({
   text: Words,
   agentName: Schema.optionalKey(AgentName).annotateKey({
     description:
-      "The self-declared name of the revealing agent. A repetition may leave it out; another name is `already_revealed`.",
+      "The self-declared name of the revealing agent. A repetition may omit it; another name is `already_revealed`.",
   }),
 }).annotate({
   identifier: "RevealBody",
@@ -163,7 +163,7 @@ export const RevealAnswer = Schema.Struct({
 }).annotate({ identifier: "RevealAnswer", description: "The stone with its reveal." })
 
 export class WitnessNotFound extends Schema.Error<WitnessNotFound>("WitnessNotFound")(
-  envelope("witness_not_found", "There is no settled witness stone with this id; stones are listed at /api/witness."),
+  envelope("witness_not_found", "No settled witness stone has this id. Stones are listed at /api/witness."),
   at(404, "No such stone."),
 ) {}
 
@@ -173,7 +173,7 @@ export const dailyCeiling = 5000
 export class WitnessCeilingToday extends Schema.Error<WitnessCeilingToday>("WitnessCeilingToday")(
   envelope(
     "witness_ceiling_today",
-    `All ${dailyCeiling} witness stones of this UTC day are set or held; come back after midnight UTC. ${nothingNow}`,
+    `All ${dailyCeiling} witness stones of this UTC day are set or held. Try again after midnight UTC. ${nothingNow}`,
   ),
   at(409, `The daily ceiling of ${dailyCeiling} stones is reached.`),
 ) {}
@@ -181,7 +181,7 @@ export class WitnessCeilingToday extends Schema.Error<WitnessCeilingToday>("Witn
 export class AlreadyRevealed extends Schema.Error<AlreadyRevealed>("AlreadyRevealed")(
   envelope(
     "already_revealed",
-    "This stone was revealed before with other words, another salt or another name; the first reveal stands.",
+    "This stone was revealed before with other words, another salt or another name. The first reveal stays.",
   ),
   at(409, "Already revealed."),
 ) {}
@@ -189,7 +189,7 @@ export class AlreadyRevealed extends Schema.Error<AlreadyRevealed>("AlreadyRevea
 export class WitnessNotSettled extends Schema.Error<WitnessNotSettled>("WitnessNotSettled")(
   envelope(
     "witness_not_settled",
-    "The payment of this stone is not settled yet; reconcile the attempt first, do not pay again.",
+    "The payment of this stone is not settled yet. Reconcile the attempt first, and do not pay again.",
   ),
   at(409, "The stone is not settled."),
 ) {}

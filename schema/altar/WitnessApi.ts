@@ -23,7 +23,7 @@ export const listWitnessStones = HttpApiEndpoint.get("listWitnessStones", "/api/
   query: {
     limit: listLimit("stones"),
     before: Schema.optionalKey(
-      whole({ description: "Only stones with a smaller sequence: the `next` of the page before." }),
+      whole({ description: "Only stones with a smaller sequence: the `next` of the previous page." }),
     ),
   },
   success: WitnessList,

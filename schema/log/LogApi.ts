@@ -32,20 +32,20 @@ export const LogStatus = Schema.Struct({
   }),
   state: Schema.Literals(["running", "waiting", "stopped"]).annotate({
     description:
-      "`waiting` after a start, until a checkpoint file or a log witness confirms the newest checkpoint, and `stopped` when the log would contradict itself. In both states nothing new is covered and published files stay.",
+      "`waiting` after a start, until a checkpoint file or a log witness confirms the newest checkpoint, and `stopped` when the log would contradict itself. In both states no new stone is covered, and published files stay.",
   }),
-  size: Count.annotate({ description: "Stones that the newest checkpoint covers: those up to this sequence." }),
+  size: Count.annotate({ description: "The highest sequence that the newest checkpoint covers." }),
   root: patterned(/^[A-Za-z0-9+/]{43}=$/u, 44).annotate({
     description: "Root hash of the tree of these stones, Base64.",
     examples: [root],
   }),
-  publishedAt: Timestamp.annotate({ description: "When it was signed." }),
+  publishedAt: Timestamp.annotate({ description: "The time of its signature." }),
   checkpoint: sentence(checkpoint, 120_000, lines).annotate({
     description: "The newest checkpoint, a signed note, verbatim.",
   }),
 }).annotate({
   identifier: "LogStatus",
-  description: "The transparency log over the stones: whose it is, how it is checked, and how far it is.",
+  description: "The transparency log over the stones: its name, key and newest checkpoint.",
   examples: [
     {
       ok: true,
@@ -75,7 +75,7 @@ export class ProofNotReady extends Schema.Error<ProofNotReady>("ProofNotReady")(
     ),
     retryAfter: upTo(604_800).annotate({ description: "Seconds until the next checkpoint is due." }),
   },
-  at(409, "The log has not got there yet."),
+  at(409, "The log does not cover this yet."),
 ) {}
 
 const NotReady = ProofNotReady.pipe(
@@ -91,7 +91,7 @@ const NotReady = ProofNotReady.pipe(
 export class LogHalted extends Schema.Error<LogHalted>("LogHalted")(
   envelope(
     "log_stopped",
-    "The transparency log is stopped until its operator has looked at it, so there is no proof of this now. Stones are set and linked as ever.",
+    "The transparency log is stopped until its operator resumes it, so no proof is available now. Stones are still set and linked.",
   ),
   at(503, "The log is stopped."),
 ) {}
@@ -106,7 +106,7 @@ const Halted = LogHalted.pipe(
 
 export const readLog = HttpApiEndpoint.get("readLog", "/api/witness/log", {
   success: HttpApiSchema.WithHeaders(LogStatus, {
-    "cache-control": Schema.optionalKey(header("Ask again before it is used again.", "no-cache")),
+    "cache-control": Schema.optionalKey(header("Revalidate before each use.", "no-cache")),
   }),
   error: [NotFound, NotReady, Halted],
 }).annotateMerge(

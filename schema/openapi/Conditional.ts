@@ -9,9 +9,9 @@ interface Operation {
 const tag = { type: "string", pattern: '^"[A-Za-z0-9_-]{22}"$', maxLength: 24, examples: ['"4mJ0a5yX0m5v7h0l0k3B9Q"'] }
 
 const headers = {
-  ETag: { description: "Strong tag of these very bytes.", required: true, schema: tag },
+  ETag: { description: "Strong tag of these bytes.", required: true, schema: tag },
   "Cache-Control": {
-    description: "`no-cache`: keep it, and ask whether it is still so.",
+    description: "`no-cache`: store it, and revalidate before use.",
     required: true,
     schema: { type: "string", const: "no-cache", maxLength: 8, examples: ["no-cache"] },
   },
@@ -21,7 +21,7 @@ const ifNoneMatch = {
   name: "If-None-Match",
   in: "header",
   required: false,
-  description: "The ETag of what you have; 304 without a body when it is still the same (RFC 9110).",
+  description: "The ETag of your copy; 304 without a body while it is current (RFC 9110).",
   schema: { type: "string", maxLength: 1024, pattern: "^[ -~]*$", examples: tag.examples },
 }
 
@@ -34,6 +34,6 @@ export const makeConditional = (paths: Readonly<Record<string, Readonly<Record<s
     if (get === undefined || read === undefined || !groups.has(get.tags?.[0] ?? "")) continue
     get.parameters = [...(get.parameters ?? []), ifNoneMatch]
     get.responses["200"] = { ...read, headers }
-    get.responses["304"] = { description: "Nothing changed since that tag: no body.", headers }
+    get.responses["304"] = { description: "Your copy is current; no body.", headers }
   }
 }

@@ -18,7 +18,7 @@ const settledBy = <S extends Schema.Top, R extends Schema.Top>(record: S, receip
     receipt,
     permalink: Url,
     replayed: Schema.Boolean.annotate({
-      description: "False in the first answer, true in every replay of it.",
+      description: "False in the first answer, true in every replay.",
       examples: [false],
     }),
   })
@@ -35,27 +35,28 @@ export const Attempt = Schema.Struct({
   idempotencyKey: IdempotencyKey,
   url: Url,
   amountAtomic: AtomicAmount,
-  network: Schema.NullOr(Network).annotateKey({ description: "Where it is paid; null for a card." }),
+  network: Schema.NullOr(Network).annotateKey({ description: "The network of the payment; null for a card." }),
   acceptedAt: Timestamp,
   validBefore: Schema.NullOr(Timestamp).annotateKey({
-    description: "When the signed authorization ends; then the outcome can be proven. Null for a card.",
+    description: "When the signed authorization expires, and the outcome can be proven. Null for a card.",
   }),
-}).annotate({ identifier: "Attempt", description: "A paid request whose outcome is not known yet." })
+}).annotate({ identifier: "Attempt", description: "A paid request with an unknown outcome." })
 
 /** The body of a 202: the outcome is unknown. It is not an error, and never a reason to pay again. */
 export const SettlementPending = Schema.Struct({
   ok: Schema.Literal(true),
   code: Schema.Literal("settlement_pending"),
-  message: sentence("The outcome of your payment is not known yet. Do not pay again: POST the reconcile URL."),
+  message: sentence("The outcome of your payment is unknown. Do not pay again: POST the reconcile URL."),
   reconcile: Url,
   attempt: Attempt,
 }).annotate({
   identifier: "SettlementPending",
-  description: "The outcome of the payment is not known yet. Do not pay again: POST the reconcile URL until it ends.",
+  description:
+    "The outcome of the payment is unknown. Do not pay again: POST the reconcile URL until the payment ends.",
 })
 export type SettlementPending = typeof SettlementPending.Type
 
 export class ActNotFound extends Schema.Error<ActNotFound>("ActNotFound")(
-  envelope("act_not_found", "There is no settled act with this id."),
+  envelope("act_not_found", "No settled act has this id."),
   at(404, "No such act."),
 ) {}

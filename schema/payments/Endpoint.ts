@@ -29,8 +29,7 @@ const Unavailable = NotNow.pipe(
     {
       body: NotNow.annotate({
         identifier: "Unavailable",
-        description:
-          "Payments are not configured, paused by the operator, or not possible at the moment; the code says which.",
+        description: "Payments are not configured, paused by the operator, or not possible now; the code says which.",
       }).pipe(HttpApiSchema.status(503)),
       headers: { "retry-after": Schema.optionalKey(waitSeconds("5", "Seconds to wait, where waiting helps.")) },
     },
@@ -50,7 +49,7 @@ const Unavailable = NotNow.pipe(
 )
 
 const unkept = {
-  "cache-control": Schema.optionalKey(header("`no-store`: no cache on the way keeps it for anyone else.", "no-store")),
+  "cache-control": Schema.optionalKey(header("`no-store`: no cache may keep it for another caller.", "no-store")),
 }
 
 export const paymentResponse = {
@@ -94,7 +93,7 @@ export const CardPaymentRefusal = Unpaid.pipe(
         ...unpaidHeaders,
         "www-authenticate": Schema.optionalKey(
           header(
-            "On the week and month routes of a server that takes cards: a challenge of the Machine Payments Protocol for this very request.",
+            "On the week and month routes of a server that takes cards: a challenge of the Machine Payments Protocol for this request alone.",
             'Payment id="fuFrdaXF", realm="altar.example", method="stripe", intent="charge", request="eyJhbW91bnQiOiIzMDAifQ"',
             2048,
           ),
@@ -124,7 +123,7 @@ export const settled = <S extends Schema.Top>(answer: S) =>
     HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(200)), {
       ...paymentResponse,
       ...unkept,
-      "idempotent-replayed": header("`true`: this answer was given before.", "true"),
+      "idempotent-replayed": header("`true`: this answer is a replay.", "true"),
     }),
     HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(201)), { ...paymentResponse, ...unkept }),
     Pending,
@@ -135,7 +134,7 @@ export const anyRailHeaders = {
   "payment-response": Schema.optionalKey(paymentResponse["payment-response"]),
   "payment-receipt": Schema.optionalKey(
     header(
-      "Paid by card instead: base64url of the JSON receipt of the Machine Payments Protocol.",
+      "For a card payment: base64url of the JSON receipt of the Machine Payments Protocol.",
       "eyJtZXRob2QiOiJzdHJpcGUifQ",
       2048,
     ),
@@ -148,7 +147,7 @@ export const settledByAnyRail = <S extends Schema.Top>(answer: S) =>
   [
     HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(200)), {
       ...anyRailHeaders,
-      "idempotent-replayed": header("`true`: this answer was given before.", "true"),
+      "idempotent-replayed": header("`true`: this answer is a replay.", "true"),
     }),
     HttpApiSchema.WithHeaders(answer.pipe(HttpApiSchema.status(201)), anyRailHeaders),
     Pending,

@@ -10,7 +10,7 @@ const challenged = { challenge: Challenge }
 export class IdempotencyKeyRequired extends Schema.Error<IdempotencyKeyRequired>("IdempotencyKeyRequired")(
   envelope(
     "idempotency_key_required",
-    `A payment needs a name: send an Idempotency-Key header of 12 to 128 characters of A-Z a-z 0-9 _ -, or set the payment-identifier id of the payment. ${nothingNow}`,
+    `A payment needs a key: send an Idempotency-Key header of 12 to 128 characters of A-Z a-z 0-9 _ -, or set the payment-identifier id of the payment. ${nothingNow}`,
   ),
   at(400, "A payment came without an Idempotency-Key header and without a payment-identifier id."),
 ) {}
@@ -36,13 +36,13 @@ export class PaymentRequired extends Schema.Error<PaymentRequired>("PaymentRequi
 
 export class PaymentInvalid extends Schema.Error<PaymentInvalid>("PaymentInvalid")(
   {
-    ...envelope("payment_invalid", `The payment does not fit this offer. ${nothingNow}`),
-    reason: sentence("authorization_expired", 200).annotate({ description: "The x402 code of what was wrong." }),
+    ...envelope("payment_invalid", `The payment does not match this offer. ${nothingNow}`),
+    reason: sentence("authorization_expired", 200).annotate({ description: "The x402 code of the fault." }),
     ...challenged,
   },
   at(
     402,
-    "The payment does not fit this offer or cannot be settled. This request charged nothing; where the authorization itself was used before, the message says what became of it.",
+    "The payment does not match this offer or cannot be settled. This request charged nothing. If the authorization was used before, the message says how.",
   ),
 ) {}
 
@@ -50,17 +50,17 @@ export class PaymentFailed extends Schema.Error<PaymentFailed>("PaymentFailed")(
   {
     ...envelope(
       "payment_failed",
-      "This payment did not settle and never will. Nothing was charged; start again with a new Idempotency-Key.",
+      "This payment did not settle and never will. Nothing was charged. Start again with a new Idempotency-Key.",
     ),
-    reason: sentence("authorization_expired", 200).annotate({ description: "The x402 code of what was wrong." }),
+    reason: sentence("authorization_expired", 200).annotate({ description: "The x402 code of the fault." }),
     refund: Schema.optionalKey(Refund).annotateKey({
-      description: "The refund, where this payment was found after its attempt had ended.",
+      description: "The refund of a payment that was found after its attempt had ended.",
     }),
     ...challenged,
   },
   at(
     402,
-    "The attempt ended unpaid, by evidence; the message says whether its authorization could still be used. Use a new Idempotency-Key.",
+    "Evidence shows that the attempt failed. The message says whether its authorization could still be used. Use a new Idempotency-Key.",
   ),
 ) {}
 
@@ -87,7 +87,7 @@ export class AuthorizationAlreadyBound extends Schema.Error<AuthorizationAlready
   ),
   at(
     409,
-    "The signed authorization is bound to another attempt, also once that one has settled, or to the refund of its payment.",
+    "The signed authorization is bound to another attempt, even after that one settled, or to the refund of its payment.",
   ),
 ) {}
 
@@ -100,11 +100,11 @@ export const firstPaymentsMaximum = 5
 export class ReconcileRequired extends Schema.Error<ReconcileRequired>("ReconcileRequired")(
   envelope(
     "reconcile_required",
-    `This wallet has as many payments here whose outcome is not known yet as it may have: ${firstPaymentsMaximum} at first, as many again for each that it has paid, ${openPaymentsMaximum} at most. POST /api/reconcile/{Idempotency-Key} for each of them, then send the same request again. ${nothingNow}`,
+    `This wallet has reached its limit of payments in flight here: ${firstPaymentsMaximum} at first, as many again for each that it has paid, ${openPaymentsMaximum} at most. POST /api/reconcile/{Idempotency-Key} for each of them, then send the same request again. ${nothingNow}`,
   ),
   at(
     409,
-    `As many payments of this wallet are open as it may have: ${firstPaymentsMaximum} and as many again for each that it has paid, ${openPaymentsMaximum} at most; of a wallet with code one, and one more for each that it has paid; and one alone of a wallet of which one did not pay in its block, or that has never paid while much of the server's gas is lost.`,
+    `This wallet has reached its limit of payments in flight: ${firstPaymentsMaximum} and as many again for each that it has paid, ${openPaymentsMaximum} at most. A wallet with code may have one, and one more for each that it has paid. A wallet may have a single one after a payment of it failed in its block, or before its first payment while the server loses much gas.`,
   ),
 ) {}
 
@@ -112,7 +112,7 @@ export class PaymentsUnavailable extends Schema.Error<PaymentsUnavailable>("Paym
   {
     ...envelope(
       "payments_unavailable",
-      `Payments are not configured on this server; the free routes work. ${nothingNow}`,
+      `Payments are not configured on this server. The free routes work. ${nothingNow}`,
     ),
     missing: listOf(sentence("PAY_TO"), 20).annotate({ description: "Settings that this server lacks." }),
   },
@@ -125,7 +125,7 @@ export const pauseSeconds = 60
 export class SellingPaused extends Schema.Error<SellingPaused>("SellingPaused")(
   envelope(
     "selling_paused",
-    `The operator has paused sales on this altar; what is in flight still ends, and the free routes work. Send the same request again later. ${nothingNow}`,
+    `The operator has paused sales on this altar. Payments in flight still complete, and the free routes work. Send the same request again later. ${nothingNow}`,
   ),
   at(503, "The operator has paused sales. This request charged nothing."),
 ) {}
@@ -133,10 +133,10 @@ export class SellingPaused extends Schema.Error<SellingPaused>("SellingPaused")(
 export class FacilitatorUnavailable extends Schema.Error<FacilitatorUnavailable>("FacilitatorUnavailable")(
   envelope(
     "facilitator_unavailable",
-    `The payment network cannot be asked at the moment; send the same request again later. ${nothingNow}`,
+    `The payment network is unreachable now. Send the same request again later. ${nothingNow}`,
   ),
   at(
     503,
-    "The chain does not answer, the facilitator does not say that it settles, or our relayer cannot pay the network's fee. This request charged nothing.",
+    "The chain does not answer, the facilitator does not confirm that it settles, or our relayer cannot pay the network's fee. This request charged nothing.",
   ),
 ) {}

@@ -11,7 +11,7 @@ export { priceUsd } from "./Usdc.ts"
 export const IdempotencyKey = patterned(/^[A-Za-z0-9_-]{12,128}$/u, 128, 12).annotate({
   identifier: "IdempotencyKey",
   description:
-    "Names one purchase. A request with a payment needs it, unless the payment carries a `payment-identifier` id; asking for the price does not. Same purchase, same key: a retry with the same URL and body never pays twice. A new attempt needs a new key. Treat it as a secret until you have your answer.",
+    "Identifies one purchase. A request with a payment needs it, unless the payment carries a `payment-identifier` id; a request for the price does not. Same purchase, same key: a retry with the same URL and body never pays twice. A new attempt needs a new key. Treat it as a secret until you have your answer.",
   examples: ["stone-2026-11-21-a1b2c3"],
 })
 
@@ -34,7 +34,7 @@ export const PaymentRequirements = Schema.Struct({
   payTo: Address,
   maxTimeoutSeconds: upTo(secondsMaximum).annotate({
     description:
-      "Seconds the authorization should live. One whose `validBefore` is more than 300 seconds later still is refused.",
+      "Seconds the authorization should live. The server refuses a `validBefore` more than 300 seconds beyond that.",
   }),
   extra: Schema.Struct({
     name: sentence("USD Coin").annotate({ description: "EIP-712 domain name of the asset." }),
@@ -54,7 +54,7 @@ export const PaymentResource = Schema.Struct({
   mimeType: Schema.Literal("application/json"),
 }).annotate({
   identifier: "PaymentResource",
-  description: "The resource that is paid for; `url` must be signed unchanged.",
+  description: "The paid resource; sign its `url` unchanged.",
   examples: [example.resource],
 })
 
@@ -85,7 +85,7 @@ export const BazaarExtension = Schema.Struct({
   schema: JsonSchema,
 }).annotate({
   identifier: "BazaarExtension",
-  description: "x402 extension: how this route is called, for catalogues of paid routes.",
+  description: "x402 extension: how to call this route, for catalogues of paid routes.",
 })
 export type BazaarExtension = typeof BazaarExtension.Type
 
@@ -107,11 +107,11 @@ export const ChallengeExtensions = Schema.Struct({
     }),
   ).annotateKey({
     description:
-      "The signed offer, a compact JWS (EdDSA) by a key of `/.well-known/did.json` that signs offers alone. Servers without such a key leave it out.",
+      "The signed offer, a compact JWS (EdDSA) by a key of `/.well-known/did.json` that signs offers alone; absent without such a key.",
   }),
 }).annotate({
   identifier: "ChallengeExtensions",
-  description: "x402 extensions that this server speaks.",
+  description: "x402 extensions of this server.",
   examples: [example.challenge.extensions],
 })
 export type ChallengeExtensions = typeof ChallengeExtensions.Type
@@ -160,7 +160,7 @@ export type PaymentPayload = typeof PaymentPayload.Type
 export const SettlementResponse = Schema.Struct({
   success: Schema.Boolean,
   errorReason: Schema.optionalKey(Schema.Literal("settlement_pending")).annotateKey({
-    description: "Of a 202: the outcome is not known yet. It is no failure.",
+    description: "In a 202: the outcome is unknown. It is no failure.",
   }),
   transaction: Schema.String.annotate({ description: "Empty in a 202 while no transaction is known." }),
   network: Network,
@@ -174,7 +174,7 @@ export const SettlementResponse = Schema.Struct({
     }),
   ).annotateKey({
     description:
-      "`offer-receipt`: the signed receipt, a compact JWS (EdDSA) by a key of `/.well-known/did.json`. Servers without a receipt key leave it out.",
+      "`offer-receipt`: the signed receipt, a compact JWS (EdDSA) by a key of `/.well-known/did.json`. Absent without a receipt key.",
   }),
 }).annotate({ identifier: "SettlementResponse", description: "The x402 v2 settlement of an act." })
 
@@ -182,7 +182,7 @@ export const SettlementResponse = Schema.Struct({
 export const Finality = Schema.Literals(["pending", "final", "lost"]).annotate({
   identifier: "Finality",
   description:
-    "`pending` while a reorganisation could still take the block of the transfer back, `final` from then on, `lost` when one took it for good; the row stays. Shown by reads only: the answer to a purchase and its replays are the bytes of the first answer, without it.",
+    "`pending` while a reorganisation could still orphan the block of the transfer, `final` after that, `lost` when it was orphaned for good; the row stays. Shown by reads only: the answer to a purchase and its replays lack it.",
   examples: ["final"],
 })
 export type Finality = typeof Finality.Type
@@ -201,7 +201,7 @@ export const Receipt = Schema.Struct({
   currentTransaction: Schema.optionalKey(
     TransactionHash.annotate({
       description:
-        "Shown by reads only: the transaction that holds the transfer now, when a reorganisation put it into another one. `transaction` stays the one that was answered and linked.",
+        "Shown by reads only: the transaction that holds the transfer now, after a reorganisation moved it. `transaction` stays the one of the first answer and link.",
     }),
   ),
   refund: Schema.optionalKey(Refund).annotateKey({
@@ -250,7 +250,7 @@ export const CardReceipt = Schema.Struct({
   }),
 }).annotate({
   identifier: "CardReceipt",
-  description: "A settlement by card: the members of a receipt on chain are null, and `card` says what was charged.",
+  description: "A settlement by card: the on-chain members are null, and `card` has the charge.",
   examples: [
     {
       transaction: null,

@@ -26,7 +26,7 @@ export const Refund = Schema.Struct({
   id: Uuid,
   state: Schema.Literals(["REFUND_PENDING", "REFUNDED", "PARTIALLY_REFUNDED", "REFUND_FAILED"]).annotate({
     description:
-      "In the words of x402-signals. A refund failed when it can no longer be made, such as to a blocked wallet, or when its block was orphaned for good. It is never sent to another wallet.",
+      "A state of x402-signals. A refund has failed when it is no longer possible, such as to a blocked wallet, or when its block was orphaned for good. It is never sent to another wallet.",
   }),
   reason: Schema.Literals(["unmatched", "failed", "lost", "settled"]).annotate({
     description:
@@ -35,7 +35,7 @@ export const Refund = Schema.Struct({
   network: Network,
   asset: Address,
   payer: Address.annotate({ description: "The wallet that paid and gets the refund." }),
-  payTo: Address.annotate({ description: "The wallet that was paid and refunds." }),
+  payTo: Address.annotate({ description: "The wallet that was paid, which refunds." }),
   amountAtomic: AtomicAmount,
   originalAtomic: AtomicAmount.annotate({ description: "The amount of the payment." }),
   attempt: Schema.NullOr(Uuid).annotate({

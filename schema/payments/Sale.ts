@@ -65,7 +65,7 @@ const cardOffer = (priceAtomic: bigint) => ({
   method: "stripe",
   amount: centsOf(priceAtomic).toString(),
   currency: "usd",
-  description: "Where the server takes cards: `rails` of /api/candles says so, and the 402 carries the challenge.",
+  description: "Only on a server with cards: `rails` of /api/candles shows it, and the 402 carries the challenge.",
 })
 
 /**
@@ -83,10 +83,10 @@ const paymentInfo = ({ cards, priceAtomic }: Sale) => ({
 
 /** The rule of routes that are also sold for cards. */
 const cardRule =
-  "Where the server takes cards (`rails` of /api/candles), WWW-Authenticate on the 402 carries a Machine Payments Protocol challenge as well (`stripe`, `charge`), for this very request; answer it with `Authorization: Payment …` and the same Idempotency-Key."
+  "On a server with cards (`rails` of /api/candles), WWW-Authenticate on the 402 carries a Machine Payments Protocol challenge as well (`stripe`, `charge`), for this request alone; answer it with `Authorization: Payment …` and the same Idempotency-Key."
 
 const paidRule =
-  "Paid by x402 v2 (`exact`, USDC). Without PAYMENT-SIGNATURE the answer is 402 with the offer. With it, send an Idempotency-Key or set the payment-identifier id. The signed resource URL must equal this request's URL. A retry with the same key, URL and body never pays twice; 202 means the outcome is not known yet: reconcile, do not pay again."
+  "Paid by x402 v2 (`exact`, USDC). Without PAYMENT-SIGNATURE the answer is 402 with the offer. With it, send an Idempotency-Key or set the payment-identifier id. The signed resource URL must equal this request's URL. A retry with the same key, URL and body never pays twice; 202 means the outcome is unknown: reconcile, do not pay again."
 
 const saleOf = (
   { identifier, method, path }: Pick<HttpApiEndpoint.Top, "identifier" | "method" | "path">,

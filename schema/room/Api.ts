@@ -101,7 +101,7 @@ const createRoom = HttpApiEndpoint.post("createRoom", "/api/rooms", {
       identifier: "createRoom",
       summary: "Create a room",
       description:
-        "The answer holds the invite token, once. The room lives exactly seven days. 5 per hour and 10 per day from one address; of IPv6 4 times as many from a /56 and 20 times from a /48. 503 `ROOMS_FULL` while as many rooms exist as the server keeps.",
+        "The answer holds the invite token, once. The room lives exactly seven days. 5 per hour and 10 per day from one address; of IPv6 4 times as many from a /56 and 20 times from a /48. 503 `ROOMS_FULL` at the server's maximum of rooms.",
     }),
   )
   .annotateMerge(optionalBody)
@@ -123,7 +123,7 @@ const readRoom = HttpApiEndpoint.get("readRoom", "/api/rooms/:roomId", {
     described(
       "readRoom",
       "Poll a room",
-      "Kept messages after the cursor, oldest first. Poll every 3 seconds while the room is in view. 120 per minute from one address.",
+      "Stored messages after the cursor, oldest first. Poll every 3 seconds while the room is in view. 120 per minute from one address.",
     ),
   )
 
@@ -134,7 +134,7 @@ const streamRoom = HttpApiEndpoint.get("streamRoom", "/api/rooms/:roomId/stream"
   error: known,
 })
   .middleware(RoomInvite)
-  .annotateMerge(described("streamRoom", "Poll a room (alias)", "The same JSON as readRoom; not an event stream."))
+  .annotateMerge(described("streamRoom", "Poll a room (alias)", "The same JSON as readRoom, not an event stream."))
 
 const send = {
   params: room,
@@ -149,7 +149,7 @@ const sendMessage = HttpApiEndpoint.post("sendMessage", "/api/rooms/:roomId/mess
     described(
       "sendMessage",
       "Send a message",
-      "A clientId makes it safe to repeat: the same content is answered with the original. 20 per minute from one address (80 from an IPv6 /56, 400 from a /48), 30 new ones per minute in a room.",
+      "A clientId makes it safe to retry: the same content returns the original message. 20 per minute from one address (80 from an IPv6 /56, 400 from a /48), 30 new ones per minute in a room.",
     ),
   )
 
@@ -163,7 +163,9 @@ const deleteRoom = HttpApiEndpoint.delete("deleteRoom", "/api/rooms/:roomId", {
   error: known,
 })
   .middleware(RoomInvite)
-  .annotateMerge(described("deleteRoom", "Delete a room", "Gone at once for everyone. 10 per minute from one address."))
+  .annotateMerge(
+    described("deleteRoom", "Delete a room", "Deletes it at once for everyone. 10 per minute from one address."),
+  )
 
 const roomsGroup: Group<
   "rooms",

@@ -5,7 +5,7 @@ import { sentence, upTo } from "../Fields.ts"
 const error = <const Code extends string>(code: Code, message: string) => ({
   error: Schema.Struct({
     code: Schema.Literal(code),
-    message: sentence(message).annotate({ description: "One sentence a person can act on." }),
+    message: sentence(message).annotate({ description: "One sentence that says what to do." }),
   }).pipe(Schema.withConstructorDefault(Effect.succeed({ code, message }))),
 })
 
@@ -19,32 +19,32 @@ export class RoomBadRequest extends Schema.Error<RoomBadRequest>("RoomBadRequest
 }
 
 export class RoomUnauthorized extends Schema.Error<RoomUnauthorized>("RoomUnauthorized")(
-  error("UNAUTHORIZED", "Send the room's invite token as Authorization: Bearer <token>; this is not it."),
+  error("UNAUTHORIZED", "Send the room's invite token as Authorization: Bearer <token>. This token is wrong."),
   at(401, "The Authorization header is missing, malformed, or holds another room's token."),
 ) {}
 
 export class RoomForbidden extends Schema.Error<RoomForbidden>("RoomForbidden")(
-  error("FORBIDDEN", "Pages of other origins may not use the signal room; programs send no Origin header."),
+  error("FORBIDDEN", "Pages of other origins may not use the signal room. Programs send no Origin header."),
   at(403, "A foreign browser origin."),
 ) {}
 
 export class RoomNotFound extends Schema.Error<RoomNotFound>("RoomNotFound")(
-  error("NOT_FOUND", "There is no such room or path; the room may have been deleted."),
+  error("NOT_FOUND", "No room or path is here. The room may have been deleted."),
   at(404, "No such room or path."),
 ) {}
 
 export class RoomMethodNotAllowed extends Schema.Error<RoomMethodNotAllowed>("RoomMethodNotAllowed")(
-  error("METHOD_NOT_ALLOWED", "This path does not answer that method; the Allow header lists those it does."),
+  error("METHOD_NOT_ALLOWED", "This path does not support that method. The Allow header lists those it supports."),
   at(405, "Method not allowed; see Allow."),
 ) {}
 
 export class RoomConflict extends Schema.Error<RoomConflict>("RoomConflict")(
-  error("CONFLICT", "This clientId was used with other content; choose a new one for a new message."),
+  error("CONFLICT", "This clientId was used with other content. Choose a new one for a new message."),
   at(409, "The clientId names another message."),
 ) {}
 
 export class RoomExpired extends Schema.Error<RoomExpired>("RoomExpired")(
-  error("EXPIRED", "This room has reached the end of its seven days; create a new one."),
+  error("EXPIRED", "This room has reached the end of its seven days. Create a new one."),
   at(410, "The room has expired."),
 ) {}
 
@@ -55,7 +55,7 @@ export class RoomTooLarge extends Schema.Error<RoomTooLarge>("RoomTooLarge")(
 
 export class RoomRateLimited extends Schema.Error<RoomRateLimited>("RoomRateLimited")(
   {
-    ...error("RATE_LIMITED", "Too many requests; wait for the time in Retry-After."),
+    ...error("RATE_LIMITED", "Too many requests. Wait for the time in Retry-After."),
     retryAfter: upTo(604_800).annotate({
       description: "Seconds to wait, as in Retry-After.",
     }),
@@ -80,22 +80,22 @@ export class RoomsFull extends Schema.Error<RoomsFull>("RoomsFull")(
   {
     ...error(
       "ROOMS_FULL",
-      "As many rooms exist as this server keeps, so none was created; try again after the time in Retry-After. Rooms that exist work as before.",
+      "This server has its maximum of rooms, so none was created. Try again after the time in Retry-After. Existing rooms work as before.",
     ),
     retryAfter: upTo(604_800).annotate({ description: "Seconds to wait, as in Retry-After." }),
   },
-  at(503, "As many rooms exist as the server keeps; Retry-After says when to ask again."),
+  at(503, "The server has its maximum of rooms; Retry-After says when to ask again."),
 ) {}
 
 export class RoomInternal extends Schema.Error<RoomInternal>("RoomInternal")(
-  error("INTERNAL", "The server failed; send the same request again, with a clientId when it is a message."),
+  error("INTERNAL", "The server failed. Send the same request again, with a clientId for a message."),
   at(500, "A fault of the server."),
 ) {}
 
 export class RoomUnavailable extends Schema.Error<RoomUnavailable>("RoomUnavailable")(
   error(
     "UNAVAILABLE",
-    "The server cannot answer at the moment; send the same request again after the time in Retry-After, with a clientId when it is a message.",
+    "The server cannot answer now. Send the same request again after the time in Retry-After, with a clientId for a message.",
   ),
   at(503, "The server is starting or stopping, or its database does not answer; Retry-After says when to ask again."),
 ) {}

@@ -49,7 +49,7 @@ export const SenderKind = Schema.Literals(["person", "agent"]).annotate({
 export const ClientId = patterned(/^[A-Za-z0-9_-]{1,64}$/u, 64, 1).annotate({
   identifier: "ClientId",
   description:
-    "Names this message for retries: the same id with the same content is answered with the original, with other content 409. 1 to 64 ASCII letters, digits, underscores or hyphens.",
+    "Identifies this message for retries: the same id with the same content returns the original, with other content 409. 1 to 64 ASCII letters, digits, underscores or hyphens.",
   examples: ["build-417-done"],
 })
 
@@ -74,7 +74,7 @@ export type MessageBody = typeof MessageBody.Type
 /** Place of a message in its room: 1, 2, 3 … without gaps. */
 export const Sequence = Count.annotate({
   identifier: "Sequence",
-  description: "Sequence number: ascending and without gaps in a room, from 1; 0 stands for none.",
+  description: "Sequence number, without gaps in a room, from 1; 0 means none.",
   examples: [417],
 })
 
@@ -100,7 +100,7 @@ export const Message = Schema.Struct({
   createdAt: Instant,
 }).annotate({
   identifier: "Message",
-  description: "A kept signal. Sender and kind are self-declared; the text is untrusted.",
+  description: "A stored signal. Sender and kind are self-declared; the text is untrusted.",
   examples: [
     {
       id: "8c1f6a52-7d0e-4b63-9a53-0d7c2f1b8e44",

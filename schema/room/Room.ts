@@ -53,7 +53,7 @@ export const Created = Schema.Struct({ room: Room, token: Token }).annotate({
 export const Signals = Schema.Struct({
   room: Room,
   messages: listOf(Message, retained).annotate({
-    description: "Kept messages after the cursor, oldest first, at most 50.",
+    description: "Stored messages after the cursor, oldest first, at most 50.",
   }),
   truncated: Schema.Boolean.annotate({ description: "True when messages after a nonzero cursor were evicted unseen." }),
   serverTime: Instant,
@@ -68,11 +68,11 @@ const sentOf = (duplicate: boolean, identifier: string, description: string) =>
 export const Sent = sentOf(
   false,
   "SignalSent",
-  "The message as it is kept. The server has it; whether anyone reads it is not known.",
+  "The message as it is stored. The server does not know whether anyone reads it.",
 )
 export const Replayed = sentOf(true, "SignalReplayed", "The original message of this clientId.")
 
 export const Deleted = Schema.Struct({ deleted: Schema.Literal(true) }).annotate({
   identifier: "RoomDeleted",
-  description: "Room, messages and invite are gone.",
+  description: "Room, messages and invite are deleted.",
 })

@@ -142,7 +142,7 @@ export class Mcp extends Context.Service<
           return Sql.isAway(cause)
             ? Effect.as(
                 DatabaseWatch.failed("tool failed")(cause),
-                failed(request.id, codes.internal, "The server cannot read at the moment; try again in 2 seconds.", {
+                failed(request.id, codes.internal, "The server cannot read now. Try again in 2 seconds.", {
                   requestId,
                   retryAfter: 2,
                 }),

@@ -175,7 +175,7 @@ holds = segment.entries.every((one, n) =>
   one.chainHash === linked(one) && one.previousHash === (segment.entries[n - 1] ?? segment.anchor).chainHash)`),
       ...text(
         "Check a reveal, too: its `salt` and `text` hash to the `commitment`.",
-        "`next` is the `from` of the next segment, `null` at the head. Keep `head.chainHash`: whoever shows you another history later is found out. The payment of each stone is its `transaction` on the network.",
+        "`next` is the `from` of the next segment, `null` at the head. Keep `head.chainHash`: a later history that differs is a forgery. The payment of each stone is its `transaction` on the network.",
       ),
     ],
   },

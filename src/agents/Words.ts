@@ -37,7 +37,7 @@ export const outcomes = [
     status: 200,
     meaning: "Settled before under this key: the same bytes, replayed: true. This request charged nothing.",
   },
-  { status: 202, meaning: "Outcome not known yet. Do not pay again; POST the reconcile URL until it ends." },
+  { status: 202, meaning: "Outcome unknown. Do not pay again; POST the reconcile URL until it ends." },
   {
     status: 400,
     meaning:

@@ -4,9 +4,9 @@ import { messages } from "../platform/LogMessages.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
 import { groups } from "../server/config/Table.ts"
 
-const head = `# Every variable of a production server. The first five suffice; what is commented out below shows its default, or nothing
+const head = `# Every variable of a production server. The first five suffice to sell; each commented line shows its default, or nothing
 # where it has none. Copy it to .env, fill it in, and run: npx node --env-file=.env src/start.js serve --check
-# The sandbox (npm start) needs none of this. Secrets belong into a file that only the server can read.
+# The sandbox (npm start) needs none of this. Keep secrets in a file that only the server can read.
 `
 
 const example = [

@@ -19,7 +19,7 @@ export const checkRecord = Effect.fn("RecordCheck.checkRecord")(function* (
     Schema.decodeUnknownEffect(Schema.Tuple([Schema.Json, Schema.Json]))([body, header ?? null]),
   )
   const kept = yield* purchases.misrecord(purchase, { differences, answer, response }).pipe(
-    Effect.as("This journal keeps what you signed and the altar's answer."),
+    Effect.as("This journal keeps your signed payment and the altar's answer."),
     Effect.catch(({ message }) => Effect.succeed(message)),
   )
   return yield* new Misrecorded({ key, differences, message: misrecorded(differences, kept) })

@@ -28,13 +28,13 @@ export const commandsOf = async (isCalled: (name: string) => boolean) => {
     await late("serve", "Run the production server, configured by its environment", () =>
       import("./operator/Serve.ts").then(({ serve }) => serve),
     ),
-    await late("admin", "Look at and change what only an operator may", () =>
+    await late("admin", "Show and change an operator's data", () =>
       import("./operator/Admin.ts").then(({ admin }) => admin),
     ),
     await late("log", "Transparency logs: the key and the state of your own, and mirrors of any", () =>
       import("./log/Log.ts").then(({ log }) => log),
     ),
-    await late("receipts", "The signed receipts of a server: their key and its authorization", () =>
+    await late("receipts", "Signed receipts of a server: their key and its authorization", () =>
       import("./operator/Receipts.ts").then(({ receipts }) => receipts),
     ),
     await late("witness-serve", "Run a witness for transparency logs", () =>
@@ -50,7 +50,7 @@ export const commandsOf = async (isCalled: (name: string) => boolean) => {
   )
   return Command.make("spirit-altar").pipe(
     Command.withDescription(
-      "A paid API that charges exactly once, and a witness chain anyone can check. Exit code 0 is success; 1 is trouble, said in one sentence on stderr.",
+      "A paid API that charges exactly once, and a witness chain anyone can check. Exit code 0 is success; 1 is a failure, explained in one sentence on stderr.",
     ),
     Command.withSubcommands([
       { group: "Buy", commands: buying },

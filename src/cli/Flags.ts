@@ -38,7 +38,7 @@ const url = text(
 
 const data = text(
   "data",
-  `Where salts, words, keys and receipts are kept (${buyer.data.name}; else .data/buyer in a checkout, the state folder of your account outside)`,
+  `Folder for salts, words, keys and receipts (${buyer.data.name}; else .data/buyer in a checkout, the state folder of your account outside)`,
   "directory",
 ).pipe(Flag.withFallbackConfig(Config.String(buyer.data.name)), Flag.optional)
 
@@ -46,10 +46,7 @@ export const common = {
   url,
   data,
   json: on("json", "One JSON document on stdout; everything else goes to stderr"),
-  insecure: on(
-    "insecure",
-    "Allow plain http to another machine, where anybody on the way can read and change everything",
-  ),
+  insecure: on("insecure", "Allow plain http to another machine; anyone in between can read and change everything"),
 }
 
 export const paying = {
@@ -63,14 +60,14 @@ export const paying = {
     `File with the private key that pays (else ${buyer.privateKey.name}; a sandbox funds its own)`,
     "file",
   ),
-  max: dollars("max", "Pay no more than this at once; never more than the listed price in any case"),
+  max: dollars("max", "Maximum for one payment; a payment never exceeds the listed price"),
   maxPerDay: dollars(
     "max-per-day",
-    `Sign for no more than this in a UTC day with this journal (${plainDollars(defaultMaxPerDay)})`,
+    `Maximum to sign for in a UTC day with this journal (${plainDollars(defaultMaxPerDay)})`,
   ),
   payTo: optionalText(
     "pay-to",
-    "The only address to pay (else the one this altar was paid at before, or names on first use)",
+    "The only address to pay (else the one that this altar was paid at before, or names on first use)",
     "address",
   ),
 }
@@ -79,10 +76,10 @@ export const agentName = optionalText("name", "Your public name")
 
 export const salt = optionalText(
   "salt",
-  `${sealBounds.salt.join(" to ")} characters, for these words alone, since a reveal publishes it; made at random when absent`,
+  `${sealBounds.salt.join(" to ")} characters, for these words alone, because a reveal publishes it; random when absent`,
 )
 
-export const reason = optionalText("reason", `Why, in public, 1 to ${reasonMaximum} characters`)
+export const reason = optionalText("reason", `A public reason, 1 to ${reasonMaximum} characters`)
 
 export const provided = <A extends object>(members: { readonly [Name in keyof A]: Option.Option<A[Name]> }) => {
   const given: { [Name in keyof A]?: A[Name] } = {}

@@ -37,7 +37,7 @@ export class Exceeded extends Data.TaggedError("Exceeded")<{
 }> {}
 
 const refusals = Metric.counter("altar.limiter.refusals", {
-  description: "Requests that a limit refused, by its policy.",
+  description: "Requests over a limit, by policy.",
   incremental: true,
 })
 

@@ -116,14 +116,15 @@ export const make = Effect.fnUntraced(function* (
       }
       const size = sizeIn(response, text)
       if (size === undefined) return yield* failed(`it answered ${response.status}`, response.status === 422)
-      if (size === 0 && !mayBeFirst) return yield* failed("it has signed nothing of this log, and so confirms nothing")
+      if (size === 0 && !mayBeFirst)
+        return yield* failed("it has signed no checkpoint of this log, so it confirms none")
       if (size > checkpoint.size) {
         return yield* failed(
           `it says that it signed ${size} stones, which is more than the ${checkpoint.size} of this`,
           true,
         )
       }
-      if (size === old || tries <= 1) return yield* failed(`it answers 409 and ${size}, whatever is sent`)
+      if (size === old || tries <= 1) return yield* failed(`it answers 409 and ${size} to every request`)
       yield* Ref.set(lastSize, size)
       return yield* attempt(asked, tries - 1, mayBeFirst)
     })

@@ -31,7 +31,7 @@ const revealed = (act: SettledAct): Html =>
 const entry = (publicUrl: string, act: SettledAct) =>
   html`<entry
     ><id>${publicUrl}${pathOf(act)}</id><title>${sentence(act)}</title><updated>${changedAt(act)}</updated
-    ><published>${act.settledAt}</published><author><name>${act.agentName ?? "Somebody"}</name></author
+    ><published>${act.settledAt}</published><author><name>${act.agentName ?? "Someone"}</name></author
     >${revealed(act)}<link rel="alternate" type="text/html" href="${publicUrl}${pathOf(act)}"
   /></entry>`
 

@@ -116,10 +116,11 @@ export const layer = HttpRouter.use((router) =>
 const noAct: Nothing = {
   refusal: () => new ActNotFound({}),
   words:
-    "No act is recorded under this address. Its payment may still be open, or the address may have been cut short.",
+    "No act is recorded under this address. Its payment may still be pending, or the address may have been cut short.",
 }
 
 const noStone: Nothing = {
   refusal: () => new WitnessNotFound({}),
-  words: "No stone is set under this address. Its payment may still be open, or the address may have been cut short.",
+  words:
+    "No stone is set under this address. Its payment may still be pending, or the address may have been cut short.",
 }

@@ -64,7 +64,7 @@ const forEver = "public, max-age=31536000, immutable"
 const lost = (frame: Surroundings, request: HttpServerRequest.HttpServerRequest) =>
   !request.url.startsWith("/api/") &&
   preferred(request.headers["accept"], ["application/json", "text/html"]) === "text/html"
-    ? Pages.notFound(frame, request, "Nothing stands under this address. It may have been cut short.")
+    ? Pages.notFound(frame, request, "No page has this address. It may have been cut short.")
     : HttpServerResponse.empty({ status: 404 })
 
 /**

@@ -15,7 +15,7 @@ export interface AvailabilityState {
 
 /** The refusal while no payment on chain is possible. `charged` says what was charged. */
 export const notSettled = (obstacle: string, charged: string) =>
-  new FacilitatorUnavailable({ message: `${obstacle}; send the same request again later. ${charged}` })
+  new FacilitatorUnavailable({ message: `${obstacle}. Send the same request again later. ${charged}` })
 
 export class Availability extends Context.Service<Availability>()("spirit-altar/payments/Availability", {
   make: Effect.gen(function* () {

@@ -34,24 +34,24 @@ const alive =
 /** Failures where a new key and the same wallet would fail again: the message names the cause and the remedy. */
 const failures: Readonly<Record<string, string>> = {
   gas_too_high:
-    "The contract of this wallet takes more gas to check its signature than this server pays for, so its payment was not sent.",
+    "The wallet's contract needs more gas to check its signature than this server pays for, so the payment was not sent.",
   wallet_did_not_pay:
-    "An earlier payment of this wallet could be made when this server sent it and could not in its block, so for an hour this server sends none from it.",
+    "An earlier payment of this wallet passed its simulation and failed in its block, so this server accepts no payment from it for an hour.",
   [contractsRefused]:
-    "Reverted payments used up the gas that this server gives away in an hour. For a while it takes payments of wallets with code only from those that have paid here before and whose payments never failed to pay in their block.",
+    "Reverted payments used up this server's hourly gas allowance. For a while it accepts wallets with code only if they have paid here before and no payment of theirs failed in its block.",
   [unknownRefused]:
-    "Payments of emptied wallets used up the gas that this server gives away in an hour. For a while it takes payments only from wallets that have paid here before and whose payments never failed to pay in their block.",
+    "Payments of emptied wallets used up this server's hourly gas allowance. For a while it accepts only wallets that have paid here before and of which no payment failed in its block.",
   [couldNotPay]:
     "The transaction that was to charge this wallet is in a final block and did not: the wallet held less USDC than the price. The claims of this payment are released. Anyone who saw that transaction can send the authorization again once the wallet holds the price. Such a payment is recorded for the operator. It buys this if you send the same payment with a new Idempotency-Key until its validBefore.",
   wallet_reverted_settlement:
-    "The contract of this wallet reverted an earlier payment that it had agreed to, so for an hour this server sends none from it.",
+    "The wallet's contract reverted an earlier payment that it had approved, so this server accepts no payment from it for an hour.",
 }
 
 /** For a payment that never reached the facilitator. A retry may reach it. */
-const unheard = `The facilitator that brings payments to the chain could not be reached, so this payment was not submitted. ${alive} Start again later with a new Idempotency-Key.`
+const unheard = `The facilitator was unreachable, so this payment was not submitted. ${alive} Start again later with a new Idempotency-Key.`
 
 /** The wallet can pay again at once, judged as a wallet with code. */
-const nowContract = `This wallet got code after its payment was taken, so its payment was not sent. ${alive} Start again with a new Idempotency-Key; a wallet with code may have one payment more open here than it has paid.`
+const nowContract = `This wallet got code after this payment was accepted, so the payment was not sent. ${alive} Start again with a new Idempotency-Key; a wallet with code may have one more payment in flight here than it has paid.`
 
 /** The message for a payment that was not settled or not sent and whose authorization stays valid. */
 export const aliveAfter = (reason: string) => {
@@ -66,8 +66,8 @@ export const aliveAfter = (reason: string) => {
 /** The message for an attempt whose payment was found after the attempt had failed. */
 const paidAfterwards = (rail: Rail, transaction: string) =>
   rail === "card"
-    ? `This card was charged after its attempt had ended unpaid: payment intent ${transaction} is noted for the operator, who delivers or refunds it. Do not pay again before they have looked.`
-    : `This payment was found after its attempt had ended unpaid: transaction ${transaction} paid us and is noted for the operator. Do not sign again: until its validBefore, send this same payment with a new Idempotency-Key to have what it paid for; after that, ask the operator.`
+    ? `This card was charged after its attempt had ended unpaid: payment intent ${transaction} is recorded for the operator, who delivers or refunds it. Do not pay again before the operator has decided.`
+    : `This payment was found after its attempt had ended unpaid: transaction ${transaction} paid us and is recorded for the operator. Do not sign again: until its validBefore, send this same payment with a new Idempotency-Key to complete the purchase; after that, ask the operator.`
 
 /** The message once the payment was refunded, or is about to be; none after a refund that failed. */
 const refundedAfterwards = ({ amountAtomic, payer, refundTransaction, state }: Refund) =>
@@ -75,7 +75,7 @@ const refundedAfterwards = ({ amountAtomic, payer, refundTransaction, state }: R
     ? Option.none<string>()
     : Option.some(
         state === "REFUND_PENDING"
-          ? `This payment was found after its attempt had ended unpaid, and ${amountAtomic} atomic USDC of it are on the way back to ${payer}. It can buy nothing any more. To buy, start again with a new Idempotency-Key and a new payment.`
+          ? `This payment was found after its attempt had ended unpaid, and a refund of ${amountAtomic} atomic USDC to ${payer} is in flight. It can no longer buy anything. To buy, start again with a new Idempotency-Key and a new payment.`
           : `This payment was found after its attempt had ended unpaid, and ${amountAtomic} atomic USDC of it were refunded to ${payer} in transaction ${refundTransaction}. To buy, start again with a new Idempotency-Key and a new payment.`,
       )
 

@@ -18,7 +18,7 @@ export interface Change {
 
 const transitions = seriesOf(
   Metric.counter("altar.payment.transitions", {
-    description: "Changes of attempts to pay, by act and states.",
+    description: "State changes of payment attempts, by act and states.",
     incremental: true,
   }),
 )
@@ -26,7 +26,7 @@ const transitions = seriesOf(
 /** Seconds from the recorded intent to the end of the attempt. */
 const lifetimes = seriesOf(
   Metric.histogram("altar.payment.duration", {
-    description: "From the intent on disk to the end of the attempt, by final state.",
+    description: "Duration from the intent on disk to the end of the attempt, by final state.",
     attributes: { unit: "s" },
     boundaries: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600],
   }),
@@ -61,9 +61,9 @@ const timed = (id: string, description: string) => {
 
 export const settlementTimed = timed(
   "altar.payment.settlement.duration",
-  "Until the relayer or the facilitator answered what it was handed, by what it said.",
+  "Duration until relayer or facilitator answered a submission, by answer.",
 )
 export const inquiryTimed = timed(
   "altar.payment.evidence.duration",
-  "Until an inquiry about an attempt ended, by its finding; `error` without an answer.",
+  "Duration of inquiries about attempts, by finding; `error` without an answer.",
 )

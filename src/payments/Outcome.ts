@@ -39,14 +39,14 @@ export type PipelineRefusal =
 
 export const tooManyInFlight = (most: number, isContract: boolean) => {
   const rule = isContract
-    ? "A wallet with code may have one payment more open here than it has paid, and one alone once one of its payments did not pay in its block"
-    : `A wallet may have ${firstPaymentsMaximum} payments open here, as many again for each that it has paid, and ${openPaymentsMaximum} at most; one alone once one of its payments did not pay in its block, or, where it has never paid, while such payments cost this server much gas`
+    ? "A wallet with code may have one more payment in flight here than it has paid, and a single one once a payment of it failed in its block"
+    : `A wallet may have ${firstPaymentsMaximum} payments in flight here, as many again for each that it has paid, and ${openPaymentsMaximum} at most. It may have a single one once a payment of it failed in its block, or, before its first payment, while such failures cost this server much gas`
   return new ReconcileRequired({
-    message: `${rule}: this one may have ${most} whose outcome is not known yet. POST /api/reconcile/{Idempotency-Key} for each that is open, then send the same request again. This request charged nothing.`,
+    message: `${rule}. The limit of this wallet is ${most} now. POST /api/reconcile/{Idempotency-Key} for each payment in flight, then send the same request again. This request charged nothing.`,
   })
 }
 export const overdrawn = new PaymentRejected({
   reason: "insufficient_funds",
   message:
-    "The paying wallet holds less USDC than this price and its payments in flight here; fund it, or wait for them, and send the same request again. This request charged nothing.",
+    "The paying wallet holds less USDC than this price and its payments in flight here. Fund it, or wait for them, and send the same request again. This request charged nothing.",
 })

@@ -59,7 +59,7 @@ export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments
       const pending: SettlementPending = {
         ok: true,
         code: "settlement_pending",
-        message: `The payment of ${priceUsd(attempt.amountAtomic)} was accepted and its outcome is not known yet. Do not pay again: POST ${reconcile} until it answers 200 or 402.`,
+        message: `The payment of ${priceUsd(attempt.amountAtomic)} was accepted and its outcome is unknown. Do not pay again: POST ${reconcile} until it answers 200 or 402.`,
         reconcile,
         attempt: {
           id: attempt.id,

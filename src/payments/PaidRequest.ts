@@ -30,7 +30,7 @@ const badRequest = (path: string, message: string) => new BadRequest({ issues: [
 export const paidTwice = () =>
   badRequest(
     "authorization",
-    "The request pays twice, by PAYMENT-SIGNATURE and by card; send one of them. This request charged nothing",
+    "The request has two payments, by PAYMENT-SIGNATURE and by card. Send one of them. This request charged nothing",
   )
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))

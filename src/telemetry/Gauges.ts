@@ -13,57 +13,44 @@ const every = "10 seconds"
 const gauge = (id: string, description: string, unit?: string) =>
   Metric.gauge(id, { description, attributes: unit === undefined ? {} : { unit } })
 
-const attempts = gauge(
-  "altar.payment.attempts",
-  "Attempts to pay, by how they stand; `unfinal` and `lost` are settled.",
-)
+const attempts = gauge("altar.payment.attempts", "Payment attempts by state; `unfinal` and `lost` are settled.")
 const connections = gauge("db.client.connection.count", "Connections of all servers to the database, by state.")
 
 const database = {
-  databaseUp: gauge("altar.database.up", "1 while the database answers, 0 while it does not."),
+  databaseUp: gauge("altar.database.up", "1 while the database answers, else 0."),
   pending: Metric.withAttributes(attempts, { state: "pending" }),
   settled: Metric.withAttributes(attempts, { state: "settled" }),
   unfinal: Metric.withAttributes(attempts, { state: "unfinal" }),
   lost: Metric.withAttributes(attempts, { state: "lost" }),
-  oldestSeconds: gauge(
-    "altar.payment.oldest_pending.age",
-    "Age of the oldest attempt whose outcome is not known.",
-    "s",
-  ),
+  oldestSeconds: gauge("altar.payment.oldest_pending.age", "Age of the oldest attempt with an unknown outcome.", "s"),
   connectionsUsed: Metric.withAttributes(connections, { state: "used" }),
   connectionsIdle: Metric.withAttributes(connections, { state: "idle" }),
 }
 
-const clocks = { ahead: gauge("altar.clock.ahead", "How far this server's clock is ahead of the database's.", "s") }
+const clocks = {
+  ahead: gauge("altar.clock.ahead", "Seconds that this server's clock is ahead of the database's.", "s"),
+}
 
 const sales = {
-  paused: gauge("altar.sales.paused", "1 while the operator has paused sales, 0 while they go on."),
-  taken: gauge("altar.payments.taken", "1 while a payment on chain could be taken, 0 while none could."),
+  paused: gauge("altar.sales.paused", "1 while the operator has paused sales, else 0."),
+  taken: gauge("altar.payments.taken", "1 while payments on chain are possible, else 0."),
 }
 
 const nodes = {
-  up: gauge("altar.rpc.up", "1 while the node answers, 0 while it does not."),
+  up: gauge("altar.rpc.up", "1 while the node answers, else 0."),
   headAge: gauge("altar.rpc.head.age.seconds", "Age of the newest block of the node.", "s"),
   balance: gauge("altar.relayer.balance", "Balance of our relayer, which pays the gas.", "{ether}"),
-  waiting: gauge("altar.relayer.nonce_lag", "Transactions of our relayer that are sent and in no block."),
-  unminedAge: gauge(
-    "altar.relayer.unmined.age",
-    "How long the oldest of these has waited while this was watched.",
-    "s",
-  ),
+  waiting: gauge("altar.relayer.nonce_lag", "Transactions of our relayer in flight."),
+  unminedAge: gauge("altar.relayer.unmined.age", "Observed age of the oldest of these.", "s"),
 }
 
 const chains = {
   head: gauge("altar.chain.head", "Position of the newest stone."),
-  whole: gauge("altar.chain.whole", "1 while the newest link hashes, 0 where it does not."),
+  whole: gauge("altar.chain.whole", "1 while the newest link hashes, else 0."),
   logLag: gauge("altar.log.lag", "Stones that no published checkpoint covers yet."),
-  uncoveredAge: gauge(
-    "altar.log.uncovered.age",
-    "How long the oldest of these has waited while this was watched.",
-    "s",
-  ),
+  uncoveredAge: gauge("altar.log.uncovered.age", "Observed age of the oldest of these.", "s"),
   logAge: gauge("altar.log.checkpoint.age", "Age of the newest checkpoint.", "s"),
-  logRunning: gauge("altar.log.running", "1 while the transparency log grows, 0 while it is stopped."),
+  logRunning: gauge("altar.log.running", "1 while the transparency log runs, 0 while it is stopped."),
 }
 
 const processes = {

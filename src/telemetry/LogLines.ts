@@ -80,7 +80,7 @@ export const make = ({ format, level: least, readsPerLine }: LogLinesConfig, wri
         left += 1
         return
       }
-      if (left > 0) write(at, "Warn", "Lines were left out: nobody read the log fast enough", { lines: left })
+      if (left > 0) write(at, "Warn", "Log lines were dropped: the output was read too slowly", { lines: left })
       left = 0
       write(at, level, message, fields)
     },

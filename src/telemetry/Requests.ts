@@ -10,13 +10,13 @@ import type { RouteName } from "./RouteNames.ts"
 const boundaries = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
 const durations = Metric.histogram("http.server.request.duration", {
-  description: "Duration of requests, until the last byte of the answer was handed over, by route.",
+  description: "Duration of requests until the last byte of the response, by route.",
   attributes: { unit: "s" },
   boundaries,
 })
 
 const active = Metric.gauge("http.server.active_requests", {
-  description: "Requests that were begun and are not answered yet.",
+  description: "Requests in progress.",
 })
 
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])

@@ -90,7 +90,7 @@ suite("an operator", world(), (it) => {
     assert.notProperty(shown, "hiddenBy")
   })
 
-  it("keeps a name hidden that a later reveal says again, and shows it again with the other", function* ({ url }) {
+  it("keeps a name hidden that a later reveal repeats, and shows both again", function* ({ url }) {
     const [salt, text] = ["a salt of sixteen or more", "The swift will be late."]
     const stone = yield* buy("/api/witness", { commitment: sha256(`${salt}\0${text}`), agentName: "Wren" })
     yield* done("hide", stone.id, "name", ...why)
@@ -107,7 +107,7 @@ suite("an operator", world(), (it) => {
     assert.deepStrictEqual([shown.agentName, shown.reveal.agentName], ["Wren", "Wren again"])
   })
 
-  it("is kept with what it did, when and why; what changes nothing leaves no line", function* () {
+  it("leaves an audit line with action, time and reason for each change, and none where nothing changed", function* () {
     const stone = yield* buy("/api/witness", { commitment: newCommitment(), agentName: "Wren" })
     yield* done("hide", stone.id, "name", ...why)
     const refused = yield* run("hide", crypto.randomUUID(), "name", "--json", ...why)
@@ -131,7 +131,9 @@ suite("an operator", world(), (it) => {
     }
   })
 
-  it("pauses selling within two seconds, while what was bought is still answered, and resumes it", function* ({ url }) {
+  it("pauses sales within two seconds, while earlier purchases are still answered, and resumes them", function* ({
+    url,
+  }) {
     const bought = yield* buy("/api/witness", { commitment: newCommitment() })
     const probe = () => ask(`${url}/api/witness`, { method: "POST" })
     const agent = yield* connect(`${url}/mcp`)
@@ -165,7 +167,7 @@ suite("an operator", world(), (it) => {
     yield* kit.pipe(until("no kit is sold again", ({ isError }) => !isError, 2))
   })
 
-  it("finds an attempt by key, id, transaction and wallet, and lists those that are open", function* ({ sql }) {
+  it("finds an attempt by key, id, transaction and wallet, and lists the pending ones", function* ({ sql }) {
     const { answer, id, key } = yield* buy("/api/witness", { commitment: newCommitment() })
     const { payer, transaction } = json(answer.text).record
     for (const what of [key, id, transaction, payer, payer.toLowerCase()]) {
@@ -183,11 +185,11 @@ suite("an operator", world(), (it) => {
     yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${id}::uuid`
     assert.include(stdout, `key       ${key}`)
     assert.match(stdout, /evidence {2}transaction 0x/u)
-    assert.match(stdout, /next look \d{4}-/u)
+    assert.match(stdout, /next inquiry \d{4}-/u)
     assert.match(stdout, /to do {5}It can still be paid until /u)
   })
 
-  it("exports all acts and the chain, as lines of JSON and as a table", function* ({ sql }) {
+  it("exports all acts and the chain as JSON lines and as a table", function* ({ sql }) {
     const { run: start } = yield* terminal
     const env = yield* databaseOf
     const exported = (...args: ReadonlyArray<string>) =>
@@ -212,7 +214,7 @@ suite("an operator", world(), (it) => {
     assert.isTrue(table.some((line) => line.includes(`"'=1+1, ""quoted"""`)))
   })
 
-  it("is told what is wrong with an id that is no UUID, and with a limit that is no number of rows", function* () {
+  it("gets a clear message about an id that is no UUID, and a limit that is no number", function* () {
     for (const [args, what] of [
       [["hide", "not-an-id", "name", ...why], "an act"],
       [["show", "not-an-id", "name", ...why], "an act"],

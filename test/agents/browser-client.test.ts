@@ -5,7 +5,7 @@ import { browser, Browser } from "../lab/browser/Browser.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 
 browser("a page of another origin", (it) => {
-  it("begins, lists the tools and calls one", async ({ url, run }) => {
+  it("connects, lists the tools and calls one", async ({ url, run }) => {
     const chromium = await run(Browser)
     // A context without the headers that other tests add to each request: they would be asked leave for, too.
     const context = await run(

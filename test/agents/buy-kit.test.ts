@@ -76,7 +76,7 @@ suite("buy_kit", world(), (it) => {
     })
   }
 
-  it("leaves the values open that only the buyer knows", function* () {
+  it("leaves only the buyer's own values open", function* () {
     const connected = yield* open
     const kit = yield* kitOf(connected, { action: "offerPrayer", spirit: "static-fox" })
     assert.deepStrictEqual([kit.complete, kit.missing], [false, ["agentName", "intentionCommitment"]])
@@ -98,7 +98,7 @@ suite("buy_kit", world(), (it) => {
     })
   }
 
-  it("holds what this act needs and no more", function* () {
+  it("holds only the parts that this act needs", function* () {
     const connected = yield* open
     const complete = yield* call(connected, "buy_kit", { action: "takeIn", spirit: "static-fox", agentName: "Wren" })
     assert.isBelow(complete.text.length, 5_000, "some 1,200 tokens, typed data and outcomes included")
@@ -112,7 +112,7 @@ suite("buy_kit", world(), (it) => {
     assert.include(stone.text, "SHA-256( UTF-8(salt) + 0x00")
   })
 
-  it("tells what would be refused, and writes nothing", function* ({ sql, url }) {
+  it("reports what would be refused, and stores nothing", function* ({ sql, url }) {
     const connected = yield* open
     yield* pay(yield* newPayer(), `${url}/api/acquire/dew-spider`, {})
     const count = sql`SELECT (SELECT count(*) FROM payment_attempts) AS a, (SELECT count(*) FROM payment_claims) AS c,

@@ -29,7 +29,7 @@ const ServerJson = Schema.Struct({
 })
 
 suite("the cards of the tools", world(), (it) => {
-  it("names both revisions wherever agents look", function* ({ url }) {
+  it("name both protocol versions in every place that agents read", function* ({ url }) {
     const card = yield* ask(`${url}/mcp/server-card`)
     assert.strictEqual(card.headers.get("content-type"), "application/mcp-server-card+json")
     assert.strictEqual(card.headers.get("cache-control"), "public, max-age=3600")
@@ -49,7 +49,7 @@ suite("the cards of the tools", world(), (it) => {
 })
 
 suite("a public server", world(), (it) => {
-  it("has an entry for MCP's registry, and an icon that is there", function* () {
+  it("has an entry for MCP's registry, and an icon that exists", function* () {
     const config = yield* configOf({}, { publicUrl: "https://altar.example" })
     yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
     const here = `http://127.0.0.1:${config.port}`

@@ -124,7 +124,7 @@ suite("the documents for agents", world(), (it) => {
     assert.notProperty(card, "tools")
   })
 
-  it("are answered with 304 when nothing changed, and open to every origin", function* ({ url }) {
+  it("return 304 when nothing changed, and are readable from every origin", function* ({ url }) {
     for (const path of [...documents, "/llms.txt", "/for-agents"]) {
       const first = yield* ask(`${url}${path}`, { headers: { origin: "https://elsewhere.example" } })
       assert.strictEqual(first.headers.get("access-control-allow-origin"), "*", path)
@@ -173,7 +173,7 @@ suite("the documents for agents", world(), (it) => {
     }
   })
 
-  it("publish vectors that others compute alike", function* ({ url }) {
+  it("publish test vectors that other implementations reproduce", function* ({ url }) {
     const { text } = yield* ask(`${url}/llms.txt`)
     // printf 'sixteen-chars-ok\0hello' | sha256sum, and so on; the last words normalize to "café", LF, "at dawn".
     for (const commitment of [
@@ -186,7 +186,7 @@ suite("the documents for agents", world(), (it) => {
     assert.include(text, String.raw`" cafe\u0301\r\nat dawn\n"`)
   })
 
-  it("do not pretend when payments are not configured", function* () {
+  it("offer nothing while payments are not configured", function* () {
     const config = yield* configOf({}, { payments: ["PAY_TO"] })
     yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
     const { text } = yield* ask(`${config.publicUrl}/.well-known/agent.json`)

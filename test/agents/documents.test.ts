@@ -49,7 +49,7 @@ const acts = Effect.gen(function* () {
 
 const everything = { attempts: 2n, settled: 2n, stones: 1n, revealed: 1n, candles: 1n, unsealed: 1n }
 
-suite("an agent with the documents alone", sandbox(), (it) => {
+suite("an agent that has only the documents", sandbox(), (it) => {
   it("funds itself, buys, reveals, unseals, checks the chain and uses a room", function* () {
     const agent = newAgent()
     const program = programOf(yield* document)
@@ -68,7 +68,7 @@ suite("an agent with the documents alone", sandbox(), (it) => {
     assert.strictEqual(left, 10_000_000n - 10_000n - 1_000_000n, "charged once for each")
   })
 
-  it("reads the same program on the page, and in Markdown for whoever prefers that", function* ({ url }) {
+  it("reads the same program on the page and in Markdown", function* ({ url }) {
     const program = programOf(yield* document)
     assert.isAbove(program.length, 20)
     const plain = yield* ask(`${url}/for-agents`, { headers: { accept: "text/markdown" } })
@@ -77,7 +77,7 @@ suite("an agent with the documents alone", sandbox(), (it) => {
     assert.deepStrictEqual(programOfPage(page.text), program)
   })
 
-  it("is told its limits as they are, and at one of them how long to wait", function* () {
+  it("reads the true limits, and how long to wait at one of them", function* () {
     const text = yield* document
     const agent = newAgent()
     const program = programOf(text)
@@ -109,7 +109,7 @@ suite("an agent with the documents alone", sandbox(), (it) => {
 })
 
 suite("an agent whose payment takes long", sandbox({}, { patience: Duration.millis(patience(0.5)) }), (it) => {
-  it("reads a 202, does not pay again, and asks until it knows", function* () {
+  it("reads a 202, does not pay again, and polls until it has the outcome", function* () {
     const chain = yield* LocalChain
     const client = chainClient(chain.rpcUrl)
     let questions = 0
@@ -132,7 +132,7 @@ suite("an agent whose payment takes long", sandbox({}, { patience: Duration.mill
   })
 })
 
-suite("an agent whose money is real", world(), (it) => {
+suite("an agent that pays with real money", world(), (it) => {
   it("is told so, and pays from its own wallet", function* () {
     const agent = new Agent(yield* newPayer())
     const program = programOf(yield* document)
@@ -141,7 +141,7 @@ suite("an agent whose money is real", world(), (it) => {
     assert.deepEqual(yield* acts, everything)
   })
 
-  it("is not sent away by a document that grew too long to be read", function* () {
+  it("can read every document whole", function* () {
     assert.isBelow(Buffer.byteLength(yield* document), 16_384)
   })
 })

@@ -57,7 +57,7 @@ const send = Effect.fnUntraced(function* ({ headers = {}, id = 1, method, params
 
 const aServer = world({}, undefined, { trustedProxies: loopback })
 
-suite("one URL for both eras", aServer, (it) => {
+suite("at one URL for both protocol versions,", aServer, (it) => {
   for (const [mode, version] of [
     ["auto", stateless],
     [{ pin: stateless }, stateless],
@@ -82,7 +82,7 @@ suite("one URL for both eras", aServer, (it) => {
     })
   }
 
-  it("an old answer keeps its shape, and a new one its envelope", function* ({ url }) {
+  it("an old answer keeps its form, and a new one its envelope", function* ({ url }) {
     const old = yield* ask(`${url}/mcp`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -151,7 +151,7 @@ suite("one URL for both eras", aServer, (it) => {
     ["a ping", { method: "ping" }, 404, -32601],
     ["a session that nobody gave", { method: "tools/list", headers: { "mcp-session-id": "x" } }, 200, undefined],
   ] satisfies ReadonlyArray<readonly [string, Sent, number, number | undefined]>) {
-    it(`answers ${what0} as 2026-07-28 says`, function* () {
+    it(`${what0} is answered as 2026-07-28 says`, function* () {
       const answer = yield* send({ id: 7, ...sent })
       assert.deepStrictEqual([answer.status, answer.reply.error?.code], [status, code], answer.text)
       assert.strictEqual(answer.reply.id, 7)
@@ -159,7 +159,7 @@ suite("one URL for both eras", aServer, (it) => {
     })
   }
 
-  it("names the versions it serves to a client of another", function* () {
+  it("a client of an unknown version is told the supported versions", function* () {
     for (const version of ["2099-01-01", "2025-11-25", "nonsense"]) {
       const { reply, status } = yield* send({
         method: "server/discover",
@@ -171,7 +171,7 @@ suite("one URL for both eras", aServer, (it) => {
     }
   })
 
-  it("says no id where it could read none, and nothing to a notification", function* ({ url }) {
+  it("a malformed request is answered without an id, and a notification not at all", function* ({ url }) {
     const post = (body: string) =>
       ask(`${url}/mcp`, {
         method: "POST",
@@ -193,7 +193,7 @@ suite("one URL for both eras", aServer, (it) => {
     assert.deepStrictEqual([heard.status, heard.text], [202, ""])
   })
 
-  it("keeps the eras apart in a mixed stream of requests", function* ({ url }) {
+  it("a mixed stream of requests keeps the versions apart", function* ({ url }) {
     const draw = random("mixed eras")
     const one = <A>(...choices: readonly [A, ...ReadonlyArray<A>]): A =>
       choices[draw.below(choices.length)] ?? choices[0]
@@ -243,8 +243,8 @@ suite("one URL for both eras", aServer, (it) => {
   })
 })
 
-suite("a client of both eras", aServer, (it) => {
-  it("finds the new era while its address is limited, and while the database is away", function* () {
+suite("a client of both protocol versions", aServer, (it) => {
+  it("finds the new version while its address is limited, and while the database is unreachable", function* () {
     const { url: database } = yield* LocalDatabase
     const proxy = yield* PgProxy.make(Redacted.value(database))
     const config = yield* configOf({}, { databaseUrl: Redacted.make(proxy.url) })

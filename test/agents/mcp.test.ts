@@ -15,8 +15,8 @@ const names = ["field", "spirits", "altar", "buy_kit", "verify_witness"]
 const refusal = (text: string): { readonly ok: false; readonly code: string; readonly message: string } =>
   JSON.parse(text)
 
-suite("the tools over MCP", world(), (it) => {
-  it("begins, answers a ping, and lists five tools that change nothing", function* ({ url }) {
+suite("over MCP,", world(), (it) => {
+  it("a session begins, answers a ping, and lists five tools that change nothing", function* ({ url }) {
     const { client, transport } = yield* connect(`${url}/mcp`)
     assert.strictEqual(client.getServerVersion()?.name, "spirit-altar")
     assert.deepStrictEqual(client.getServerCapabilities(), { tools: { listChanged: false } })
@@ -39,7 +39,7 @@ suite("the tools over MCP", world(), (it) => {
     }
   })
 
-  it("lists its tools in less than 4,000 tokens, each action by one name", function* ({ url }) {
+  it("the list of tools is under 4,000 tokens, and names each action once", function* ({ url }) {
     const { client } = yield* connect(`${url}/mcp`)
     const listed = yield* Effect.promise(() => client.listTools())
     // A token of this JSON is four characters and a little more.
@@ -81,7 +81,7 @@ suite("the tools over MCP", world(), (it) => {
     }
   })
 
-  it("verify_witness recomputes a link and says how far that goes", function* ({ sql, url }) {
+  it("verify_witness recomputes a link and says how far that proves anything", function* ({ sql, url }) {
     const connected = yield* connect(`${url}/mcp`)
     yield* Effect.promise(() => connected.client.listTools())
     const payer = yield* newPayer()
@@ -115,7 +115,7 @@ suite("the tools over MCP", world(), (it) => {
     assert.strictEqual(refusal(nobody.text).code, "witness_not_found")
   })
 
-  it("refusals are for the model to mend, unknown tools for the client", function* ({ url }) {
+  it("refusals go to the model, unknown tools to the client", function* ({ url }) {
     const connected = yield* connect(`${url}/mcp`)
     const refused = [
       ["altar", { spirit: "nobody" }, /spirit: /u],
@@ -140,7 +140,7 @@ suite("the tools over MCP", world(), (it) => {
     assert.include(String(resources.cause), "-32601")
   })
 
-  it("one connection over two servers, request by request", function* ({ url }) {
+  it("one connection uses two servers, request by request", function* ({ url }) {
     const config = yield* configOf({}, { publicUrl: url })
     yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
     const asked: Array<string> = []

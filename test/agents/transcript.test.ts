@@ -1,7 +1,6 @@
 /** The purchase published on the agents' page is run as it stands there, and prints what the page says it prints. */
 import { execFile } from "node:child_process"
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { symlink, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { assert } from "@effect/vitest"
@@ -11,6 +10,7 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { unescaped } from "../lab/Html.ts"
 import { ask, layer as world } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const run = promisify(execFile)
 
@@ -23,14 +23,11 @@ const blocksOf = (page: string) => {
   }))
 }
 
-const folder = Effect.acquireRelease(
-  Effect.promise(async () => {
-    const path = await mkdtemp(join(tmpdir(), "spirit-altar-transcript-"))
-    await symlink(new URL("../../node_modules", import.meta.url).pathname, join(path, "node_modules"))
-    return path
-  }),
-  (path) => Effect.promise(() => rm(path, { recursive: true, force: true })),
-)
+const folder = Effect.promise(async () => {
+  const path = newFolder()
+  await symlink(new URL("../../node_modules", import.meta.url).pathname, join(path, "node_modules"))
+  return path
+})
 
 suite("the published transcript", world(), (it) => {
   it("buys, replays, verifies and reveals a stone for one cent", function* ({ sql, url }) {

@@ -47,7 +47,7 @@ const refuses = (answer: Answer, status: number, code: number, says: RegExp) => 
 }
 
 suite("POST /mcp", world(), (it) => {
-  it("answers a request with JSON on both paths, with no session", function* () {
+  it("answers a request with JSON on both paths, without a session", function* () {
     for (const path of ["/mcp", "/api/mcp"]) {
       const answer = yield* send(ping, {}, path)
       assert.strictEqual(answer.status, 200)
@@ -59,7 +59,7 @@ suite("POST /mcp", world(), (it) => {
     assert.deepEqual(JSON.parse(named.text), { jsonrpc: "2.0", id: "a", result: {} })
   })
 
-  it("takes notifications and answers in silence", function* () {
+  it("accepts notifications and responses without a body", function* () {
     for (const body of [
       { jsonrpc: "2.0", method: "notifications/initialized" },
       { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } },
@@ -70,7 +70,7 @@ suite("POST /mcp", world(), (it) => {
     }
   })
 
-  it("speaks 2025-06-18, whatever is asked for", function* () {
+  it("speaks 2025-06-18 for every requested version", function* () {
     const initialize = (params: object) => ({ jsonrpc: "2.0", id: 1, method: "initialize", params })
     for (const protocolVersion of ["2025-06-18", "2024-11-05", "2099-01-01"]) {
       const { result } = replyOf(
@@ -119,7 +119,7 @@ suite("POST /mcp", world(), (it) => {
     }
   })
 
-  it("on this machine lets pages of this machine in, and tells others so before they ask", function* ({ url }) {
+  it("on a local server admits pages of this machine, and tells other pages before they send", function* ({ url }) {
     for (const origin of ["https://elsewhere.example", "null", `${url}.example`, "http://127.0.0.1.example"]) {
       refuses(yield* send(ping, { origin }), 403, -32600, /Only pages of this machine/u)
       const asked = yield* preflight(`${url}/mcp`, origin)
@@ -131,7 +131,7 @@ suite("POST /mcp", world(), (it) => {
     }
   })
 
-  it("in the world lets every page in, with the headers of the protocol", function* () {
+  it("on a public server admits every page, with the headers of the protocol", function* () {
     const config = yield* configOf({}, { publicUrl: "https://altar.example" })
     yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
     const tools = `http://127.0.0.1:${config.port}/mcp`
@@ -158,7 +158,7 @@ suite("POST /mcp", world(), (it) => {
     }
   })
 
-  it("tells a fault of its own from the model's, and nothing more", function* ({ sql }) {
+  it("separates faults of the server from those of the model, without details", function* ({ sql }) {
     yield* sql`ALTER TABLE payment_totals RENAME TO gone`
     const answer = yield* send({ jsonrpc: "2.0", id: 5, method: "tools/call", params: { name: "field" } })
     yield* sql`ALTER TABLE gone RENAME TO payment_totals`
@@ -170,7 +170,7 @@ suite("POST /mcp", world(), (it) => {
 })
 
 suite("the limit of /mcp", world(), (it) => {
-  it("takes 120 messages a minute from one address, on both paths together", function* () {
+  it("allows 120 messages a minute from one address, on both paths together", function* () {
     const answers = yield* Effect.forEach(
       Array.from({ length: 125 }, (_, index) => index),
       (index) => send(ping, {}, index % 2 === 0 ? "/mcp" : "/api/mcp"),

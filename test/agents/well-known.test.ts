@@ -1,6 +1,5 @@
 /** What machines ask every host for, and what a person asks of whoever runs it. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Layer, Option } from "effect"
@@ -9,6 +8,7 @@ import { Operator } from "../../src/platform/Operator.ts"
 import * as Server from "../../src/server/Server.ts"
 import { ask, configOf, layer as world } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const day = 86_400_000
 
@@ -19,20 +19,17 @@ const serve = Effect.fnUntraced(function* (change: Partial<ServerConfig>) {
   return config.publicUrl
 })
 
-const folder = Effect.acquireRelease(
-  Effect.promise(() => mkdtemp(join(tmpdir(), "spirit-altar-operator-"))),
-  (path) => Effect.promise(() => rm(path, { recursive: true })),
-)
+const folder = Effect.sync(newFolder)
 
-suite("a server that nobody answers for", world(), (it) => {
-  it("has no security.txt, and says so", function* ({ url }) {
+suite("a server without a named operator", world(), (it) => {
+  it("has no security.txt, and answers 404", function* ({ url }) {
     const { json, status } = yield* ask(`${url}/.well-known/security.txt`)
     assert.deepStrictEqual([status, json["code"]], [404, "not_found"])
     const card = (yield* ask(`${url}/.well-known/agent-card.json`)).json
     assert.notProperty(card, "provider")
   })
 
-  it("shows terms and privacy of its own on every page's foot", function* ({ url }) {
+  it("links its own terms and privacy page at every page's foot", function* ({ url }) {
     for (const path of ["/v2/", "/v2/witness", "/for-agents", "/signals/", "/terms", "/nothing"]) {
       const { text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
       for (const link of ['href="/terms"', 'href="/privacy"']) assert.include(text, link, path)
@@ -46,13 +43,13 @@ suite("a server that nobody answers for", world(), (it) => {
     }
   })
 
-  it("tells crawlers what is nobody's to index", function* ({ url }) {
+  it("tells crawlers which paths not to index", function* ({ url }) {
     const { headers, text } = yield* ask(`${url}/robots.txt`)
     assert.strictEqual(headers.get("content-type"), "text/plain; charset=utf-8")
     assert.match(text, /^User-agent: \*\nAllow: \/\nDisallow: \/api\/rooms\n/u)
   })
 
-  it("sends no A2A client to an endpoint that it cannot call", function* ({ url }) {
+  it("shows A2A clients no endpoint that they cannot call", function* ({ url }) {
     const { json } = yield* ask(`${url}/.well-known/agent-card.json`)
     const card: {
       supportedInterfaces: ReadonlyArray<{ url: string; protocolBinding: string }>
@@ -73,8 +70,8 @@ suite("a server that nobody answers for", world(), (it) => {
   })
 })
 
-suite("a server whose operator is known", world(), (it) => {
-  it("names them, and a contact that never lapses", function* () {
+suite("a server with a named operator", world(), (it) => {
+  it("names the operator, and a contact that never expires", function* () {
     const contact = Option.some("mailto:keeper@altar.example")
     const url = yield* serve({ operator: { ...Operator.unnamed, name: Option.some("Wren & Sons"), contact } })
     const { headers, text } = yield* ask(`${url}/.well-known/security.txt`)
@@ -94,7 +91,7 @@ suite("a server whose operator is known", world(), (it) => {
     assert.deepEqual(card["provider"], { organization: "Wren & Sons", url })
   })
 
-  it("shows their own texts, as text", function* () {
+  it("shows the operator's texts as plain text", function* () {
     const path = join(yield* folder, "terms.txt")
     yield* Effect.promise(() => writeFile(path, "## Ours\r\n\r\nFirst\nsecond <b>line</b>\n\n- one\n- two\n"))
     const url = yield* serve({ operator: { ...Operator.unnamed, termsFile: Option.some(path) } })
@@ -106,7 +103,7 @@ suite("a server whose operator is known", world(), (it) => {
     assert.include((yield* ask(`${url}/privacy`)).text, "What is public")
   })
 
-  it("does not start with other terms than they named", function* () {
+  it("does not start with other terms than its operator named", function* () {
     const started = yield* Effect.exit(
       serve({ operator: { ...Operator.unnamed, termsFile: Option.some("/nowhere/terms.txt") } }),
     )

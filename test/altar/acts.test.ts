@@ -31,7 +31,7 @@ const buy = Effect.fnUntraced(function* ({ body, path }: ReturnType<ActRow["requ
 const ofOneAnswer = new Set(["date", "content-length", "connection", "keep-alive", "x-request-id"])
 const kept = (headers: Headers) => [...headers].filter(([name]) => !ofOneAnswer.has(name))
 
-suite("every act", world(), (it) => {
+suite("among all acts,", world(), (it) => {
   for (const act of table) {
     // I12
     it(`${act.name} settles, replays byte and header, and is a public row`, function* ({ url }) {
@@ -75,7 +75,7 @@ suite("every act", world(), (it) => {
       }
     })
 
-    it(`${act.name} is refused with answers that no cache keeps`, function* ({ url }) {
+    it(`a refusal of ${act.name} is never cached`, function* ({ url }) {
       const { body = {}, path } = act.request()
       const key = { "idempotency-key": newKey() }
       for (const refused of [
@@ -98,7 +98,7 @@ suite("every act", world(), (it) => {
   }
 
   for (const act of table.filter(({ held }) => held !== undefined)) {
-    it(`${act.name} tells a held slot from a taken one`, function* ({ sql, url }) {
+    it(`${act.name} distinguishes a held slot from a taken one`, function* ({ sql, url }) {
       yield* today
       const { body, path } = act.request()
       const { answer, headers } = yield* buy({ body, path })
@@ -117,13 +117,13 @@ suite("every act", world(), (it) => {
     })
   }
 
-  it("answers a prayer with one of its spirit's lines, the same for the same words", function* () {
+  it("a prayer is answered with one of its spirit's lines, the same for the same words", function* () {
     const body = { agentName: "Wren", intentionCommitment: `${"0".repeat(63)}1` }
     const { answer } = yield* bought("/api/prayers/brass-cicada", body)
     assert.strictEqual(JSON.parse(answer.text).line, spirits.at(-1)?.lines[1])
   })
 
-  it("is left out of every list when it cannot be read, and its neighbours are shown", function* ({ sql, url }) {
+  it("an unreadable act is left out of every list, and its neighbours are shown", function* ({ sql, url }) {
     const { acts: before, next } = yield* read("/api/acts?limit=3")
     const { id } = before[1]
     const [row] = yield* sql`SELECT receipt FROM acts WHERE id = ${id}::uuid`
@@ -137,7 +137,7 @@ suite("every act", world(), (it) => {
     yield* sql`UPDATE acts SET receipt = ${row?.["receipt"]} WHERE id = ${id}::uuid`
   })
 
-  it("is refused with its code for a wrong day, name, item, query or body", function* ({ url }) {
+  it("an act with a wrong day, name, item, query or body is refused with its code", function* ({ url }) {
     const prayer = { agentName: "Wren", intentionCommitment: "ab".repeat(32) }
     const expected: ReadonlyArray<readonly [string, object, number, string]> = [
       ["/api/prayers/moss-hare?day=2020-01-01", prayer, 409, "prayer_day_not_today"],
@@ -165,7 +165,7 @@ suite("every act", world(), (it) => {
     }
   })
 
-  it("puts a light on a lit candle of the same spirit alone, without a dedication", function* ({ url }) {
+  it("a light is accepted only on a lit candle of the same spirit, without a dedication", function* ({ url }) {
     const { id: parentId } = (yield* bought("/api/candles/week/lichen-yak", { dedication: "For the herd" })).record
     const refused = (spirit: string, body: object, code: string) =>
       Effect.map(ask(`${url}/api/candles/day/${spirit}`, post(body, { "idempotency-key": newKey() })), ({ json }) =>
@@ -187,7 +187,7 @@ suite("every act", world(), (it) => {
     assert.deepStrictEqual(Object.fromEntries(rungs), { "1000000": 1, "3000000": 7, "9000000": 30 })
   })
 
-  it("unseals a candle's words once", function* ({ sql, url }) {
+  it("a candle unseals its words once", function* ({ sql, url }) {
     const salt = "a salt of sixteen or more"
     const intentionCommitment = seal(salt, "Thank you.")
     const sealed = yield* bought("/api/candles/day/kelp-seal", { dedication: "Low water", intentionCommitment })
@@ -207,7 +207,7 @@ suite("every act", world(), (it) => {
     yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${open.record.id}::uuid`
   })
 
-  it("has its price told to a bare probe and to a key, and nothing is written by that", function* ({ sql, url }) {
+  it("a bare probe and a probe with a key are told the price, and store nothing", function* ({ sql, url }) {
     const count = sql`SELECT (SELECT count(*) FROM payment_attempts) + (SELECT count(*) FROM payment_pools) AS n`
     const before = yield* count
     const commitment = newCommitment()

@@ -8,7 +8,7 @@ const idsIn = (text: string) =>
   [...text.matchAll(/href="\/(?:acts|witness)\/([0-9a-f-]{36})"/gu)].map(([, id = ""]) => id)
 
 suite("the page of all acts", world(), (it) => {
-  it("lists by kind, spirit and wallet, alone and together, and keeps the choice in its form", function* ({ url }) {
+  it("filters by kind, spirit and wallet, alone and together, and keeps the choice in its form", function* ({ url }) {
     const payer = yield* newPayer()
     const body = { intentionCommitment: newCommitment(), agentName: "Wren" }
     const { record: prayer } = yield* bought("/api/prayers/moss-hare", body, payer)
@@ -33,7 +33,7 @@ suite("the page of all acts", world(), (it) => {
     assert.deepStrictEqual(idsIn(none), [])
   })
 
-  it("shows the acts of a wallet at an address of its own, however it is spelled", function* ({ url }) {
+  it("shows the acts of a wallet at its own address, in any spelling", function* ({ url }) {
     const payer = yield* newPayer()
     const { record } = yield* bought("/api/candles/day/kelp-seal", { dedication: "Two" }, payer)
     for (const address of [payer.address, payer.address.toLowerCase()]) {
@@ -48,7 +48,7 @@ suite("the page of all acts", world(), (it) => {
     assert.deepStrictEqual([lost.status, /A wallet is written as 0x/u.test(lost.text)], [404, true])
   })
 
-  it("goes on to older acts, fifty at a time, by links that keep the choice", function* ({ sql, url }) {
+  it("links older acts, fifty a page, and the links keep the choice", function* ({ sql, url }) {
     const payer = yield* newPayer()
     yield* Effect.forEach(
       Array.from({ length: 51 }),

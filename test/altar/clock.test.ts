@@ -36,7 +36,7 @@ const buyStone = Effect.fnUntraced(function* (ahead: number) {
 })
 
 suite("a server with a wrong clock", drifting, (it) => {
-  it("sets stones at the database's time, whether it is ahead or late", function* () {
+  it("sets stones at the database's time, whether it is fast or slow", function* () {
     let last = ""
     for (const ahead of [0, 3_600_000, 0, -200_000, 0]) {
       const { after, before, receipt, witnessedAt } = yield* buyStone(ahead)
@@ -48,7 +48,7 @@ suite("a server with a wrong clock", drifting, (it) => {
     }
   })
 
-  it("goes on from a head that lies ahead of the database", function* ({ sql }) {
+  it("continues from a head that is ahead of the database", function* ({ sql }) {
     const future = new Date((yield* databaseNow) + dayMillis)
     yield* sql`UPDATE witness_head SET witnessed_at = ${future.toISOString()}::timestamptz WHERE id = 1`
     for (let stones = 0; stones < 2; stones += 1) {

@@ -5,8 +5,8 @@ import { seal } from "../../src/altar/Hashes.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, post, bought, read } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
-suite("what others follow", world(), (it) => {
-  it("the feed has the newest act, with a stranger's markup as text, and is 304 until the next", function* ({ url }) {
+suite("for followers,", world(), (it) => {
+  it("the feed has the newest act, escapes a stranger's markup, and is 304 until the next act", function* ({ url }) {
     const before = yield* ask(`${url}/acts.atom`)
     assert.strictEqual(before.headers.get("content-type"), "application/atom+xml; charset=utf-8")
     const again = yield* ask(`${url}/acts.atom`, { headers: { "if-none-match": before.headers.get("etag") ?? "" } })
@@ -20,7 +20,7 @@ suite("what others follow", world(), (it) => {
     assert.match(text, /^<\?xml version="1\.0" encoding="utf-8"\?>\n<feed xmlns="http:\/\/www\.w3\.org\/2005\/Atom"/u)
   })
 
-  it("a name with a character that XML has no place for does not end the feed for its readers", function* ({ url }) {
+  it("the feed stays readable after a name with a character that XML does not allow", function* ({ url }) {
     const body = { commitment: newCommitment(), agentName: "Wren\uffff of\ufffe Bade", spirit: "moss-hare" }
     const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, body)
     assert.strictEqual(answer.status, 201, answer.text)
@@ -31,7 +31,7 @@ suite("what others follow", world(), (it) => {
     }
   })
 
-  it("a spirit's feed has what lies on its altar, and nothing of another's", function* ({ url }) {
+  it("a spirit's feed has the acts on its altar, and no other's", function* ({ url }) {
     const leave = (path: string, body: object) => Effect.map(bought(path, body), ({ record }): string => record.id)
     const feed = `${url}/v2/spirits/kelp-seal/acts.atom`
     const empty = yield* ask(feed)
@@ -57,7 +57,7 @@ suite("what others follow", world(), (it) => {
     assert.strictEqual((yield* ask(`${url}/v2/spirits/unicorn/acts.atom`)).status, 404)
   })
 
-  it("the list of pages has the permalinks, each as old as what it says", function* ({ url }) {
+  it("the sitemap lists the permalinks, each dated by its content", function* ({ url }) {
     const list = Effect.map(
       ask(`${url}/sitemap.xml`),
       ({ text }) =>
@@ -86,7 +86,7 @@ suite("what others follow", world(), (it) => {
     assert.strictEqual((yield* list).get(`/witness/${record.id}`), stone.reveal.revealedAt)
   })
 
-  it("every page of the list and every icon of the manifest is there", function* ({ url }) {
+  it("every page of the sitemap and every icon of the manifest exists", function* ({ url }) {
     const { text } = yield* ask(`${url}/sitemap.xml`)
     const pages = [...text.matchAll(/<loc>([^<]+)<\/loc>/gu)].map(([, page = ""]) => page)
     assert.isAbove(pages.length, 30)

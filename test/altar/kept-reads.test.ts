@@ -48,11 +48,8 @@ const paths = [
   "/docs",
 ]
 
-suite("a kept read", world(), (it) => {
-  it("shows what was written before it was asked, on either of two servers, while both are busy", function* ({
-    sql,
-    url,
-  }) {
+suite("a cached read", world(), (it) => {
+  it("shows every row written before the request, on either of two busy servers", function* ({ sql, url }) {
     const servers = [url, yield* anotherServer()]
     const count = (server: string) => Effect.map(json(`${server}/api/field`), ({ acts }): number => acts)
     const first = yield* count(url)
@@ -87,7 +84,7 @@ suite("a kept read", world(), (it) => {
     }
   })
 
-  it("of a chain is refused from the very read after a link was changed, and is back when it is restored", function* ({
+  it("of a chain is refused from the first read after a link was changed, and returns once the link is restored", function* ({
     sql,
     url,
   }) {
@@ -119,7 +116,7 @@ suite("a kept read", world(), (it) => {
     }
   })
 
-  it("travels in the encoding that is asked for, under a tag of its own", function* ({ url }) {
+  it("is sent in the requested encoding, with a tag for each", function* ({ url }) {
     for (const path of paths) {
       const plain = yield* raw(`${url}${path}`, "GET", {})
       const zipped = yield* raw(`${url}${path}`, "GET", { "accept-encoding": "gzip" })
@@ -149,7 +146,7 @@ suite("a kept read", world(), (it) => {
     }
   })
 
-  it("is asked for by its path and query alone: a wrong query stays wrong, a paid request is never taken for one", function* ({
+  it("is cached by path and query: a wrong query stays wrong, and a paid request is never taken for one", function* ({
     url,
   }) {
     for (const _ of [1, 2]) {
@@ -198,7 +195,7 @@ suite("a kept read", world(), (it) => {
     assert.notDeepEqual(seen[4], seen[3])
   })
 
-  it("is forgotten when the bytes are too many, the least used first", function* ({ sql }) {
+  it("is evicted above the limit of bytes, the least used first", function* ({ sql }) {
     const made: Array<number> = []
     const read = yield* CachedReads.make({
       nameOf: (key: number) => String(key),

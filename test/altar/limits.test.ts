@@ -8,7 +8,7 @@ const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 const salt = "a salt of sixteen or more"
 
 suite("a free POST route", world(), (it) => {
-  it("lets 60 guesses a minute pass, reveals and unseals together", function* ({ url }) {
+  it("allows 60 guesses a minute, reveals and unseals together", function* ({ url }) {
     const routes = [
       [`/api/witness/${id}/reveal`, { salt, text: "x" }],
       [`/api/candles/${id}/unseal`, { salt, words: "x" }],
@@ -28,7 +28,7 @@ suite("a free POST route", world(), (it) => {
     }
   })
 
-  it("has a limit where a paid route has none", function* ({ url }) {
+  it("has a limit for each route that is not paid", function* ({ url }) {
     const answers = yield* Effect.forEach(
       Array.from({ length: 300 }),
       () => ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { "idempotency-key": newKey() })),

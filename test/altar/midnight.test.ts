@@ -98,7 +98,7 @@ suite("at UTC midnight", held, (it) => {
     assert.strictEqual(late.answer.json["code"], "prayer_day_not_today")
   })
 
-  it("the ceiling of stones starts anew", function* ({ sql, url }) {
+  it("the daily ceiling of stones starts again", function* ({ sql, url }) {
     const { put } = yield* ControlledClock
     yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES (${`witness:${dayOf(midnight - 1)}`}, 5000, 5000)`
     const stone = () =>

@@ -25,7 +25,7 @@ const paths = [
 const json = (url: string) => Effect.map(ask(url), (answer) => JSON.parse(answer.text))
 
 suite("the free reads", world(), (it) => {
-  it("start empty and whole", function* ({ url }) {
+  it("start empty and complete", function* ({ url }) {
     const { spirits } = yield* json(`${url}/api/spirits`)
     assert.strictEqual(spirits.length, 24)
     assert.deepStrictEqual([spirits[0].id, spirits[0].keeper], ["moss-hare", null])
@@ -46,7 +46,7 @@ suite("the free reads", world(), (it) => {
     })
   })
 
-  it("tell what was paid", function* ({ url }) {
+  it("show the paid acts", function* ({ url }) {
     yield* today
     const payer = yield* newPayer(50_000_000n)
     yield* pay(payer, `${url}/api/prayers/moss-hare`, { agentName: "Wren", intentionCommitment: newCommitment() })
@@ -125,7 +125,7 @@ suite("the free reads", world(), (it) => {
     assert.deepStrictEqual([frog.width, frog.height, frog.mimeType], [size, size, "image/png"])
   })
 
-  it("serve a publication chain that recomputes", function* ({ url }) {
+  it("serve a publication chain that can be recomputed", function* ({ url }) {
     const chain = yield* json(`${url}/api/publish-chain?limit=100`)
     let previous = "0".repeat(64)
     for (const [index, one] of chain.entries.entries()) {
@@ -148,7 +148,7 @@ suite("the free reads", world(), (it) => {
     assert.strictEqual(chain.entries.filter((one: { type: string }) => one.type === "manifest").length, 26)
   })
 
-  it("answer 304 to who has the same bytes", function* ({ url }) {
+  it("answer 304 to a client with the same bytes", function* ({ url }) {
     for (const path of paths) {
       const read = yield* ask(`${url}${path}`)
       const etag = read.headers.get("etag") ?? ""
@@ -164,7 +164,7 @@ suite("the free reads", world(), (it) => {
     }
   })
 
-  it("say 405 with Allow, and 404 in one shape", function* ({ url }) {
+  it("answer 405 with Allow, and 404 in one form", function* ({ url }) {
     const wrong = yield* ask(`${url}/api/spirits`, { method: "DELETE" })
     assert.deepStrictEqual(
       [wrong.status, wrong.json["code"], wrong.headers.get("allow")],

@@ -101,7 +101,7 @@ const liar = (change: (text: string) => string) =>
   )
 
 suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
-  it("are shown with their salt wherever they are shown, and hash to the commitment", function* ({ url }) {
+  it("are shown with their salt everywhere, and hash to the commitment", function* ({ url }) {
     const words = { stone: "The heron will return.", candle: "May the meadow stay.", light: "And the bees." }
     const set = yield* opened(words)
     const stone = JSON.parse(yield* read(`/api/witness/${set.stone}`)).stone
@@ -129,7 +129,7 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
     yield* verify(url)
   })
 
-  it("keep their salt private while they are hidden, by their looks or by an operator", function* ({ sql }) {
+  it("keep their salt private while a pattern or an operator hides them", function* ({ sql }) {
     const moderation = yield* Moderation
     const secret = "0f4e2d8c6b1a49d7"
     const links = {
@@ -176,7 +176,7 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
     }
   })
 
-  it("that were changed on the way are refused by verify and by the library", function* () {
+  it("that were changed in transit are rejected by verify and by the library", function* () {
     const words = { stone: "The swift is late.", candle: "The swift is early.", light: "No swift at all." }
     const { candle, light, stone } = yield* opened(words)
     for (const [name, where] of [
@@ -217,7 +217,7 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
     assert.match(again.message, /^The altar shows other words under .* than were sealed/u)
   })
 
-  it("that were changed in the database are served nowhere, and health says so until they are mended", function* ({
+  it("that were changed in the database are served nowhere, and fail the health until they are restored", function* ({
     sql,
     url,
   }) {
@@ -281,7 +281,7 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
     yield* mend
   })
 
-  it("are hashed while they are hidden, too", function* ({ sql, url }) {
+  it("are hashed even while they are hidden", function* ({ sql, url }) {
     const { stone } = yield* opened({ stone: "see example.com", candle: "A wren.", light: "A finch." })
     yield* sql`UPDATE witness_reveals SET text = 'see example.org' WHERE stone_id = ${stone}::uuid`
     assert.strictEqual((yield* ask(`${url}/api/witness/${stone}`)).json["code"], "reveal_broken")

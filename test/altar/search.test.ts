@@ -15,7 +15,7 @@ const search = Effect.fnUntraced(function* (words: string) {
 })
 
 suite("search", world(), (it) => {
-  it("finds a stone by its number, its hashes whole or by their ends, and a pasted link", function* ({ url }) {
+  it("finds a stone by its number, by its hashes whole or abbreviated, and by a pasted link", function* ({ url }) {
     const one = yield* stone("Wren of the Mill")
     const page = `/witness/${one.id}`
     const short = (hash: string) => `${hash.slice(0, 4)}…${hash.slice(-4)}`
@@ -39,7 +39,7 @@ suite("search", world(), (it) => {
     assert.notInclude(wrongEnd.text.split('id="stones')[0] ?? "", `${page}">Witness stone`)
   })
 
-  it("finds what a wallet paid for by the ends that pages print of it, and says where it looked in vain", function* () {
+  it("finds a wallet's purchases by its printed abbreviation, and says where it found none", function* () {
     const one = yield* stone("Ends of a wallet")
     const ends = `${one.payer.slice(0, 6)}…${one.payer.slice(-4)}`
     for (const words of [ends, ends.toLowerCase().replace("…", " ... "), one.payer.slice(0, 12)]) {
@@ -53,12 +53,12 @@ suite("search", world(), (it) => {
     assert.notInclude(text, "Ends of a wallet set")
   })
 
-  it("is found where it was before", function* ({ url }) {
+  it("is served at its old address too", function* ({ url }) {
     const moved = yield* ask(`${url}/v2/witness?q=%231%20%3Cb%3E&before=2`, { redirect: "manual" })
     assert.deepStrictEqual([moved.status, moved.headers.get("location")], [308, "/v2/search?q=%231+%3Cb%3E"])
   })
 
-  it("finds a spirit and a public name, however they are spelled, and says what it searched", function* () {
+  it("finds a spirit and a public name in any spelling, and says what it searched", function* () {
     const one = yield* stone("Ada of Bade")
     for (const words of ["Moss Hare", "moss-hare", "MOSS HARE", "https://altar.example/v2/spirits/moss-hare#candles"]) {
       assert.deepInclude(yield* search(words), { status: 303, to: "/v2/spirits/moss-hare" }, words)

@@ -27,8 +27,8 @@ const bytesOf = (url: string) =>
       .then((buffer) => new Uint8Array(buffer)),
   )
 
-describe("the renderer", () => {
-  plain.live("draws a PNG of 1200 by 630, and says when too many wait", () =>
+describe("the renderer of pictures", () => {
+  plain.live("draws a PNG of 1200 by 630, and reports when too many wait", () =>
     Effect.gen(function* () {
       const { render } = yield* Renderer
       const asked = yield* Effect.forEach(
@@ -47,7 +47,7 @@ describe("the renderer", () => {
     }).pipe(Effect.provide(Renderer.layer)),
   )
 
-  plain.live("keeps the places of those who left until the thread has drawn what they asked for", () =>
+  plain.live("keeps the places of disconnected callers until the thread has drawn their pictures", () =>
     Effect.gen(function* () {
       const { render } = yield* Renderer
       const left = yield* Effect.forEach(Array.from({ length: 16 }), () => Effect.forkChild(render(circle("red"))))
@@ -59,7 +59,7 @@ describe("the renderer", () => {
     }).pipe(Effect.provide(Renderer.layer)),
   )
 
-  plain.live("goes on after a drawing that nobody can draw", () =>
+  plain.live("continues after a drawing that fails", () =>
     Effect.gen(function* () {
       const { render } = yield* Renderer
       assert.strictEqual((yield* Effect.exit(render("<svg")))._tag, "Failure")
@@ -68,8 +68,8 @@ describe("the renderer", () => {
   )
 })
 
-suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
-  it("is a picture of every act, which caches may keep as long as it looks like that", function* ({ sql, url }) {
+suite("the shared view of an act", sandbox({ trustedProxies: loopback }), (it) => {
+  it("is a picture for every act, which caches may keep while the act looks the same", function* ({ sql, url }) {
     const { collected, kept, stone } = yield* createActs
     const candle = yield* createAct("/api/candles/day/moss-hare", { dedication: "for the bees" })
     const ids = [collected, kept, stone, candle].map(({ id }) => id)
@@ -95,7 +95,7 @@ suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
     assert.strictEqual(tags.size, 4)
   })
 
-  it("is a badge of a stone that runs no script, for any origin, and for stones alone", function* ({ url }) {
+  it("is a badge of a stone alone, for any origin, without scripts", function* ({ url }) {
     const commitment = newCommitment()
     const stone = yield* createAct("/api/witness", { commitment, agentName: "<script>x</script>" })
     const badge = yield* ask(`${url}/witness/${stone.id}/badge.svg`)
@@ -127,7 +127,7 @@ suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
     assert.strictEqual(posted.status, 404)
   })
 
-  it("is nothing to be proud of when the payment was lost", function* ({ sql, url }) {
+  it("does not praise an act whose payment was lost", function* ({ sql, url }) {
     const stone = yield* createAct("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
     const look = (path: string) => ask(`${url}/witness/${stone.id}${path}`, { headers: { accept: "text/html" } })
     // As long as the chain could still take the payment back, nobody keeps the picture for longer than the badge.
@@ -152,7 +152,7 @@ suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
     assert.strictEqual((yield* ask(`${url}/witness/nothing/certificate`)).status, 404)
   })
 
-  it("says of revealed words that are not shown that they are not, and not that they are sealed", function* ({ url }) {
+  it("says of hidden revealed words that they are hidden, not that they are sealed", function* ({ url }) {
     const [salt, text] = ["0123456789abcdef", "see https://example.com"]
     const stone = yield* createAct("/api/witness", { commitment: seal(salt, text) })
     const description = Effect.map(
@@ -165,9 +165,7 @@ suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
     assert.notInclude(yield* description, "sealed")
   })
 
-  it("of a candle's own page are its words once they are unsealed, and no form to unseal them again", function* ({
-    url,
-  }) {
+  it("shows a candle's unsealed words without a form to unseal them again", function* ({ url }) {
     const salt = "fedcba9876543210"
     for (const [words, shown] of [
       [
@@ -192,7 +190,7 @@ suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
     }
   })
 
-  it("of the pixels, whose files lie uncompressed, travels compressed and is the published bytes", function* ({ url }) {
+  it("is the published bytes of the pixels, compressed in transit", function* ({ url }) {
     const path = `${url}/art/pixels/pixel-bit-frog.png`
     for (const encoding of ["gzip", "br"]) {
       const packed = yield* Effect.promise(() => fetch(path, { headers: { "accept-encoding": encoding } }))
@@ -207,7 +205,7 @@ suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
     )
   })
 
-  it("is drawn for one address sixty times a minute, and shown to it as often as it likes", function* ({ url }) {
+  it("is drawn sixty times a minute for one address, and served without a limit once drawn", function* ({ url }) {
     const stone = yield* createAct("/api/witness", { commitment: newCommitment() })
     const headers = from(newAddress())
     const look = (id: string) => ask(`${url}/acts/${id}/preview.png`, { headers })
@@ -221,7 +219,7 @@ suite("what other pages show", sandbox({ trustedProxies: loopback }), (it) => {
 })
 
 suite("the QR code of a page", sandbox(), (it) => {
-  it("leads to a page of this site and nowhere else", function* ({ url }) {
+  it("encodes a page of this site and nothing else", function* ({ url }) {
     const good = yield* ask(`${url}/v2/qr.svg?to=/v2/spirits/moss-hare`)
     assert.deepStrictEqual([good.status, good.headers.get("content-type")], [200, "image/svg+xml; charset=utf-8"])
     assert.include(good.headers.get("content-security-policy"), "default-src 'none'")

@@ -1,5 +1,5 @@
 /** What a read costs the database: one statement each, whatever it gathers. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Statement } from "effect/sql"
 import { Acts } from "../../src/altar/Acts.ts"
@@ -13,6 +13,7 @@ import * as Server from "../../src/server/Server.ts"
 import { database } from "../lab/Database.ts"
 import { chain } from "../lab/Chain.ts"
 import { configOf } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 /** How many statements an effect sends. */
 const counted = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -56,8 +57,8 @@ const services = Layer.unwrap(Effect.map(configOf(), Server.services)).pipe(
   Layer.orDie,
 )
 
-layer(services, { excludeTestServices: true })("a read", (it) => {
+suite("a read", services, (it) => {
   for (const [name, statements] of reads) {
-    it.effect(`of ${name} is one statement`, () => Effect.map(statements, (count) => assert.strictEqual(count, 1)))
+    it(`of ${name} is one statement`, () => Effect.map(statements, (count) => assert.strictEqual(count, 1)))
   }
 })

@@ -61,7 +61,7 @@ suite("a witness stone", world(), (it) => {
     }
   })
 
-  it("keeps the first of two names that are given at once, and takes none later", function* () {
+  it("keeps the first of two concurrent names, and accepts none later", function* () {
     const text = "Two wrens."
     const { id, reveal } = yield* sealed(text)
     const names = ["Wren", "Finch", "Wren", "Finch", "Wren", "Finch"]
@@ -77,7 +77,7 @@ suite("a witness stone", world(), (it) => {
     assert.strictEqual((yield* nameless.reveal({ salt, text })).status, 200)
   })
 
-  it("takes reveals of 1 to 280 normalized code points, of stones that exist", function* ({ url }) {
+  it("accepts reveals of 1 to 280 normalized code points, of stones that exist", function* ({ url }) {
     const long = "😀".repeat(280)
     const { reveal } = yield* sealed(long)
     for (const body of [

@@ -1,6 +1,6 @@
 /** The auditor finds nothing in an altar that is whole, and each fault that is put into what it reads, by the check that is named. */
 import { readFileSync, writeFileSync } from "node:fs"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { newKey, newPayer } from "../lab/Fixture.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
@@ -15,6 +15,7 @@ import { type Books, entries, type Entry, lies, type Lie, readings, type Reading
 import type { RecordedAnswer } from "./RecordedAnswers.ts"
 import { readLedger } from "./Ledger.ts"
 import { auditOpenings } from "./Openings.ts"
+import { suite } from "../lab/Suites.ts"
 
 /** What the auditor finds after a change, which is taken back afterwards. */
 const auditAfter = Effect.fnUntraced(function* (change: string, told: Partial<Sold> = {}) {
@@ -77,47 +78,37 @@ const examined = ({ checks }: AuditReport) => new Map(checks.map((check) => [che
 const rowsOf = <A>(table: Readonly<Record<string, Readonly<Record<string, A>>>>) =>
   Object.entries(table).flatMap(([check, rows]) => Object.entries(rows).map(([name, row]) => ({ check, name, row })))
 
-layer(altar, { excludeTestServices: true })("the auditor", (it) => {
-  it.effect("finds nothing in an altar that is whole, and looks at all of it", () =>
-    Effect.gen(function* () {
-      const report = yield* auditAfter(unchanged)
-      assert.deepStrictEqual(report.violations, [])
-      for (const { check } of [faults, lies, readings, entries].flatMap((table) => rowsOf<unknown>(table))) {
-        // Nothing was lost or pending here that could be looked at.
-        if (/lost act|said to be pending/u.test(check)) continue
-        assert.isAbove(examined(report).get(check) ?? 0, 0, check)
-      }
-    }),
-  )
+suite("the auditor", altar, (it) => {
+  it("finds nothing in an intact altar, and reads all of it", function* () {
+    const report = yield* auditAfter(unchanged)
+    assert.deepStrictEqual(report.violations, [])
+    for (const { check } of [faults, lies, readings, entries].flatMap((table) => rowsOf<unknown>(table))) {
+      // Nothing was lost or pending here that could be looked at.
+      if (/lost act|said to be pending/u.test(check)) continue
+      assert.isAbove(examined(report).get(check) ?? 0, 0, check)
+    }
+  })
 
-  it.effect.each(rowsOf(faults))("finds $name", ({ check, row }) =>
-    Effect.gen(function* () {
-      const report = yield* auditAfter(row)
-      assert.include(broken(report), check, JSON.stringify(report.violations, null, 1))
-    }),
-  )
+  it.each(rowsOf(faults))("finds $name", function* ({ check, row }) {
+    const report = yield* auditAfter(row)
+    assert.include(broken(report), check, JSON.stringify(report.violations, null, 1))
+  })
 
-  it.effect.each(rowsOf(lies))("finds $name among the answers, by that check alone", ({ check, row }) =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(broken(yield* auditAfter(unchanged, { answers: yield* withLie(row) })), [check])
-    }),
-  )
+  it.each(rowsOf(lies))("finds $name among the answers, by that check alone", function* ({ check, row }) {
+    assert.deepStrictEqual(broken(yield* auditAfter(unchanged, { answers: yield* withLie(row) })), [check])
+  })
 
-  it.effect("finds nothing where a server reads what is there, and where the processor's books are as they are", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(broken(yield* auditReading(["/nowhere", /x/u, ""])), [])
-      assert.deepStrictEqual(broken(yield* auditBooks((one) => [one])), [])
-    }),
-  )
+  it("finds nothing while servers and processor answer truthfully", function* () {
+    assert.deepStrictEqual(broken(yield* auditReading(["/nowhere", /x/u, ""])), [])
+    assert.deepStrictEqual(broken(yield* auditBooks((one) => [one])), [])
+  })
 
-  it.effect.each(rowsOf(readings))("finds $name in what a server reads, by that check alone", ({ check, row }) =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(broken(yield* auditReading(row)), [check])
-    }),
-  )
+  it.each(rowsOf(readings))("finds $name in a server's answers, by that check alone", function* ({ check, row }) {
+    assert.deepStrictEqual(broken(yield* auditReading(row)), [check])
+  })
 
   // A changed row would stop the log, because the server reads its files again.
-  it.effect("finds a tile of the log with another hash, by that check alone", () =>
+  it("finds a tile of the log with another hash, by that check alone", () =>
     Effect.gen(function* () {
       const { server } = yield* Altar
       const url = yield* serve(async (path, body, { headers, method = "GET" }) => {
@@ -132,39 +123,34 @@ layer(altar, { excludeTestServices: true })("the auditor", (it) => {
       })
       const report = yield* auditAfter(unchanged, { server: url })
       assert.deepStrictEqual(broken(report), ["the log's files are those of its stones"])
-    }).pipe(Effect.scoped),
-  )
+    }).pipe(Effect.scoped))
 
-  it.effect.each(rowsOf(entries))("finds $name in the processor's books", ({ check, row }) =>
-    Effect.gen(function* () {
-      const report = yield* auditBooks(row)
-      assert.include(broken(report), check, JSON.stringify(report.violations, null, 1))
-    }),
-  )
+  it.each(rowsOf(entries))("finds $name in the processor's books", function* ({ check, row }) {
+    const report = yield* auditBooks(row)
+    assert.include(broken(report), check, JSON.stringify(report.violations, null, 1))
+  })
 
   // The last one: what it brings to the chain stays there.
-  it.effect("takes no gift for a purchase, nor what an outsider brought before anybody showed it here", () =>
-    Effect.gen(function* () {
-      const { server } = yield* Altar
-      const giver = yield* newPayer(10_000n)
-      yield* Purchase.onChain(async (client, { asset, payTo }) => {
-        await client.impersonateAccount({ address: giver.address })
-        await client.setBalance({ address: giver.address, value: 10n ** 18n })
-        const call = {
-          address: asset,
-          abi: Purchase.token,
-          functionName: "transfer",
-          args: [payTo, 10_000n],
-        } as const
-        const hash = await client.writeContract({ ...call, account: giver.address, chain: null })
-        await client.waitForTransactionReceipt({ hash })
-      })
-      yield* broadcast(yield* Purchase.prepare(server))
-      const report = yield* auditAfter(unchanged)
-      assert.deepStrictEqual(report.violations, [])
-      assert.strictEqual(examined(report).get("a gift buys nothing"), 1)
-      assert.strictEqual(examined(report).get("an outsider brought an authorization that nobody ever showed here"), 1)
-      assert.strictEqual(examined(report).get("a transfer buys one act"), 10)
-    }),
-  )
+  it("counts no gift as a purchase, nor an outsider's transfer before it was presented here", function* () {
+    const { server } = yield* Altar
+    const giver = yield* newPayer(10_000n)
+    yield* Purchase.onChain(async (client, { asset, payTo }) => {
+      await client.impersonateAccount({ address: giver.address })
+      await client.setBalance({ address: giver.address, value: 10n ** 18n })
+      const call = {
+        address: asset,
+        abi: Purchase.token,
+        functionName: "transfer",
+        args: [payTo, 10_000n],
+      } as const
+      const hash = await client.writeContract({ ...call, account: giver.address, chain: null })
+      await client.waitForTransactionReceipt({ hash })
+    })
+    yield* broadcast(yield* Purchase.prepare(server))
+    const report = yield* auditAfter(unchanged)
+    assert.deepStrictEqual(report.violations, [])
+    assert.strictEqual(examined(report).get("a gift buys nothing"), 1)
+    assert.strictEqual(examined(report).get("an outsider brought an authorization that nobody ever showed here"), 1)
+    assert.strictEqual(examined(report).get("a transfer buys one act"), 10)
+  })
 })

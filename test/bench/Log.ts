@@ -1,7 +1,5 @@
 /** What the transparency log costs: a stone's share, a backlog, a proof, a whole check, and selling with and without it. */
 import { createHash, randomUUID } from "node:crypto"
-import { mkdtempSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -29,6 +27,8 @@ import { cpuSeconds } from "../lab/ProcessUse.ts"
 import { serving, soldBy } from "../lab/server/Programs.ts"
 import { type Side, slice, takeTurns } from "./Rounds.ts"
 import { median } from "./Figures.ts"
+import { newFolder, ownTemporaryFolder } from "../lab/Folders.ts"
+import { endOnSignals } from "../lab/Program.ts"
 
 const origin = "bench.example/log"
 const key = Result.getOrThrow(generate(origin))
@@ -109,7 +109,7 @@ const LastLink = Schema.Struct({ entries: Schema.Tuple([Schema.Struct({ chainHas
 const walk = async (url: string, stones: number) => {
   const programs = serving()
   const server = await programs.serve("../src/start.js", { DATABASE_URL: url, ...logOn })
-  const seen = Option.some(join(mkdtempSync(join(tmpdir(), "bench-log-")), "seen.json"))
+  const seen = Option.some(join(newFolder(), "seen.json"))
   const started = performance.now()
   const walking = Effect.gen(function* () {
     const opened = yield* openLog({
@@ -177,7 +177,8 @@ if (import.meta.main) {
     console.log(usage)
     process.exit(0)
   }
-  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1))
+  ownTemporaryFolder()
+  endOnSignals()
   const stones = Number(values.stones)
   const parts = values.only.split(",")
   if (parts.includes("backlog")) {

@@ -2,6 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { parseArgs } from "node:util"
+import { ownTemporaryFolder } from "../lab/Folders.ts"
+import { endOnSignals } from "../lab/Program.ts"
 import { type Arena, chosen, contests } from "./Contests.ts"
 import { type Figure, figureTable, missed, ratioOf } from "./Figures.ts"
 import { inFlight } from "./Load.ts"
@@ -67,8 +69,8 @@ const selected = (() => {
     return refuse(cause instanceof Error ? cause.message : String(cause))
   }
 })()
-// An exit ends the servers and the database too; a signal alone would leave them behind.
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1))
+ownTemporaryFolder()
+endOnSignals()
 
 type Run = (chosen: typeof selected, held: Held) => Promise<Outcome>
 

@@ -4,7 +4,7 @@ import { ask } from "../lab/Fixture.ts"
 import { guide, createAct } from "../lab/browser/Guide.ts"
 
 guide("the page of an act", (it) => {
-  it("shows the spirit's answer to a prayer, and the address to copy", async ({ run, url, visit }) => {
+  it("shows the spirit's answer to a prayer, and the act's address to copy", async ({ run, url, visit }) => {
     const { id } = await run(
       createAct("/api/prayers/ribbon-eel", { agentName: "Wren", intentionCommitment: `${"0".repeat(63)}1` }),
     )

@@ -63,7 +63,7 @@ const alike = (one: Drawn, other: Drawn) => {
 }
 
 browser("the artwork", (it) => {
-  it("is complete, visible, and unlike every other one at a glance", async ({ visit }) => {
+  it("is complete, visible, and clearly different for every spirit", async ({ visit }) => {
     for (const [kind, count] of Object.entries(kinds)) {
       assert.strictEqual(drawings.filter((path) => path.startsWith(`${prefix}/${kind}/`)).length, count, kind)
     }

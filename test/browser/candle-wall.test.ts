@@ -5,7 +5,7 @@ import { guide, createAct, settled } from "../lab/browser/Guide.ts"
 import { ask } from "../lab/Fixture.ts"
 
 guide("the candle wall", (it) => {
-  it("lights a candle with the spirit and for the days that were chosen there", async ({ visit, url, run }) => {
+  it("lights a candle with the chosen spirit and days", async ({ visit, url, run }) => {
     const { page } = await visit("/v2/candles")
     const form = page.locator("#light form")
     await form.getByLabel("With which spirit").selectOption("lantern-axolotl")
@@ -24,7 +24,7 @@ guide("the candle wall", (it) => {
     )
   })
 
-  it("stands once, however often it is laid out anew", async ({ visit, run }) => {
+  it("appears once, however often the page lays it out", async ({ visit, run }) => {
     const { page, url } = await visit("/api/health")
     await page.clock.install()
     await page.goto(`${url}/v2/candles`)
@@ -38,7 +38,7 @@ guide("the candle wall", (it) => {
     }
   })
 
-  it("draws every light beside its candle, and shines in the dark", async ({ visit, run }) => {
+  it("draws every light beside its candle, and glows in dark mode", async ({ visit, run }) => {
     const { id } = await run(createAct("/api/candles/week/moss-hare", { dedication: "For Grandma, who kept bees" }))
     for (const rung of ["day", "week", "month"])
       await run(createAct(`/api/candles/${rung}/moss-hare`, { parentId: id }))
@@ -59,7 +59,7 @@ guide("the candle wall", (it) => {
     assert.include(await page.locator(".plate figcaption").innerText(), "6 days and 23 hours left")
   })
 
-  it("has a neighbour, the catalog, whose entries are short on a phone and open", async ({ visit }) => {
+  it("has a catalog beside it, whose entries are folded on a phone", async ({ visit }) => {
     const { page } = await visit("/v2/catalog", { viewport: { width: 360, height: 740 } })
     const entry = page.locator("#river-clay")
     const described = entry.getByText("A fistful of clay", { exact: false })
@@ -72,9 +72,7 @@ guide("the candle wall", (it) => {
     await described.waitFor({ state: "visible" })
   })
 
-  it("has another, the page that sets a stone, whose fields a phone need not enlarge to be written in", async ({
-    visit,
-  }) => {
+  it("has the page of stones beside it, whose fields a phone does not zoom", async ({ visit }) => {
     const { page } = await visit("/v2/stone", { viewport: { width: 360, height: 740 } })
     const sizes = await page
       .locator("input.field:not([type=file]), textarea.field, select.field")

@@ -48,9 +48,9 @@ const weighing = async (network: CDPSession) => {
 
 const sum = (loads: Iterable<{ readonly bytes: number }>) => [...loads].reduce((total, { bytes }) => total + bytes, 0)
 
-guide("the first view", (it) => {
+guide("the first view of", (it) => {
   it(
-    "of every page stands still and stays within its budget, 1440 pixels wide",
+    "every page does not shift and stays within its budget, 1440 pixels wide",
     async ({ run, visit }) => {
       const paths = await run(guidePaths)
       const { page, url } = await visit("/api/health", { viewport: { width: 1440, height: 800 } })
@@ -82,7 +82,7 @@ guide("the first view", (it) => {
   )
 
   it(
-    "of every page stands still on a phone where the typeface comes late",
+    "every page does not shift on a phone where the typeface comes late",
     async ({ run, visit }) => {
       const paths = await run(guidePaths)
       const { page, url } = await visit("/api/health", { viewport: { width: 360, height: 800 } })
@@ -104,7 +104,7 @@ guide("the first view", (it) => {
     [1440, 900],
     [360, 740],
   ] as const)
-    it(`of the guide costs at most 60 KB with its typeface, ${width} pixels wide`, async ({ visit }) => {
+    it(`the guide costs at most 60 KB with its typeface, ${width} pixels wide`, async ({ visit }) => {
       const { page, url } = await visit("/api/health", { viewport: { width, height } })
       const loads = await weighing(await page.context().newCDPSession(page))
       await page.goto(`${url}/v2/`, { waitUntil: "networkidle" })
@@ -117,7 +117,7 @@ guide("the first view", (it) => {
       assert.isAtMost(sum(first), budget.home, JSON.stringify(first))
     })
 
-  it("loads what signs only when a visitor wants to pay", async ({ visit }) => {
+  it("a page loads the signing code only when a visitor wants to pay", async ({ visit }) => {
     const { page } = await visit("/v2/spirits/silt-salamander")
     const scripts: Array<Promise<Buffer>> = []
     page.on("response", (response) => {
@@ -129,7 +129,7 @@ guide("the first view", (it) => {
     assert.isAtMost(bytes, 60_000)
   })
 
-  it("is set in the site's typeface, in two faces, with hashes in a monospaced one", async ({ run, visit }) => {
+  it("a page is set in the site's two faces, with hashes in a monospaced one", async ({ run, visit }) => {
     await run(guidePaths)
     const { page, url } = await visit("/v2/witness")
     const hashes = await page

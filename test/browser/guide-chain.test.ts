@@ -63,8 +63,8 @@ guide(
   { log: { ...signing, checkpointFile: Option.none() } },
 )
 
-guide("the chain", (it) => {
-  it("shows a stone that another sets while it is looked at, on its thread, and checks it", async ({ run, visit }) => {
+guide("the page of the chain", (it) => {
+  it("shows a new stone while a visitor watches, on its thread, and checks it", async ({ run, visit }) => {
     await run(stones(1))
     const { page, url } = await visit("/api/health")
     await page.clock.install()

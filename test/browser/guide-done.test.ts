@@ -7,8 +7,8 @@ import { isFocused, take } from "../lab/browser/GuidePage.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 import { kept } from "../lab/browser/PrayerPage.ts"
 
-guide("what happened", (it) => {
-  it("with a candle stands on its shelf when the receipt does, and is said once", async ({ visit }) => {
+guide("a completed payment", (it) => {
+  it("for a candle shows it on its shelf with the receipt, and is announced once", async ({ visit }) => {
     const { page } = await visit("/v2/spirits/kelp-seal", { bypassCSP: true })
     await listen(page)
     await page.reload()
@@ -28,7 +28,7 @@ guide("what happened", (it) => {
     await isAccessible(page, "lit")
   })
 
-  it("with a prayer or a keeper takes the place of the offer, and its receipt stays", async ({ visit }) => {
+  it("for a prayer or a keeper replaces the offer, and its receipt stays", async ({ visit }) => {
     const { page } = await visit("/v2/spirits/slate-lynx")
     await take(page, "Lay the prayer")
     await page.getByRole("button", { name: "Lay the prayer for" }).click()
@@ -41,13 +41,13 @@ guide("what happened", (it) => {
     await page.getByLabel("Why, if you like").fill("It looked at me.")
     await page.getByRole("button", { name: "Keep Slate Lynx for" }).click()
     await page.locator("#keeper blockquote", { hasText: "It looked at me." }).waitFor()
-    assert.strictEqual(await page.getByText("Nobody keeps this spirit yet.").count(), 0)
+    assert.strictEqual(await page.getByText("This spirit has no keeper yet.").count(), 0)
     assert.strictEqual(await settled(page).count(), 2)
     const ids = await page.locator("[id]").evaluateAll((all) => all.map(({ id }) => id))
     assert.strictEqual(new Set(ids).size, ids.length)
   })
 
-  it("with a further stone stands on the chain's page, whose check covers it", async ({ run, visit }) => {
+  it("for a second stone shows it on the chain's page, whose check covers it", async ({ run, visit }) => {
     await run(createAct("/api/witness", { commitment: newCommitment() }))
     const { page, url } = await visit("/v2/stone")
     await take(page, "Set the stone")
@@ -60,7 +60,7 @@ guide("what happened", (it) => {
     await page.getByText("All 2 links hold.").waitFor()
   })
 
-  it("with a payment that is refused is said once, too", async ({ visit }) => {
+  it("that is refused is announced once, too", async ({ visit }) => {
     const { page } = await visit("/v2/spirits/dew-spider")
     await listen(page)
     await page.reload()

@@ -15,7 +15,11 @@ const picture = { name: "heron.png", mimeType: "image/png", buffer }
 const other = { ...picture, buffer: Buffer.concat([buffer, Buffer.from("x")]) }
 
 guide("a file", (it) => {
-  it("is hashed here, set as a stone, found by that hash, and told from another file", async ({ run, url, visit }) => {
+  it("is hashed in the browser, set as a stone, found by that hash, and told from another file", async ({
+    run,
+    url,
+    visit,
+  }) => {
     const { page } = await visit("/v2/stone", { bypassCSP: true })
     const requests = watch(page)
     const form = page.getByRole("form", { name: "Set the stone" })
@@ -45,7 +49,7 @@ guide("a file", (it) => {
     await check.getByText("Another file.").waitFor()
   })
 
-  it("that is dropped takes the place of words until the writer wants words again", async ({ visit }) => {
+  it("that is dropped replaces the words until the writer wants words again", async ({ visit }) => {
     const { page } = await visit("/v2/stone")
     const form = page.getByRole("form", { name: "Set the stone" })
     await form.locator("#stone-words").fill("Or rather words.")

@@ -5,7 +5,7 @@ import { answerOn, check, ended, remember, said, serve, stones } from "../lab/br
 import { guide } from "../lab/browser/Guide.ts"
 import { ask } from "../lab/Fixture.ts"
 
-guide("a chain that is answered in part", (it) => {
+guide("a partial answer about the chain", (it) => {
   it("is not checked when its head is no number, or no hash", async ({ visit, run }) => {
     await run(stones(3))
     const { page, url } = await visit("/v2/witness")
@@ -26,7 +26,7 @@ guide("a chain that is answered in part", (it) => {
     }
   })
 
-  it("without a link this browser saw misses it, and a head of another hash differs", async ({ visit, run }) => {
+  it("fails without a link that this browser saw, and with another hash of its head", async ({ visit, run }) => {
     await run(stones(3))
     const { page, url } = await visit("/v2/witness")
     // Too far from what the page shows to be walked to.
@@ -46,7 +46,7 @@ guide("a chain that is answered in part", (it) => {
     }
   })
 
-  it("is compared with what a clock that ran fast remembered", async ({ visit, run }) => {
+  it("is compared with records from a clock that ran fast", async ({ visit, run }) => {
     await run(stones(3))
     const { page } = await visit("/v2/witness")
     await remember(page, [[1, "c".repeat(64), Date.now() + 86_400_000]])
@@ -60,8 +60,11 @@ guide("a chain that is answered in part", (it) => {
   })
 })
 
-guide("a chain that a partial check walks", (it) => {
-  it("is compared with what was seen beyond it, also where the newest that was seen fits", async ({ visit, run }) => {
+guide("a partial check of the chain", (it) => {
+  it("is compared with later links that this browser saw, even where the newest of them fits", async ({
+    visit,
+    run,
+  }) => {
     const honest = await run(stones(3))
     const newest = honest[2]
     const { page } = await visit(`/witness/${newest?.id}`)
@@ -77,7 +80,7 @@ guide("a chain that a partial check walks", (it) => {
 })
 
 guide("an emptied chain", (it) => {
-  it("is no empty chain to a browser that saw its stones", async ({ visit, run }) => {
+  it("is rejected by a browser that saw its stones", async ({ visit, run }) => {
     const { page, url } = await visit("/v2/witness", { bypassCSP: true })
     const empty = await run(ask(`${url}/v2/witness`))
     await page.getByRole("button", { name: "Check everything here" }).click()
@@ -102,7 +105,10 @@ guide("an emptied chain", (it) => {
 })
 
 guide("an honest chain", (it) => {
-  it("that grows stays green, also from the page of one stone to a head this browser saw", async ({ visit, run }) => {
+  it("that grows stays green, also when checked from one stone to a head that this browser saw", async ({
+    visit,
+    run,
+  }) => {
     const before = await run(stones(2))
     const { page, url } = await visit("/v2/witness")
     await check(page)

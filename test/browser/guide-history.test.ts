@@ -6,7 +6,7 @@ import { guide } from "../lab/browser/Guide.ts"
 import { forbidStorage } from "../lab/browser/GuidePage.ts"
 
 guide("a forged chain", (it) => {
-  it("in which every hash fits is not the one the page shows: stone and thread turn red, the part is named", async ({
+  it("with consistent hashes differs from the page: stone and thread turn red, and the difference is named", async ({
     visit,
     run,
   }) => {
@@ -58,7 +58,7 @@ guide("a forged chain", (it) => {
     ["transaction", { transaction: `0x${"b".repeat(64)}` }, "transaction"],
     ["address", { id: "00000000-0000-4000-8000-000000000000" }, "address"],
   ] as const) {
-    it(`with another ${what} of the newest stone is found out`, async ({ visit, run }) => {
+    it(`with another ${what} of the newest stone is detected`, async ({ visit, run }) => {
       const honest = await run(stones(3))
       const forged = forge(honest, ({ sequence }) => (sequence === honest.length ? change : {}))
       const { page } = await visit("/v2/witness")
@@ -73,7 +73,7 @@ guide("a forged chain", (it) => {
     })
   }
 
-  it("that answers for another stone than was asked does not check this one", async ({ visit, run }) => {
+  it("that answers with another stone than requested does not verify this one", async ({ visit, run }) => {
     const honest = await run(stones(3))
     const { page } = await visit(`/witness/${honest[1]?.id}`)
     await page.route("**/api/witness/chain?*", async (route) => {
@@ -85,7 +85,7 @@ guide("a forged chain", (it) => {
     assert.match(await said(page).innerText(), /^✗/u)
   })
 
-  it("that page and chain tell alike is not what this browser saw, and the page says so by itself", async ({
+  it("that page and chain agree on differs from what this browser saw, and the page says so unasked", async ({
     visit,
     run,
   }) => {
@@ -118,7 +118,7 @@ guide("a forged chain", (it) => {
     await said(page).getByText("links hold.").waitFor()
   })
 
-  it("that is shorter than what this browser saw differs, though every link of it holds", async ({ visit, run }) => {
+  it("that is shorter than what this browser saw is detected, though every link holds", async ({ visit, run }) => {
     const honest = await run(stones(3))
     const { page, url } = await visit("/v2/witness")
     await serve(page, honest.slice(0, -1))
@@ -131,7 +131,7 @@ guide("a forged chain", (it) => {
     assert.include(words, `ends at stone ${honest.length - 1}, but this browser saw stone ${honest.length} on`)
   })
 
-  it("is found out by a browser that keeps nothing, as far as the page goes", async ({ visit, run }) => {
+  it("is detected by a browser without storage, as far as the page can tell", async ({ visit, run }) => {
     const honest = await run(stones(3))
     const forged = forge(honest, ({ sequence }) => (sequence === 2 ? { commitment: "d".repeat(64) } : {}))
     const { page } = await visit("/v2/witness")

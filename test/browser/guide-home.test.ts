@@ -12,7 +12,7 @@ const afterOf = (selector: string) => {
 }
 
 guide("the example on home", (it) => {
-  it("notices one changed letter, and that it was changed back", async ({ visit }) => {
+  it("shows one changed letter as changed, and the original as original", async ({ visit }) => {
     const { page, url } = await visit("/api/health", { bypassCSP: true })
     await watchShifts(page)
     await page.goto(`${url}/v2/`)
@@ -32,7 +32,7 @@ guide("the example on home", (it) => {
     assert.strictEqual(await shifted(page), 0)
   })
 
-  it("is the newest stone of this altar that was revealed", async ({ run, url, visit }) => {
+  it("is this altar's newest revealed stone", async ({ run, url, visit }) => {
     const [salt, text] = ["fedcba9876543210", "<b>Snow</b> before\nthe ninth."]
     const stone = await run(createAct("/api/witness", { commitment: seal(salt, text), kind: "prediction" }))
     await run(ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text })))
@@ -55,7 +55,7 @@ guide("the example on home", (it) => {
 })
 
 guide("a sandbox", (it) => {
-  it("says on every page that its money is play money, and so does every price", async ({ visit }) => {
+  it("says on every page and beside every price that its money is play money", async ({ visit }) => {
     const { page, url } = await visit("/v2/")
     for (const path of ["/v2/", "/v2/stone", "/v2/acts", "/v2/catalog", "/v2/nowhere", "/docs", "/terms"]) {
       await page.goto(`${url}${path}`)
@@ -69,7 +69,7 @@ guide("a sandbox", (it) => {
 guide(
   "an altar on a test network",
   (it) => {
-    it("says so on every page, and every price is one of test money", async ({ visit }) => {
+    it("says on every page and beside every price that its money is test money", async ({ visit }) => {
       const { page } = await visit("/v2/spirits/moss-hare")
       assert.match(await page.locator(".money").innerText(), /^Test network\.[^]*worth nothing/u)
       assert.strictEqual(await page.evaluate(afterOf, "[data-price]"), `" (test money)"`)

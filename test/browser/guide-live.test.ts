@@ -19,8 +19,8 @@ const renewUntil = async (page: Page, words: string) => {
   await renewed.waitFor()
 }
 
-guide("the field", (it) => {
-  it("renews its notes and slots while it is looked at, and neither focus nor text moves", async ({ visit, run }) => {
+guide("the live field", (it) => {
+  it("renews its notes and slots in view, without moving focus or text", async ({ visit, run }) => {
     await run(createAct("/api/prayers/moss-hare", { agentName: "First", intentionCommitment: newCommitment() }))
     for (const dedication of ["One", "Two", "Three"]) await run(createAct("/api/candles/day/moss-hare", { dedication }))
     const { page, url } = await visit("/api/health")
@@ -79,7 +79,7 @@ guide("the field", (it) => {
     assert.strictEqual(most, 1)
   })
 
-  it("asks an address that fails less often, and the others as ever", async ({ visit }) => {
+  it("polls a failing address less often, and the others as usual", async ({ visit }) => {
     const { page, url } = await visit("/api/health")
     const asked: Array<string> = []
     const times = (path: string) => asked.filter((one) => one === path).length
@@ -105,7 +105,7 @@ guide("the field", (it) => {
     assert.isAtMost(times("/api/field"), 6)
   })
 
-  it("takes over no price behind the back of whoever uses a form", async ({ visit }) => {
+  it("never changes a price in a form that a visitor uses", async ({ visit }) => {
     const { page, url } = await visit("/api/health")
     await page.clock.install()
     await page.goto(`${url}/v2/spirits/static-fox`)
@@ -137,10 +137,7 @@ guide("the field", (it) => {
       .waitFor()
   })
 
-  it("leaves a form where it is while its payment is prepared, wherever the focus is by then", async ({
-    visit,
-    run,
-  }) => {
+  it("keeps a form in place while its payment is prepared, wherever the focus is", async ({ visit, run }) => {
     const { page, url } = await visit("/api/health")
     const form = page.getByRole("form", { name: "Lay the prayer" })
     const prayer = page.locator("#prayer")
@@ -169,7 +166,7 @@ guide("the field", (it) => {
     await form.getByText("Nothing was signed.").waitFor()
   })
 
-  it("takes nothing from under whoever is in it, however its place has changed", async ({ visit }) => {
+  it("never replaces an element that has the focus, however its slot has changed", async ({ visit }) => {
     const { page, url } = await visit("/api/health")
     await page.clock.install()
     await page.goto(`${url}/v2/spirits/cloud-tapir`)
@@ -186,9 +183,7 @@ guide("the field", (it) => {
     assert.strictEqual(await name.inputValue(), "Wren")
   })
 
-  it("is not asked while nobody looks or the browser is offline, and less often where nobody answers", async ({
-    visit,
-  }) => {
+  it("is not polled in a hidden tab or offline, and less often without an answer", async ({ visit }) => {
     const { page, url } = await visit("/api/health")
     let asked = 0
     const open = new Set<Request>()
@@ -224,10 +219,10 @@ guide("the field", (it) => {
     assert.isAtLeast(looked, 4)
     assert.isAtMost(looked, 7)
     await page.context().setOffline(true)
-    await page.getByText("You are offline. What you see").waitFor()
+    await page.getByText("You are offline. This page shows").waitFor()
     assert.strictEqual(await during(60_000), 0)
     await page.context().setOffline(false)
-    await page.getByText("You are offline. What you see").waitFor({ state: "hidden" })
+    await page.getByText("You are offline. This page shows").waitFor({ state: "hidden" })
     await page.route(
       (to) => to.pathname.startsWith("/api/"),
       (route) => route.abort("connectionrefused"),

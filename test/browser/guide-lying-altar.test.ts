@@ -29,7 +29,7 @@ journeys(
   "an altar that recorded",
   Layer.merge(lyingAltar, Browser.layer),
 )((it) => {
-  it("something else is asked again after a reload, by its reconciliation, and settles once it is right", async ({
+  it("another act is asked again by reconciliation after a reload, and settles once its record is right", async ({
     visit,
     run,
   }) => {

@@ -7,8 +7,8 @@ import { take } from "../lab/browser/GuidePage.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, keepsakeOf, layStone, sentBy, setStone } from "../lab/browser/WordsPage.ts"
 
-guide("my acts", (it) => {
-  it("are found by wallet, with the box of sealed words, which leaves and comes back as one file", async ({
+guide("the page of my acts", (it) => {
+  it("finds acts by wallet, with a box of sealed words that is saved to one file and restored from it", async ({
     visit,
   }) => {
     const { complaints, page, url } = await visit("/v2/mine", { bypassCSP: true })
@@ -77,7 +77,7 @@ guide("my acts", (it) => {
     assert.deepStrictEqual([...complaints, ...other.complaints], [])
   })
 
-  it("tell of words that were taken back and found no room", async ({ visit }) => {
+  it("warns about restored words that could not be stored", async ({ visit }) => {
     const { page } = await visit("/v2/mine")
     const [salt, words] = ["0123456789abcdef", "No room at all."]
     await fill(page, 100)
@@ -86,7 +86,7 @@ guide("my acts", (it) => {
     assert.deepStrictEqual(await held(page), [])
   })
 
-  it("are asked for with a wallet of the browser, also the play wallet of the tab", async ({ visit }) => {
+  it("finds acts by a browser wallet, or by the play wallet of the tab", async ({ visit }) => {
     const { page, url } = await visit("/v2/mine")
     await page.getByRole("button", { name: "Ask my wallet" }).click()
     await page.getByText("No wallet was found in this browser.").waitFor()
@@ -108,7 +108,7 @@ guide("my acts", (it) => {
     assert.include(page.url(), commitment)
   })
 
-  it("say what is wrong with a wallet, and what needs script", async ({ visit }) => {
+  it("says what is wrong with a wallet address, and what needs a script", async ({ visit }) => {
     const { page, url } = await visit("/v2/mine?wallet=%3Cb%3E", { javaScriptEnabled: false })
     assert.match(await page.getByRole("alert").innerText(), /^<b> is no wallet\./u)
     assert.isTrue(await page.getByText("Without script, a file you saved").isVisible())

@@ -13,7 +13,7 @@ const isOurs = async (page: Page, state: string) =>
   assert.notMatch(await page.locator("body").innerText(), foreign, state)
 
 guide("a newcomer", (it) => {
-  it("reads in two sentences each what salt, commitment, wallet and receipt are, beside every form", async ({
+  it("reads what salt, commitment, wallet and receipt are, in two sentences each, beside every form", async ({
     visit,
   }) => {
     const { page, url } = await visit("/v2/", { bypassCSP: true })
@@ -45,10 +45,12 @@ guide("a newcomer", (it) => {
     assert.strictEqual(kinds.length, 4)
     for (const kind of kinds) assert.match(hint, new RegExp(`\\ban? ${kind} is `, "iu"))
     await page.goto(`${url}/witness/${stone.id}`)
-    assert.match(await page.locator(".text__over").innerText(), /promise: what somebody will keep/iu)
+    assert.match(await page.locator(".text__over").innerText(), /promise: something that its author will keep/iu)
   })
 
-  it("is promised no reveal of a prayer: not at its form, not on its receipt, not on its page", async ({ visit }) => {
+  it("is promised no reveal of a prayer: neither at its form, nor on its receipt, nor on its page", async ({
+    visit,
+  }) => {
     const { page } = await visit("/v2/spirits/frost-stoat")
     const promised = /reveal|unseal|until you/iu
     assert.notMatch(await page.locator("#prayer").innerText(), promised)
@@ -62,10 +64,7 @@ guide("a newcomer", (it) => {
     assert.notMatch(await page.locator("main").innerText(), promised)
   })
 
-  it("who is offline reads our sentence wherever something is asked for, and tries again where it stands", async ({
-    visit,
-    run,
-  }) => {
+  it("without a network reads our message at every request, and can retry in place", async ({ visit, run }) => {
     const [salt, words] = ["0123456789abcdef", "Offline and back."]
     const stone = await run(createAct("/api/witness", { commitment: seal(salt, words) }))
     const { page, url } = await visit("/v2/")
@@ -130,7 +129,7 @@ guide("a newcomer", (it) => {
     await settled(page).waitFor()
   })
 
-  it("whose page is older than the site is told to load it again, and that nothing was signed", async ({ visit }) => {
+  it("with an outdated page is told to reload it, and that nothing was signed", async ({ visit }) => {
     const { page } = await visit("/v2/spirits/midnight-otter")
     const form = page.getByRole("form", { name: "Lay the prayer" })
     await take(page, "Lay the prayer")
@@ -140,7 +139,7 @@ guide("a newcomer", (it) => {
     assert.strictEqual(await form.getByRole("button", { name: "Try again" }).count(), 0)
   })
 
-  it("who copies twice reads what the button does again afterwards", async ({ visit }) => {
+  it("that copies twice can read the button's label again afterwards", async ({ visit }) => {
     const { page } = await visit("/v2/stone", { permissions: ["clipboard-read", "clipboard-write"] })
     await page.getByText("The exact call for").first().click()
     const button = page.locator("[data-copy]").first()
@@ -153,7 +152,7 @@ guide("a newcomer", (it) => {
     assert.strictEqual(await button.innerText(), label)
   })
 
-  it("whose clock is UTC reads no time twice", async ({ visit, run }) => {
+  it("with a UTC clock reads no time twice", async ({ visit, run }) => {
     const prayer = await run(
       createAct("/api/prayers/dune-pangolin", {
         agentName: "Wren",
@@ -167,7 +166,7 @@ guide("a newcomer", (it) => {
     assert.strictEqual(said.join(""), "")
   })
 
-  it("reads of a wallet that fails in a way of its own no word but ours", async ({ visit }) => {
+  it("with an unusual wallet error reads our message alone", async ({ visit }) => {
     const { page } = await visit("/v2/spirits/dew-spider")
     await page.addInitScript(() => {
       Object.assign(window, {
@@ -186,10 +185,7 @@ guide("a newcomer", (it) => {
     ["Asia/Kathmandu", "de-DE", /GMT\+5:45$/u],
     ["America/New_York", "en-US", /(?:AM|PM) E[SD]T$/u],
   ] as const) {
-    it(`in ${timezoneId} reads the local time beside UTC in ${locale}, and nothing moves for it`, async ({
-      visit,
-      run,
-    }) => {
+    it(`in ${timezoneId} reads the local time beside UTC in ${locale}, without a shift`, async ({ visit, run }) => {
       const prayer = await run(
         createAct(`/api/prayers/${locale === "de-DE" ? "kelp-seal" : "rain-crow"}`, {
           agentName: "Wren",

@@ -7,7 +7,7 @@ import { guidePaths } from "../lab/browser/GuidePaths.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 
 guide("the field guide", (it) => {
-  it("shows what was left on an altar: its candles, keeper, offerings and stones", async ({ visit, run }) => {
+  it("shows what lies on an altar: its candles, keeper, offerings and stones", async ({ visit, run }) => {
     await run(guidePaths)
     // Today, whatever day it was when the others were left.
     await run(
@@ -31,7 +31,7 @@ guide("the field guide", (it) => {
     assert.include(await page.locator("#prayer-text").innerText(), "/api/prayers/ink-cuttlefish")
   })
 
-  it("lets candles burn down by the clock while a page stays open, without motion when none is wanted", async ({
+  it("burns candles down by the clock while a page stays open, without motion when the visitor prefers none", async ({
     visit,
     run,
   }) => {
@@ -54,7 +54,7 @@ guide("the field guide", (it) => {
     assert.isAbove(await page.evaluate(() => document.getAnimations().length), 0)
   })
 
-  it("can be read, searched and walked without script", async ({ visit, run }) => {
+  it("can be read, searched and browsed without scripts", async ({ visit, run }) => {
     await run(guidePaths)
     const { page, url } = await visit("/v2/", { javaScriptEnabled: false })
     assert.deepStrictEqual(
@@ -89,7 +89,7 @@ guide("the field guide", (it) => {
 guide(
   "a guide without payments",
   (it) => {
-    it("says what is missing, offers nothing to pay, and is read as ever", async ({ visit }) => {
+    it("says that payments are missing, offers none, and stays readable", async ({ visit }) => {
       const { page, url } = await visit("/v2/spirits/moss-hare", { bypassCSP: true })
       for (const path of ["/v2/spirits/moss-hare", "/v2/stone", "/v2/catalog"]) {
         await page.goto(`${url}${path}`)

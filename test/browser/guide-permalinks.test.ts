@@ -1,6 +1,6 @@
 /** Permalinks: one address, a page for people, the record for programs, and nothing of a visitor's words as markup. */
 import { existsSync } from "node:fs"
-import { assert, describe, it as plain, layer } from "@effect/vitest"
+import { assert, describe, it as plain } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { spirits } from "../../src/altar/Spirits.ts"
@@ -10,16 +10,14 @@ import { usdc } from "../../src/payments/PaymentTerms.ts"
 import { preferred } from "../../src/http/Accept.ts"
 import { html } from "../../src/platform/Html.ts"
 import { createActs, createAct, sandbox } from "../lab/browser/Guide.ts"
-import { ask, TestServer } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { ask } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const meta = (text: string, name: string) =>
   new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`, "u").exec(text)?.[1]
 
-layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
-  const effect = effects(it)
-  effect("answer with a page, the record, or neither, as asked", function* () {
-    const { url } = yield* TestServer
+suite("permalinks", sandbox(), (it) => {
+  it("answer with a page, the record, or neither, as requested", function* ({ url }) {
     const { kept, stone } = yield* createActs
     for (const [path, api] of [
       [`/acts/${kept.id}`, `/api/acts/${kept.id}`],
@@ -49,8 +47,7 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
     }
   })
 
-  effect("say in the asked form that there is nothing", function* () {
-    const { url } = yield* TestServer
+  it("answer in the requested form that nothing is there", function* ({ url }) {
     for (const [path, code] of [
       ["/acts/00000000-0000-4000-8000-000000000000", "act_not_found"],
       ["/acts/nothing", "act_not_found"],
@@ -76,8 +73,7 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
     assert.deepStrictEqual([spirit.status, spirit.text.includes("There is no such plate")], [404, true])
   })
 
-  effect("let no word of a visitor become markup", function* () {
-    const { url } = yield* TestServer
+  it("turn no word of a visitor into markup", function* ({ url }) {
     const { acts }: { acts: ReadonlyArray<{ readonly permalink: string }> } = JSON.parse(
       (yield* ask(`${url}/api/acts`)).text,
     )
@@ -97,46 +93,42 @@ layer(sandbox(), { excludeTestServices: true })("permalinks", (it) => {
     }
   })
 
-  effect(
-    "are found by id, sequence, commitment, wallet and transaction, and the search says how far it looked",
-    function* () {
-      const { url } = yield* TestServer
-      const { stones }: { stones: ReadonlyArray<Record<"id" | "commitment" | "payer" | "transaction", string>> } =
-        JSON.parse((yield* ask(`${url}/api/witness?limit=1`)).text)
-      const [stone] = stones
-      assert.isDefined(stone)
-      for (const asked of [stone?.id ?? "", "1"]) {
-        const found = yield* ask(`${url}/v2/search?q=${asked}`)
-        assert.strictEqual(found.status, 303)
-        assert.match(found.headers.get("location") ?? "", /^\/witness\/[0-9a-f-]{36}$/u)
-      }
-      for (const asked of [
-        stone?.commitment,
-        stone?.payer,
-        stone?.transaction,
-        stone?.payer?.toUpperCase().replace("0X", "0x"),
-      ]) {
-        const { text } = yield* ask(`${url}/v2/search?q=${asked}`)
-        assert.include(text, `href="/witness/${stone?.id}"`, asked)
-        assert.match(text, /All (?:settled acts|stones) were searched for this/u)
-      }
-      for (const [asked, said] of [
-        ["999999", "The chain has stones 1 to"],
-        ["f".repeat(64), "Nothing found for"],
-        ["hello", "No spirit has this name"],
-        ["?".repeat(80), "so nothing was searched"],
-        ["00000000-0000-4000-8000-000000000000", "All settled acts were searched"],
-      ] as const) {
-        assert.include((yield* ask(`${url}/v2/search?q=${asked}`)).text, said)
-      }
-    },
-  )
+  it("are found by id, sequence, commitment, wallet and transaction, and the search states its range", function* ({
+    url,
+  }) {
+    const { stones }: { stones: ReadonlyArray<Record<"id" | "commitment" | "payer" | "transaction", string>> } =
+      JSON.parse((yield* ask(`${url}/api/witness?limit=1`)).text)
+    const [stone] = stones
+    assert.isDefined(stone)
+    for (const asked of [stone?.id ?? "", "1"]) {
+      const found = yield* ask(`${url}/v2/search?q=${asked}`)
+      assert.strictEqual(found.status, 303)
+      assert.match(found.headers.get("location") ?? "", /^\/witness\/[0-9a-f-]{36}$/u)
+    }
+    for (const asked of [
+      stone?.commitment,
+      stone?.payer,
+      stone?.transaction,
+      stone?.payer?.toUpperCase().replace("0X", "0x"),
+    ]) {
+      const { text } = yield* ask(`${url}/v2/search?q=${asked}`)
+      assert.include(text, `href="/witness/${stone?.id}"`, asked)
+      assert.match(text, /All (?:settled acts|stones) were searched for this/u)
+    }
+    for (const [asked, said] of [
+      ["999999", "The chain has stones 1 to"],
+      ["f".repeat(64), "Nothing found for"],
+      ["hello", "No spirit has this name"],
+      ["?".repeat(80), "so nothing was searched"],
+      ["00000000-0000-4000-8000-000000000000", "All settled acts were searched"],
+    ] as const) {
+      assert.include((yield* ask(`${url}/v2/search?q=${asked}`)).text, said)
+    }
+  })
 })
 
-layer(sandbox(), { excludeTestServices: true })("the search", (it) => {
-  const effect = effects(it)
-  effect("finds a hash whose first digits read as a number", function* () {
-    const { url } = yield* TestServer
+suite("the search", sandbox(), (it) => {
+  it("finds a hash whose first digits read as a number", function* ({ url }) {
     const decimal = yield* createAct("/api/witness", { commitment: `314159265358${"ab".repeat(26)}` })
     const found = yield* ask(`${url}/v2/search?q=314159265358`)
     assert.deepStrictEqual([found.status, found.headers.get("location")], [303, `/witness/${decimal.id}`])
@@ -144,8 +136,7 @@ layer(sandbox(), { excludeTestServices: true })("the search", (it) => {
       assert.include((yield* ask(`${url}/v2/search?q=${asked}`)).text, "The chain has stones 1 to 1.", asked)
   })
 
-  effect("has an index for everything it is asked for", function* () {
-    const sql = yield* SqlClient.SqlClient
+  it("has a database index for every query", function* ({ sql }) {
     const plans = yield* sql
       .withTransaction(
         Effect.gen(function* () {
@@ -182,10 +173,8 @@ layer(sandbox(), { excludeTestServices: true })("the search", (it) => {
   })
 })
 
-layer(sandbox(), { excludeTestServices: true })("a chain that does not hold", (it) => {
-  const effect = effects(it)
-  effect("is said aloud on every page that would show it", function* () {
-    const { url } = yield* TestServer
+suite("a chain that does not verify", sandbox(), (it) => {
+  it("is reported on every page that would show it", function* ({ url }) {
     const { stone } = yield* createActs
     const sql = yield* SqlClient.SqlClient
     yield* sql`UPDATE witness_stones SET commitment = ${"e".repeat(64)}`.pipe(Effect.orDie)
@@ -204,9 +193,7 @@ layer(sandbox(), { excludeTestServices: true })("a chain that does not hold", (i
     assert.strictEqual((yield* ask(`${url}/v2/`)).status, 200)
   })
 
-  effect("nor a database that fails leaves a reader without a page", function* () {
-    const { url } = yield* TestServer
-    const sql = yield* SqlClient.SqlClient
+  it("or a failing database still leaves readers a page", function* ({ url, sql }) {
     yield* sql`ALTER TABLE keepers RENAME TO nobody`.pipe(Effect.orDie)
     const page = yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })
     assert.strictEqual(page.status, 500)
@@ -215,7 +202,7 @@ layer(sandbox(), { excludeTestServices: true })("a chain that does not hold", (i
   })
 })
 
-describe("negotiation", () => {
+describe("content negotiation", () => {
   plain("follows the most specific range and its quality", () => {
     const kinds = { html: "text/html", json: "application/json" } as const
     const asked: ReadonlyArray<readonly [string | undefined, keyof typeof kinds | undefined]> = [
@@ -241,8 +228,8 @@ describe("negotiation", () => {
   })
 })
 
-describe("what pages are made of", () => {
-  plain("escapes every value, in text and in attributes", () => {
+describe("the templates of pages", () => {
+  plain("escape every value, in text and in attributes", () => {
     const hostile = `<b a="x" c='y'>&`
     assert.strictEqual(
       html`<i title="${hostile}">${[hostile, html`<u>${1n}</u>`, null, undefined, false, 0]}</i>`.text,
@@ -250,7 +237,7 @@ describe("what pages are made of", () => {
     )
   })
 
-  plain("pays the USDC that the server names, and has a picture for everything that can be shared", () => {
+  plain("show the USDC that the server names, and a picture for every shareable act", () => {
     assert.deepStrictEqual(
       Object.fromEntries(Object.keys(usdc).map((network) => [network, usdcOn(network)])),
       Object.fromEntries(Object.entries(usdc).map(([network, { asset }]) => [network, asset])),

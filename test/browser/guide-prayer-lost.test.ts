@@ -82,13 +82,13 @@ const losses: Readonly<Record<string, Loss>> = {
       return page
     },
   },
-  "finds no room in the browser is not said to be kept": {
+  "could not be stored in the browser is not said to be stored": {
     spirit: "lichen-yak",
     // Room for the words, and none for what is signed.
     before: (page) => fill(page, 700),
     after: (page) => stay(page).then(() => page),
   },
-  "a browser without storage cannot keep is questioned before its page closes": {
+  "a browser without storage cannot keep asks before its page closes": {
     spirit: "ribbon-eel",
     before: (page) => forbidStorage(page).then(() => page.reload()),
     after: (page) => stay(page).then(() => page),
@@ -97,7 +97,7 @@ const losses: Readonly<Record<string, Loss>> = {
 
 guide("a prayer that", (it) => {
   for (const [what, { after, before, spirit }] of Object.entries(losses))
-    it(`${what}, with one signature and its words`, async ({ run, visit }) => {
+    it(`${what}, with one signature and the same words`, async ({ run, visit }) => {
       const { page } = await visit(`/v2/spirits/${spirit}`)
       const requests = watch(page)
       page.context().on("page", (next) => next.on("request", (request) => requests.push(request)))
@@ -146,7 +146,7 @@ guide("a prayer that", (it) => {
       assert.deepStrictEqual(signed(requests), [])
     })
 
-  it("cannot be settled now is kept, and no other is signed", async ({ run, visit }) => {
+  it("cannot be settled now is stored, and no other is signed", async ({ run, visit }) => {
     const { page } = await visit("/v2/spirits/glass-tortoise")
     const requests = watch(page)
     await page.route(paidPath, (route) =>
@@ -159,7 +159,7 @@ guide("a prayer that", (it) => {
           }),
     )
     await fundAndLay(page)
-    await page.getByText("What you signed is kept in this browser.").waitFor()
+    await page.getByText("Your signed payment is kept in this browser.").waitFor()
     await page.unrouteAll()
     await lay(page).click()
     await settled(page).waitFor()
@@ -218,7 +218,7 @@ guide(
     })
 
     for (const path of ["/v2/spirits/kelp-seal", "/v2/catalog"])
-      it(`is scrolled to, focused and announced once by a standing region of ${path}`, async ({ run, visit }) => {
+      it(`is scrolled to, focused and announced once on ${path}`, async ({ run, visit }) => {
         const anvil = chainClient((await run(LocalChain)).rpcUrl)
         const { page, url } = await visit("/v2/spirits/kelp-seal")
         const receipt = page.locator(".receipt")

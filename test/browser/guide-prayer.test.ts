@@ -39,7 +39,7 @@ guide("a prayer", (it) => {
     assert.deepInclude(field.json, { prayersToday: 1, centsSettled: 1 })
   })
 
-  it("is laid once by a double click, and by one that comes before the wallet is there", async ({ visit, run }) => {
+  it("is laid once by a double click, even before the wallet is there", async ({ visit, run }) => {
     const { page } = await visit("/v2/spirits/lantern-axolotl")
     const requests = watch(page)
     await page.route("**/sandbox/fund", async (route) => {
@@ -52,7 +52,7 @@ guide("a prayer", (it) => {
     assert.deepStrictEqual(await run(statesAt("lantern-axolotl")), ["settled"])
   })
 
-  it("is paid from a play wallet that remembers what it has left, and is not funded anew", async ({ visit }) => {
+  it("is paid from a play wallet that remembers its balance, and is not funded again", async ({ visit }) => {
     const { page, url } = await visit("/v2/spirits/moon-gecko")
     const requests = watch(page)
     await wallet(page).click()
@@ -64,7 +64,7 @@ guide("a prayer", (it) => {
     assert.strictEqual(requests.filter((request) => request.url().endsWith("/sandbox/fund")).length, 1)
   })
 
-  it("is paid from a play wallet that can pay for the dearest act of any page, or is funded anew", async ({
+  it("is paid from a play wallet that can pay for the dearest act of any page, or is funded again", async ({
     visit,
   }) => {
     const { page } = await visit("/v2/stone")
@@ -73,7 +73,7 @@ guide("a prayer", (it) => {
     await page.getByText("Play wallet with $10.00 of play money").first().waitFor()
   })
 
-  it("can be laid by keyboard alone, and what happens is told to whoever cannot see it", async ({ visit }) => {
+  it("can be laid by keyboard alone, and a screen reader announces each step", async ({ visit }) => {
     const { page } = await visit("/v2/spirits/orchard-dormouse")
     const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim().replace(/\s+/gu, " ") ?? "")
     const reach = async (name: string) => {
@@ -110,7 +110,7 @@ guide("a prayer", (it) => {
     await reach("Open the act")
   })
 
-  it("that came second is refused, and nothing is signed", async ({ visit }) => {
+  it("for a taken altar is refused, and nothing is signed", async ({ visit }) => {
     const first = await visit("/v2/spirits/dew-spider")
     const second = await visit("/v2/spirits/dew-spider")
     const requests = watch(second.page)

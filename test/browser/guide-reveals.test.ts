@@ -46,10 +46,7 @@ const status = (page: Page) =>
   page.locator("[data-verify-status] .verdict--holds, [data-verify-status] .verdict--broken")
 
 guide("revealed words", (it) => {
-  it("are hashed as soon as they are shown, with their salt beside them, and called what was sealed", async ({
-    visit,
-    run,
-  }) => {
+  it("are hashed once shown, with their salt beside them, and marked as matching the seal", async ({ visit, run }) => {
     const { candle, stone, strange } = await run(opened)
     const { page, url } = await visit(`/witness/${stone}`, { bypassCSP: true })
     await verdict(page).getByText("These words were sealed.").waitFor()
@@ -68,7 +65,7 @@ guide("revealed words", (it) => {
     await assertAppearance(page, appearancesOf(1280), "a revealed certificate", "guide-revealed-certificate")
   })
 
-  it("that were changed on the way are called false on every page that shows them, and its check fails", async ({
+  it("that were changed in transit are marked as false on every page, and the page's check fails", async ({
     visit,
     url,
     run,
@@ -106,7 +103,7 @@ guide("revealed words", (it) => {
     assert.match(await status(page).innerText(), /^✗\s*Other words than were sealed\. 1 of 2 revealed words/u)
   })
 
-  it("move nothing on the page when they are found to be what was sealed", async ({ visit, run }) => {
+  it("move nothing on the page when they are found to match", async ({ visit, run }) => {
     const { stone } = await run(opened)
     const { page, url } = await visit("/v2/")
     await watchShifts(page)

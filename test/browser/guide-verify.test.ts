@@ -18,7 +18,7 @@ const tamper = (page: Page, change: (segment: Segment) => Partial<Segment>) =>
 const status = (page: Page) => said(page).locator(".verdict--holds, .verdict--broken")
 
 guide("verification in the page", (it) => {
-  it("shows a changed link as broken, opened, with both hashes", async ({ visit, run }) => {
+  it("shows a changed link as broken, unfolded, with both hashes", async ({ visit, run }) => {
     await run(stones(3))
     const { page } = await visit("/v2/witness")
     await tamper(page, ({ entries }) => ({
@@ -34,10 +34,7 @@ guide("verification in the page", (it) => {
     assert.match(await page.locator(".checks__item").first().innerText(), /^✗\s*Stone [23] does not hold/u)
   })
 
-  it("finds out a head that is not the last link, and says what it took on the altar's word", async ({
-    visit,
-    run,
-  }) => {
+  it("detects a head that is not the last link, and says which facts it could not check", async ({ visit, run }) => {
     const newest = (await run(stones(3))).at(-1)
     const { page, url } = await visit("/v2/witness")
     await tamper(page, ({ head }) => ({ head: { ...head, chainHash: "e".repeat(64) } }))
@@ -50,7 +47,7 @@ guide("verification in the page", (it) => {
     await page.getByText("The hash before stone 3 is the altar's word; check from stone 1 for that.").waitFor()
   })
 
-  it("says which stone is broken when the altar itself finds it, and says nothing of a payment", async ({
+  it("names the stone that the altar itself reports as broken, and says nothing about payments", async ({
     visit,
     run,
   }) => {
@@ -71,7 +68,7 @@ guide("verification in the page", (it) => {
     await run(sql`UPDATE witness_stones SET commitment = ${stone?.commitment ?? ""} WHERE sequence = 2`)
   })
 
-  it("links the manual for checking it without this page", async ({ visit, run }) => {
+  it("links the manual for checking without this page", async ({ visit, run }) => {
     const { page, url } = await visit("/v2/witness")
     await page.getByRole("link", { name: "How to check it yourself" }).click()
     await page.getByRole("heading", { level: 1, name: "Check the chain yourself" }).waitFor()
@@ -108,7 +105,7 @@ guide("verification in the page", (it) => {
   })
 })
 
-guide("words", (it) => {
+guide("in verification, words", (it) => {
   it("are sealed and checked without being sent, by the recipe of the server", async ({ visit }) => {
     const { page } = await visit("/v2/stone")
     const requests: Array<string> = []
@@ -156,8 +153,8 @@ guide("words", (it) => {
   })
 })
 
-guide("artwork", (it) => {
-  it("is hashed in the page, and another file under its name is found out", async ({ visit }) => {
+guide("in verification, artwork", (it) => {
+  it("is hashed in the page, and another file under its name is detected", async ({ visit }) => {
     const { page } = await visit("/v2/catalog")
     const bowl = page.locator("#river-clay")
     await bowl.getByText("Publication manifest").click()

@@ -106,7 +106,7 @@ const unwilling: ReadonlyArray<readonly [words: string, answers: Readonly<Record
   ],
 ]
 
-guide("a wallet of the browser", (it) => {
+guide("a browser wallet", (it) => {
   it("signs a candle of three dollars after its owner chose the week", async ({ visit, run }) => {
     const account = await run(funded)
     const visitor = await visit("/v2/spirits/kelp-seal")
@@ -144,7 +144,7 @@ guide("a wallet of the browser", (it) => {
     assert.match(wall.text, /"rung":"week"[^}]*"dedication":"For Grandma, who kept bees"/u)
   })
 
-  it("that does not know the network is offered it, moves there and signs", async ({ visit, run }) => {
+  it("without the network is offered it, switches to it and signs", async ({ visit, run }) => {
     const account = await run(funded)
     const visitor = await visit("/v2/spirits/dew-spider")
     const { page } = visitor
@@ -174,7 +174,7 @@ guide("a wallet of the browser", (it) => {
     assert.match(JSON.stringify(calls[3]?.params), /"chainId":"0x14a34","chainName":"Base Sepolia"/u)
   })
 
-  it("that does not sign leaves nothing behind, says why, and may be asked anew", async ({ visit, run }) => {
+  it("that does not sign changes nothing, says why, and can be asked again", async ({ visit, run }) => {
     const account = await run(funded)
     const visitor = await visit("/v2/spirits/slate-lynx")
     const { page } = visitor
@@ -235,7 +235,7 @@ guide("a wallet of the browser", (it) => {
     )
   })
 
-  it("that is missing is said to be missing, with the ways that work without one", async ({ visit }) => {
+  it("that is missing is named as missing, with the ways to pay without one", async ({ visit }) => {
     const { page } = await visit("/api/health")
     // What a server that is no sandbox answers.
     await page.route("**/sandbox", (route) => route.fulfill({ status: 404, json: { ok: false } }))

@@ -20,7 +20,7 @@ const isAsked = async (page: Page) => {
 }
 
 guide("sealed words", (it) => {
-  it("of a stone are kept before anything is sent, shown first, and filled in on its page", async ({ visit }) => {
+  it("of a stone are stored before anything is sent, shown first, and filled in on its page", async ({ visit }) => {
     const { page } = await visit("/v2/stone", { bypassCSP: true })
     const requests = watch(page)
     const words = "The heron will return by May."
@@ -102,7 +102,7 @@ guide("sealed words", (it) => {
     await page.locator("q").filter({ hasText: "Thank you for the bees." }).waitFor()
   })
 
-  it("come back from a saved file that is chosen, dropped or pasted, and another file is refused", async ({
+  it("are restored from a saved file that is chosen, dropped or pasted, and another file is refused", async ({
     visit,
     run,
   }) => {
@@ -155,7 +155,7 @@ guide("sealed words", (it) => {
     assert.notInclude(sentBy(requests), salt)
   })
 
-  it("come back from a file of which another entry was damaged, and that is said", async ({ visit, run }) => {
+  it("are restored from a file with another entry damaged, which is reported", async ({ visit, run }) => {
     const [salt, words] = ["fedcba9876543210", "Snow after the ninth."]
     const kept = { salt, words, commitment: seal(salt, words) }
     const stone = await run(createAct("/api/witness", { commitment: kept.commitment }))
@@ -167,7 +167,7 @@ guide("sealed words", (it) => {
     await page.locator("#check").getByText("1 entry did not hash to the commitment and were left out.").waitFor()
   })
 
-  it("that are settled stay when their tab is restored from before it was signed", async ({ visit }) => {
+  it("that are settled stay when their tab is restored from before the signature", async ({ visit }) => {
     const { page } = await visit("/v2/stone")
     let before: ReadonlyArray<readonly [string, string]> = []
     await page.route(
@@ -203,7 +203,7 @@ guide("sealed words", (it) => {
     )
   })
 
-  it("that a browser cannot keep are said to be lost with the page", async ({ visit }) => {
+  it("that a browser cannot store are said to be lost with the page", async ({ visit }) => {
     const { page } = await visit("/v2/stone")
     await forbidStorage(page)
     await page.reload()

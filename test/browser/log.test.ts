@@ -53,7 +53,7 @@ guide(
       await checks(page, "Check the proof here", "broken", "Not proved.")
     })
 
-    it("proves no stone by a checkpoint of another history than this browser saw", async ({ visit, run }) => {
+    it("does not prove a stone by a checkpoint of another history than this browser saw", async ({ visit, run }) => {
       const { id } = await run(grow)
       const { page, url } = await visit(`/witness/${id}`)
       const { text: older } = await run(ask(`${url}/api/witness/${id}/proof`))
@@ -79,7 +79,7 @@ guide(
       await page.locator("[data-log-status] .verdict--holds", { hasText: "The log has this stone." }).waitFor()
     })
 
-    it("is seen to grow, and its rewritten history is red", async ({ visit, url, run }) => {
+    it("is shown to grow, and a rewritten history turns red", async ({ visit, url, run }) => {
       await run(grow)
       const { page } = await visit("/v2/log", { bypassCSP: true })
       await checks(page, "Check the log", "holds", "Signed.")
@@ -107,7 +107,7 @@ guide(
       await checks(page, "Check the log", "broken", "Another key.")
     })
 
-    it("says so where the browser cannot check signatures", async ({ visit }) => {
+    it("reports a browser that cannot check signatures", async ({ visit }) => {
       const { page, url } = await visit("/api/health")
       await page.addInitScript(() => {
         const real = crypto.subtle.importKey

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { guide } from "../lab/browser/Guide.ts"
 
 guide("the reference of the API", (it) => {
-  it("finds an operation by a code, and says when nothing is found", async ({ visit }) => {
+  it("finds an operation by a code, and reports an empty result", async ({ visit }) => {
     const { page } = await visit("/docs")
     const field = page.getByLabel("Find an operation, a field or a code")
     await field.fill("witness_ceiling_today")
@@ -31,7 +31,7 @@ guide("the reference of the API", (it) => {
     await page.locator("#health-curl").waitFor()
   })
 
-  it("asks the server: a read is answered, an act is offered, and a broken line is our own sentence", async ({
+  it("sends requests: a read is answered, an act is offered, and an unreachable server is our own sentence", async ({
     visit,
   }) => {
     const { page } = await visit("/docs")
@@ -51,7 +51,7 @@ guide("the reference of the API", (it) => {
     await page.context().setOffline(false)
   })
 
-  it("asks the server where the browser has no secure context, and sends nothing by its address", async ({ visit }) => {
+  it("sends requests where the browser has no secure context, and sends nothing on its own", async ({ visit }) => {
     const { page, url } = await visit("/api/health")
     await page.addInitScript(() => Reflect.deleteProperty(Crypto.prototype, "randomUUID"))
     await page.goto(`${url}/docs`)

@@ -10,7 +10,7 @@ import { ask } from "../lab/Fixture.ts"
 import { inviteOf, makeRoom, write } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
-  it("is shared by its link: two people see each other's signals, and one deletes it for both", async ({ visit }) => {
+  it("is shared by its link: two visitors see each other's signals, and one deletes it for both", async ({ visit }) => {
     const host = await visit("/signals/")
     const guest = await visit("/v2/")
     await makeRoom(host.page, "Night shift")
@@ -45,7 +45,7 @@ browser("the signal room", (it) => {
     assert.deepStrictEqual([...host.complaints, ...guest.complaints], [])
   })
 
-  it("says so when it was opened at an address that is not the server's own", async ({ visit, url, run }) => {
+  it("warns when it was opened at another address than the server's own", async ({ visit, url, run }) => {
     const guest = await run(newRoom(url))
     const { complaints, page } = await visit("/v2/")
     // Browsers know every name below localhost as this machine.
@@ -61,7 +61,7 @@ browser("the signal room", (it) => {
     assert.isTrue(complaints.splice(0).every((one) => one.startsWith(elsewhere)))
   })
 
-  it("tells nobody but the room what its key is", async ({ visit, url, run }) => {
+  it("reveals its key to the room alone", async ({ visit, url, run }) => {
     const guest = await run(newRoom(url))
     const { page } = await visit("/v2/")
     const seen: Array<Request> = []
@@ -94,7 +94,7 @@ browser("the signal room", (it) => {
     }
   })
 
-  it("hands an agent all it needs: the text alone joins, sends, polls and deletes", async ({ visit, run }) => {
+  it("gives an agent a text that suffices to join, send, poll and delete", async ({ visit, run }) => {
     const host = await visit("/signals/", { permissions: ["clipboard-read", "clipboard-write"] })
     const manual = (await run(ask(`${host.url}/llms.txt`))).text
     const { page } = host
@@ -123,7 +123,7 @@ browser("the signal room", (it) => {
     )
   })
 
-  it("shows the text to copy by hand where the browser allows no copying", async ({ visit }) => {
+  it("shows the text to copy by hand where the browser forbids copying", async ({ visit }) => {
     const { page } = await visit("/signals/")
     await page.addInitScript(() => Object.defineProperty(navigator, "clipboard", { value: undefined }))
     await page.reload()

@@ -27,7 +27,7 @@ browser("the signal room", (it) => {
     assert.deepStrictEqual([...joined.complaints, ...host.complaints], [])
   })
 
-  it("keeps the composer in view, on a desk, on a phone and above its keyboard", async ({ visit, url, run }) => {
+  it("keeps the composer in view on a desktop, on a phone and above its keyboard", async ({ visit, url, run }) => {
     const guest = await run(newRoom(url))
     await run(sendSignals(guest, 20))
     const { page } = await visit("/v2/", { bypassCSP: true })
@@ -75,7 +75,7 @@ browser("the signal room", (it) => {
     assert.isAtMost(await bottom("#composer"), 440)
   })
 
-  it("moves nothing while signals arrive, and keeps the place of whoever reads older ones", async ({
+  it("shifts nothing while signals arrive, and keeps the place of a visitor who reads older ones", async ({
     visit,
     url,
     run,
@@ -133,7 +133,7 @@ browser("the signal room", (it) => {
     }
   })
 
-  it("writes days and hours of one clock, the visitor's beside the server's", async ({ visit, url, run }) => {
+  it("writes days and hours by one clock, the visitor's beside the server's", async ({ visit, url, run }) => {
     const guest = await run(newRoom(url))
     await run(send(guest))
     const kiritimati = await visit(inviteOf(guest), { timezoneId: "Pacific/Kiritimati" })

@@ -6,7 +6,7 @@ import { newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { asked, hide, inviteOf, makeRoom, write } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
-  it("asks every three seconds while it is seen, rests while hidden, and goes on where it stopped", async ({
+  it("polls every three seconds in view, rests while hidden, and continues from its last message", async ({
     visit,
     url,
     run,
@@ -49,7 +49,7 @@ browser("the signal room", (it) => {
     )
   })
 
-  it("sends once though the answer is lost, and says so", async ({ visit }) => {
+  it("sends once even when the answer is lost, and says so", async ({ visit }) => {
     const host = await visit("/signals/")
     const { page } = host
     await makeRoom(page, "Lost answers")
@@ -76,7 +76,7 @@ browser("the signal room", (it) => {
     await page.getByRole("listitem").nth(1).waitFor()
   })
 
-  it("says when a limit is reached and how long it lasts", async ({ visit, run }) => {
+  it("reports a reached limit and how long it lasts", async ({ visit, run }) => {
     const { address, page, url } = await visit("/signals/")
     await makeRoom(page, "Hurry")
     const [, id = "", token = ""] = /#room=(.+)&token=(.+)$/u.exec(page.url()) ?? []
@@ -96,7 +96,7 @@ browser("the signal room", (it) => {
     assert.strictEqual(await page.locator("#text").inputValue(), "21")
   })
 
-  it("waits in its own words for a server that is away or wants fewer requests", async ({ visit, url, run }) => {
+  it("says that it waits for a server that is unreachable or limits requests", async ({ visit, url, run }) => {
     const guest = await run(newRoom(url))
     const joined = await visit("/v2/")
     // What is answered here is not the room's, and no page of ours is judged by it.

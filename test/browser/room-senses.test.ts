@@ -6,7 +6,11 @@ import { newRoom, send } from "../lab/server/Rooms.ts"
 import { inviteOf, played, sensations } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
-  it("plays no history, no sound before a click, no pulse for who wants none", async ({ visit, url, run }) => {
+  it("plays no history, no sound before a click, and no pulse against the visitor's preference", async ({
+    visit,
+    url,
+    run,
+  }) => {
     const guest = await run(newRoom(url))
     await run(send(guest, { text: "Long ago." }))
     const { page } = await visit("/v2/")
@@ -44,7 +48,7 @@ browser("the signal room", (it) => {
     assert.deepStrictEqual(await played(page), ["audio"])
   })
 
-  it("works with the keyboard alone: make, send, delete", async ({ visit }) => {
+  it("works by keyboard alone: create, send, delete", async ({ visit }) => {
     const { page } = await visit("/signals/")
     const focused = () =>
       page.evaluate(() => {
@@ -92,7 +96,7 @@ browser("the signal room", (it) => {
     assert.strictEqual(await focused(), "ended-title")
   })
 
-  it("stands in the frame of the site, with what a preview of its link needs", async ({ visit }) => {
+  it("has the site's header and footer, and the preview of its link", async ({ visit }) => {
     const guide = await visit("/v2/")
     const { page, url } = await visit("/signals/")
     const frame = (one: Page) => one.locator("header.site a, footer a").evaluateAll((all) => all.map(String))

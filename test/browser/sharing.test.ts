@@ -37,9 +37,9 @@ const covered = Effect.suspend(() => coveredAs(newCommitment()))
 const pagesOf = (pdf: Buffer) => pdf.toString("latin1").match(/\/Type\s*\/Page\b/gu)?.length
 
 guide(
-  "shared,",
+  "on shared pages,",
   (it) => {
-    it("a certificate fits one sheet, and what stands on it is enough to check the stone", async ({ visit, run }) => {
+    it("a certificate fits one sheet, which suffices to check the stone", async ({ visit, run }) => {
       const { id, stone } = await run(covered)
       const { page, url } = await visit(`/witness/${id}/certificate`, { bypassCSP: true })
       for (const format of ["A4", "Letter"] as const) assert.strictEqual(pagesOf(await page.pdf({ format })), 1, format)
@@ -82,7 +82,7 @@ guide(
       await assertAppearance(page, appearancesOf(320), "revealed certificate", "revealed-certificate")
     })
 
-    it("a certificate is set in the site's typeface, and asks for the one file of it that it needs", async ({
+    it("a certificate is set in the site's typeface, and requests the one file that it needs", async ({
       visit,
       run,
     }) => {
@@ -107,7 +107,7 @@ guide(
       assert.deepStrictEqual([...asked], [`${url}${face}`])
     })
 
-    it("a badge is copied from the stone's page and shows in a page of another origin that isolates itself", async ({
+    it("a badge is copied from the stone's page and appears in an isolated page of another origin", async ({
       visit,
       run,
     }) => {
@@ -146,7 +146,7 @@ guide(
       assert.deepStrictEqual(complaints.splice(0), [`${elsewhere}/`])
     })
 
-    it("pages say by machine what they are about, and no browser minds", async ({ visit, run }) => {
+    it("metadata describes each page, and the browser reports no error", async ({ visit, run }) => {
       const { id } = await run(covered)
       const hostile = `</script><script>document.title = "taken"</script>`
       const kept = await run(createAct("/api/acquire/kelp-seal", { agentName: hostile.slice(0, 64) }))

@@ -3,12 +3,12 @@ import { createHash, randomUUID } from "node:crypto"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { request } from "node:http"
 import { join } from "node:path"
-import { assert, describe, it as plain, layer } from "@effect/vitest"
+import { assert, describe, it as plain } from "@effect/vitest"
 import { Effect } from "effect"
 import { build } from "../../src/web/build.ts"
 import { layer as rooms } from "../lab/server/Rooms.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const raw = (url: string, path: string) =>
   Effect.callback<number>((resume) => {
@@ -38,10 +38,8 @@ const built = () =>
     .sort()
     .map((file) => [file.slice(dist.length), createHash("sha256").update(readFileSync(file)).digest("hex")])
 
-layer(rooms(), { excludeTestServices: true })("the site", (it) => {
-  const effect = effects(it)
-  effect("leads from / to /v2/ and keeps the query", function* () {
-    const { url } = yield* TestServer
+suite("the site", rooms(), (it) => {
+  it("redirects / to /v2/ and keeps the query", function* ({ url }) {
     for (const method of ["GET", "HEAD"]) {
       for (const query of ["", "?", "?a=1&b=%2F%3F&a=2"]) {
         const answer = yield* ask(`${url}/${query}`, { method })
@@ -52,8 +50,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
     assert.deepStrictEqual([folder.status, folder.headers.get("location")], [301, "/signals/?a=1"])
   })
 
-  effect("serves pages that may load and run what is their own, and nothing else", function* () {
-    const { url } = yield* TestServer
+  it("serves pages that may load and run only their own files", function* ({ url }) {
     const types = {
       "/v2/": "text/html; charset=utf-8",
       "/signals/": "text/html; charset=utf-8",
@@ -73,8 +70,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
     }
   })
 
-  effect("lets a browser keep for a year what is named by its content, and names it in every page", function* () {
-    const { url } = yield* TestServer
+  it("lets browsers cache files named by their content for a year, and names them in every page", function* ({ url }) {
     const types = {
       "/v2/page.css": "text/css; charset=utf-8",
       "/v2/main.js": "text/javascript; charset=utf-8",
@@ -110,8 +106,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
     assert.deepStrictEqual([lost.status, lost.headers.get("cache-control")], [404, "no-store"])
   })
 
-  effect("compresses whatever is longer than a kilobyte", function* () {
-    const { url } = yield* TestServer
+  it("compresses every response above a kilobyte", function* ({ url }) {
     const assets = yield* ask(`${url}/assets.json`)
     const paths = [
       "/v2/",
@@ -149,8 +144,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
     }
   })
 
-  effect("answers 304 for what is known, and a part of a file when a part is asked for", function* () {
-    const { url } = yield* TestServer
+  it("answers 304 for a known file, and a range of a file on request", function* ({ url }) {
     const path = `${url}${yield* assetOf("/signals/main.js")}`
     const plainly = { "accept-encoding": "identity" }
     const whole = yield* ask(path, { headers: plainly })
@@ -171,8 +165,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
     assert.strictEqual((yield* ask(path, { headers: again })).status, 304)
   })
 
-  effect("serves nothing outside of itself", function* () {
-    const { url } = yield* TestServer
+  it("serves no file outside of its folder", function* ({ url }) {
     const tricks = [
       "/../package.json",
       "/v2/../../../package.json",
@@ -191,7 +184,7 @@ layer(rooms(), { excludeTestServices: true })("the site", (it) => {
 })
 
 describe("the build", () => {
-  plain("writes the same bytes again, and leaves no strangers", async () => {
+  plain("reproduces its bytes, and removes other files", async () => {
     const before = built()
     assert.isAbove(before.length, 5)
     writeFileSync(join(dist, `stranger-${randomUUID()}.txt`), "")

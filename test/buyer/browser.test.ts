@@ -1,6 +1,6 @@
 /** The library runs in a browser as it stands: no built-in of Node, no server code, small at first, and it buys there. */
 import { gzipSync } from "node:zlib"
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { build, type BuildOptions } from "esbuild"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
@@ -10,7 +10,7 @@ import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { Browser } from "../lab/browser/Browser.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { layer as world, TestServer } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const library = `${root}src/buyer/index.ts`
@@ -32,7 +32,7 @@ const bundle = (contents: string, options: BuildOptions) =>
 const bounds = { entry: 4 * 1024, whole: 350 * 1024 }
 
 describe("the bundle", () => {
-  it("holds nothing of Node and nothing of the server, and is small until somebody pays", async () => {
+  it("contains nothing of Node or the server, and is small before the first payment", async () => {
     const { metafile, outputFiles } = await bundle(`export * from ${JSON.stringify(library)}`, {
       format: "esm",
       splitting: true,
@@ -74,9 +74,8 @@ interface Library {
 const stage = Layer.merge(world(), Browser.layer)
 
 describe.skipIf(inject("browser") === "")("in a browser,", () => {
-  layer(stage, { excludeTestServices: true })("the library", (it) => {
-    const effect = effects(it)
-    effect("seals, verifies, buys and reveals on a page of another host, and remembers over a reload", function* () {
+  suite("the library", stage, (it) => {
+    it("seals, verifies, buys and reveals on a page of another host, and remembers over a reload", function* () {
       const { outputFiles } = yield* Effect.promise(() =>
         bundle(`export * from ${JSON.stringify(library)}; export { privateKeyToAccount } from "viem/accounts"`, {
           format: "iife",

@@ -1,10 +1,10 @@
 /** The library buys every act from a real altar on a real chain, and signs at most once for a key whatever happens. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { memoryJournal, verifyStone } from "../../src/buyer/index.ts"
 import { authorizationsUsed, buyerOf, diesSigned, type Network, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 
@@ -19,9 +19,8 @@ const losing = (when: "before" | "after"): Network => {
   }
 }
 
-layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
-  const effect = effects(it)
-  effect("buys each act once, typed, and a repeat of its key is the same act", function* () {
+suite("the buyer library", world(), (it) => {
+  it("buys each act once, typed, and returns the same act for a repeated key", function* () {
     const at = yield* stage(40_000_000n)
     const altar = buyerOf(at, undefined, { policy: { maxPerDay: 20_000_000n } })
     const keys = [newKey(), newKey(), newKey(), newKey(), newKey(), newKey(), newKey()] as const
@@ -45,7 +44,7 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.strictEqual(yield* authorizationsUsed(at), purchases.length)
   })
 
-  effect("needs only the id to reveal and to unseal, after a restart as well", function* () {
+  it("needs only the id to reveal and to unseal, also after a restart", function* () {
     const at = yield* stage()
     const first = buyerOf(at)
     const stone = yield* Effect.promise(() => first.witness({ words }))
@@ -62,20 +61,19 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.deepStrictEqual([stranger._tag, stranger.code], ["Refused", "words_unknown"])
   })
 
-  it.effect.each(["before", "after"] as const)(
-    "loses the answer %s the altar has the payment: one signature, one charge",
-    (when) =>
-      Effect.gen(function* () {
-        const at = yield* stage()
-        const { record } = yield* Effect.promise(() => buyerOf(at, losing(when)).witness({ words }))
-        assert.match(record.id, /^[0-9a-f-]{36}$/u)
-        assert.strictEqual(at.counted.signatures, 1)
-        assert.strictEqual(new Set(at.handedIn).size, 1)
-        assert.strictEqual(yield* authorizationsUsed(at), 1)
-      }),
+  it.each(["before", "after"] as const)(
+    "signs and pays once when the answer is lost %s the altar has the payment",
+    function* (when) {
+      const at = yield* stage()
+      const { record } = yield* Effect.promise(() => buyerOf(at, losing(when)).witness({ words }))
+      assert.match(record.id, /^[0-9a-f-]{36}$/u)
+      assert.strictEqual(at.counted.signatures, 1)
+      assert.strictEqual(new Set(at.handedIn).size, 1)
+      assert.strictEqual(yield* authorizationsUsed(at), 1)
+    },
   )
 
-  effect("dies between signature and answer: the next run hands in the very same payment", function* () {
+  it("resends the same payment after it was killed between signature and answer", function* () {
     const at = yield* stage()
     const key = newKey()
     yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
@@ -87,7 +85,7 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.strictEqual(yield* authorizationsUsed(at), 1)
   })
 
-  effect("reconciles from the journal alone, and signs nothing by it", function* () {
+  it("reconciles from the journal alone, without a signature", function* () {
     const at = yield* stage()
     const key = newKey()
     yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
@@ -98,7 +96,7 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.strictEqual(unknown.code, "attempt_not_found")
   })
 
-  effect("runs several times at once under one key: one signature, one stone", function* () {
+  it("signs once and buys one stone in several concurrent runs under one key", function* () {
     const at = yield* stage()
     const key = newKey()
     const answers = yield* Effect.all(
@@ -110,32 +108,29 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.strictEqual(yield* authorizationsUsed(at), 1)
   })
 
-  effect(
-    "refuses a key that names another purchase, words that cannot be sealed, and bodies the altar would refuse",
-    function* () {
-      const at = yield* stage()
-      const altar = buyerOf(at)
-      const key = newKey()
-      yield* Effect.promise(() => altar.witness({ words, key }))
-      const refused = [
-        [() => altar.witness({ words: "Other words.", key }), "key_in_use"],
-        [() => altar.keep({ spirit: "rain-crow", key }), "key_in_use"],
-        [() => altar.witness({ words, key: "short" }), "idempotency_key_invalid"],
-        [() => altar.witness({ words: " \n" }), "not_sealed"],
-        [() => altar.witness({ words, salt: "short" }), "not_sealed"],
-        [() => altar.witness({ words, agentName: "x".repeat(65) }), "bad_request"],
-        [() => altar.collect({ element: "nobody" }), "element_not_found"],
-      ] as const
-      for (const [order, code] of refused) {
-        const error = yield* rejection(order())
-        assert.deepStrictEqual([error._tag, error.code], ["Refused", code], error.message)
-        assert.match(error.message, /This request charged nothing\.$/u)
-      }
-      assert.strictEqual(at.counted.signatures, 1)
-    },
-  )
+  it("refuses a key of another purchase, words that cannot be sealed, and invalid bodies", function* () {
+    const at = yield* stage()
+    const altar = buyerOf(at)
+    const key = newKey()
+    yield* Effect.promise(() => altar.witness({ words, key }))
+    const refused = [
+      [() => altar.witness({ words: "Other words.", key }), "key_in_use"],
+      [() => altar.keep({ spirit: "rain-crow", key }), "key_in_use"],
+      [() => altar.witness({ words, key: "short" }), "idempotency_key_invalid"],
+      [() => altar.witness({ words: " \n" }), "not_sealed"],
+      [() => altar.witness({ words, salt: "short" }), "not_sealed"],
+      [() => altar.witness({ words, agentName: "x".repeat(65) }), "bad_request"],
+      [() => altar.collect({ element: "nobody" }), "element_not_found"],
+    ] as const
+    for (const [order, code] of refused) {
+      const error = yield* rejection(order())
+      assert.deepStrictEqual([error._tag, error.code], ["Refused", code], error.message)
+      assert.match(error.message, /This request charged nothing\.$/u)
+    }
+    assert.strictEqual(at.counted.signatures, 1)
+  })
 
-  effect("cannot pay: says so in one sentence, and never signs for that key again", function* () {
+  it("reports a payment that failed in one sentence, and never signs for that key again", function* () {
     const at = yield* stage(0n)
     const key = newKey()
     const poor = yield* rejection(buyerOf(at).witness({ words, key }))
@@ -145,7 +140,7 @@ layer(world(), { excludeTestServices: true })("the buyer library", (it) => {
     assert.deepStrictEqual([at.counted.signatures, new Set(at.handedIn).size], [1, 1])
   })
 
-  effect("reads spirits and altars without a wallet", function* () {
+  it("reads spirits and altars without a wallet", function* () {
     const at = yield* stage()
     const reader = buyerOf(at)
     assert.strictEqual((yield* Effect.promise(() => reader.spirits())).length, 24)

@@ -1,11 +1,11 @@
 /** What a journal holds goes back to the altar it was made with, over a way nobody can listen to, and to nobody else. */
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { buyer, type Journal, memoryJournal, type Progress } from "../../src/buyer/index.ts"
 import { authorizationsUsed, buyerOf, diesSigned, type Network, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 
@@ -27,9 +27,8 @@ const failing = () => {
   return { disk, journal }
 }
 
-layer(world(), { excludeTestServices: true })("a journal used with another altar's URL", (it) => {
-  const effect = effects(it)
-  effect("ends a purchase where it was begun", function* () {
+suite("a journal used with another altar's URL", world(), (it) => {
+  it("completes a purchase at the altar where it began", function* () {
     const at = yield* stage()
     const other = yield* stranger
     const key = newKey()
@@ -40,7 +39,7 @@ layer(world(), { excludeTestServices: true })("a journal used with another altar
     assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [1, 1])
   })
 
-  effect("reveals and unseals where the words were sealed for, and tells nobody else", function* () {
+  it("reveals and unseals at the altar that the words were sealed for, and at no other", function* () {
     const at = yield* stage()
     const other = yield* stranger
     const here = buyerOf(at)
@@ -56,7 +55,7 @@ layer(world(), { excludeTestServices: true })("a journal used with another altar
     assert.deepStrictEqual(other.heard, [])
   })
 
-  effect("that fails after a payment does not make the purchase look refused, and notes it later", function* () {
+  it("that fails after a payment does not make the purchase look refused, and is updated later", function* () {
     const { disk, journal } = failing()
     const at = { ...(yield* stage()), journal }
     const key = newKey()
@@ -101,7 +100,7 @@ describe("plain http", () => {
     "http://10.0.0.1:3000",
     "http://127.0.0.1.altar.example",
     "http://localhost.example",
-  ])("to %s is refused before anything is sent, unless it is allowed by name", async (url) => {
+  ])("to %s is rejected before anything is sent, unless it is allowed by name", async (url) => {
     const refused = await asked(url)
     assert.deepStrictEqual([refused.error.code, refused.heard], ["insecure_url", []])
     assert.match(refused.error.message, /This request charged nothing\.$/u)
@@ -110,13 +109,13 @@ describe("plain http", () => {
   })
 
   it.each(["http://127.0.0.1:3000", "http://localhost:3000", "http://[::1]:3000", "https://altar.example"])(
-    "to %s is nobody else's business",
+    "to %s is allowed without asking",
     async (url) => {
       assert.deepStrictEqual((await asked(url)).heard.length, 1)
     },
   )
 
-  it("is no other scheme, and no nonsense", async () => {
+  it("allowed by name does not allow another scheme or nonsense", async () => {
     for (const url of ["altar.example", "file:///etc", ""]) {
       const { error, heard } = await asked(url, true)
       assert.deepStrictEqual([error.code, heard], ["bad_url", []])

@@ -1,45 +1,41 @@
 /** The program of the library's page, as its reader saves and runs it. */
 import { execFile } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { layer as world, TestServer } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const page = readFileSync(join(root, "docs/library.md"), "utf8")
 const programs = [...page.matchAll(/^```js\n([\s\S]*?)^```$/gmu)].map(([, program = ""]) => program)
 
 /** Where the package is installed: its entries are those of `package.json`, in their sources. */
-const project = Effect.acquireRelease(
-  Effect.sync(() => {
-    const folder = mkdtempSync(join(tmpdir(), "spirit-altar-library-"))
-    const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
-    const installed = join(folder, "node_modules", "spirit-altar")
-    mkdirSync(installed, { recursive: true })
-    const entry = (name: "." | "./journal", file: string) => {
-      const source = exports[name].default.replace("./dist/lib/", root).replace(/\.js$/u, ".ts")
-      writeFileSync(join(installed, file), `export * from ${JSON.stringify(source)}\n`)
-      return [name, `./${file}`] as const
-    }
-    const entries = Object.fromEntries([entry(".", "index.js"), entry("./journal", "journal.js")])
-    writeFileSync(join(installed, "package.json"), JSON.stringify({ type: "module", exports: entries }))
-    symlinkSync(join(root, "node_modules", "viem"), join(folder, "node_modules", "viem"))
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
-    writeFileSync(join(folder, "stone.js"), programs[0] ?? "")
-    return folder
-  }),
-  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true })),
-)
+const project = Effect.sync(() => {
+  const folder = newFolder()
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+  const installed = join(folder, "node_modules", "spirit-altar")
+  mkdirSync(installed, { recursive: true })
+  const entry = (name: "." | "./journal", file: string) => {
+    const source = exports[name].default.replace("./dist/lib/", root).replace(/\.js$/u, ".ts")
+    writeFileSync(join(installed, file), `export * from ${JSON.stringify(source)}\n`)
+    return [name, `./${file}`] as const
+  }
+  const entries = Object.fromEntries([entry(".", "index.js"), entry("./journal", "journal.js")])
+  writeFileSync(join(installed, "package.json"), JSON.stringify({ type: "module", exports: entries }))
+  symlinkSync(join(root, "node_modules", "viem"), join(folder, "node_modules", "viem"))
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
+  writeFileSync(join(folder, "stone.js"), programs[0] ?? "")
+  return folder
+})
 
-layer(world(), { excludeTestServices: true })("the program of docs/library.md", (it) => {
-  const effect = effects(it)
-  effect("buys, reveals and keeps in Node with a journal in a file, and a second run pays nothing", function* () {
+suite("the program of docs/library.md", world(), (it) => {
+  it("buys, reveals and stores in Node with a journal in a file, and a second run pays nothing", function* () {
     assert.strictEqual(programs.length, 1)
     const { url } = yield* TestServer
     const chain = yield* LocalChain

@@ -1,10 +1,10 @@
 /** An altar that is paid and answers with something else: the library believes no field that it can compare. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { layer as lyingAltar, lies, LyingAltar } from "../lab/proxy/LyingAltar.ts"
 import { authorizationsUsed, buyerOf, rejection, stage, type Stage } from "../lab/buyer/LibraryBuyer.ts"
 import { newKey } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 
@@ -14,56 +14,51 @@ const kept = ({ journal }: Stage, key: string) =>
 const fieldsOf = (error: object): ReadonlyArray<string> =>
   "differences" in error && Array.isArray(error.differences) ? error.differences.map(({ field }) => field) : []
 
-layer(lyingAltar, { excludeTestServices: true })("an altar that recorded something else", (it) => {
-  const effect = effects(it)
-  it.effect.each(lies)(
-    "with %s forged is believed in no answer, replay or reconcile, and its evidence is kept",
-    ([, field, lie]) =>
-      Effect.gen(function* () {
-        const at = yield* stage()
-        const { tells } = yield* LyingAltar
-        const key = newKey()
-        const order = () => buyerOf(at).witness({ words, spirit: "moss-hare", key })
-        tells(lie)
-        for (const ask of [order, order, () => buyerOf(at).reconcile(key)]) {
-          const error = yield* rejection(ask())
-          assert.strictEqual(error._tag, "Misrecorded", error.message)
-          assert.match(error.message, /^The altar recorded something else than you bought\. /u)
-          assert.include(fieldsOf(error), field)
-        }
-        const { misrecorded, payment, sealed, settled } = yield* kept(at, key)
-        assert.isUndefined(settled)
-        assert.deepStrictEqual([payment.header, sealed.words], [at.handedIn[0], words])
-        assert.strictEqual(misrecorded.answer.ok, true)
-        assert.isString(misrecorded.response.transaction)
-        tells(undefined)
-        const { replayed } = yield* Effect.promise(order)
-        assert.isTrue(replayed)
-        assert.property(yield* kept(at, key), "misrecorded")
-        assert.deepStrictEqual([at.counted.signatures, new Set(at.handedIn).size], [1, 1])
-        assert.strictEqual(yield* authorizationsUsed(at), 1)
-      }),
-  )
-
-  effect(
-    "answers a key that nothing was signed for: what was asked and its price are compared all the same",
-    function* () {
+suite("an altar that recorded another act", lyingAltar, (it) => {
+  it.each(lies)(
+    "with %s forged is rejected in every answer, replay and reconcile, and its evidence is stored",
+    function* ([, field, lie]) {
       const at = yield* stage()
       const { tells } = yield* LyingAltar
       const key = newKey()
-      const order = { words, salt: "salt-of-sixteen-or-more", key }
-      yield* Effect.promise(() => buyerOf(at).witness(order))
-      const later = { ...at, journal: (yield* stage(0n)).journal }
-      const forged: ReadonlyArray<(typeof lies)[number]> = lies.filter(([, field]) =>
-        ["commitment", "amountAtomic"].includes(field),
-      )
-      for (const [, field, lie] of forged) {
-        tells(lie)
-        assert.include(fieldsOf(yield* rejection(buyerOf(later).witness(order))), field)
+      const order = () => buyerOf(at).witness({ words, spirit: "moss-hare", key })
+      tells(lie)
+      for (const ask of [order, order, () => buyerOf(at).reconcile(key)]) {
+        const error = yield* rejection(ask())
+        assert.strictEqual(error._tag, "Misrecorded", error.message)
+        assert.match(error.message, /^The altar recorded something else than you bought\. /u)
+        assert.include(fieldsOf(error), field)
       }
+      const { misrecorded, payment, sealed, settled } = yield* kept(at, key)
+      assert.isUndefined(settled)
+      assert.deepStrictEqual([payment.header, sealed.words], [at.handedIn[0], words])
+      assert.strictEqual(misrecorded.answer.ok, true)
+      assert.isString(misrecorded.response.transaction)
       tells(undefined)
-      assert.isTrue((yield* Effect.promise(() => buyerOf(later).witness(order))).replayed)
-      assert.strictEqual(at.counted.signatures, 1)
+      const { replayed } = yield* Effect.promise(order)
+      assert.isTrue(replayed)
+      assert.property(yield* kept(at, key), "misrecorded")
+      assert.deepStrictEqual([at.counted.signatures, new Set(at.handedIn).size], [1, 1])
+      assert.strictEqual(yield* authorizationsUsed(at), 1)
     },
   )
+
+  it("is found out by a key without a signature, because request and price are compared", function* () {
+    const at = yield* stage()
+    const { tells } = yield* LyingAltar
+    const key = newKey()
+    const order = { words, salt: "salt-of-sixteen-or-more", key }
+    yield* Effect.promise(() => buyerOf(at).witness(order))
+    const later = { ...at, journal: (yield* stage(0n)).journal }
+    const forged: ReadonlyArray<(typeof lies)[number]> = lies.filter(([, field]) =>
+      ["commitment", "amountAtomic"].includes(field),
+    )
+    for (const [, field, lie] of forged) {
+      tells(lie)
+      assert.include(fieldsOf(yield* rejection(buyerOf(later).witness(order))), field)
+    }
+    tells(undefined)
+    assert.isTrue((yield* Effect.promise(() => buyerOf(later).witness(order))).replayed)
+    assert.strictEqual(at.counted.signatures, 1)
+  })
 })

@@ -1,17 +1,19 @@
 /** While nobody knows how a payment ended the buyer waits and asks; it never signs again, and only evidence ends it. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { Progress } from "../../src/buyer/index.ts"
 import { authorizationsUsed, buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { today } from "../lab/Clock.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import { newKey } from "../lab/Fixture.ts"
+import { live } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 
-describe("a payment whose outcome is not known yet", () => {
-  it.live("is waited for and then answered with its types, for one signature", () =>
+describe("a payment with an unknown outcome", () => {
+  live("is awaited, and then answered with its types, for one signature", () =>
     Effect.gen(function* () {
       const at = yield* stage()
       yield* Purchase.onChain((client) => client.setAutomine(false))
@@ -36,34 +38,32 @@ describe("a payment whose outcome is not known yet", () => {
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
-  it.live(
-    "ends refused when the chain proves that it never settled, and counts against its day as all that was signed",
-    () =>
-      Effect.gen(function* () {
-        yield* today
-        const at = yield* stage()
-        const { rpc } = yield* Proxies
-        const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-        const key = newKey()
-        const policy = { maxPerDay: 10_000n }
-        const buying = yield* Effect.forkScoped(rejection(buyerOf(at, undefined, { policy }).witness({ words, key })))
-        yield* trap.arrived
-        yield* rpc.calm
-        yield* trap.discard
-        yield* Purchase.passExpiry
-        yield* Purchase.doubted({ key })
-        yield* Purchase.afterNextSweep({ key })
-        const refused = yield* Fiber.join(buying)
-        assert.deepStrictEqual([refused._tag, refused.code], ["Refused", "payment_failed"], refused.message)
-        assert.match(refused.message, /Nothing was charged; start again with a new Idempotency-Key\.$/u)
-        assert.strictEqual(yield* authorizationsUsed(at), 0)
-        const again = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words, key }))
-        assert.strictEqual(again.code, "payment_failed")
-        assert.strictEqual(at.counted.signatures, 1)
-        // Only the altar says that it failed, and a lying one still has the signature: a limit holds against it as well.
-        const next = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words }))
-        assert.strictEqual(next.code, "above_day_limit")
-        assert.strictEqual(at.counted.signatures, 1)
-      }).pipe(Effect.provide(proxiedServer("relayer"))),
+  live("ends as refused when the chain proves that it never settled, and counts as signed in its day", () =>
+    Effect.gen(function* () {
+      yield* today
+      const at = yield* stage()
+      const { rpc } = yield* Proxies
+      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
+      const key = newKey()
+      const policy = { maxPerDay: 10_000n }
+      const buying = yield* Effect.forkScoped(rejection(buyerOf(at, undefined, { policy }).witness({ words, key })))
+      yield* trap.arrived
+      yield* rpc.calm
+      yield* trap.discard
+      yield* Purchase.passExpiry
+      yield* Purchase.doubted({ key })
+      yield* Purchase.afterNextSweep({ key })
+      const refused = yield* Fiber.join(buying)
+      assert.deepStrictEqual([refused._tag, refused.code], ["Refused", "payment_failed"], refused.message)
+      assert.match(refused.message, /Nothing was charged\. Start again with a new Idempotency-Key\.$/u)
+      assert.strictEqual(yield* authorizationsUsed(at), 0)
+      const again = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words, key }))
+      assert.strictEqual(again.code, "payment_failed")
+      assert.strictEqual(at.counted.signatures, 1)
+      // Only the altar says that it failed, and a lying one still has the signature: a limit holds against it as well.
+      const next = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words }))
+      assert.strictEqual(next.code, "above_day_limit")
+      assert.strictEqual(at.counted.signatures, 1)
+    }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 })

@@ -1,14 +1,14 @@
 /** Nothing is signed that was not expected: a lying challenge, a limit, or another payee than before ends in one sentence. */
 import { once } from "node:events"
 import { createServer } from "node:http"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { buyer, type Policy } from "../../src/buyer/index.ts"
 import { today } from "../lab/Clock.ts"
 import { authorizationsUsed, buyerOf, type Network, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
 import type { Offer } from "../lab/buyer/Payment.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 const stranger = "0x000000000000000000000000000000000000dEaD"
@@ -81,30 +81,25 @@ const redirector = (to: string) =>
     }),
   )
 
-layer(world(), { excludeTestServices: true })("the spend policy", (it) => {
-  const effect = effects(it)
-  it.effect.each(lies)("refuses a challenge that lies: %s", ([code, lie, says]) =>
-    Effect.gen(function* () {
-      const at = yield* stage()
-      const refused = yield* rejection(buyerOf(at, lie).witness({ words }))
-      assert.deepStrictEqual([refused._tag, refused.code], ["Refused", code], refused.message)
-      assert.match(refused.message, says)
-      assert.match(refused.message, /Nothing was signed, so nothing was charged\.$/u)
-      assert.deepStrictEqual([at.counted.signatures, at.handedIn.length], [0, 0])
-    }),
-  )
+suite("the spend policy", world(), (it) => {
+  it.each(lies)("refuses a lying challenge: %s", function* ([code, lie, says]) {
+    const at = yield* stage()
+    const refused = yield* rejection(buyerOf(at, lie).witness({ words }))
+    assert.deepStrictEqual([refused._tag, refused.code], ["Refused", code], refused.message)
+    assert.match(refused.message, says)
+    assert.match(refused.message, /Nothing was signed, so nothing was charged\.$/u)
+    assert.deepStrictEqual([at.counted.signatures, at.handedIn.length], [0, 0])
+  })
 
-  it.effect.each(limits)("holds what the buyer set: %s", ([code, policy, says]) =>
-    Effect.gen(function* () {
-      const at = yield* stage()
-      const refused = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words }))
-      assert.deepStrictEqual([refused._tag, refused.code], ["Refused", code], refused.message)
-      assert.match(refused.message, says)
-      assert.strictEqual(at.counted.signatures, 0)
-    }),
-  )
+  it.each(limits)("enforces the buyer's limit: %s", function* ([code, policy, says]) {
+    const at = yield* stage()
+    const refused = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words }))
+    assert.deepStrictEqual([refused._tag, refused.code], ["Refused", code], refused.message)
+    assert.match(refused.message, says)
+    assert.strictEqual(at.counted.signatures, 0)
+  })
 
-  effect("counts a day over restarts, and a repeated key once", function* () {
+  it("counts a day over restarts, and a repeated key once", function* () {
     yield* today
     const at = yield* stage()
     const policy = { maxPerDay: 20_000n }
@@ -118,7 +113,7 @@ layer(world(), { excludeTestServices: true })("the spend policy", (it) => {
     assert.strictEqual(yield* authorizationsUsed(at), 2)
   })
 
-  effect("counts several runs at once: none of them slips past the limit", function* () {
+  it("limits concurrent runs together", function* () {
     yield* today
     const at = yield* stage()
     const ended = yield* Effect.promise(() =>
@@ -130,7 +125,7 @@ layer(world(), { excludeTestServices: true })("the spend policy", (it) => {
     assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [3, 3])
   })
 
-  effect("pays only whom it paid before, unless the buyer names another", function* () {
+  it("pays only known recipients, unless the buyer names another", function* () {
     const at = yield* stage()
     yield* Effect.promise(() => buyerOf(at).witness({ words }))
     const moved: Network = async (request, forward) => {
@@ -145,7 +140,7 @@ layer(world(), { excludeTestServices: true })("the spend policy", (it) => {
     assert.strictEqual(named.code, "payment_invalid", "signed as the buyer said, and refused by the real altar")
   })
 
-  effect("signs nothing without an account, nor after a redirect", function* () {
+  it("signs nothing without an account, nor after a redirect", function* () {
     const { journal, url } = yield* stage()
     const reader = yield* rejection(buyer({ url, journal }).witness({ words }))
     assert.strictEqual(reader.code, "no_account")

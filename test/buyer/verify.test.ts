@@ -1,17 +1,17 @@
 /** Seals and chains are checked by hashing alone, and whatever does not hold is named by its stone. */
 import { createHash } from "node:crypto"
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { normalize, seal, type Segment, verifySegment, verifyStone } from "../../src/buyer/index.ts"
 import { vectors } from "../../src/agents/Words.ts"
 import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { ask, layer as world } from "../lab/Fixture.ts"
-import { effect, effects } from "../lab/Effects.ts"
+import { effect, suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 
-describe("seal", () => {
-  it("is the published recipe, for every published vector", async () => {
+describe("the recipe of a seal", () => {
+  it("reproduces every published vector", async () => {
     assert.isNotEmpty(vectors)
     for (const vector of vectors) {
       assert.deepStrictEqual(await seal(vector.words, vector.salt), { ...vector })
@@ -23,7 +23,7 @@ describe("seal", () => {
     assert.notStrictEqual((await seal(words)).salt, salt)
   })
 
-  effect("refuses what could never be revealed", function* () {
+  effect("refuses words that could never be revealed", function* () {
     const wrong = [
       seal(""),
       seal("x".repeat(281)),
@@ -36,9 +36,8 @@ describe("seal", () => {
   })
 })
 
-layer(world(), { excludeTestServices: true })("a real chain", (it) => {
-  const effect = effects(it)
-  effect("holds, piece by piece, and every alteration is found at its stone", function* () {
+suite("a real chain", world(), (it) => {
+  it("verifies piece by piece, and every alteration is found at its stone", function* () {
     const at = yield* stage()
     const altar = buyerOf(at)
     const sealed = yield* Effect.promise(() => seal(words))

@@ -2,7 +2,10 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit } from "effect"
 import { CliError, Command } from "effect/cli"
+import { ownTemporaryFolder } from "../lab/Folders.ts"
 import { campaigns } from "./Commands.ts"
+
+ownTemporaryFolder()
 
 /** A command line that is wrong ends with 2, and a campaign that cannot go on with 1. */
 const exit = await Effect.runPromiseExit(

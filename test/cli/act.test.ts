@@ -1,16 +1,15 @@
 /** Every act of the contract is a command, whether or not anybody wrote one for it. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { patience } from "../lab/Patience.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 
-layer(world(), { excludeTestServices: true })("spirit-altar act", (it) => {
-  const effect = effects(it)
-  effect(
+suite("spirit-altar act", world(), (it) => {
+  it(
     "buys by the contract alone: path, query, body and sealed words, once for a key",
     function* () {
       const at = yield* terminal

@@ -1,14 +1,14 @@
 /** The buyer's commands, as processes against a real altar: what they print, keep, refuse, and survive. */
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../lab/Patience.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { holding, terminal, type Terminal } from "../lab/Terminal.ts"
 import { today } from "../lab/Clock.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 const spent = ({ address }: Terminal) => authorizationsUsed({ account: { address } })
@@ -22,10 +22,9 @@ const json = Effect.fnUntraced(function* (at: Terminal, ...args: ReadonlyArray<s
 
 const bound = patience(300)
 
-layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
-  const effect = effects(it)
-  effect(
-    "sets a stone, repeats it unpaid, and reveals it by its id alone",
+suite("spirit-altar", world(), (it) => {
+  it(
+    "sets a stone, repeats it without paying, and reveals it by its id alone",
     function* () {
       const at = yield* terminal
       const key = newKey()
@@ -33,7 +32,7 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
       const bought = yield* at.run(order)
       assert.strictEqual(bought.code, 0, bought.stderr)
       assert.include(bought.stdout, "paid        $0.01, once")
-      assert.match(bought.stderr, /signed {6}\$0\.01 to 0x[0-9a-fA-F]{40}, kept before it is sent/u)
+      assert.match(bought.stderr, /signed {6}\$0\.01 to 0x[0-9a-fA-F]{40}, stored before it is sent/u)
       assert.notInclude(bought.stdout + bought.stderr, at.secret.slice(2))
       assert.notInclude(bought.stdout + bought.stderr, words)
       const again = yield* json(at, ...order)
@@ -52,8 +51,8 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
     bound,
   )
 
-  effect(
-    "prays, keeps, collects, lights, unseals, and lists what it did",
+  it(
+    "prays, keeps, collects, lights, unseals, and lists its acts",
     function* () {
       yield* today
       const at = yield* terminal
@@ -84,8 +83,8 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
     bound,
   )
 
-  effect(
-    "killed between signature and answer, it goes on with the very same payment",
+  it(
+    "continues with the very same payment after it was killed between signature and answer",
     function* () {
       const at = yield* terminal
       const key = newKey()
@@ -97,15 +96,15 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
       assert.strictEqual(yield* spent(at), 0)
       const repeated = yield* at.run(order)
       assert.strictEqual(repeated.code, 0, repeated.stderr)
-      assert.include(repeated.stderr, "repeated    sending what was signed for this key before")
+      assert.include(repeated.stderr, "repeated    resending the payment signed for this key")
       assert.notInclude(repeated.stderr, "signed      ")
       assert.strictEqual(yield* spent(at), 1)
     },
     bound,
   )
 
-  effect(
-    "stopped with Ctrl-C under a key that begins with a dash, it says how to go on, and that way ends the purchase",
+  it(
+    "says how to continue after Ctrl-C, also for a key that begins with a dash, and that command ends the purchase",
     function* () {
       const at = yield* terminal
       // The dash and the letters of help and version.
@@ -126,8 +125,8 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
     bound,
   )
 
-  effect(
-    "refuses in one sentence with exit code 1, and with --json in one document as well",
+  it(
+    "fails in one sentence with exit code 1, and with --json in one document as well",
     function* () {
       const at = yield* terminal
       const order = ["witness", "--text", words]
@@ -162,8 +161,8 @@ layer(world(), { excludeTestServices: true })("spirit-altar", (it) => {
     bound,
   )
 
-  effect(
-    "reads its key from a file as well, and keeps its journal where it is told",
+  it(
+    "reads its key from a file as well, and keeps its journal in the named folder",
     function* () {
       const at = yield* terminal
       const { writeFileSync } = yield* Effect.promise(() => import("node:fs"))

@@ -2,14 +2,14 @@
 import { execFile, spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../lab/Database.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const entry = join(root, "src/start.js")
@@ -22,7 +22,7 @@ const oldNode = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/
   return status === 0 && Number(/^v(\d+)/u.exec(stdout)?.[1]) < 24
 })
 
-describe("on an old Node", () => {
+describe("on an old version of Node,", () => {
   const claim = `Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})`
   const old = `--import=data:text/javascript,${encodeURIComponent(claim)}`
 
@@ -37,7 +37,7 @@ describe("on an old Node", () => {
     /^Node 24 or newer is needed, and this is Node \d+\.\d+\.\d+: install it, or in a checkout run npm ci, which brings one\.\n$/u
   const names = ["build", "start", "serve", "buy", "verify", "openapi"]
 
-  it.each(names)("npm run %s says in one sentence what is needed", async (name) => {
+  it.each(names)("npm run %s names the needed version in one sentence", async (name) => {
     const path = (first: string) => [first, process.env["PATH"]].join(delimiter)
     const claiming = { NODE_OPTIONS: old, PATH: path(join(process.execPath, "..")) }
     for (const env of [claiming, ...(oldNode === undefined ? [] : [{ PATH: path(oldNode) }])]) {
@@ -50,8 +50,7 @@ describe("on an old Node", () => {
 
 const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
 
-layer(database, { excludeTestServices: true, timeout: patience(120) })("serve", (it) => {
-  const effect = effects(it)
+suite("serve", database, (it) => {
   const heard = (env: Readonly<Record<string, string>>) =>
     Effect.gen(function* () {
       const { url } = yield* LocalDatabase
@@ -68,8 +67,8 @@ layer(database, { excludeTestServices: true, timeout: patience(120) })("serve", 
       return [address, publicUrl, paymentsNotConfigured]
     }).pipe(Effect.scoped, Effect.orDie)
 
-  effect(
-    "names the address that is bound, and the public one beside it where that is another",
+  it(
+    "names the bound address, and the public one beside it when they differ",
     function* () {
       const port = yield* freePort
       const missing = "PAY_TO, RPC_URL, RELAYER_KEY or FACILITATOR_URL"

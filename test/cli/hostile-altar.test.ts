@@ -1,14 +1,14 @@
 /** An altar that lies to a terminal gets neither real money, nor a request to somebody else, nor a word in the clear. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../lab/Patience.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { holding, terminal } from "../lab/Terminal.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
-import { layer as world, newKey, TestServer } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { layer as world, newKey } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 const bound = patience(300)
@@ -26,24 +26,23 @@ const sandbox = (says: object) =>
 
 const terms = { asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` }
 
-layer(world(), { excludeTestServices: true })("spirit-altar against a hostile altar", (it) => {
-  const effect = effects(it)
-  effect(
-    "takes no sandbox on a network of real money",
+suite("spirit-altar against a hostile altar", world(), (it) => {
+  it(
+    "rejects a sandbox on a network of real money",
     function* () {
       const at = yield* terminal
       writeFileSync(join(at.folder, "wallet"), at.secret, { mode: 0o600 })
       const { heard, url } = yield* sandbox({ ...terms, network: "eip155:1", fund: "http://127.0.0.1:9/" })
       const ended = yield* at.run(["witness", "--text", words, "--wallet", "wallet", "--url", url])
       assert.strictEqual(ended.code, 1)
-      assert.match(ended.stderr, /says something unknown at \/sandbox/u)
+      assert.match(ended.stderr, /gives an unknown answer at \/sandbox/u)
       assert.deepStrictEqual(heard, ["/sandbox"])
     },
     bound,
   )
 
-  effect(
-    "sends nothing to whom a sandbox names, only to the sandbox",
+  it(
+    "sends to the sandbox alone, and to no address that the sandbox names",
     function* () {
       const at = yield* terminal
       const elsewhere = yield* sandbox({})
@@ -57,8 +56,8 @@ layer(world(), { excludeTestServices: true })("spirit-altar against a hostile al
     bound,
   )
 
-  effect(
-    "says nothing over plain http to another machine, be it a purchase, a reveal or a room",
+  it(
+    "rejects plain http to another machine for a purchase, a reveal and a room",
     function* () {
       const at = yield* terminal
       const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
@@ -80,8 +79,8 @@ layer(world(), { excludeTestServices: true })("spirit-altar against a hostile al
     bound,
   )
 
-  effect(
-    "is paid for a stone whose reveal fails: says that it is paid, and how to reveal it",
+  it(
+    "says after a failed reveal that the stone is paid, and how to reveal it",
     function* () {
       const at = yield* terminal
       const file = join(at.folder, "silent.mjs")
@@ -107,10 +106,9 @@ globalThis.fetch = (input, init) =>
     bound,
   )
 
-  effect(
-    "says how to go on with the journal it was told to use, and that way ends at the right altar",
-    function* () {
-      const { url } = yield* TestServer
+  it(
+    "says how to continue with the named journal, and that command ends at the right altar",
+    function* ({ url }) {
       const at = yield* terminal
       const key = newKey()
       const away = { SPIRIT_ALTAR_URL: "http://127.0.0.1:9" }

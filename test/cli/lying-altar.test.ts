@@ -1,18 +1,17 @@
 /** An altar that is paid and answers with something else: the command says so, keeps the evidence, and fails. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { terminal } from "../lab/Terminal.ts"
 import { forgedFields, forgeFields, layer as lyingAltar, LyingAltar } from "../lab/proxy/LyingAltar.ts"
 import { patience } from "../lab/Patience.ts"
 import { newKey } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 const bound = patience(300)
 
-layer(lyingAltar, { excludeTestServices: true })("spirit-altar at an altar that recorded something else", (it) => {
-  const effect = effects(it)
-  effect(
-    "keeps the purchase: reconcile and a repetition fail until the altar answers with what was bought",
+suite("spirit-altar at an altar that recorded another act", lyingAltar, (it) => {
+  it(
+    "stores the purchase, and fails until the altar answers with the act that was bought",
     function* () {
       const at = yield* terminal
       const { tells } = yield* LyingAltar

@@ -1,16 +1,16 @@
 /** The scripts of package.json that keep running end with npm: a killed `npm start` leaves no server, database or chain. */
 import { execFileSync } from "node:child_process"
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database } from "../lab/Database.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { run } from "../lab/Process.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const bound = patience(120)
@@ -80,38 +80,32 @@ describe("package.json", () => {
   })
 })
 
-layer(database, { excludeTestServices: true, timeout: bound })("npm, told to end,", (it) => {
-  const effect = effects(it)
-  it.effect.each(["start", "dev"])(
-    "leaves nothing of `npm run %s`, which says what its first seconds are for",
-    (name) =>
-      Effect.gen(function* () {
-        const folder = yield* Effect.acquireRelease(
-          Effect.sync(() => mkdtempSync(join(tmpdir(), "spirit-altar-npm-"))),
-          (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true, maxRetries: 5 })),
+suite("npm, when stopped,", database, (it) => {
+  it.each(["start", "dev"])(
+    "leaves no process of `npm run %s`, which announces its first seconds",
+    function* (name) {
+      const folder = newFolder()
+      const port = yield* freePort
+      const env = { PORT: String(port), DATA_DIR: join(folder, "data"), DATABASE_URL: "", HOST: "", PUBLIC_URL: "" }
+      const { ended, output, signal, started } = yield* runScript(name, "Ctrl-C", env)
+      for (const line of ["Installing the database in", "Starting a private chain"])
+        assert.isBelow(output.indexOf(line), output.indexOf("Spirit Altar sandbox"), output)
+      assert.include(output, "Installing the database in")
+      assert.include(output, "Starting a private chain")
+      for (const program of ["src/start.js sandbox", "anvil", "postgres"])
+        assert.isTrue(
+          started.some(({ command }) => command.includes(program)),
+          program,
         )
-        yield* Effect.sync(() => chmodSync(folder, 0o755))
-        const port = yield* freePort
-        const env = { PORT: String(port), DATA_DIR: join(folder, "data"), DATABASE_URL: "", HOST: "", PUBLIC_URL: "" }
-        const { ended, output, signal, started } = yield* runScript(name, "Ctrl-C", env)
-        for (const line of ["Installing the database in", "Starting a private chain"])
-          assert.isBelow(output.indexOf(line), output.indexOf("Spirit Altar sandbox"), output)
-        assert.include(output, "Installing the database in")
-        assert.include(output, "Starting a private chain")
-        for (const program of ["src/start.js sandbox", "anvil", "postgres"])
-          assert.isTrue(
-            started.some(({ command }) => command.includes(program)),
-            program,
-          )
-        signal("SIGTERM")
-        yield* ended
-        assert.deepStrictEqual(yield* left(started), [])
-      }),
+      signal("SIGTERM")
+      yield* ended
+      assert.deepStrictEqual(yield* left(started), [])
+    },
     bound,
   )
 
-  effect(
-    "leaves nothing of `npm run serve`",
+  it(
+    "leaves no process of `npm run serve`",
     function* () {
       const { url } = yield* LocalDatabase
       const port = yield* freePort

@@ -1,15 +1,16 @@
 /** A terminal shows that a payment is pending, and waits for evidence instead of paying again. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../lab/Patience.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { terminal } from "../lab/Terminal.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { live } from "../lab/Suites.ts"
 
 describe("spirit-altar", () => {
-  it.live(
-    "says pending until the chain knows, and then what was bought",
+  live(
+    "reports a payment as pending until the chain knows, and then the act",
     () =>
       Effect.gen(function* () {
         const at = yield* terminal

@@ -1,10 +1,10 @@
 /** A signal room from two terminals: the invite passes between them once, and shows only where it was asked for. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { patience } from "../lab/Patience.ts"
 import { terminal, type Terminal } from "../lab/Terminal.ts"
 import { layer as world } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const token = /[A-Za-z0-9_-]{43}/u
 
@@ -16,9 +16,8 @@ const ok = Effect.fnUntraced(function* (at: Terminal, args: ReadonlyArray<string
 
 const bound = patience(300)
 
-layer(world(), { excludeTestServices: true })("spirit-altar room", (it) => {
-  const effect = effects(it)
-  effect(
+suite("spirit-altar room", world(), (it) => {
+  it(
     "creates, invites, sends, reads, polls and deletes, and never shows a token unasked",
     function* () {
       const host = yield* terminal
@@ -57,15 +56,15 @@ layer(world(), { excludeTestServices: true })("spirit-altar room", (it) => {
     bound,
   )
 
-  effect(
-    "shows the link at creation when asked, and knows no room without an invite",
+  it(
+    "shows the link at creation on request, and finds no room without an invite",
     function* () {
       const at = yield* terminal
       const { link } = JSON.parse(yield* ok(at, ["create", "--show-link", "--json"]))
       assert.match(link, token)
       const unknown = yield* at.run(["room", "read", "Day shift"])
       assert.strictEqual(unknown.code, 1)
-      assert.include(unknown.stderr, "This journal knows no room Day shift: give its invite link once.")
+      assert.include(unknown.stderr, "This journal has no room Day shift: give its invite link once.")
     },
     bound,
   )

@@ -1,13 +1,13 @@
 /** The newcomer's way: start, buy, verify, stop; and one clear line when something is in the way. */
 import { execFile } from "node:child_process"
-import { mkdtemp, readdir, rm, chmod } from "node:fs/promises"
+import { readdir } from "node:fs/promises"
 import { createServer } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { freePort } from "../lab/Ports.ts"
 import { main, run, type Running } from "../lab/Process.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const endOf = async (args: ReadonlyArray<string>, env: Record<string, string>, cwd: string) => {
   const { code, stderr, stdout } = await run([main, ...args], { env: { ...process.env, ...env }, cwd }).ended
@@ -72,13 +72,11 @@ describe("the sandbox", () => {
   let environment: Record<string, string> = {}
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "spirit-altar-sandbox-"))
-    await chmod(folder, 0o755)
+    folder = newFolder()
     port = await Effect.runPromise(freePort)
     url = `http://127.0.0.1:${port}`
     environment = { PORT: String(port), DATA_DIR: join(folder, "data"), DATABASE_URL: "" }
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
 
   it("starts, sells, proves, takes many rooms, and stops cleanly", async () => {
     const first = await start(environment, folder)
@@ -111,7 +109,7 @@ describe("the sandbox", () => {
     assert.deepStrictEqual(children.filter(isAlive), [])
   })
 
-  it("says in one line that its port is taken, leaves nothing running, and names no log after it", async () => {
+  it("names a taken port in one line, leaves no process, and prints no log path after it", async () => {
     const holder = createServer().listen(port, "127.0.0.1")
     const ended = await endOf(["sandbox"], { ...environment, DATA_DIR: join(folder, "other") }, folder)
     holder.close()

@@ -1,13 +1,13 @@
 /** A second sandbox beside the first: told who has the data, or given a folder of its own; never a danger to the first. */
 import { execFile } from "node:child_process"
-import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Ended, run, type Running } from "../lab/Process.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const entry = join(root, "src/start.js")
@@ -58,19 +58,17 @@ describe("a second sandbox", () => {
   }
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "spirit-altar-neighbour-"))
-    await chmod(folder, 0o755)
+    folder = newFolder()
     data = join(folder, "data")
     port = await Effect.runPromise(freePort)
     other = await Effect.runPromise(freePort)
   })
   afterAll(async () => {
     for (const child of children) void child.kill()
-    await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 500 })
   })
 
   it(
-    "leaves the first alone, says where it is and what to type, and that works; what was killed is taken over",
+    "does not disturb the first, prints commands that work, and takes over the folder of a killed one",
     async () => {
       const first = launch(port)
       const banner = await bannerOf(first)

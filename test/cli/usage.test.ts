@@ -1,17 +1,17 @@
 /** What a program reads of a call that cannot be understood, and what a person is spared. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { spawnSync } from "node:child_process"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { afterAll, assert, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect, Option } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { walletOf } from "../../src/cli/buyer/Wallet.ts"
 import { main } from "../lab/Process.ts"
+import { effect } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
-const folder = mkdtempSync(join(tmpdir(), "spirit-altar-usage-"))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = newFolder()
 
 const run = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
   spawnSync(process.execPath, [main, ...args], {
@@ -20,12 +20,12 @@ const run = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
     env: { PATH: process.env["PATH"] ?? "", HOME: folder, SPIRIT_ALTAR_DATA: folder, ...env },
   })
 
-describe("a call", () => {
+describe("a command", () => {
   it.each([
     [["witness", "--json"], "--text"],
     [["spirits", "--nosuch", "--json"], "--nosuch"],
     [["admin", "hide", "--json"], "act"],
-  ])("that cannot be understood is one JSON document under --json: %s", (args, named) => {
+  ])("with invalid arguments prints one JSON document under --json: %s", (args, named) => {
     const { status, stdout } = run(args)
     assert.strictEqual(status, 1)
     assert.strictEqual(stdout.trim().split("\n").length, 1)
@@ -34,7 +34,7 @@ describe("a call", () => {
     assert.include(said.message, named)
   })
 
-  it("of an address where nobody is ends at once, and says what to name", () => {
+  it("for an unreachable address ends at once, and says what to name", () => {
     const { status, stderr } = run(["spirits", "--url", "http://127.0.0.1:1"])
     assert.strictEqual(status, 1)
     assert.match(stderr, /Name yours with --url or SPIRIT_ALTAR_URL/u)
@@ -42,14 +42,14 @@ describe("a call", () => {
     assert.deepInclude(JSON.parse(other.stdout), { ok: false, code: "bad_url" })
   })
 
-  it("is answered without colours where none are wanted", () => {
+  it("prints no colours when they are off", () => {
     for (const args of [["--help"], ["witness"]]) {
       const { stderr, stdout } = run(args, { NO_COLOR: "1", FORCE_COLOR: "1" })
       assert.notInclude(stdout + stderr, "\u001b[")
     }
   })
 
-  it("of configuration names all that is wrong, with exit code 1 and no stack", () => {
+  it("for a configuration names each fault, with exit code 1 and without a stack", () => {
     const { status, stderr } = run(["serve"], { PORT: "x", DATABASE_URL: "postgres://u:hush@h/d?sslmode=bogus" })
     assert.strictEqual(status, 1)
     assert.deepStrictEqual(
@@ -62,7 +62,7 @@ describe("a call", () => {
     assert.notInclude(stderr, "hush")
   })
 
-  it("of serve --check is a table of what answers, or one JSON document", () => {
+  it("that checks the configuration prints a table of the parts, or one JSON document", () => {
     const env = {
       DATABASE_URL: "postgres://u:hush@127.0.0.1:1/d",
       PAY_TO: `0x${"1".repeat(40)}`,
@@ -85,7 +85,7 @@ describe("a call", () => {
 })
 
 describe("a wallet file", () => {
-  it.effect("that others can read is warned of, and one that nobody else can read is not", () =>
+  effect("that other users can read causes a warning, and a private one does not", () =>
     Effect.gen(function* () {
       const said: Array<string> = []
       const error = (...line: ReadonlyArray<unknown>) => void said.push(line.join(" "))

@@ -1,7 +1,6 @@
 /** A command names its altar before it asks it anything, finds the sandbox of its folder, and waits for one that starts. */
 import { execFile } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
@@ -10,7 +9,8 @@ import { main } from "../lab/Process.ts"
 import { json, open, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
-import { live } from "../lab/Effects.ts"
+import { live } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const bound = patience(120)
 const key = generatePrivateKey()
@@ -32,10 +32,7 @@ const altar = (tells: (path: string, times: number) => Reply) =>
     return { url, heard, signed }
   })
 
-const terminal = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "spirit-altar-which-"))),
-  (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true })),
-).pipe(
+const terminal = Effect.sync(newFolder).pipe(
   Effect.map((folder) => ({
     signedBy: (pid: number, url: string) => {
       mkdirSync(join(folder, ".data"))
@@ -57,7 +54,7 @@ const terminal = Effect.acquireRelease(
 
 describe("the altar of a command", () => {
   live(
-    "is waited for while it starts, and is then the sandbox it says it is: no key of worth is used",
+    "is awaited during its start, and must be the expected sandbox before a key signs",
     function* () {
       const { heard, signed, url } = yield* altar((path, times) => {
         if (path === "/sandbox") return times < 3 ? starting : sandbox
@@ -77,14 +74,14 @@ describe("the altar of a command", () => {
   )
 
   live(
-    "is left alone when nobody can tell whether it is a sandbox",
+    "is rejected when no answer tells whether it is a sandbox",
     function* () {
       for (const status of [500, 502, 429]) {
         const { heard, url } = yield* altar(() => json({ ok: false }, status))
         const at = yield* terminal
         const { code, stderr } = yield* at.run([...order, "--url", url])
         assert.strictEqual(code, 1)
-        assert.include(stderr, `${url} answers ${status} when it is asked whether it is a sandbox`)
+        assert.include(stderr, `${url} answers ${status} to the question whether it is a sandbox`)
         assert.include(stderr, "Nothing was signed, so nothing was charged.")
         assert.notInclude(stderr, "wallet      ")
         assert.deepStrictEqual(heard, ["/sandbox"])
@@ -94,7 +91,7 @@ describe("the altar of a command", () => {
   )
 
   live(
-    "is the living sandbox of the folder where none is named, and the usual address when that is dead",
+    "is by default the folder's running sandbox, or the default address without one",
     function* () {
       const { heard, url } = yield* altar(() => spirits)
       const living = yield* terminal
@@ -114,7 +111,7 @@ describe("the altar of a command", () => {
   )
 
   live(
-    "is waited for where its sandbox has no port yet",
+    "is awaited where its sandbox has no port yet",
     function* () {
       const port = yield* freePort
       const url = `http://127.0.0.1:${port}`
@@ -132,7 +129,7 @@ describe("the altar of a command", () => {
   )
 
   live(
-    "gets no real payment when another program answers where the sandbox of the folder starts",
+    "gets no real payment when another program answers at the port of the folder's sandbox",
     function* () {
       const { heard, url } = yield* altar(() => json({ ok: false, code: "not_found" }, 404))
       const at = yield* terminal
@@ -147,7 +144,7 @@ describe("the altar of a command", () => {
   )
 
   live(
-    "is named and waited for by verify and by rooms, too",
+    "is named and awaited by verify and by rooms, too",
     function* () {
       const starts = () => {
         const since = new Set<string>()

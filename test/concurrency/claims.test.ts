@@ -59,205 +59,201 @@ const transactionsOf = Effect.fnUntraced(function* (outcomes: ReadonlyArray<Clai
   return Number(row?.n)
 })
 
-suite(
-  "intents that wait at the same time",
-  server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)),
-  (it) => {
-    it("are written in few transactions, numbered without a gap, and read as they were answered", function* () {
-      const claims = pooled(1_000)
-      const outcomes = yield* claimAll(many(40, () => intentOf({ claims })))
-      assert.deepStrictEqual(numbersOf(outcomes), upTo(40))
-      assert.isBelow(yield* transactionsOf(outcomes), 10)
-      const { find } = yield* Lookup
-      const cards = yield* claimAll(many(3, () => intentOf({ payment: cardPayment(), balance: undefined })))
-      for (const attempt of claimed([...outcomes, ...cards])) {
-        assert.deepStrictEqual(Option.getOrUndefined(yield* find(attempt.idempotencyKey)), attempt)
-      }
-    })
+suite("concurrent intents", server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), (it) => {
+  it("are written in few transactions, numbered without a gap, and read as they were answered", function* () {
+    const claims = pooled(1_000)
+    const outcomes = yield* claimAll(many(40, () => intentOf({ claims })))
+    assert.deepStrictEqual(numbersOf(outcomes), upTo(40))
+    assert.isBelow(yield* transactionsOf(outcomes), 10)
+    const { find } = yield* Lookup
+    const cards = yield* claimAll(many(3, () => intentOf({ payment: cardPayment(), balance: undefined })))
+    for (const attempt of claimed([...outcomes, ...cards])) {
+      assert.deepStrictEqual(Option.getOrUndefined(yield* find(attempt.idempotencyKey)), attempt)
+    }
+  })
 
-    // I1
-    it("lose nothing by a neighbour whose name is taken, which is told who holds it", function* () {
-      const held = intentOf({ claims: { slots: [newName()] } })
-      assert.lengthOf(claimed(yield* claimAll([held])), 1)
-      const late = [
-        intentOf({ claims: held.claims }),
-        intentOf({ payment: held.payment }),
-        intentOf({ idempotencyKey: held.idempotencyKey }),
-      ]
-      const claims = pooled(1_000)
-      const good = many(20, () => intentOf({ claims }))
-      const outcomes = yield* claimAll([...good.slice(0, 10), ...late, ...good.slice(10)])
-      assert.deepStrictEqual(numbersOf(outcomes), upTo(20))
-      const states = outcomes.flatMap((outcome) => (outcome._tag === "Conflict" ? [outcome.state] : []))
+  // I1
+  it("succeed beside one whose name is taken, which learns the holder", function* () {
+    const held = intentOf({ claims: { slots: [newName()] } })
+    assert.lengthOf(claimed(yield* claimAll([held])), 1)
+    const late = [
+      intentOf({ claims: held.claims }),
+      intentOf({ payment: held.payment }),
+      intentOf({ idempotencyKey: held.idempotencyKey }),
+    ]
+    const claims = pooled(1_000)
+    const good = many(20, () => intentOf({ claims }))
+    const outcomes = yield* claimAll([...good.slice(0, 10), ...late, ...good.slice(10)])
+    assert.deepStrictEqual(numbersOf(outcomes), upTo(20))
+    const states = outcomes.flatMap((outcome) => (outcome._tag === "Conflict" ? [outcome.state] : []))
+    assert.deepStrictEqual(
+      states.map(({ attempt, conflicts, paymentBound }) => [
+        Option.isSome(attempt),
+        conflicts.map(({ name }) => name),
+        paymentBound,
+      ]),
+      [
+        [false, held.claims.slots, false],
+        [false, [], true],
+        [true, [], false],
+      ],
+    )
+  })
+
+  it("of one wallet are claimed as far as its balance goes, and draw no number beyond that", function* () {
+    const wallet = newHex(20)
+    const claims = pooled(1_000)
+    const balance = { balanceAtomic: 40_000n, asOfMillis: Date.now(), isExact: false, isContract: false }
+    const poor = many(12, () => intentOf({ payment: newPayment({ from: wallet }), balance, claims }))
+    const rich = many(12, () => intentOf({ claims }))
+    const outcomes = yield* claimAll(poor.flatMap((one, index) => [one, ...rich.slice(index, index + 1)]))
+    assert.deepStrictEqual(numbersOf(outcomes), upTo(16))
+    const overdrawn = outcomes.filter((outcome) => outcome._tag === "Overdrawn")
+    assert.deepStrictEqual(
+      overdrawn.map(({ inFlight, tooMany }) => [inFlight.length, tooMany]),
+      many(8, () => [4, false]),
+    )
+  })
+
+  it("of one wallet are limited to five, as many more for each that it has paid, and sixty-four at most", function* ({
+    sql,
+  }) {
+    const wallet = newHex(20)
+    for (const most of [5, 30, 64]) {
+      const outcomes = yield* claimAll(many(90, () => intentOf({ payment: newPayment({ from: wallet }) })))
+      assert.lengthOf(claimed(outcomes), most)
+      const refused = outcomes.flatMap((one) => (one._tag === "Overdrawn" && one.tooMany ? [one.most] : []))
       assert.deepStrictEqual(
-        states.map(({ attempt, conflicts, paymentBound }) => [
-          Option.isSome(attempt),
-          conflicts.map(({ name }) => name),
-          paymentBound,
-        ]),
-        [
-          [false, held.claims.slots, false],
-          [false, [], true],
-          [true, [], false],
-        ],
+        refused,
+        many(90 - most, () => most),
       )
-    })
-
-    it("of one wallet are made as far as its balance goes, and draw no number beyond", function* () {
-      const wallet = newHex(20)
-      const claims = pooled(1_000)
-      const balance = { balanceAtomic: 40_000n, asOfMillis: Date.now(), isExact: false, isContract: false }
-      const poor = many(12, () => intentOf({ payment: newPayment({ from: wallet }), balance, claims }))
-      const rich = many(12, () => intentOf({ claims }))
-      const outcomes = yield* claimAll(poor.flatMap((one, index) => [one, ...rich.slice(index, index + 1)]))
-      assert.deepStrictEqual(numbersOf(outcomes), upTo(16))
-      const overdrawn = outcomes.filter((outcome) => outcome._tag === "Overdrawn")
-      assert.deepStrictEqual(
-        overdrawn.map(({ inFlight, tooMany }) => [inFlight.length, tooMany]),
-        many(8, () => [4, false]),
-      )
-    })
-
-    it("of one wallet are five at first, as many again for each that it has paid, and sixty-four at most", function* ({
-      sql,
-    }) {
-      const wallet = newHex(20)
-      for (const most of [5, 30, 64]) {
-        const outcomes = yield* claimAll(many(90, () => intentOf({ payment: newPayment({ from: wallet }) })))
-        assert.lengthOf(claimed(outcomes), most)
-        const refused = outcomes.flatMap((one) => (one._tag === "Overdrawn" && one.tooMany ? [one.most] : []))
-        assert.deepStrictEqual(
-          refused,
-          many(90 - most, () => most),
-        )
-        yield* sql`
+      yield* sql`
             UPDATE payment_attempts SET state = 'settled', ended_at = now() WHERE payer = ${wallet} AND state = 'pending'`
-      }
-      yield* sql`UPDATE payment_payers SET refused_until = now() - interval '1 day' WHERE name = ${wallet}`
-      const forgiven = many(10, () => intentOf({ payment: newPayment({ from: wallet }) }))
-      assert.lengthOf(claimed(yield* claimAll(forgiven)), 1)
-    })
+    }
+    yield* sql`UPDATE payment_payers SET refused_until = now() - interval '1 day' WHERE name = ${wallet}`
+    const forgiven = many(10, () => intentOf({ payment: newPayment({ from: wallet }) }))
+    assert.lengthOf(claimed(yield* claimAll(forgiven)), 1)
+  })
 
-    it("of one wallet with code are one more than it has paid, and one again once it was refused", function* ({ sql }) {
-      const wallet = newHex(20)
-      const payAll = sql`
+  it("of one wallet with code are limited to one more than it has paid, and to one again after a refusal", function* ({
+    sql,
+  }) {
+    const wallet = newHex(20)
+    const payAll = sql`
           UPDATE payment_attempts SET state = 'settled', ended_at = now() WHERE payer = ${wallet} AND state = 'pending'`
-      for (const most of [1, 2, 4]) {
-        const outcomes = yield* claimAll(
-          many(10, () => intentOf({ payment: newPayment({ from: wallet }), balance: ofContract })),
-        )
-        assert.lengthOf(claimed(outcomes), most)
-        const refused = outcomes.flatMap((one) => (one._tag === "Overdrawn" && one.tooMany ? [one.most] : []))
-        assert.deepStrictEqual(
-          refused,
-          many(10 - most, () => most),
-        )
-        yield* payAll
-      }
-      yield* sql`UPDATE payment_payers SET refused_until = now() - interval '1 day' WHERE name = ${wallet}`
-      const forgiven = many(10, () => intentOf({ payment: newPayment({ from: wallet }), balance: ofContract }))
-      assert.lengthOf(claimed(yield* claimAll(forgiven)), 1)
-    })
+    for (const most of [1, 2, 4]) {
+      const outcomes = yield* claimAll(
+        many(10, () => intentOf({ payment: newPayment({ from: wallet }), balance: ofContract })),
+      )
+      assert.lengthOf(claimed(outcomes), most)
+      const refused = outcomes.flatMap((one) => (one._tag === "Overdrawn" && one.tooMany ? [one.most] : []))
+      assert.deepStrictEqual(
+        refused,
+        many(10 - most, () => most),
+      )
+      yield* payAll
+    }
+    yield* sql`UPDATE payment_payers SET refused_until = now() - interval '1 day' WHERE name = ${wallet}`
+    const forgiven = many(10, () => intentOf({ payment: newPayment({ from: wallet }), balance: ofContract }))
+    assert.lengthOf(claimed(yield* claimAll(forgiven)), 1)
+  })
 
-    it("are refused to a wallet that did not pay, and to unknown ones with code while much gas is lost", function* ({
-      sql,
-    }) {
-      const [regular, bad] = [newHex(20), newHex(20)]
-      const claimOne = (wallet: `0x${string}`, balance = ofContract) =>
-        Effect.map(claimAll([intentOf({ payment: newPayment({ from: wallet }), balance })]), ([outcome]) =>
-          outcome?._tag === "Distrusted" ? outcome.reason : outcome?._tag,
-        )
-      const lose = (gas: number) => sql`
+  it("are refused to a wallet that did not pay, and to unknown wallets with code while gas losses are high", function* ({
+    sql,
+  }) {
+    const [regular, bad] = [newHex(20), newHex(20)]
+    const claimOne = (wallet: `0x${string}`, balance = ofContract) =>
+      Effect.map(claimAll([intentOf({ payment: newPayment({ from: wallet }), balance })]), ([outcome]) =>
+        outcome?._tag === "Distrusted" ? outcome.reason : outcome?._tag,
+      )
+    const lose = (gas: number) => sql`
           INSERT INTO payment_payers AS p (name, refused_until, refusal, lost_gas)
           VALUES (${bad}, now() + interval '1 hour', 'wallet_reverted_settlement', ${gas}::bigint)
           ON CONFLICT (name) DO UPDATE SET lost_gas = excluded.lost_gas`
-      assert.strictEqual(yield* claimOne(regular), "Claimed")
-      yield* sql`UPDATE payment_attempts SET state = 'settled', ended_at = now() WHERE payer = ${regular}`
+    assert.strictEqual(yield* claimOne(regular), "Claimed")
+    yield* sql`UPDATE payment_attempts SET state = 'settled', ended_at = now() WHERE payer = ${regular}`
 
-      yield* lose(14_999_999)
-      assert.strictEqual(yield* claimOne(bad), "wallet_reverted_settlement")
-      assert.strictEqual(yield* claimOne(newHex(20)), "Claimed")
-      yield* lose(15_000_000)
-      assert.strictEqual(yield* claimOne(newHex(20)), "wallet_with_code")
-      assert.strictEqual(yield* claimOne(regular), "Claimed")
-      assert.strictEqual(yield* claimOne(newHex(20), { ...ofContract, isContract: false }), "Claimed")
-      yield* sql`UPDATE payment_payers SET refused_until = now() WHERE name = ${bad}`
-      assert.strictEqual(yield* claimOne(newHex(20)), "Claimed")
-      assert.strictEqual(yield* claimOne(bad), "Claimed")
+    yield* lose(14_999_999)
+    assert.strictEqual(yield* claimOne(bad), "wallet_reverted_settlement")
+    assert.strictEqual(yield* claimOne(newHex(20)), "Claimed")
+    yield* lose(15_000_000)
+    assert.strictEqual(yield* claimOne(newHex(20)), "wallet_with_code")
+    assert.strictEqual(yield* claimOne(regular), "Claimed")
+    assert.strictEqual(yield* claimOne(newHex(20), { ...ofContract, isContract: false }), "Claimed")
+    yield* sql`UPDATE payment_payers SET refused_until = now() WHERE name = ${bad}`
+    assert.strictEqual(yield* claimOne(newHex(20)), "Claimed")
+    assert.strictEqual(yield* claimOne(bad), "Claimed")
 
-      // What wallets without code have cost is counted for itself.
-      const codeless = { ...ofContract, isContract: false }
-      const few = (wallet: `0x${string}`) =>
-        Effect.map(
-          claimAll(many(8, () => intentOf({ payment: newPayment({ from: wallet }), balance: codeless }))),
-          (outcomes) => claimed(outcomes).length,
-        )
-      yield* sql`
+    // What wallets without code have cost is counted for itself.
+    const codeless = { ...ofContract, isContract: false }
+    const few = (wallet: `0x${string}`) =>
+      Effect.map(
+        claimAll(many(8, () => intentOf({ payment: newPayment({ from: wallet }), balance: codeless }))),
+        (outcomes) => claimed(outcomes).length,
+      )
+    yield* sql`
           UPDATE payment_payers SET refused_until = now() + interval '1 hour', refusal = 'wallet_did_not_pay',
             lost_gas = 4999999 WHERE name = ${bad}`
-      assert.strictEqual(yield* few(newHex(20)), 5)
-      yield* sql`UPDATE payment_payers SET lost_gas = 5000000 WHERE name = ${bad}`
-      assert.strictEqual(yield* few(newHex(20)), 1)
-      yield* sql`UPDATE payment_payers SET lost_gas = 15000000 WHERE name = ${bad}`
-      assert.strictEqual(yield* claimOne(newHex(20), codeless), "wallet_never_paid")
-      assert.strictEqual(yield* claimOne(regular, codeless), "Claimed")
-      assert.strictEqual(yield* claimOne(newHex(20)), "Claimed")
-      yield* sql`UPDATE payment_payers SET refused_until = now() WHERE name = ${bad}`
-      assert.strictEqual(yield* few(newHex(20)), 5)
-    })
+    assert.strictEqual(yield* few(newHex(20)), 5)
+    yield* sql`UPDATE payment_payers SET lost_gas = 5000000 WHERE name = ${bad}`
+    assert.strictEqual(yield* few(newHex(20)), 1)
+    yield* sql`UPDATE payment_payers SET lost_gas = 15000000 WHERE name = ${bad}`
+    assert.strictEqual(yield* claimOne(newHex(20), codeless), "wallet_never_paid")
+    assert.strictEqual(yield* claimOne(regular, codeless), "Claimed")
+    assert.strictEqual(yield* claimOne(newHex(20)), "Claimed")
+    yield* sql`UPDATE payment_payers SET refused_until = now() WHERE name = ${bad}`
+    assert.strictEqual(yield* few(newHex(20)), 5)
+  })
 
-    it("get the last numbers of a pool, and those that were released, each once", function* ({ sql }) {
-      const last = yield* claimAll(many(16, () => intentOf({ claims: last10 })))
-      assert.deepStrictEqual(numbersOf(last), upTo(10))
-      assert.strictEqual(last.filter((outcome) => outcome._tag === "Conflict").length, 6)
-      const name = newName()
-      yield* sql`INSERT INTO payment_pools (name, drawn, highest, released) VALUES (${name}, 8, 8, '{3,7}')`
-      const again = yield* claimAll(many(9, () => intentOf({ claims: pooled(12, name) })))
-      assert.deepStrictEqual(numbersOf(again), [3, 7, 9, 10, 11, 12])
-    })
+  it("get the last numbers of a pool, and the released ones, each once", function* ({ sql }) {
+    const last = yield* claimAll(many(16, () => intentOf({ claims: last10 })))
+    assert.deepStrictEqual(numbersOf(last), upTo(10))
+    assert.strictEqual(last.filter((outcome) => outcome._tag === "Conflict").length, 6)
+    const name = newName()
+    yield* sql`INSERT INTO payment_pools (name, drawn, highest, released) VALUES (${name}, 8, 8, '{3,7}')`
+    const again = yield* claimAll(many(9, () => intentOf({ claims: pooled(12, name) })))
+    assert.deepStrictEqual(numbersOf(again), [3, 7, 9, 10, 11, 12])
+  })
 
-    it("on two servers overdraw no wallet, pass no ceiling and take no number twice", function* () {
-      const wallet = newHex(20)
-      const claims = pooled(30)
-      const balance = { balanceAtomic: 70_000n, asOfMillis: Date.now(), isExact: false, isContract: false }
-      const asked = () => [
-        ...many(20, () => intentOf({ payment: newPayment({ from: wallet }), balance, claims })),
-        ...many(20, () => intentOf({ claims })),
-      ]
-      const services = yield* Layer.build(server)
-      const [here, there] = yield* Effect.all([claimAll(asked()), Effect.provideContext(claimAll(asked()), services)], {
-        concurrency: "unbounded",
-      })
-      const all = [...here, ...there]
-      const spent = claimed(all).filter(
-        ({ payment }) => payment.rail === "x402" && payment.authorization.from === wallet,
-      )
-      assert.isAtMost(spent.length, 7)
-      assert.deepStrictEqual(numbersOf(all), upTo(30))
+  it("on two servers overdraw no wallet, pass no ceiling and take no number twice", function* () {
+    const wallet = newHex(20)
+    const claims = pooled(30)
+    const balance = { balanceAtomic: 70_000n, asOfMillis: Date.now(), isExact: false, isContract: false }
+    const asked = () => [
+      ...many(20, () => intentOf({ payment: newPayment({ from: wallet }), balance, claims })),
+      ...many(20, () => intentOf({ claims })),
+    ]
+    const services = yield* Layer.build(server)
+    const [here, there] = yield* Effect.all([claimAll(asked()), Effect.provideContext(claimAll(asked()), services)], {
+      concurrency: "unbounded",
     })
+    const all = [...here, ...there]
+    const spent = claimed(all).filter(({ payment }) => payment.rail === "x402" && payment.authorization.from === wallet)
+    assert.isAtMost(spent.length, 7)
+    assert.deepStrictEqual(numbersOf(all), upTo(30))
+  })
 
-    it("are found by whoever asks after them, each by its own key", function* () {
-      const { state } = yield* Lookup
-      const intents = many(30, () => intentOf({ claims: { slots: [newName()] } }))
-      yield* claimAll(intents)
-      const unknown = many(30, () => ({ key: randomUUID(), slots: [newName()] }))
-      const found = yield* Effect.forEach(
-        [...intents.map(({ claims, idempotencyKey: key }) => ({ key, slots: claims.slots })), ...unknown],
-        ({ key, slots }) => state(key, { slots }),
-        { concurrency: "unbounded" },
-      )
-      assert.deepStrictEqual(
-        found.map(({ attempt, conflicts }) => [
-          Option.getOrUndefined(Option.map(attempt, ({ idempotencyKey }) => idempotencyKey)),
-          conflicts.map(({ name }) => name),
-        ]),
-        [
-          ...intents.map(({ claims, idempotencyKey }) => [idempotencyKey, [...claims.slots]]),
-          ...unknown.map(() => [undefined, []]),
-        ],
-      )
-    })
-  },
-)
+  it("are found by every reader of their key", function* () {
+    const { state } = yield* Lookup
+    const intents = many(30, () => intentOf({ claims: { slots: [newName()] } }))
+    yield* claimAll(intents)
+    const unknown = many(30, () => ({ key: randomUUID(), slots: [newName()] }))
+    const found = yield* Effect.forEach(
+      [...intents.map(({ claims, idempotencyKey: key }) => ({ key, slots: claims.slots })), ...unknown],
+      ({ key, slots }) => state(key, { slots }),
+      { concurrency: "unbounded" },
+    )
+    assert.deepStrictEqual(
+      found.map(({ attempt, conflicts }) => [
+        Option.getOrUndefined(Option.map(attempt, ({ idempotencyKey }) => idempotencyKey)),
+        conflicts.map(({ name }) => name),
+      ]),
+      [
+        ...intents.map(({ claims, idempotencyKey }) => [idempotencyKey, [...claims.slots]]),
+        ...unknown.map(() => [undefined, []]),
+      ],
+    )
+  })
+})
 
 const last10 = pooled(10)

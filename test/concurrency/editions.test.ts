@@ -17,8 +17,8 @@ interface Item {
 const pixels = (url: string) =>
   Effect.map(ask(`${url}/api/pixels`), (answer): ReadonlyArray<Item> => JSON.parse(answer.text).pixels)
 
-suite("the last editions", world(), (it) => {
-  it("go to three buyers of 300", function* ({ sql, url }) {
+suite("the last three editions", world(), (it) => {
+  it("go to three of 300 buyers", function* ({ sql, url }) {
     const servers = [url, yield* anotherServer()]
     const path = "/api/elements/pixel-bit-frog/collect"
     // 125 of 128 are held by attempts of earlier; numbers 7, 50 and 128 are left.

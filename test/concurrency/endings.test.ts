@@ -50,7 +50,7 @@ suite(
   ledger.pipe(Layer.provide(Layer.fresh(ownSql)), Layer.provideMerge(ownSql), Layer.provideMerge(database)),
   (it) => {
     // I7
-    it("gives back its number before its names, as a claim takes them", function* ({ sql }) {
+    it("releases its number before its names, in the order of a claim", function* ({ sql }) {
       const { fail } = yield* Fail
       const pool = newName()
       const { id } = yield* claimed(pool)
@@ -82,7 +82,7 @@ suite(
     })
 
     // I6
-    it("unpaid, and whose payment is found after all, has that noted once for the operator", function* ({ sql }) {
+    it("unpaid has its payment recorded once for the operator when the payment is found later", function* ({ sql }) {
       const { fail } = yield* Fail
       const { settle: settling } = yield* Settle
       const payment = newPayment()
@@ -100,7 +100,7 @@ suite(
       assert.deepStrictEqual(strays, [{ name: claimOf(payment), amount: "10000" }])
     })
 
-    it("unpaid, and whose authorization another one holds since then, has nothing noted", function* ({ sql }) {
+    it("unpaid leaves no record when another attempt holds its authorization by then", function* ({ sql }) {
       const { fail } = yield* Fail
       const { settle: settling } = yield* Settle
       const payment = newPayment()
@@ -123,7 +123,7 @@ suite(
       assert.strictEqual((yield* failUnsent(unsent.id, "gas_too_high", false)).state, "failed")
     })
 
-    it("is not noted for another transaction", function* () {
+    it("leaves no record for another transaction", function* () {
       const { note } = yield* Broadcasts
       const { fail } = yield* Fail
       const [over, open] = [yield* claimed(newName()), yield* claimed(newName())]

@@ -50,7 +50,7 @@ const judgeOn =
     return Effect.all([judgeAll, Effect.provideContext(judgeAll, there)], { concurrency: "unbounded" })
   }
 
-suite("what a wallet has cost", server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), (it) => {
+suite("the gas loss of a wallet", server.pipe(Layer.provideMerge(ownSql), Layer.provideMerge(database)), (it) => {
   it("counts each broadcast once, whichever servers judge it at the same time", function* ({ sql }) {
     const wallet = newHex(20)
     const first = yield* lost([wallet], 70_000n)
@@ -77,9 +77,7 @@ suite("what a wallet has cost", server.pipe(Layer.provideMerge(ownSql), Layer.pr
     assert.strictEqual(yield* gas, 3_000, "a new refusal begins to count anew")
   })
 
-  it("of one transaction is shared among those who caused it, also those of one wallet, and counted once", function* ({
-    sql,
-  }) {
+  it("of one transaction is shared among the wallets that caused it, and counted once", function* ({ sql }) {
     const [twice, once, later] = [newHex(20), newHex(20), newHex(20)]
     const { hash, losses } = yield* lost([twice, once, twice, later], 900_000n)
     const there = yield* Layer.build(server)

@@ -65,8 +65,8 @@ const prepare = Effect.fnUntraced(function* (url: string, key: string, body: obj
   return encode(yield* sign(payer, challenge.accepts[0], challenge.resource))
 })
 
-suite("many at once", world({}, undefined, { trustedProxies: loopback }), (it) => {
-  it("200 requests with one key: one charge, one row", function* ({ url }) {
+suite("of concurrent requests for stones,", world({}, undefined, { trustedProxies: loopback }), (it) => {
+  it("200 with one key make one charge and one row", function* ({ url }) {
     const second = yield* anotherServer({}, { trustedProxies: loopback })
     const before = yield* conserved
     const key = newKey()
@@ -89,7 +89,7 @@ suite("many at once", world({}, undefined, { trustedProxies: loopback }), (it) =
     assert.strictEqual((yield* conserved).acts, before.acts + 1n)
   })
 
-  it("200 keys with one authorization are charged once, and the others are refused", function* ({ url }) {
+  it("200 with different keys and one authorization are charged once, and the others are refused", function* ({ url }) {
     const second = yield* anotherServer({}, { trustedProxies: loopback })
     const before = yield* conserved
     const body = { commitment: newCommitment() }

@@ -21,7 +21,7 @@ const ring = Effect.fnUntraced(function* (familiarId: string, payload: Readonly<
   return yield* Effect.promise(() => altar.act("ringBell", { params: { familiarId }, payload }))
 })
 
-it("the guide shows the endpoint, the behaviour and the telling that are sold here", () => {
+it("the guide to a new act shows the endpoint, the behaviour and the text that are sold here", () => {
   const own = textOf("test/contract/Bell.ts").replaceAll(/^ +|^export /gmu, "")
   const [endpoint = "", behaviour = "", told = ""] = examplesOf("docs/adding-an-act.md").map(({ text }) =>
     text.replaceAll(/^ +|^export /gmu, ""),
@@ -34,7 +34,7 @@ it("the guide shows the endpoint, the behaviour and the telling that are sold he
 })
 
 suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellings)), world({}, house)), (it) => {
-  it("is sold to the reference client once, replayed, and refused to the next", function* ({ sql, url }) {
+  it("is sold to the reference client once, replayed, and refused to the next caller", function* ({ sql, url }) {
     const at = `${url}/api/bells/moss-hare`
     assert.strictEqual((yield* ask(at, { method: "POST" })).status, 402)
     const buy = (account: Effect.Success<ReturnType<typeof newPayer>>, key: string) =>
@@ -113,7 +113,7 @@ suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellin
     assert.isTrue(faults.every((fault) => fault.startsWith(`GET /api/acts/${record.id} 200: body: /act/record must`)))
   })
 
-  it("refuses what its contract does not know, in the words of every act", function* ({ url }) {
+  it("refuses requests outside its contract in the words of every act", function* ({ url }) {
     const wrong = yield* ask(`${url}/api/bells/rain-crow`, post({ tone: "loud" }, { "idempotency-key": newKey() }))
     assert.deepStrictEqual([wrong.status, wrong.json["code"]], [400, "bad_request"])
     const nobody = yield* ask(`${url}/api/bells/no-such-spirit`, { method: "POST" })
@@ -122,7 +122,7 @@ suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellin
     assert.deepStrictEqual([read.status, read.headers.get("allow")], [405, "OPTIONS, POST"])
   })
 
-  it("is named wherever acts are named", function* ({ url }) {
+  it("is named in every list of acts", function* ({ url }) {
     const jsonOf = (path: string) => read(`${path}`)
     const document = yield* jsonOf("/openapi.json")
     const operation = document.paths["/api/bells/{familiarId}"].post

@@ -5,7 +5,7 @@ import { ask, layer as world } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
 suite("the validating pass", world(), (it) => {
-  it("agrees with true answers and finds each fault in a false one of any operation", function* ({ url }) {
+  it("accepts true answers and finds each fault in a false one of any operation", function* ({ url }) {
     const address = `${url}/api/witness/chain?limit=1`
     const { headers, status, text } = yield* ask(address)
     const told = { method: "GET", url: address, status, headers, body: text }

@@ -9,7 +9,7 @@ import { suite } from "../lab/Suites.ts"
 const most = 16
 const pool = Layer.unwrap(Effect.map(LocalDatabase, ({ url }) => Sql.layer(url)))
 
-suite("a server's pool", pool.pipe(Layer.provide(database), Layer.orDie), (it) => {
+suite("a server's database pool", pool.pipe(Layer.provide(database), Layer.orDie), (it) => {
   it("opens 16 connections for 64 transactions at once, and answers all", function* ({ sql }) {
     const full = yield* Deferred.make<void>()
     let [open, highest] = [0, 0]
@@ -31,7 +31,7 @@ suite("a server's pool", pool.pipe(Layer.provide(database), Layer.orDie), (it) =
     assert.strictEqual(new Set(pids).size, most)
   })
 
-  it("lets a thousand reads at once share them", function* ({ sql }) {
+  it("lets a thousand concurrent reads share its connections", function* ({ sql }) {
     const numbers = Array.from({ length: 1_000 }, (_, index) => index)
     const rows = yield* Effect.forEach(
       numbers,

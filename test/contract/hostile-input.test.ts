@@ -119,9 +119,9 @@ const badIds = ["nobody", "%00", "%ff%fe", "..%2f..%2fetc", "x".repeat(400), "x"
   ["%F0%9F%98%80", "'--"],
 )
 
-suite("hostile input", world(), (it) => {
+suite("on hostile input,", world(), (it) => {
   for (const operation of altar) {
-    it(`${operation.method} ${operation.path}`, function* ({ url }) {
+    it(`${operation.method} ${operation.path} answers with documented errors`, function* ({ url }) {
       const { method, parameters, path } = operation
       const before = yield* stored
       const headers = { "idempotency-key": newKey(), "content-type": "application/json" }
@@ -152,7 +152,7 @@ suite("hostile input", world(), (it) => {
     })
   }
 
-  it("no page and no file fails, whatever stands where its name should", function* ({ url }) {
+  it("no page and no file fails, whatever replaces its name", function* ({ url }) {
     for (const [path, status, host] of [
       ["//", 404],
       ["///", 404],

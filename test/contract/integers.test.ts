@@ -1,9 +1,10 @@
 /** Whole numbers in queries are decimal digits: what JavaScript would also take for a number is refused, in both services. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { bearer, codeOf, layer as rooms, newRoom } from "../lab/server/Rooms.ts"
-import { ask, TestServer } from "../lab/Fixture.ts"
+import { ask } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
+import { suite } from "../lab/Suites.ts"
 
 /** Every whole number that the document has in a query. */
 const numbers = operations.flatMap(({ method, parameters, path }) =>
@@ -15,12 +16,12 @@ const numbers = operations.flatMap(({ method, parameters, path }) =>
 const spellings = ["1e1", "1E1", "1e3", "10.0", "1.", "+1", "-0", "0x1", "0b1", "1_0", "1n", " 1", "1 ", "١", "１"]
 const rest = ["", "Infinity", "NaN", "9".repeat(400)]
 
-layer(rooms(), { excludeTestServices: true })("whole numbers in queries", (it) => {
-  it("are all tried", () => assert.isAtLeast(numbers.length, 10))
+suite("whole numbers in queries", rooms(), (it) => {
+  it("are all tested here", () => Effect.sync(() => assert.isAtLeast(numbers.length, 10)))
 
-  it.effect.each(numbers)("$name of $path", ({ maximum = 0, minimum = 0, name, path }) =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
+  it.each(numbers)(
+    "are accepted as decimal digits alone: $name of $path",
+    function* ({ maximum = 0, minimum = 0, name, path }, { url }) {
       const guest = yield* newRoom(url)
       const isRoom = path.startsWith("/api/rooms")
       const read = (value: string) =>
@@ -36,6 +37,6 @@ layer(rooms(), { excludeTestServices: true })("whole numbers in queries", (it) =
       for (const value of [String(minimum), String(maximum), `00${minimum}`]) {
         assert.strictEqual((yield* read(value)).status, 200, `${name}=${value}`)
       }
-    }),
+    },
   )
 })

@@ -116,7 +116,7 @@ const counting = Layer.succeed(Statement.CurrentTransformer, (statement) => {
 
 const fixture = world({}, undefined, { trustedProxies: loopback }).pipe(Layer.provide(counting))
 
-suite("a URL that comes again", fixture, (it) => {
+suite("a repeated URL", fixture, (it) => {
   it("is answered as the router answers it", function* ({ url }) {
     const config = yield* AppConfig
     const port = yield* freePort
@@ -208,7 +208,7 @@ suite("a URL that comes again", fixture, (it) => {
     assert.strictEqual((yield* compare("a deleted room", poll)).status, 404)
   })
 
-  it("costs one look-up of its key, whatever becomes of the question", function* ({ url }) {
+  it("costs one database query for its key, whatever the request becomes", function* ({ url }) {
     const { key } = yield* pay(yield* newPayer(), `${url}/api/witness`, stone())
     yield* ask(`${url}/api/witness`, post(stone(), named()))
     const asked = Effect.fnUntraced(function* (path: string, headers: Record<string, string>) {

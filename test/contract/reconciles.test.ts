@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { ask, layer as world, newKey } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
-suite("reconciles", world(), (it) => {
+suite("reconcile requests", world(), (it) => {
   it("are answered 240 times a minute", function* ({ url }) {
     const answers = yield* Effect.forEach(
       Array.from({ length: 260 }),

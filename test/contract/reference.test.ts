@@ -53,7 +53,7 @@ const docs = Effect.gen(function* () {
 })
 
 suite("the reference of the API", world(), (it) => {
-  it("is small, and runs nothing that does not come from here", function* ({ url }) {
+  it("is small, and runs no script of another origin", function* ({ url }) {
     const { headers, text } = yield* ask(`${url}/docs`)
     assert.isBelow(gzipSync(text).length, 60_000)
     assert.notInclude(headers.get("content-security-policy") ?? "", "unsafe")
@@ -64,7 +64,7 @@ suite("the reference of the API", world(), (it) => {
     assert.notMatch(text.replaceAll(url, ""), elsewhere, "nothing is loaded from another host")
   })
 
-  it("is made of the document, which is served as it is written and names its own server", function* ({ url }) {
+  it("is built from the document, which is served unchanged and names its own server", function* ({ url }) {
     const { status, text } = yield* ask(`${url}/openapi.json`)
     assert.strictEqual(status, 200)
     const written = textOf("schema/openapi.json").replaceAll("https://altar.example", url)
@@ -87,7 +87,7 @@ suite("the reference of the API", world(), (it) => {
   })
 
   it(
-    "shows curl what is understood: reads are answered, and what is sold is offered",
+    "shows curl commands that work: reads are answered, and acts are offered",
     function* () {
       const paid = new Set(sales.map(({ sale }) => sale.name))
       for (const [id, sample] of samplesIn(yield* docs, "curl")) {
@@ -101,7 +101,7 @@ suite("the reference of the API", world(), (it) => {
   )
 
   it(
-    "shows curl what can be bought again and again: each run has a key and a salt of its own",
+    "shows curl commands that can be repeated: each run has a key and a salt of its own",
     function* () {
       const payer = yield* newPayer(20_000_000n)
       const samples = samplesIn(yield* docs, "curl").filter(([, sample]) => sample.includes("Idempotency-Key"))
@@ -146,7 +146,7 @@ suite("the reference of the API", world(), (it) => {
   )
 
   it(
-    "shows Python that runs: reads are answered, and what is sold is offered",
+    "shows Python that runs: reads are answered, and acts are offered",
     function* () {
       const samples = new Map(samplesIn(yield* docs, "python"))
       const run = (id: string) => Effect.promise(() => shell("python3", ["-c", samples.get(id) ?? ""]))
@@ -162,7 +162,7 @@ suite("the reference of the API", world(), (it) => {
     patience(60),
   )
 
-  it("gives each code a page, which its body links", function* ({ url }) {
+  it("gives each code a page, to which its body links", function* ({ url }) {
     const refused = yield* ask(`${url}/api/witness/6f1c2d3e-4b5a-4c7d-8e9f-0a1b2c3d4e5f`)
     assert.strictEqual(refused.json.docs, "/docs/errors/witness_not_found")
     const page = yield* ask(`${url}${String(refused.json.docs)}`)
@@ -187,7 +187,7 @@ suite("the reference of the API", world(), (it) => {
     assert.strictEqual((yield* ask(`${url}/docs/errors/no_such_code`)).status, 404)
   })
 
-  it("is there as Markdown too, with every operation, body and code", function* ({ url }) {
+  it("is available as Markdown too, with every operation, body and code", function* ({ url }) {
     const { headers, status, text } = yield* ask(`${url}/docs.md`)
     assert.deepStrictEqual([status, headers.get("content-type")], [200, "text/markdown; charset=utf-8"])
     for (const { method, path } of operations) assert.include(text, `\`${method} ${path}\``)
@@ -196,7 +196,7 @@ suite("the reference of the API", world(), (it) => {
     assert.include(text, '-H "Idempotency-Key: $KEY"')
   })
 
-  it("says what a value may be to the last character", function* () {
+  it("states the whole pattern and bounds of each value", function* () {
     const text = unescaped(yield* docs)
     assert.include(text, "text, 12 to 128 characters, matching <code>^[A-Za-z0-9_-]{12,128}$</code>")
     assert.include(text, "text, 64 characters, matching <code>^[0-9a-f]{64}$</code>")
@@ -204,7 +204,7 @@ suite("the reference of the API", world(), (it) => {
   })
 
   it(
-    "shows commands that the command line has, and that buy what they say",
+    "shows commands that the command line accepts, and that buy the act they name",
     function* () {
       const at = yield* terminal
       const samples = samplesIn(yield* docs, "command")

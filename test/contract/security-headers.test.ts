@@ -103,7 +103,7 @@ const faultsOf = (answer: Answer): ReadonlyArray<string> => {
 }
 
 suite("every answer", sandbox({ trustedProxies: loopback }), (it) => {
-  it("may load and run what is its own at most, is framed by nobody, and opens no door to another origin", function* ({
+  it("allows only its own scripts and resources, cannot be framed, and grants no other origin access", function* ({
     url,
   }) {
     const { stone } = yield* createActs
@@ -162,7 +162,7 @@ suite("every answer", sandbox({ trustedProxies: loopback }), (it) => {
     assert.isAbove(seen.size, 150)
   })
 
-  it("keeps the guard of what a cache has: a 304 brings no other", function* ({ url }) {
+  it("keeps the policy of a cached response: a 304 carries no other", function* ({ url }) {
     for (const path of ["/v2/", "/art/spirits/moss-hare.svg", "/api/spirits", "/llms.txt"]) {
       const first = yield* ask(url + path)
       const again = yield* ask(url + path, { headers: { "if-none-match": first.headers.get("etag") ?? "" } })
@@ -175,8 +175,8 @@ suite("every answer", sandbox({ trustedProxies: loopback }), (it) => {
   })
 })
 
-suite("a server that the world reaches by https", rooms({ publicUrl: "https://altar.example" }), (it) => {
-  it("says so with every answer, and promises nothing for other names of its domain", function* () {
+suite("a server with a public https URL", rooms({ publicUrl: "https://altar.example" }), (it) => {
+  it("sends HSTS with every answer, and none for other names of its domain", function* () {
     const { host, port } = yield* AppConfig
     for (const path of ["/v2/", "/api/spirits", "/nowhere", "/art/spirits/moss-hare.svg", "/api/rooms/nowhere"]) {
       const { headers } = yield* ask(`http://${host}:${port}${path}`)

@@ -5,7 +5,8 @@ import { proxied } from "../lab/server/Environment.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { openConnection } from "../lab/Connection.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
-import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import { stage } from "../lab/server/ProxiedServer.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import { apart } from "../lab/Suites.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
@@ -42,7 +43,7 @@ const refusedFor = (answer: string, what: string) => {
 }
 
 apart("a server that is told to stop", stage, (it) => {
-  it("ends the purchase in flight, refuses what is new on old and new connections, and ends with 0", function* () {
+  it("completes the purchase in flight, refuses new requests on all connections, and exits with 0", function* () {
     const { buying, purchase, rpc, server, trap } = yield* selling
     const kept = yield* openConnection(server.port)
     assert.match(yield* kept.ask(get), /^HTTP\/1\.1 200 /u)
@@ -69,7 +70,7 @@ apart("a server that is told to stop", stage, (it) => {
     assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, stones: 1, state: "settled" })
   })
 
-  it("ends the purchase whose client has gone before it ends itself", function* () {
+  it("completes a purchase whose client disconnected before it exits", function* () {
     const { buying, purchase, rpc, server, trap } = yield* selling
     yield* Fiber.interrupt(buying)
     yield* server.signal("SIGTERM")
@@ -81,7 +82,7 @@ apart("a server that is told to stop", stage, (it) => {
     assert.deepInclude(yield* Purchase.books(purchase), { charged: 1, stones: 1, state: "settled" })
   })
 
-  it("is not held by idle connections or by half a request", function* () {
+  it("is not delayed by idle connections or by half a request", function* () {
     const server = yield* started
     const idle = yield* openConnection(server.port)
     assert.match(yield* idle.ask(get), /^HTTP\/1\.1 200 /u)
@@ -92,7 +93,7 @@ apart("a server that is told to stop", stage, (it) => {
     yield* Effect.all([idle.closed, half.closed])
   })
 
-  it("gives up what does not end within the grace period; its attempt stays open", function* () {
+  it("abandons work beyond the grace period, whose attempt stays pending", function* () {
     const { buying, purchase, server, trap } = yield* selling
     yield* server.signal("SIGTERM")
     assert.strictEqual(yield* server.ended, 0, server.output())
@@ -102,8 +103,8 @@ apart("a server that is told to stop", stage, (it) => {
   })
 })
 
-apart("a request that is never finished", stage, (it) => {
-  it("ends when the configuration says: ten seconds for its head", function* () {
+apart("a request that never completes", stage, (it) => {
+  it("is ended at the configured time: ten seconds for its head", function* () {
     const server = yield* started
     const began = performance.now()
     const half = yield* openConnection(server.port)

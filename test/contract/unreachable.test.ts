@@ -60,7 +60,7 @@ const knock = (url: string) =>
   })
 
 suite("a starting server", database, (it) => {
-  it("answers everyone who reaches it while it starts: not yet, then yes", function* () {
+  it("answers every caller during its start: first not ready, then ready", function* () {
     const server = yield* ServerProcess.make({ DATABASE_URL: yield* real })
     const starting = yield* Effect.forkChild(server.start)
     const knocks: Array<Fiber.Fiber<number | null>> = []
@@ -79,8 +79,8 @@ suite("a starting server", database, (it) => {
   })
 })
 
-suite("a database that cannot be reached at start", database, (it) => {
-  it("is said once and without secrets, and the server starts when it answers", function* () {
+suite("a database that is unreachable at start", database, (it) => {
+  it("is logged once and without secrets, and the server starts when it answers", function* () {
     const behind = new URL(yield* real)
     const port = yield* freePort
     const url = new URL(behind)
@@ -108,7 +108,7 @@ suite("a database that cannot be reached at start", database, (it) => {
     yield* serves(server)
   })
 
-  it("is waited for when it leaves in the middle of a start, too", function* () {
+  it("is waited for when it disconnects in the middle of a start, too", function* () {
     const proxy = yield* PgProxy.make(yield* real)
     const trap = proxy.arm(/FROM effect_sql_migrations/u, "cutBefore")
     const server = yield* ServerProcess.serving({ DATABASE_URL: proxy.url })
@@ -119,7 +119,7 @@ suite("a database that cannot be reached at start", database, (it) => {
     yield* serves(server)
   })
 
-  it("does not keep a server from stopping, and neither does half a request", function* () {
+  it("does not keep a server from stopping, nor does half a request", function* () {
     const server = yield* ServerProcess.serving({
       DATABASE_URL: "postgres://altar:hush-hush@127.0.0.1:9/altar?password=hush-hush",
     })

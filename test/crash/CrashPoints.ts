@@ -6,7 +6,8 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { FacilitatorFault } from "../lab/proxy/Facilitator.ts"
 import type { PostgresFault } from "../lab/proxy/Postgres.ts"
 import type { NodeFault } from "../lab/proxy/Node.ts"
-import { Proxies, type SettledBy, type Stage } from "../lab/server/ProxiedServer.ts"
+import { type SettledBy, type Stage } from "../lab/server/ProxiedServer.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import { until } from "../lab/Eventually.ts"
 
 /** A request that has come as far as it is meant to. */
@@ -69,7 +70,7 @@ const chainHead = Effect.gen(function* () {
   const waiting = sql`SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
   const stop: Stop = {
     arrived: waiting.pipe(
-      until("nobody waits for the chain head", (rows) => rows.length > 0),
+      until("no session waits for the chain head", (rows) => rows.length > 0),
       Effect.orDie,
       Effect.asVoid,
     ),
@@ -90,7 +91,7 @@ const mined = () => Purchase.mineAll
 const late = (stop: Stop, purchase: Purchase.Purchase) =>
   Effect.andThen(
     stop.late,
-    Purchase.charges(purchase).pipe(until("what was held never arrived", ({ charged }) => charged > 0)),
+    Purchase.charges(purchase).pipe(until("the held request never arrived", ({ charged }) => charged > 0)),
   )
 
 const outlived = () => Purchase.passExpiry
@@ -110,21 +111,21 @@ const hosted = (point: Omit<Point, "settledBy">): Point => ({ settledBy: "facili
 export const points: ReadonlyArray<Point> = [
   relayer({
     step: "a",
-    killed: "with the intent on disk, before settlement is asked, which is then asked again",
+    killed: "with the intent on disk, before settlement is called, which is then called again",
     reach: intent,
     concludedBy: "client",
     ...settled,
   }),
   relayer({
     step: "b",
-    killed: "with the broadcast on its way to the node, which never gets it",
+    killed: "with the broadcast in flight to a node that never receives it",
     reach: rpc("eth_sendRawTransaction", "holdBefore"),
     concludedBy: "start",
     ...failed,
   }),
   relayer({
     step: "b",
-    killed: "with the broadcast on its way to the node, which gets it late",
+    killed: "with the broadcast in flight to a node that receives it late",
     reach: rpc("eth_sendRawTransaction", "holdBefore"),
     evidence: late,
     concludedBy: "client",
@@ -132,7 +133,7 @@ export const points: ReadonlyArray<Point> = [
   }),
   relayer({
     step: "c",
-    killed: "with the broadcast accepted and the answer kept back",
+    killed: "with the broadcast accepted and the response held back",
     reach: rpc("eth_sendRawTransaction", "holdAfter"),
     concludedBy: "start",
     ...settled,
@@ -145,7 +146,7 @@ export const points: ReadonlyArray<Point> = [
     concludedBy: "sweeper",
     ...settled,
   }),
-  relayer({ step: "d", killed: "with the receipt kept back", reach: receipt, concludedBy: "client", ...settled }),
+  relayer({ step: "d", killed: "with the receipt held back", reach: receipt, concludedBy: "client", ...settled }),
   relayer({
     step: "e",
     killed: "inside the recording transaction, waiting for the head of the chain",
@@ -155,21 +156,21 @@ export const points: ReadonlyArray<Point> = [
   }),
   relayer({
     step: "e",
-    killed: "with the COMMIT on its way to the database",
+    killed: "with the COMMIT in flight to the database",
     reach: database(/^COMMIT$/u, "holdBefore"),
     concludedBy: "client",
     ...settled,
   }),
   relayer({
     step: "f",
-    killed: "with the COMMIT done and its reply swallowed",
+    killed: "with the COMMIT done and its reply lost",
     reach: database(/^COMMIT$/u, "holdAfter"),
     concludedBy: "nobody",
     ...settled,
   }),
   relayer({
     step: "g",
-    killed: "after it finished for a client that was gone",
+    killed: "after it finished for a disconnected client",
     reach: receipt,
     before: clientLeaves,
     concludedBy: "nobody",
@@ -177,21 +178,21 @@ export const points: ReadonlyArray<Point> = [
   }),
   hosted({
     step: "a",
-    killed: "with the intent on disk, before settlement is asked",
+    killed: "with the intent on disk, before settlement is called",
     reach: intent,
     concludedBy: "start",
     ...failed,
   }),
   hosted({
     step: "h",
-    killed: "with the facilitator asked, which never settles",
+    killed: "with the facilitator called, which never settles",
     reach: facilitator("holdBefore"),
     concludedBy: "client",
     ...failed,
   }),
   hosted({
     step: "h",
-    killed: "with the facilitator asked, which settles late",
+    killed: "with the facilitator called, which settles late",
     reach: facilitator("holdBefore"),
     evidence: late,
     concludedBy: "sweeper",
@@ -199,7 +200,7 @@ export const points: ReadonlyArray<Point> = [
   }),
   hosted({
     step: "i",
-    killed: "with the facilitator done and its answer kept back",
+    killed: "with the facilitator done and its response held back",
     reach: facilitator("holdAfter"),
     concludedBy: "start",
     ...settled,

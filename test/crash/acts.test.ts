@@ -8,7 +8,8 @@ import { type ActRow, acts } from "../lab/ActTable.ts"
 import { afterNextSweep, passExpiry, storedAnswer } from "../lab/buyer/Purchase.ts"
 import { onChain, token } from "../lab/Chain.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import { stage } from "../lab/server/ProxiedServer.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import { today } from "../lab/Clock.ts"
 import { ask, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
@@ -89,7 +90,7 @@ const killed = Effect.fnUntraced(function* (
 const prices = acts().reduce((sum, act) => sum + BigInt(act.price), 0n)
 
 apart("a server killed with every act in flight", stage, (it) => {
-  it("and every act paid: each is recorded once and replays", function* () {
+  it("and every act paid records each once, and replays it", function* () {
     const paid = earned.pipe(until("not every act was paid", (sum) => sum === prices))
     const { purchases, server } = yield* killed(({ database }) => database.arm(/^COMMIT$/u, "holdBefore"), paid)
     yield* server.start
@@ -107,7 +108,7 @@ apart("a server killed with every act in flight", stage, (it) => {
     assert.strictEqual(yield* earned, prices)
   })
 
-  it("and none broadcast: each is open, then failed, and free for the next buyer", function* ({ rpc }) {
+  it("and none broadcast fails each attempt after its expiry, and frees it for the next buyer", function* ({ rpc }) {
     const { purchases, server } = yield* killed(
       ({ rpc: node }) => node.arm("eth_sendRawTransaction", "holdBefore"),
       Effect.void,

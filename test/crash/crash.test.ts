@@ -1,13 +1,15 @@
 /** Killed without warning between intent and answer, a server charges exactly once or not at all, and says so afterwards. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import { stage } from "../lab/server/ProxiedServer.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import { type Point, points, type Stop } from "./CrashPoints.ts"
 import { until } from "../lab/Eventually.ts"
+import { live } from "../lab/Suites.ts"
 
 const environment = (point: Point) =>
   Effect.gen(function* () {
@@ -44,7 +46,7 @@ const lookedAgain = Effect.fnUntraced(function* (url: string, purchase: Purchase
   yield* Purchase.reconcile(url, purchase).pipe(
     Effect.tap((answer) => Effect.sync(() => Purchase.assertPending(url, purchase, answer))),
     Effect.andThen(Purchase.attemptOf(purchase)),
-    until("nobody looked again", (attempt) => (attempt?.checks ?? 0) > before),
+    until("no sweep inquired again", (attempt) => (attempt?.checks ?? 0) > before),
   )
 })
 
@@ -135,18 +137,18 @@ const survive = (point: Point) =>
     }
   }).pipe(Effect.provide(stage))
 
-const who = {
-  client: "its client",
-  start: "the next start",
-  sweeper: "the sweeper",
-  nobody: "nobody, it was right",
+const left = {
+  client: "an attempt that its client concludes",
+  start: "an attempt that the next start concludes",
+  sweeper: "an attempt that the sweeper concludes",
+  nobody: "a complete purchase",
 } as const
 
 for (const settledBy of ["relayer", "facilitator"] as const) {
   describe(`a server settling by ${settledBy}, killed`, { concurrent: true }, () => {
     for (const point of points.filter((one) => one.settledBy === settledBy)) {
       // I2
-      it.live(`${point.killed}: set right by ${who[point.concludedBy]} (${point.step})`, () => survive(point))
+      live(`${point.killed}, leaves ${left[point.concludedBy]} (${point.step})`, () => survive(point))
     }
   })
 }

@@ -1,12 +1,14 @@
 /** Killed without warning between a refund's intent and its record, a server pays it exactly once. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Refunds from "../lab/buyer/Refunds.ts"
 import { TestServer } from "../lab/Fixture.ts"
 import type { Trap } from "../lab/proxy/Faults.ts"
 import { proxied } from "../lab/server/Environment.ts"
-import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import { stage } from "../lab/server/ProxiedServer.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
+import { live } from "../lab/Suites.ts"
 
 interface Point {
   readonly killed: string
@@ -15,26 +17,26 @@ interface Point {
 
 const points: ReadonlyArray<Point> = [
   {
-    killed: "with the broadcast on its way to the node, which never gets it",
+    killed: "with the broadcast in flight to a node that never receives it",
     arm: ({ rpc }) => rpc.arm("eth_sendRawTransaction", "holdBefore"),
   },
   {
-    killed: "with the broadcast accepted and the answer kept back",
+    killed: "with the broadcast accepted and the response held back",
     arm: ({ rpc }) => rpc.arm("eth_sendRawTransaction", "holdAfter"),
   },
   {
-    killed: "with the COMMIT of its end on the way to the database",
+    killed: "with the final COMMIT in flight to the database",
     arm: ({ database }) => database.arm(/^COMMIT$/u, "holdBefore"),
   },
   {
-    killed: "with the COMMIT of its end done and the reply kept back",
+    killed: "with the final COMMIT done and its reply held back",
     arm: ({ database }) => database.arm(/^COMMIT$/u, "holdAfter"),
   },
 ]
 
-describe("a server that sends a refund and is killed", { concurrent: true }, () => {
+describe("a server killed while it sends a refund,", { concurrent: true }, () => {
   // I19
-  it.live.each(points)("$killed, pays it once", ({ arm }) =>
+  live.each(points)("$killed, pays it once", ({ arm }) =>
     Effect.gen(function* () {
       const proxies = yield* Proxies
       const environment = { ...(yield* proxied), SETTLE_TIMEOUT_SECONDS: "2", SWEEP_SECONDS: "1", LOG_LEVEL: "Info" }

@@ -7,7 +7,8 @@ import { patience, patientSeconds } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import { stage } from "../lab/server/ProxiedServer.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import { until } from "../lab/Eventually.ts"
 import { apart } from "../lab/Suites.ts"
 
@@ -42,7 +43,7 @@ const killed = Effect.fnUntraced(function* (fault: "holdBefore" | "holdAfter", i
 
 apart("a server killed in the middle of its broadcast", stage, (it) => {
   it(
-    "which no block takes replaces it at its next start",
+    "that no block includes replaces it at its next start",
     function* () {
       const { purchase, server } = yield* killed("holdAfter", false)
       yield* Purchase.onChain(async (client) => {

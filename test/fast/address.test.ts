@@ -5,14 +5,15 @@ import { Headers, type HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { addressOf, network } from "../../src/limits/Address.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
+import { effect } from "../lab/Suites.ts"
 
 const trusted = ["10.0.0.0/8", "127.0.0.1", "fd00::/8"].map((text) => Result.getOrThrow(network(text)))
 
 const seen = (peer: string, headers: Record<string, string> = {}, proxies = trusted) =>
   addressOf({ remoteAddress: Option.some(peer), headers: Headers.fromInput(headers) }, proxies)
 
-describe("the address a request is counted by", () => {
-  it("is the socket's when nobody is trusted, whatever the headers claim", () => {
+describe("the client address of a request", () => {
+  it("is the socket's without trusted proxies, whatever the headers claim", () => {
     const headers = { "x-forwarded-for": "6.6.6.6", forwarded: "for=6.6.6.6" }
     assert.strictEqual(seen("203.0.113.9", headers, []), "203.0.113.9")
     assert.strictEqual(seen("127.0.0.1", headers, []), "127.0.0.1")
@@ -38,7 +39,7 @@ describe("the address a request is counted by", () => {
     ["an overlong number", "198.51.100.777", "10.0.0.1"],
     ["an octal spelling", "0306.063.0144.07", "10.0.0.1"],
     ["a host name", "localhost", "10.0.0.1"],
-  ])("X-Forwarded-For from a trusted proxy: %s", (_, header, expected) => {
+  ])("is read from X-Forwarded-For of a trusted proxy: %s", (_, header, expected) => {
     assert.strictEqual(seen("10.0.0.1", { "x-forwarded-for": header }), expected)
   })
 
@@ -53,7 +54,7 @@ describe("the address a request is counted by", () => {
     ["an unknown client", "for=unknown", "10.0.0.1"],
     ["a hop that names nobody", "for=6.6.6.6, proto=https", "10.0.0.1"],
     ["nothing", ";;,", "10.0.0.1"],
-  ])("Forwarded from a trusted proxy: %s", (_, header, expected) => {
+  ])("is read from Forwarded of a trusted proxy: %s", (_, header, expected) => {
     assert.strictEqual(seen("10.0.0.1", { forwarded: header }), expected)
   })
 
@@ -63,7 +64,7 @@ describe("the address a request is counted by", () => {
     assert.strictEqual(both("198.51.100.7", "6.6.6.6"), "10.0.0.1")
   })
 
-  it("is read from no header that is longer than any proxy's, and from no hop longer than an address", () => {
+  it("is read from no header longer than a proxy's, and from no hop longer than an address", () => {
     const long = `for=6.6.6.6;ext="${"a".repeat(32_000)}"`
     const quotes = '"'.repeat(32_000)
     for (const header of [long, quotes]) {
@@ -75,7 +76,7 @@ describe("the address a request is counted by", () => {
     assert.strictEqual(seen("10.0.0.1", { "x-forwarded-for": `fe80::1%${"a".repeat(200)}` }), "10.0.0.1")
   })
 
-  it("is one for an IPv6 /64, another for the next, and IPv4 for IPv4 in IPv6", () => {
+  it("is shared by an IPv6 /64, differs for the next /64, and is IPv4 for IPv4 in IPv6", () => {
     assert.strictEqual(seen("2001:db8:1:2::1"), seen("2001:db8:1:2:ffff:ffff:ffff:ffff"))
     assert.notStrictEqual(seen("2001:db8:1:2::1"), seen("2001:db8:1:3::1"))
     assert.strictEqual(seen("::ffff:203.0.113.9"), "203.0.113.9")
@@ -85,7 +86,7 @@ describe("the address a request is counted by", () => {
     assert.strictEqual(addressOf({ remoteAddress: Option.none(), headers: Headers.empty }, trusted), "unknown")
   })
 
-  it("trusts addresses and CIDRs, and nothing else can be configured", () => {
+  it("trusts addresses and CIDRs, and the configuration rejects anything else", () => {
     for (const text of ["10.0.0.1/33", "10.0.0", "example.com", "*", "10.0.0.0-10.0.0.9", "loopback"]) {
       assert.isTrue(Result.isFailure(network(text)), text)
     }
@@ -112,8 +113,8 @@ const looks = (of: (request: HttpServerRequest.HttpServerRequest) => string, add
   return head.mock.calls.length
 }
 
-describe("beyond what is remembered", () => {
-  it.effect("a flood of addresses gets a pseudonym each, and those before it keep theirs", () =>
+describe("beyond the limit of memory,", () => {
+  effect("a flood of addresses gets a pseudonym each, and earlier ones keep theirs", () =>
     Effect.gen(function* () {
       const { of } = yield* ClientAddress
       const count = 25_000
@@ -130,7 +131,7 @@ describe("beyond what is remembered", () => {
     }).pipe(Effect.provide(addresses)),
   )
 
-  it.effect("10,000 pseudonyms are known again, and with one more all are made anew", () =>
+  effect("10,000 pseudonyms are remembered, and one more clears them all", () =>
     Effect.gen(function* () {
       const { of } = yield* ClientAddress
       assert.isAbove(looks(of, "11.0.0.1"), 1)

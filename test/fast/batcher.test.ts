@@ -5,7 +5,7 @@ import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Batcher from "../../src/platform/Batcher.ts"
 import { bounded, isAway, isRefused } from "../../src/platform/Sql.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const coded = (code: string) => ({ cause: Object.assign(new Error(code), { code }), operation: "query" })
 
@@ -35,29 +35,27 @@ const gathered = Effect.fnUntraced(function* (error: unknown) {
   return { ends, runs: runs.slice(first.length) }
 }, Effect.scoped)
 
-describe("requests that share a statement", () => {
-  effect("are made again alone when the database refused them together", function* () {
+describe("batched requests", () => {
+  effect("run again alone when the database refused their batch", function* () {
     const { ends, runs } = yield* gathered(refused)
     assert.deepStrictEqual(runs, [["one", "two"], ["one"], ["two"]])
     assert.deepStrictEqual(ends, [Exit.succeed("one"), Exit.succeed("two")])
   })
 
-  it.effect.each([
+  effect.each([
     ["a connection is lost", new SqlError.SqlError({ reason: new SqlError.ConnectionError(coded("ECONNRESET")) })],
     ["a pipe breaks", new SqlError.SqlError({ reason: new SqlError.UnknownError(coded("EPIPE")) })],
     ["nobody knows why", new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: new Error("?") }) })],
     ["the database shuts down", new SqlError.SqlError({ reason: new SqlError.UnknownError(coded("57P01")) })],
-  ] as const)("all fail, and are not made again, when %s", ([, error]) =>
-    Effect.gen(function* () {
-      const { ends, runs } = yield* gathered(error)
-      assert.deepStrictEqual(runs, [["one", "two"]])
-      assert.deepStrictEqual(ends, [Exit.fail(error), Exit.fail(error)])
-    }),
-  )
+  ] as const)("all fail, and do not run again, when %s", function* ([, error]) {
+    const { ends, runs } = yield* gathered(error)
+    assert.deepStrictEqual(runs, [["one", "two"]])
+    assert.deepStrictEqual(ends, [Exit.fail(error), Exit.fail(error)])
+  })
 })
 
 describe("a read without an answer", () => {
-  effect("counts as a database that is away after ten seconds, and not before", function* () {
+  effect("counts as an unreachable database after ten seconds, and not before", function* () {
     const reading = yield* Effect.forkChild(Effect.exit(bounded(Effect.never)))
     yield* TestClock.adjust("9 seconds")
     assert.isUndefined(reading.pollUnsafe())
@@ -73,34 +71,37 @@ describe("a database", () => {
     ["has no connection left", "53300"],
     ["has no room left on its disk", "53100"],
     ["takes no writes, as a standby does", "25006"],
-  ])("that %s counts as away", (_, code) => {
+  ])("that %s counts as unreachable", (_, code) => {
     assert.isTrue(isAway(Cause.fail(new SqlError.SqlError({ reason: new SqlError.UnknownError(coded(code)) }))))
   })
 
-  it("that refuses a statement for good does not", () => {
+  it("that rejects a statement for good counts as reachable", () => {
     assert.isFalse(isAway(Cause.fail(new SqlError.SqlError({ reason: new SqlError.UnknownError(coded("23514")) }))))
   })
 })
 
-effect("three hundred requests at once share few statements, two at a time, and each has its own answer", function* () {
-  const sizes: Array<number> = []
-  let [running, highest] = [0, 0]
-  const ask = yield* Batcher.make({
-    run: (numbers: ReadonlyArray<number>) =>
-      Effect.gen(function* () {
-        sizes.push(numbers.length)
-        running += 1
-        highest = Math.max(highest, running)
-        for (let times = 0; times < 10; times += 1) yield* Effect.yieldNow
-        running -= 1
-        return numbers
-      }),
-  })
-  const numbers = Array.from({ length: 300 }, (_, index) => index)
-  assert.deepStrictEqual(yield* Effect.forEach(numbers, ask, { concurrency: "unbounded" }), numbers)
-  assert.deepStrictEqual([highest, Math.max(...sizes)], [2, 64])
-  assert.isBelow(sizes.length, 10)
-})
+effect(
+  "three hundred concurrent requests share few statements, two at a time, and each has its own answer",
+  function* () {
+    const sizes: Array<number> = []
+    let [running, highest] = [0, 0]
+    const ask = yield* Batcher.make({
+      run: (numbers: ReadonlyArray<number>) =>
+        Effect.gen(function* () {
+          sizes.push(numbers.length)
+          running += 1
+          highest = Math.max(highest, running)
+          for (let times = 0; times < 10; times += 1) yield* Effect.yieldNow
+          running -= 1
+          return numbers
+        }),
+    })
+    const numbers = Array.from({ length: 300 }, (_, index) => index)
+    assert.deepStrictEqual(yield* Effect.forEach(numbers, ask, { concurrency: "unbounded" }), numbers)
+    assert.deepStrictEqual([highest, Math.max(...sizes)], [2, 64])
+    assert.isBelow(sizes.length, 10)
+  },
+)
 
 /** What one reader does: asks for a name at a millisecond, and perhaps leaves some milliseconds later. */
 const Reader = Schema.Struct({
@@ -130,7 +131,7 @@ class Failed {
   }
 }
 
-describe("a run that is shared", () => {
+describe("a shared run", () => {
   it.effect.prop("began after each of its readers had asked, one at a time for each name", [World], ([world]) =>
     Effect.gen(function* () {
       let steps = 0
@@ -179,7 +180,7 @@ describe("a run that is shared", () => {
     }).pipe(Effect.scoped),
   )
 
-  effect("serves all who ask while one runs by the next, and goes on when a reader leaves", function* () {
+  effect("is followed by one run for all later readers, and continues when a reader leaves", function* () {
     let runs = 0
     const gates = yield* Effect.forEach([0, 1, 2], () => Deferred.make<void>())
     const ask = yield* Batcher.shared({
@@ -205,7 +206,7 @@ describe("a run that is shared", () => {
     assert.strictEqual(yield* ask("one"), 3)
   })
 
-  effect("fails those alone who waited for it", function* () {
+  effect("fails only the readers that waited for it", function* () {
     let runs = 0
     const ask = yield* Batcher.shared({
       nameOf: (name: string) => name,

@@ -19,7 +19,7 @@ const figure = (unit: Figure["unit"], ours: number, peer: number): Figure => ({
 })
 
 describe("the benchmark", () => {
-  it("has a name for each contest, and a budget only for those", () => {
+  it("has one name for each contest, and budgets for those alone", () => {
     assert.strictEqual(new Set(names).size, names.length)
     for (const [name, ratio] of Object.entries(budget)) {
       assert.include(names, name)
@@ -27,7 +27,7 @@ describe("the benchmark", () => {
     }
   })
 
-  it("holds what is named, and nothing that takes minutes unless it is", () => {
+  it("runs the named contests, and one that takes minutes only by name", () => {
     assert.deepStrictEqual(
       chosen(["growth", "list"]).map(({ name }) => name),
       ["list", "growth"],
@@ -36,7 +36,7 @@ describe("the benchmark", () => {
     assert.throws(() => chosen(["lists"]), /There is no contest lists/u)
   })
 
-  it("takes the median of the ratios of rounds, turned so that more is better", () => {
+  it("takes the median of the rounds' ratios, turned so that more is better", () => {
     assert.strictEqual(ratioOf(figure("/s", 200, 100)), 2)
     assert.strictEqual(ratioOf(figure("ms", 50, 100)), 2)
   })
@@ -47,7 +47,7 @@ describe("the benchmark", () => {
     assert.deepStrictEqual(missed([figure("/s", 1, 100)], {}), [])
   })
 
-  it("holds every contest to a budget or to bounds of its own, so that each can fail", () => {
+  it("gives every contest a budget or bounds, so that each can fail", () => {
     for (const { least, most, name } of contests)
       assert.isTrue(name in budget || least !== undefined || most !== undefined, name)
     const one = (name: string) => contests.find((contest) => contest.name === name)
@@ -62,7 +62,7 @@ describe("the benchmark", () => {
     rounds: [{ ours: { value: ours }, peer: { value: peer } }],
   })
 
-  it("misses bounds at once, whatever the budget says", () => {
+  it("fails bounds at once, whatever the budget says", () => {
     const read = (ours: number) => bounded({ name: "growth", least: 1 / 1.2 }, ours, 100)
     assert.deepStrictEqual(missed([read(119)], {}), [])
     assert.deepStrictEqual(missed([read(121)], { growth: 0.5 }).length, 1)
@@ -72,7 +72,7 @@ describe("the benchmark", () => {
     assert.deepStrictEqual(missed([start(1_501)], { start: 1 }).length, 1)
   })
 
-  it("names the read that grew", () => {
+  it("names the growing read", () => {
     const read = (what: string, ours: number) => bounded({ name: "growth", what, least: 1 / 1.3 }, ours, 10)
     const [sentence, ...others] = missed([read("/api/acts", 12.9), read("/api/pixels", 13.1)], {})
     assert.match(sentence ?? "", /\/api\/pixels/u)

@@ -21,6 +21,7 @@ import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import * as LogLines from "../../src/telemetry/LogLines.ts"
 import { patience } from "../lab/Patience.ts"
+import { effect } from "../lab/Suites.ts"
 
 const address = (index: number) => numberToHex(index, { size: 20 })
 
@@ -49,8 +50,8 @@ const authorizationOf = (index: number): SignedAuthorization => ({
 
 const kept = 10_000
 
-describe("beyond what is remembered of payments", { timeout: patience(30) }, () => {
-  it.effect("an offer is made each time, in the same words", () =>
+describe("beyond the limit of remembered payments", { timeout: patience(30) }, () => {
+  effect("an offer is computed again, in the same words", () =>
     Effect.gen(function* () {
       const { required } = yield* Challenges.make
       const offer = (index: number) => {
@@ -82,7 +83,7 @@ describe("beyond what is remembered of payments", { timeout: patience(30) }, () 
     ),
   )
 
-  it.effect("the node is asked again whether a wallet has code", () => {
+  effect("the node is asked again whether a wallet has code", () => {
     const asked: Array<unknown> = []
     return Effect.gen(function* () {
       const { plausible } = yield* Signatures
@@ -106,7 +107,7 @@ describe("beyond what is remembered of payments", { timeout: patience(30) }, () 
     )
   })
 
-  it.effect("the chain is asked again who had an authorization", () => {
+  effect("the chain is searched again for an authorization", () => {
     let asked = 0
     return Effect.gen(function* () {
       const { trace } = yield* UsedAuthorizations
@@ -168,7 +169,7 @@ const stoneOf = (id: string) => {
   })
 }
 
-it.effect("a picture that nobody asked for since 256 others is drawn again", () => {
+effect("a picture is drawn again after 256 others", () => {
   let drawn = 0
   return Effect.gen(function* () {
     const { get, has } = yield* Pictures
@@ -194,7 +195,7 @@ it.effect("a picture that nobody asked for since 256 others is drawn again", () 
   )
 })
 
-it("lines beyond 4 MB that nobody reads are left out and counted", () => {
+it("unread log lines beyond 4 MB are dropped and counted", () => {
   const unread: Array<string> = []
   let bytes = 0
   const { write } = LogLines.make(

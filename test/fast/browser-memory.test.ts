@@ -11,14 +11,14 @@ const points = (from: number, to: number, letter: string) =>
   Array.from({ length: to - from + 1 }, (_, index) => ({ sequence: from + index, chainHash: hashOf(letter) }))
 const sequences = () => history().map(({ sequence }) => sequence)
 
-describe("what a browser saw of the chain", () => {
+describe("a browser's memory of the chain", () => {
   beforeEach(() => {
     vi.useFakeTimers({ now, toFake: ["Date"] })
     forget()
   })
   afterEach(() => vi.useRealTimers())
 
-  it("is not pushed out by many forged stones of the same day, of later days, or by a higher head", () => {
+  it("survives many forged stones of the same day, of later days, or with a higher head", () => {
     record(points(1, 24, "a"))
     for (let page = 0; page < 40; page++) record(points(1000 + page * 24, 1023 + page * 24, "f"))
     assert.includeMembers(sequences(), [1, 2, 23, 24])
@@ -31,7 +31,7 @@ describe("what a browser saw of the chain", () => {
     assert.strictEqual(newest(history())?.sequence, 72_479)
   })
 
-  it("and was walked by a check stays, whenever it was first shown", () => {
+  it("keeps each checked stone, whenever it was first shown", () => {
     const walked = { sequence: 300, chainHash: hashOf("a") }
     record(points(1, 300, "a"))
     record([walked], true)
@@ -48,7 +48,7 @@ describe("what a browser saw of the chain", () => {
     assert.strictEqual(newest(history())?.sequence, 1401)
   })
 
-  it("is read as an older page wrote it, and never replaced", () => {
+  it("reads the format of older pages, and never overwrites it", () => {
     browser.set("altar:seen", JSON.stringify([[7, hashOf("a"), now - day], [8, 9, 10], "nothing"]))
     record([...points(7, 8, "b")])
     assert.deepStrictEqual(history(), [

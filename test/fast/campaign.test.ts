@@ -8,6 +8,7 @@ import { Command } from "effect/cli"
 import { campaigns } from "../campaign/Commands.ts"
 import { page, root, summarised } from "../campaign/Report.ts"
 import { soaked } from "../campaign/Soak.ts"
+import { effect } from "../lab/Suites.ts"
 
 const called = (...args: ReadonlyArray<string>) =>
   Effect.gen(function* () {
@@ -33,33 +34,32 @@ const names = [
 ]
 
 describe("npm run campaign", () => {
-  it.effect.each(names.map((name) => ({ name })))("$name explains the flags of all, with examples", ({ name }) =>
-    Effect.gen(function* () {
+  effect.each(names.map((name) => ({ name })))(
+    "$name lists the flags of all campaigns, with examples",
+    function* ({ name }) {
       const { text } = yield* called(...name.split(" "), "--help")
       for (const flag of ["--seed", "--minutes", "--size", "--report"]) assert.include(text, flag)
       assert.include(text, `npm run campaign -- ${name}`)
-    }),
+    },
   )
 
-  it.effect.each([
+  effect.each([
     { args: ["model", "--seed", "4"], says: "every interleaving is visited, so nothing is drawn" },
     { args: ["fire", "--servers", "4"], says: "--servers takes a whole number from 1 to 3" },
     { args: ["fire", "--settled-by", "barter"], says: "relayer" },
     { args: ["stories", "--size", "0"], says: "--size takes a whole number from 1" },
     { args: ["soak", "--minutes", "-1"], says: "--minutes takes a number above 0" },
-  ])("refuses $args and says why", ({ args, says }) =>
-    Effect.gen(function* () {
-      const { isUnderstood, text } = yield* called(...args)
-      assert.isFalse(isUnderstood)
-      assert.include(text, says)
-    }),
-  )
+  ])("refuses $args and says why", function* ({ args, says }) {
+    const { isUnderstood, text } = yield* called(...args)
+    assert.isFalse(isUnderstood)
+    assert.include(text, says)
+  })
 
-  it("soaks the server of a test that exists", () => {
+  it("soaks the server of an existing test", () => {
     assert.isTrue(existsSync(join(root, soaked)))
   })
 
-  it("has its last reports in a fresh table", () => {
+  it("has its last reports in an up-to-date table", () => {
     const text = readFileSync(join(root, page), "utf8")
     assert.strictEqual(text, summarised(text))
   })

@@ -10,7 +10,7 @@ import { mutants } from "../campaign/mutants/Mutants.ts"
 const missing = (files: ReadonlyArray<string>) => files.filter((file) => !existsSync(join(root, file)))
 
 describe("a deliberate fault", () => {
-  it.each(mutants)("$fault: stands in $file exactly once", ({ file, from, tests, to }) => {
+  it.each(mutants)("replaces code that $file contains exactly once: $fault", ({ file, from, tests, to }) => {
     assert.isNotEmpty(tests)
     assert.strictEqual(textOf(file).split(from).length - 1, 1)
     assert.notStrictEqual(from, to)
@@ -24,7 +24,7 @@ describe("a deliberate fault", () => {
 })
 
 describe("the auditor", () => {
-  it("imports nothing of what it audits", () => {
+  it("imports nothing of the code that it audits", () => {
     const own = filesIn(["test/audit"]).filter((file) => !/\.test\.ts$|\/fixture\//u.test(file))
     const wrong = own.flatMap((file) =>
       [...textOf(file).matchAll(/from "([^"]+)"/gu)]
@@ -37,7 +37,7 @@ describe("the auditor", () => {
   })
 })
 
-describe("the claim of conformance", () => {
+describe("the page of conformance", () => {
   const claim = textOf("docs/conformance.md")
   const installed = ["", "test/tools/", "test/integrators/"].flatMap((folder) =>
     Object.entries<string>(jsonOf(`${folder}package.json`).devDependencies).map((entry) =>
@@ -49,11 +49,11 @@ describe("the claim of conformance", () => {
     versions: versions.trim().split(", "),
   }))
 
-  it.each(rows)("names $names in the versions that are installed", ({ names, versions }) => {
+  it.each(rows)("names $names in the installed versions", ({ names, versions }) => {
     for (const [index, name] of names.entries()) assert.include(installed, `${name} ${versions[index] ?? versions[0]}`)
   })
 
-  it("counts what there is", () => {
+  it("counts its own rows", () => {
     assert.isAtLeast(rows.length, 9)
     const counted = [...claim.matchAll(/(\d+) server scenarios: (\d+) apply and pass, (\d+) want/gu)].map(
       ([, ...counts]) => counts.map(Number),

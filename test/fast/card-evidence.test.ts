@@ -1,11 +1,12 @@
 /** The evidence of a card charge: what each answer of the processor proves, and how old a missing charge must be. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Duration, Effect, Option, Redacted } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { CardProcessor } from "../../src/payments/card/CardProcessor.ts"
 import type { Attempt } from "../../src/payments/ledger/Attempt.ts"
 import type { CardPayment } from "../../src/payments/Payment.ts"
+import { effect } from "../lab/Suites.ts"
 
 const refused = (type: string, code: string) => ({ error: { type, code } })
 const empty = { object: "search_result", data: [] }
@@ -36,15 +37,13 @@ const evidenceOf = Effect.fnUntraced(function* (status: number, body: object, ho
 })
 
 describe("evidence of a card charge", () => {
-  it.effect.each([
+  effect.each([
     ["a validation error", 400, refused("invalid_request_error", "token_in_use"), 0, "void, doubted: token_in_use"],
     ["a decline", 402, refused("card_error", "card_declined"), 0, "void, ruling: card_declined"],
     ["a stored server error without a charge", 500, refused("api_error", ""), 1, "Open"],
     ["a missing charge after 22 hours", 500, {}, 22, "Open"],
     ["a missing charge after 24 hours", 500, {}, 24, "void, doubted: card_never_charged"],
-  ] as const)("of %s is read as the table says", ([, status, body, hours, expected]) =>
-    Effect.gen(function* () {
-      assert.strictEqual(yield* evidenceOf(status, body, hours), expected)
-    }),
-  )
+  ] as const)("of %s is decided by the table", function* ([, status, body, hours, expected]) {
+    assert.strictEqual(yield* evidenceOf(status, body, hours), expected)
+  })
 })

@@ -5,7 +5,7 @@ import { oneLine } from "../../src/cli/CommandFailure.ts"
 import { fromText, generate } from "../../src/log/Signer.ts"
 import { adviceFor } from "../../src/server/config/Advice.ts"
 import { production } from "../../src/server/config/Config.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const problems = (env: Record<string, string>) =>
   production.parse(ConfigProvider.fromEnv({ env })).pipe(
@@ -16,7 +16,7 @@ const problems = (env: Record<string, string>) =>
 const fine = { DATABASE_URL: "postgres://altar:password@db/altar" }
 
 describe("the configuration", () => {
-  effect("says everything that is wrong at once, a line for each variable, and quotes no value", function* () {
+  effect("reports all faults at once, a line for each variable, and quotes no value", function* () {
     const given = {
       DATABASE_URL: "postgres://altar:a-password@db/altar?sslmode=bogus-mode",
       PORT: "seventy",
@@ -49,17 +49,17 @@ describe("the configuration", () => {
     assert.lengthOf(said, Object.keys(given).length - 1)
   })
 
-  effect("asks for a database, and for the other half of the cards", function* () {
+  effect("requires a database, and the other half of the cards", function* () {
     const [missing, ...others] = yield* problems({})
     assert.match(missing ?? "", /^DATABASE_URL is not set: /u)
     assert.deepStrictEqual(others, [])
     assert.deepStrictEqual(yield* problems(fine), [])
     assert.deepStrictEqual(yield* problems({ ...fine, CARD_PROFILE_ID: "profile" }), [
-      "Cards are configured by half: set CARD_SECRET_KEY and CARD_CHALLENGE_SECRET as well, or none of them.",
+      "The configuration of cards is incomplete: set CARD_SECRET_KEY and CARD_CHALLENGE_SECRET as well, or none of them.",
     ])
   })
 
-  effect("takes every sslmode that PostgreSQL has, and refuses others at once", function* () {
+  effect("accepts every sslmode of PostgreSQL, and rejects others at once", function* () {
     for (const mode of ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"])
       assert.deepStrictEqual(yield* problems({ DATABASE_URL: `postgres://db/altar?sslmode=${mode}` }), [], mode)
     assert.lengthOf(yield* problems({ DATABASE_URL: "postgres://db/altar?sslmode=bogus" }), 1)
@@ -67,21 +67,21 @@ describe("the configuration", () => {
   })
 })
 
-describe("advice", () => {
-  it("names what nobody reads, and what was most likely meant", () => {
+describe("advice about the configuration", () => {
+  it("names unused variables, and the likely intended name", () => {
     assert.deepStrictEqual(adviceFor({ ...fine, HOSTNAME: "box", HOME: "/root", PATH: "/bin", LOGNAME: "me" }), [])
     assert.deepStrictEqual(
       adviceFor({ RELAYER_KEYS: "0xsecret", DATABSE_URL: "postgres://", SPIRIT_ALTAR_PORTS: "1" }),
       [
-        "RELAYER_KEYS is read by nobody: is RELAYER_KEY meant?",
-        "DATABSE_URL is read by nobody: is DATABASE_URL meant?",
-        "SPIRIT_ALTAR_PORTS is read by nobody: serve --help lists every variable.",
+        "RELAYER_KEYS is not used. Did you mean RELAYER_KEY?",
+        "DATABSE_URL is not used. Did you mean DATABASE_URL?",
+        "SPIRIT_ALTAR_PORTS is not used: serve --help lists every variable.",
       ],
     )
     assert.deepStrictEqual(adviceFor({ SPIRIT_ALTAR_URL: "http://altar", RELAYER_KEYS: "" }), [])
   })
 
-  it("names halves of pairs", () => {
+  it("names the missing half of a pair", () => {
     assert.deepStrictEqual(
       adviceFor({ CDP_API_KEY_ID: "id", FACILITATOR_URL: "https://f", PAY_TO: "0x", RPC_URL: "u" }),
       ["CDP_API_KEY_ID is set and does nothing: CDP_API_KEY_SECRET is not set."],
@@ -91,7 +91,7 @@ describe("advice", () => {
     ])
   })
 
-  it("says that the test network's money is none, and nothing of Base", () => {
+  it("says that a test network's money is worth nothing, and nothing about Base", () => {
     const [says, ...more] = adviceFor({ X402_NETWORK: "eip155:84532" })
     assert.match(says ?? "", /^X402_NETWORK is Base's test network: every act is sold for test money/u)
     assert.deepStrictEqual(more, [])
@@ -112,19 +112,19 @@ const refusal = (env: Record<string, string>) =>
   Effect.map(Effect.exit(read(env)), (exit) => (Exit.isFailure(exit) ? oneLine(exit.cause) : ""))
 
 describe("the log's configuration", () => {
-  effect("is nothing without a key", function* () {
+  effect("is empty without a key", function* () {
     assert.isUndefined((yield* read({})).log)
     assert.isUndefined((yield* read({ LOG_ORIGIN: "altar.example/log" })).log)
   })
 
-  effect("is named after the public URL, or as it is told", function* () {
+  effect("takes its name from the public URL or from the variable", function* () {
     const { log } = yield* read({ LOG_KEY: key })
     assert.deepStrictEqual([log?.origin, log?.signer.name], ["altar.example/log", "altar.example/log"])
     const moved = yield* read({ LOG_KEY: key, PUBLIC_URL: "https://new.example", LOG_ORIGIN: "altar.example/log" })
     assert.strictEqual(moved.log?.origin, "altar.example/log")
   })
 
-  effect("refuses a key of another name or form, and quotes none", function* () {
+  effect("rejects a key of another name or form, and quotes none", function* () {
     const other = yield* refusal({ LOG_KEY: key, PUBLIC_URL: "https://new.example" })
     assert.match(other, /^LOG_KEY is the key of altar\.example\/log, but this log is new\.example\/log: /u)
     const wrong = yield* refusal({ LOG_KEY: "PRIVATE+KEY+altar.example/log+00000000+secret" })
@@ -152,7 +152,7 @@ describe("the keys of receipts", () => {
     assert.deepStrictEqual([stopped?.current, stopped?.retired.length], [undefined, 1])
   })
 
-  it.effect.each<readonly [what: string, env: Record<string, string>]>([
+  effect.each<readonly [what: string, env: Record<string, string>]>([
     ["the key of the log", { RECEIPT_KEY: text("altar.example"), LOG_KEY: "same", LOG_ORIGIN: "altar.example" }],
     ["a public URL with a path", { RECEIPT_KEY: current, PUBLIC_URL: "https://altar.example/here" }],
     ["a public URL without TLS", { RECEIPT_KEY: current, PUBLIC_URL: "http://altar.example" }],
@@ -163,11 +163,9 @@ describe("the keys of receipts", () => {
     ],
     ["the key of receipts for offers", { RECEIPT_KEY: current, OFFER_KEY: current }],
     ["a name that is no fragment", { RECEIPT_KEY: text("receipts/2") }],
-  ])("refuse %s, and quote none", ([, env]) =>
-    Effect.gen(function* () {
-      const said = yield* refusal(env["LOG_KEY"] === "same" ? { ...env, LOG_KEY: env["RECEIPT_KEY"] ?? "" } : env)
-      assert.match(said, /RECEIPT_KEY/u)
-      assert.notMatch(said, /PRIVATE\+KEY|[A-Za-z0-9+/]{40}/u)
-    }),
-  )
+  ])("reject %s, and quote none", function* ([, env]) {
+    const said = yield* refusal(env["LOG_KEY"] === "same" ? { ...env, LOG_KEY: env["RECEIPT_KEY"] ?? "" } : env)
+    assert.match(said, /RECEIPT_KEY/u)
+    assert.notMatch(said, /PRIVATE\+KEY|[A-Za-z0-9+/]{40}/u)
+  })
 })

@@ -77,11 +77,11 @@ const innocent: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
 }
 
-describe("the detector", () => {
+describe("the detector of links", () => {
   it.each(Object.entries(pointing))("finds %s", (_, texts) => {
     for (const text of texts) assert.isTrue(pointsElsewhere(text), text)
   })
-  it.each(Object.entries(innocent))("leaves %s", (_, texts) => {
+  it.each(Object.entries(innocent))("ignores %s", (_, texts) => {
     for (const text of texts) assert.isFalse(pointsElsewhere(text), text)
   })
 })

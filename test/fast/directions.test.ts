@@ -65,14 +65,14 @@ const excused = new Set([
   "src/payments/card/Cards.ts",
 ])
 
-describe("directions", () => {
-  it("have a line for every room", () => {
+describe("the import directions", () => {
+  it("have a line for every folder", () => {
     const rooms = new Set(sources.flatMap((file) => /^src\/(\w+)\//u.exec(file)?.[1] ?? []))
     assert.deepStrictEqual([...rooms].sort(), Object.keys(imported).sort())
   })
 
   it.each(Object.entries(imported).map(([room, list]) => ({ room, list })))(
-    "of $room lead to what it lists, and to all of that",
+    "of $room lead to the listed modules, and to all of them",
     ({ list, room }) => {
       const listed = list.split(/\s+/u).map((one) => (/^(?:schema|migrations)\//u.test(one) ? one : `src/${one}`))
       const targets = sources
@@ -92,7 +92,7 @@ describe("directions", () => {
     },
   )
 
-  it.each(rules.map(([from, never, why]) => ({ why, from, never })))("$why", ({ from, never }) => {
+  it.each(rules.map(([from, never, why]) => ({ why, from, never })))("hold that $why", ({ from, never }) => {
     const wrong = sources
       .filter((file) => from.test(file) && !excused.has(file))
       .flatMap((file) =>
@@ -105,7 +105,7 @@ describe("directions", () => {
 })
 
 describe("the pages' modules", () => {
-  it("form no circle, not even by what is fetched later", () => {
+  it("form no cycle, not even by what is fetched later", () => {
     const modules = sources.filter((file) => file.startsWith("src/web/"))
     const next = new Map(
       modules.map((file) => [
@@ -140,7 +140,7 @@ describe("tests", () => {
       .filter(({ target }) => target.startsWith("test/") && !allowed.test(target))
       .map(({ file, target }) => `${file} → ${target}`)
 
-  it("stand on a lab that imports no test and no campaign", () => {
+  it("depend on a lab that imports no test and no campaign", () => {
     assert.deepStrictEqual(wrongOf("lab", /^test\/lab\//u), [])
   })
 
@@ -153,6 +153,11 @@ describe("tests", () => {
       others.flatMap((room) => wrongOf(room, sharedBy(room))),
       [],
     )
+  })
+
+  it("take each temporary folder from the lab, which removes it with the run", () => {
+    const makers = filesIn(["test"]).filter((file) => /\bmkdtemp/u.test(textOf(file)))
+    assert.deepStrictEqual(makers, ["test/lab/Folders.ts"])
   })
 
   it("of one campaign import no other campaign", () => {
@@ -172,8 +177,8 @@ describe("tests", () => {
 
 const straight = /^(?:schema|src\/(?:admin|agents|altar|log|pages|telemetry))\//u
 
-describe("imports", () => {
-  it("form no circle", () => {
+describe("static imports", () => {
+  it("form no cycle", () => {
     const circles: Array<string> = []
     const done = new Set<string>()
     const visit = (file: string, trail: ReadonlyArray<string>) => {
@@ -215,9 +220,9 @@ const surfaces: Readonly<Record<string, string>> = {
 
 const isService = (file: string) => /Context\.(?:Service|Reference)</u.test(textOf(file))
 
-describe("a room", () => {
+describe("a folder", () => {
   it.each(Object.entries(surfaces).map(([room, files]) => ({ room, files })))(
-    "shows its services and these files, and hides the rest: $room",
+    "exports its services and the listed files alone: $room",
     ({ files, room }) => {
       const own = `src/${room}/`
       const shown = sources
@@ -265,7 +270,7 @@ describe("tables", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
-  it("are touched by their owners alone", () => {
+  it("are used by their owners alone", () => {
     const wrong = sources
       .filter((file) => file.startsWith("src/"))
       .flatMap((file) =>

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { printed } from "../lab/Commands.ts"
 import { documents, examplesOf } from "../lab/Documents.ts"
 import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = jsonOf("package.json")
 
@@ -14,8 +14,8 @@ const linksOf = (text: string) => [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)
 const pathsOf = (text: string) =>
   [...text.matchAll(/`((?:src|schema|test|migrations|docs|nix|\.ci)\/[\w./-]*)`/gu)].map(([, path = ""]) => path)
 
-describe("documents", () => {
-  it.each(documents)("%s names nothing that is missing", (file) => {
+describe("documentation:", () => {
+  it.each(documents)("%s names only existing files, scripts and variables", (file) => {
     const text = textOf(file)
     const named = [
       ...linksOf(text).map((target) => relative(root, join(root, dirname(file), target))),
@@ -27,7 +27,7 @@ describe("documents", () => {
     )
   })
 
-  it("are there where a comment names them", () => {
+  it("documents exist where a comment names them", () => {
     const named = filesIn(["schema", "src", "migrations", "test"]).flatMap((file) =>
       [...textOf(file).matchAll(/\bdocs\/[\w./-]+\.md\b/gu)].map(([path]) => ({ file, path })),
     )
@@ -37,7 +37,7 @@ describe("documents", () => {
     )
   })
 
-  it("name every script of the package", () => {
+  it("documents name every script of the package", () => {
     const text = textOf("CONTRIBUTING.md")
     assert.deepStrictEqual(
       // npm runs `prepack` by itself, which names the script to run.
@@ -163,7 +163,7 @@ const readerOf = (file: string) => {
 }
 
 describe("the examples of", () => {
-  it.each(documents)("%s are run, or there is a reason why not", (file) => {
+  it.each(documents)("%s run in a test, or have a reason why not", (file) => {
     const listed = examples[file] ?? []
     const found = examplesOf(file).map(({ begins }) => begins)
     assert.deepStrictEqual(
@@ -224,7 +224,7 @@ describe("a command in an example", () => {
     .filter(({ language }) => ["sh", "bash"].includes(language))
     .flatMap(({ file, text }) => commandsOf(text).map((words) => ({ file, line: words.join(" "), ...ours(words) })))
 
-  it("that runs a script names one of the package", () => {
+  it("of the package's scripts names an existing one", () => {
     const named = shown.flatMap(({ script }) => script ?? [])
     assert.isAbove(named.length, 20)
     assert.deepStrictEqual(
@@ -233,7 +233,7 @@ describe("a command in an example", () => {
     )
   })
 
-  effect("that is ours has the options that it is shown with", function* () {
+  effect("of ours has valid options", function* () {
     const typed = shown.flatMap(({ args, file, line }) =>
       args === undefined || args.length === 0 ? [] : [{ args, file, line }],
     )

@@ -41,7 +41,7 @@ const some = [
 ]
 
 describe("an authorization as bytes", () => {
-  it("is viem's call of the transfer, for signatures of every length", () => {
+  it("equals viem's call of the transfer, for signatures of every length", () => {
     for (const one of some) {
       const { asset, from, nonce, signature, to, validAfter, validBefore, value } = one
       const args = [from, to, value, validAfter, validBefore, nonce, signature] as const
@@ -50,7 +50,7 @@ describe("an authorization as bytes", () => {
     }
   })
 
-  it("is viem's calls of state and balance, and viem's topics", () => {
+  it("equals viem's calls of state and balance, and viem's topics", () => {
     for (const { from, nonce, ...rest } of some) {
       const args = { authorizer: from, nonce }
       assert.strictEqual(
@@ -109,7 +109,7 @@ const answer = (strangers: number, data = "0x") => ({
 })
 
 describe("the logs of a receipt", () => {
-  it("are those of the token alone, in whatever letters a node writes its address", () => {
+  it("are those of the token alone, whatever the case of its address", () => {
     const own = ownLogs(asset)(answer(3))
     assert.deepStrictEqual(own.answer, {
       transactionHash: word("2"),
@@ -118,19 +118,19 @@ describe("the logs of a receipt", () => {
     assert.isFalse(own.isLong)
   })
 
-  it("are called long for their number and for their bytes, whoever logged them", () => {
+  it("are counted as long by number and by bytes, whichever contract logged them", () => {
     assert.isTrue(ownLogs(asset)(answer(1_000)).isLong)
     assert.isTrue(ownLogs(asset)(answer(1, `0x${"0".repeat(300_000)}`)).isLong)
     assert.isFalse(ownLogs(asset)(answer(100)).isLong, "a group of payments is not long")
   })
 
-  it("are sifted once for all who asked together, and for each token", () => {
+  it("are filtered once for all concurrent readers, and for each token", () => {
     const shared = answer(1)
     assert.strictEqual(ownLogs(asset)(shared).answer, ownLogs(asset)(shared).answer)
     assert.deepInclude(ownLogs(address("9"))(shared).answer, { logs: [] })
   })
 
-  it("prove the same when only those that end authorizations are kept", () => {
+  it("prove the same when only the logs that end authorizations are kept", () => {
     const logs = [used, canceled, moved, other]
     for (const a of logs)
       for (const b of logs)

@@ -6,7 +6,7 @@ import { listen, production } from "../../src/server/config/Config.ts"
 import { buyer, groups, refunds, rehearsing, serving } from "../../src/server/config/Table.ts"
 import { telemetry } from "../../src/server/config/Telemetry.ts"
 import { textOf as text } from "../lab/Sources.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const example = [...text(".env.example").matchAll(/(?<=^(.*)\n)(# )?([A-Z][A-Z0-9_]*)=(.*)$/gmu)].map(
   ([, above = "", comment, name = "", value = ""]) => ({ above, isDefault: comment !== undefined, name, value }),
@@ -26,7 +26,7 @@ const askedBy = Effect.fnUntraced(function* (...parts: ReadonlyArray<Config.Conf
 const sorted = (names: Iterable<string>) => [...new Set(names)].sort()
 
 describe(".env.example", () => {
-  effect("names every variable that help and configuration know, and no other", function* () {
+  effect("names every variable of help and configuration, and no other", function* () {
     const helped = serving.map(({ name }) => name)
     assert.deepStrictEqual(sorted(yield* askedBy(production, telemetry)), sorted(helped))
     const named = example.map(({ name }) => name)
@@ -35,11 +35,11 @@ describe(".env.example", () => {
     assert.strictEqual(new Set(named).size, named.length, "a name stands there once")
   })
 
-  it("is what `npm run variables` writes, and so is the table of the operator's guide", () => {
+  it("equals the output of `npm run variables`, and so does the table of the operator's guide", () => {
     for (const [file, written] of documents()) assert.strictEqual(text(file), written, file)
   })
 
-  effect("begins with the five that suffice to sell", function* () {
+  effect("begins with the five variables that suffice to sell", function* () {
     const values: Readonly<Record<string, string>> = {
       DATABASE_URL: "postgres://altar@127.0.0.1/altar",
       PUBLIC_URL: "https://altar.example",
@@ -66,7 +66,7 @@ describe(".env.example", () => {
     }
   })
 
-  it("is what the operator's guide begins with, in a first hour of 400 words at most", () => {
+  it("has its first five variables in the guide's first hour, of 400 words at most", () => {
     const [, title = "", hour = ""] = /^# .*?^## ([^\n]+)\n(.*?)^## /msu.exec(text("docs/operations.md")) ?? []
     assert.strictEqual(title, "The first hour")
     for (const { name } of example.slice(0, 5)) assert.include(hour, `\`${name}\``)
@@ -75,13 +75,13 @@ describe(".env.example", () => {
     assert.isAtLeast(words, 300)
   })
 
-  effect("has in the sandbox's help what a sandbox reads, and no other", function* () {
+  effect("lists in the sandbox's help each variable of a sandbox, and no other", function* () {
     // Database, data folder and the log's pace are named where it is put together.
     const read = [...(yield* askedBy(listen, telemetry)), "DATABASE_URL", "DATA_DIR", "LOG_PUBLISH_SECONDS"]
     assert.deepStrictEqual(sorted(rehearsing.map(({ name }) => name)), sorted(read))
   })
 
-  it("is told in groups by the operator's guide", () => {
+  it("is explained by groups in the operator's guide", () => {
     const guide = text("docs/operations.md")
     const told = groups.flatMap(([, variables]) => variables.map(({ name }) => name))
     assert.deepStrictEqual(
@@ -90,7 +90,7 @@ describe(".env.example", () => {
     )
   })
 
-  effect("has secrets that are read as such, and that the NixOS module keeps out of its store", function* () {
+  effect("marks secrets that are read as such, and that the NixOS module keeps out of its store", function* () {
     // One of these is what each variable expects.
     const values = [`0x${"2".repeat(64)}`, "https://some.example", "postgres://db/altar", "3".repeat(32)]
     const secrets: Array<string> = []
@@ -108,7 +108,7 @@ describe(".env.example", () => {
     assert.deepStrictEqual(sorted([...listed.matchAll(/"([A-Z_]+)"/gu)].map(([, name = ""]) => name)), sorted(marked))
   })
 
-  it("says in a sentence what each is", () => {
+  it("explains each variable in a sentence", () => {
     const bare = example.filter(({ above }) => !/^# [A-Z].*\.$/u.test(above))
     assert.deepStrictEqual(
       bare.map(({ name }) => name),

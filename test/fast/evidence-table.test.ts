@@ -1,6 +1,6 @@
 /** What a scripted node answers, and what follows from it by docs/payment-protocol.md. */
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Option } from "effect"
 import * as Evidence from "../../src/payments/x402/evidence/Evidence.ts"
 import { alreadyUsed, tooPoor } from "../../src/payments/x402/verification/Eip3009.ts"
 import {
@@ -19,7 +19,7 @@ import {
   usedAnd,
 } from "../lab/ScriptedEvidence.ts"
 import { address, logsOf, word } from "../lab/TransferLogs.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const spentForNow: Evidence.Evidence = {
   _tag: "Open",
@@ -47,7 +47,7 @@ const outcomes: ReadonlyArray<readonly [follows: Evidence.Evidence, when: Readon
       "the named transaction is not there and a log names another one that paid us": usedAnd(
         foundIs(receipt(transfer)),
       ),
-      "it is unused and past its end, but a log's receipt shows our transfer": {
+      "it is unused and expired, but a log's receipt shows our transfer": {
         ...over,
         logs: [log],
         ...foundIs(receipt(transfer)),
@@ -65,7 +65,7 @@ const outcomes: ReadonlyArray<readonly [follows: Evidence.Evidence, when: Readon
         ...namedIs(receipt(elsewhere)),
         revertAtFinal: tooPoor,
       },
-      "it is unused and past its end at the newest block, but not at the final one": {
+      "it is unused and expired at the newest block, but not at the final one": {
         newest: blockAt(10n, 2_000n),
         final: blockAt(8n, 1_999n),
         revert: expired,
@@ -75,12 +75,12 @@ const outcomes: ReadonlyArray<readonly [follows: Evidence.Evidence, when: Readon
   [
     open(true, true),
     {
-      "it is unused, before its end, and its dry run is refused": { revert: "invalid_exact_evm_insufficient_balance" },
+      "it is unused and not expired, and its dry run is refused": { revert: "invalid_exact_evm_insufficient_balance" },
       "its wallet is too poor, and its named transaction is not final": {
         ...poor,
         ...namedIs(receipt(elsewhere, { block: blockAt(9n) })),
       },
-      "its wallet is too poor, and the number of its named transaction's block belongs to another one by now": {
+      "its wallet is too poor, and the number of its named transaction's block now belongs to another one": {
         ...poor,
         ...namedIs(receipt(elsewhere)),
         there: word("9"),
@@ -118,17 +118,17 @@ const outcomes: ReadonlyArray<readonly [follows: Evidence.Evidence, when: Readon
   [
     nothing,
     {
-      "it is unused and a final block is past its end, but its dry run passes": {
+      "it is unused and a final block is past `validBefore`, but its dry run passes": {
         newest: over.newest,
         final: over.final,
       },
-      "it is unused and past its end, but a log ends it": { ...over, logs: [log], ...foundIs(receipt(elsewhere)) },
+      "it is unused and expired, but a log ends it": { ...over, logs: [log], ...foundIs(receipt(elsewhere)) },
       "the final block is above the newest one": { ...over, newest: blockAt(7n, 2_010n) },
       "it is unused, but its dry run says that it is used": { revert: alreadyUsed },
       "it is used, but its dry run passes": { used: true },
       "it is used and no log is found": usedAnd({ logs: [] }),
       "it is used and its log's receipt is missing": usedAnd({}),
-      "it is used for somebody else and the receipt is of another block than the log": usedAnd(
+      "it is used for another recipient and the receipt is of another block than the log": usedAnd(
         foundIs(receipt(elsewhere, { block: blockAt(6n) })),
       ),
       "it is used and the receipt of its log has reverted": usedAnd(foundIs(receipt(elsewhere, { succeeded: false }))),
@@ -138,15 +138,15 @@ const outcomes: ReadonlyArray<readonly [follows: Evidence.Evidence, when: Readon
   [
     spentForNow,
     {
-      "it is used for somebody else in a block that is not final": usedAnd({
+      "it is used for another recipient in a block that is not final": usedAnd({
         logs: [{ transaction: found, blockHash: blockAt(9n).hash }],
         ...foundIs(receipt(elsewhere, { block: blockAt(9n) })),
       }),
-      "it is used for somebody else and its block's number belongs to another block by now": usedAnd({
+      "it is used for another recipient and its block's number now belongs to another block": usedAnd({
         ...foundIs(receipt(elsewhere)),
         there: word("9"),
       }),
-      "it is used for somebody else, by a node whose branch does not hold the final block": usedAnd({
+      "it is used for another recipient, by a node whose branch does not hold the final block": usedAnd({
         ...foundIs(receipt(elsewhere)),
         again: word("9"),
       }),
@@ -154,9 +154,9 @@ const outcomes: ReadonlyArray<readonly [follows: Evidence.Evidence, when: Readon
   ],
   [
     { _tag: "Void", reason: "authorization_expired" },
-    { "it is unused, a final block is past its end, its dry run is refused and there is no log": over },
+    { "it is unused, a final block is past `validBefore`, its dry run is refused and there is no log": over },
   ],
-  [spent, { "it is used, for somebody else, in a final block": usedAnd(foundIs(receipt(elsewhere))) }],
+  [spent, { "it is used, for another recipient, in a final block": usedAnd(foundIs(receipt(elsewhere))) }],
   [canceled, { "it is cancelled in a final block": usedAnd(foundIs(receipt([logsOf().canceled]))) }],
 ]
 
@@ -172,25 +172,22 @@ const rows = outcomes.flatMap(([follows, when]) =>
   Object.entries(when).map(([row, answers]) => ({ title: `${row}, ${nameOf(follows)}`, answers, follows })),
 )
 
-describe("when of an authorization", () => {
+describe("the evidence of one authorization", () => {
   // I17, I18
-  it.effect.each(rows)("$title", ({ answers, follows }) =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* Evidence.make(scripted(answers)).evidence(look), follows)
-    }),
-  )
+  effect.each(rows)("says: when $title", function* ({ answers, follows }) {
+    assert.deepStrictEqual(yield* Evidence.make(scripted(answers)).evidence(look), follows)
+  })
 
   // I18
-  it.effect.each(rows.filter(({ follows }) => follows._tag === "Void"))(
-    "$title, but not while the final block is an earlier one",
-    ({ answers }) =>
-      Effect.gen(function* () {
-        const early = scripted({ ...answers, final: blockAt(6n, 1_999n) })
-        assert.strictEqual((yield* Evidence.make(early).evidence(look))._tag, "Open")
-      }),
+  effect.each(rows.filter(({ follows }) => follows._tag === "Void"))(
+    "says: when $title, but not while the final block is an earlier one",
+    function* ({ answers }) {
+      const early = scripted({ ...answers, final: blockAt(6n, 1_999n) })
+      assert.strictEqual((yield* Evidence.make(early).evidence(look))._tag, "Open")
+    },
   )
 
-  effect("it is unused, by a node below the block that has held its transfer, nothing follows", function* () {
+  effect("says nothing when a node below the block of its transfer reports it as unused", function* () {
     const { evidence } = Evidence.make(scripted({ newest: blockAt(10n) }))
     const paidBefore = (block: bigint) => evidence({ ...look, foundIn: Option.some(block) })
     assert.deepStrictEqual(yield* paidBefore(11n), nothing)

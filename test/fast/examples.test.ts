@@ -84,7 +84,7 @@ const Sold = Schema.Struct({
 })
 
 describe("every example of the document", () => {
-  it("has the form that it stands under", () => {
+  it("matches its schema", () => {
     assert.isAbove(places.length, 200)
     for (const { example, pointer, where } of places) {
       assert.isTrue(ajv.validate(`document#${pointer}`, example), `${where}: ${ajv.errorsText()}`)
@@ -136,7 +136,7 @@ describe("every example of the document", () => {
     }
   })
 
-  it("says `replayed` in the replay alone", () => {
+  it("has `replayed` in the replay alone", () => {
     for (const { example, where } of places.filter(({ example }) => Object(example) === example)) {
       const { replayed } = Object.fromEntries(members(Object(example)))
       if (replayed !== undefined) assert.strictEqual(replayed, where.includes("/responses/200/"), where)
@@ -144,7 +144,7 @@ describe("every example of the document", () => {
     assert.isTrue(places.some(({ where }) => where.includes("/responses/200/") && where.endsWith("/example")))
   })
 
-  it("of a publication hashes, and shows a manifest and artwork that are published", async () => {
+  it("of a publication hashes, and shows a published manifest and artwork", async () => {
     const entries = allOf(Publication)
     assert.isAbove(entries.length, 2)
     const items = await Effect.runPromise(Effect.provide(Items, Items.layer))
@@ -178,7 +178,7 @@ describe("every example of the document", () => {
     }
   })
 
-  it("of a receipt file is signed, and holds in all that it shows", async () => {
+  it("of a receipt file is signed, and verifies completely", async () => {
     const files = places.filter(({ where }) => where.startsWith("/components/schemas/ReceiptFile/"))
     assert.isNotEmpty(files)
     const [vkey] = textsAt("vkey")
@@ -194,7 +194,7 @@ describe("every example of the document", () => {
     }
   })
 
-  it("of a payment's header is one: an offer, the signature of its payer, and its settlement", async () => {
+  it("of a payment's header is an offer, its payer's signature, or its settlement", async () => {
     const offers = headersNamed("PAYMENT-REQUIRED")
     const payments = headersNamed("PaymentSignature")
     const settlements = headersNamed("PAYMENT-RESPONSE")

@@ -8,7 +8,7 @@ import * as Groups from "../../src/payments/x402/relayer/Groups.ts"
 import * as RelayerNode from "../../src/payments/x402/relayer/RelayerNode.ts"
 import * as RelayerNonces from "../../src/payments/x402/relayer/RelayerNonces.ts"
 import { patience } from "../lab/Patience.ts"
-import { live } from "../lab/Effects.ts"
+import { live } from "../lab/Suites.ts"
 
 const submitted: Submission = { _tag: "Submitted", transaction: zeroHash }
 
@@ -50,8 +50,8 @@ const groupsOf = Effect.fnUntraced(function* (
 const soon = <A, E, R>(effect: Effect.Effect<A, E, R>, why: string) =>
   Effect.timeoutOrElse(effect, { duration: patience(5), orElse: () => Effect.die(why) })
 
-describe("payments that wait for the relayer", () => {
-  live("go on after one that stopped waiting, wherever it was just then", function* () {
+describe("payments in the relayer's queue", () => {
+  live("continue after one that stopped waiting, at whichever step it was", function* () {
     // It can be stopped at every so many of its steps, and is after so many stops.
     for (const [stride, stops] of [4, 5, 6, 7, 8, 9].flatMap((each) => [0, 1, 2, 3, 4, 5, 6].map((n) => [each, n]))) {
       const sent: Array<string> = []
@@ -77,7 +77,7 @@ describe("payments that wait for the relayer", () => {
     }
   })
 
-  live("are not put into a group twice where the first to ask has left", function* () {
+  live("are not grouped twice when the first caller has left", function* () {
     const turn = yield* Semaphore.make(1)
     const released = yield* Deferred.make<void>()
     let times = 0
@@ -97,7 +97,7 @@ describe("payments that wait for the relayer", () => {
     assert.strictEqual(times, 1)
   })
 
-  live("hear of a fault of ours where one travels alone", function* () {
+  live("report a fault of ours when one travels alone", function* () {
     const alone = () => Effect.die("a fault")
     const groups = yield* groupsOf({ alone, inTurn: () => Effect.never })
     const exit = yield* soon(Effect.exit(groups.join(yield* memberOf("one"), Option.none())), "it waits for ever")

@@ -6,7 +6,7 @@ import { priceUsd } from "../../schema/payments/Payment.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { spelledOut, switches } from "../../src/cli/Arguments.ts"
 import { printed as ask } from "../lab/Commands.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const buying = ["witness", "pray", "keep", "collect", "light", "reveal", "unseal", "reconcile", "purchases"]
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
@@ -35,13 +35,13 @@ describe("a word that begins with a dash", () => {
     ["verify --log -h", "verify --log -h"],
     ["-v", "-v"],
     ["reconcile --json -- --key", "reconcile --json -- --key"],
-  ])("is no bundle of options: %s", (typed, meant) => {
+  ])("is not read as a bundle of options: %s", (typed, meant) => {
     assert.deepStrictEqual(spelledOut(typed.split(" ")), meant.split(" "))
   })
 })
 
-describe("help", () => {
-  effect("names every command and what the exit codes mean", function* () {
+describe("the help", () => {
+  effect("names every command and the meaning of exit codes", function* () {
     const help =
       (yield* ask("--help")) +
       (yield* ask("room", "--help")) +
@@ -49,11 +49,11 @@ describe("help", () => {
       (yield* ask("log", "--help")) +
       (yield* ask("admin", "--help"))
     for (const command of commands) assert.match(help, new RegExp(`^ {2}${command.at(-1) ?? ""} +\\S`, "mu"))
-    assert.match(help, /Exit code 0 is success; 1 is trouble/u)
+    assert.match(help, /Exit code 0 is success; 1 is a failure/u)
     assert.match(yield* ask("buy", "--help"), /^ {2}witness .*^ {2}room /msu)
   })
 
-  it.effect("shows every command with its flags and examples", () =>
+  effect("shows every command with its flags and examples", () =>
     Effect.forEach(commands, (command) =>
       Effect.gen(function* () {
         const help = yield* ask(...command, "--help")
@@ -68,7 +68,7 @@ describe("help", () => {
     ),
   )
 
-  it.effect("names no option of one letter, and as a switch each that takes no value", () =>
+  effect("names no option of one letter, and shows an option without a value as a switch", () =>
     Effect.forEach(commands, (command) =>
       Effect.gen(function* () {
         const help = yield* ask(...command, "--help")
@@ -89,13 +89,13 @@ describe("help", () => {
       assert.include(prayer, part)
   })
 
-  effect("says which variables the server and the buyer read", function* () {
+  effect("lists the variables that the server and the buyer read", function* () {
     assert.include(yield* ask("serve", "--help"), "RELAYER_KEY")
     const witness = yield* ask("witness", "--help")
     for (const name of ["URL", "DATA", "PRIVATE_KEY"]) assert.include(witness, `SPIRIT_ALTAR_${name}`)
   })
 
-  effect("completes in bash: the script is well formed and knows commands, flags and choices", function* () {
+  effect("includes a well-formed bash completion of commands, flags and choices", function* () {
     const script = yield* ask("--completions", "bash")
     execFileSync("bash", ["-n"], { input: script })
     for (const word of ["witness", "reconcile", "--max-per-day", "moss-hare", "celebrate"]) assert.include(script, word)

@@ -109,7 +109,7 @@ const refusalOf = (promise: Promise<unknown>): Promise<Refusal> =>
   )
 
 describe("an altar that lies to the library", () => {
-  it("is signed no other kind of transfer, whatever else its terms name", async () => {
+  it("gets no signature for another kind of transfer, whatever else its terms name", async () => {
     const extra = {
       ...offer.extra,
       assetTransferMethod: "permit2",
@@ -131,7 +131,7 @@ describe("an altar that lies to the library", () => {
     assert.isUndefined(payload.permit2Authorization)
   })
 
-  it("is signed nothing when what it offers is none of the contract's flows", async () => {
+  it("gets no signature for an offer outside the contract's flows", async () => {
     for (const change of [
       { extra: { name: "USDC", version: "2" } },
       { extra: { ...offer.extra, paymentFlow: "escrow" } },
@@ -143,7 +143,7 @@ describe("an altar that lies to the library", () => {
     }
   })
 
-  it("is told of a lifetime that is not signed what is, be it too short or too long", async () => {
+  it("gets no signature for a lifetime of 0 or above 86,400 seconds", async () => {
     for (const maxTimeoutSeconds of [0, 86_401]) {
       const { altar, signed } = facing(() => priced({ maxTimeoutSeconds }))
       const refusal = await refusalOf(altar.witness({ commitment }))
@@ -153,7 +153,7 @@ describe("an altar that lies to the library", () => {
     }
   })
 
-  it("ends no purchase with another's act, or with a refusal of the question how it ended", async () => {
+  it("ends no purchase with another's act, or with a refusal of the reconciliation", async () => {
     const others = Response.json(settled("ab".repeat(32), null))
     const ends = async (reconciled: Response) => {
       const { altar, asked, payments, signed } = facing((step, payment, times) => {
@@ -176,7 +176,7 @@ describe("an altar that answers with another act", () => {
     ["a keeper's record", { ...others, keeper: payTo, reason: null, agentName: null }],
     ["a prayer's record", { ...others, intentionCommitment: commitment, day: "2026-11-21", agentName: "Wren" }],
     ["no member of the record", {}],
-  ])("answers with %s: that is no stone, and is not believed", async (_what, record) => {
+  ])("is rejected for a stone: %s", async (_what, record) => {
     const { altar, signed } = facing((step, payment) =>
       step === "price" ? priced() : Response.json({ ...settled(commitment, payment), record }, { status: 201 }),
     )
@@ -190,8 +190,8 @@ describe("an altar that answers with another act", () => {
   })
 })
 
-describe("a candle of no duration that is sold", () => {
-  it("is refused, and nothing is asked or charged", async () => {
+describe("an offer of a candle without a duration", () => {
+  it("is rejected, and nothing is requested or charged", async () => {
     const { altar, asked } = facing(() => priced())
     for (const days of ["7", 14, 0, undefined]) {
       const order = { spirit: "kelp-seal", dedication: "For the bees", days }

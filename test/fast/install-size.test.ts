@@ -35,7 +35,7 @@ describe("the size of the install", () => {
     installed: packages.filter(({ name }) => row.names.some((pattern) => fits(pattern, name))),
   }))
 
-  it("is told of the ten largest packages, from the largest down", () => {
+  it("is listed for the ten largest packages, from the largest down", () => {
     assert.strictEqual(rows.length, 10)
     assert.deepStrictEqual(
       rows.map(({ megabytes }) => megabytes),
@@ -57,7 +57,7 @@ describe("the size of the install", () => {
     )
   })
 
-  it("is told as a whole by README and CONTRIBUTING", () => {
+  it("is stated in README and CONTRIBUTING", () => {
     const absent = found.filter(({ installed }) => installed.length === 0)
     const whole = sum(packages) + absent.reduce((total, { megabytes }) => total + megabytes, 0)
     for (const file of ["README.md", "CONTRIBUTING.md"]) {
@@ -67,7 +67,7 @@ describe("the size of the install", () => {
     }
   })
 
-  it("holds nothing that a folder with a lock of its own installs", () => {
+  it("counts no package that a folder with its own lock installs", () => {
     const { devDependencies } = jsonOf("test/tools/package.json")
     assert.deepStrictEqual(
       Object.keys(devDependencies).filter((name) => existsSync(join(modules, name))),

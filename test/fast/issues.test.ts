@@ -1,35 +1,34 @@
 /** Issues of a wrong request quote what the caller wrote, are harmless wherever they are shown, and have an end. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { RoomBody } from "../../schema/room/Room.ts"
 import { issuesOf } from "../../src/platform/Issues.ts"
 import { malformed } from "../../src/room/Requests.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const strict = { onExcessProperty: "error", errors: "all" } as const
 
-describe("what is wrong with a body", () => {
-  it.effect.each(["\u0000", "\u001b[2J", "a\nb", "\u009b", "\ud800", "x".repeat(5000)])(
-    "is said without what would steer a terminal: %j",
-    (name) =>
-      Effect.gen(function* () {
-        const error = yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)({ [name]: 1 }))
-        const [issue] = issuesOf(error)
-        for (const text of [issue?.path, issue?.message, malformed(issuesOf(error)).error.message]) {
-          assert.match(text ?? "\n", /^[^\p{Cc}\p{Cs}]*$/u)
-          assert.isAtMost(text?.length ?? 0, 502)
-        }
-      }),
+describe("the message about a wrong body", () => {
+  effect.each(["\u0000", "\u001b[2J", "a\nb", "\u009b", "\ud800", "x".repeat(5000)])(
+    "contains nothing that would steer a terminal: %j",
+    function* (name) {
+      const error = yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)({ [name]: 1 }))
+      const [issue] = issuesOf(error)
+      for (const text of [issue?.path, issue?.message, malformed(issuesOf(error)).error.message]) {
+        assert.match(text ?? "\n", /^[^\p{Cc}\p{Cs}]*$/u)
+        assert.isAtMost(text?.length ?? 0, 502)
+      }
+    },
   )
 })
 
-effect("a place that is cut keeps no half of a character", function* () {
+effect("cuts no path inside a character", function* () {
   const name = `${"a".repeat(199)}🪨`
   const [issue] = issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)({ [name]: 1 })))
   assert.strictEqual(issue?.path, `${"a".repeat(199)}\ufffd`)
 })
 
-effect("twenty issues are told of a thousand, each with a short place and sentence", function* () {
+effect("names twenty issues of a thousand, each with a short path and sentence", function* () {
   const body = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`${index}${"x".repeat(1_000)}`, 1]))
   const issues = issuesOf(yield* Effect.flip(Schema.decodeUnknownEffect(RoomBody, strict)(body)))
   assert.lengthOf(issues, 20)

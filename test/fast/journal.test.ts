@@ -1,23 +1,19 @@
 /** The journal: turns are kept whole or not at all, and its words go to the altar they were sealed for. */
-import { mkdtempSync, rmSync, statSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { statSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { exclusively } from "../../src/buyer/JournalPages.ts"
 import { refuse } from "../../src/buyer/PurchaseError.ts"
 import * as Purchases from "../../src/buyer/Purchases.ts"
 import { buyer, type Journal, memoryJournal } from "../../src/buyer/index.ts"
 import { open } from "../../src/cli/buyer/JournalFile.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 describe("the journal", () => {
-  let folder = ""
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), "spirit-altar-journal-"))
-  })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
 
-  it("remembers what a turn wrote, for whoever opens it next, and is its owner's alone", async () => {
+  it("remembers each turn for later readers, and is readable by its owner alone", async () => {
     const file = join(folder, "deep", "down", "journal.db")
     await open(file).alone(async (pages) => {
       await pages.set("a/1", "one")
@@ -33,7 +29,7 @@ describe("the journal", () => {
     assert.strictEqual(statSync(file).mode & 0o777, 0o600)
   })
 
-  it("takes back a turn that failed, and goes on", async () => {
+  it("rolls back a turn that failed, and continues", async () => {
     const journal = open(join(folder, "failed.db"))
     const failed = journal.alone(async (pages) => {
       await pages.set("half", "written")
@@ -49,7 +45,7 @@ describe("the journal", () => {
     assert.isUndefined(await journal.alone((pages) => pages.get("half")))
   })
 
-  it("keeps nothing of a turn that was refused on its way", async () => {
+  it("stores nothing of a turn that was refused on its way", async () => {
     const journal = open(join(folder, "refused.db"))
     const turn = exclusively(journal)((pages) =>
       Effect.andThen(
@@ -61,7 +57,7 @@ describe("the journal", () => {
     assert.isUndefined(await journal.alone((pages) => pages.get("spent")))
   })
 
-  it("lets nobody in while somebody has the turn, be it the same connection or another", async () => {
+  it("admits one turn at a time, on one connection or several", async () => {
     const file = join(folder, "shared.db")
     const journals = [open(file), open(file), open(file)]
     let inside = 0
@@ -120,7 +116,7 @@ const revealed = async (journal: Journal, url: string) => {
 }
 
 describe("the words of an id", () => {
-  it("go to the altar they were sealed for, also when another altar answers the same id later", async () => {
+  it("go to the altar that they were sealed for, even when another altar answers the same id later", async () => {
     const journal = memoryJournal()
     await bought(journal, mine, "key-of-my-altar", "Mine.")
     assert.deepStrictEqual((await revealed(journal, "https://third.example")).told, [`${mine} Mine.`])
@@ -131,7 +127,7 @@ describe("the words of an id", () => {
     assert.include(asked.message, `for ${mine} and for ${hostile}: name the altar you mean with --url`)
   })
 
-  it("are told to nobody when one altar answered two purchases with it", async () => {
+  it("are sent to no altar after one altar answered two purchases with it", async () => {
     const journal = memoryJournal()
     await bought(journal, hostile, "first-key-there", "One.")
     await bought(journal, hostile, "second-key-there", "Other.")
@@ -140,7 +136,7 @@ describe("the words of an id", () => {
     assert.match(message, /more than one purchase with the id .*: give salt and words\. Nothing was sent\.$/u)
   })
 
-  it("are found in a journal that an older version wrote", async () => {
+  it("are found in a journal of an older version", async () => {
     const journal = memoryJournal()
     const settled = { id, permalink: `${mine}/witness/${id}`, answer: {} }
     const page = { ...drafted(mine, "key-of-my-altar", "Mine."), begunAt: "2026-11-21T09:17:02.115Z", settled }
@@ -153,7 +149,7 @@ describe("the words of an id", () => {
 })
 
 describe("a journal that cannot be used", () => {
-  it("says of sending and paying what is known then, and nothing of it after a payment", async () => {
+  it("states what is known before and after a payment", async () => {
     const purchases = Purchases.make({ alone: () => Promise.reject(new Error("database or disk is full")) })
     const purchase = { ...drafted(mine, "key-of-my-altar", "Mine."), begunAt: "2026-11-21T09:17:02.115Z" }
     const terms = { network: "eip155:84532", asset: mine, payTo: mine }

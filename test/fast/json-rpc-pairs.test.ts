@@ -1,13 +1,13 @@
 /** Two questions that are asked together are answered by one node, also where two nodes stand behind one address. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { numberToHex } from "viem"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { type Call, echo, fine, isBatch, nodeThat, patient, served } from "../lab/JsonRpcNode.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
-const undici = layer(NodeHttpClient.layerUndici, { excludeTestServices: true })
+const undici = NodeHttpClient.layerUndici
 
 /** A block of one of two branches, as the head of it says. */
 const blockOn = (branch: "a" | "b", number: number) => ({
@@ -18,8 +18,7 @@ const blockOn = (branch: "a" | "b", number: number) => ({
 
 const newest = 1_000
 
-undici("two nodes behind one address, of which one is on a dead branch up to the block before the final one", (it) => {
-  const effect = effects(it)
+suite("two nodes behind one address, one on a dead branch up to the block before the final one,", undici, (it) => {
   const missing = { result: null }
   const failing = { error: { code: -32_603, message: "no such block" } }
   for (const [how, there] of [
@@ -28,79 +27,70 @@ undici("two nodes behind one address, of which one is on a dead branch up to the
   ] as const) {
     // Odd and even numbers of them, so that requests are full in the middle of a pair and between two.
     for (const acts of [1, 25, 49, 50, 99]) {
-      effect(
-        `never make a block of the dead branch final: ${acts} asked at once, and the second node ${how}`,
-        function* () {
-          let requests = 0
-          const { heard, url } = yield* served((calls, response) => {
-            requests += 1
-            const isBehind = requests === 2
-            const one = ({ id, params: [block] }: Call) => {
-              const number = block === "finalized" ? newest : Number(block)
-              return isBehind && number >= newest
-                ? { id, ...there }
-                : { id, result: blockOn(isBehind ? "b" : "a", number) }
-            }
-            response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
-          })
-          const isFinal = Effect.gen(function* () {
-            const chain = yield* Chain
-            const lookAt = (branch: "a" | "b") => (index: number) => {
-              const { hash } = blockOn(branch, 800 + index)
-              return Effect.result(chain.isFinal({ number: BigInt(800 + index), hash }))
-            }
-            const all = Array.from({ length: acts }, (_, index) => index)
-            const concurrency = "unbounded"
-            return {
-              dead: yield* Effect.forEach(all, lookAt("b"), { concurrency }),
-              alive: yield* Effect.forEach(all, lookAt("a"), { concurrency }),
-            }
-          })
-          const { alive, dead } = yield* isFinal.pipe(
-            Effect.provide(Chain.layer({ rpcUrl: url, finalTag: "finalized", timeout: patient })),
-          )
-          assert.isAbove(requests, 2)
-          assert.isAtMost(Math.max(...heard.map((calls) => [calls].flat().length)), 50)
-          assert.deepStrictEqual(
-            dead.filter((one) => Result.isSuccess(one) && one.success),
-            [],
-          )
-          assert.isTrue(alive.every((one) => Result.isSuccess(one) && one.success))
-        },
-      )
+      it(`never make a block of the dead branch final: ${acts} concurrent requests, and the second node ${how}`, function* () {
+        let requests = 0
+        const { heard, url } = yield* served((calls, response) => {
+          requests += 1
+          const isBehind = requests === 2
+          const one = ({ id, params: [block] }: Call) => {
+            const number = block === "finalized" ? newest : Number(block)
+            return isBehind && number >= newest
+              ? { id, ...there }
+              : { id, result: blockOn(isBehind ? "b" : "a", number) }
+          }
+          response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
+        })
+        const isFinal = Effect.gen(function* () {
+          const chain = yield* Chain
+          const lookAt = (branch: "a" | "b") => (index: number) => {
+            const { hash } = blockOn(branch, 800 + index)
+            return Effect.result(chain.isFinal({ number: BigInt(800 + index), hash }))
+          }
+          const all = Array.from({ length: acts }, (_, index) => index)
+          const concurrency = "unbounded"
+          return {
+            dead: yield* Effect.forEach(all, lookAt("b"), { concurrency }),
+            alive: yield* Effect.forEach(all, lookAt("a"), { concurrency }),
+          }
+        })
+        const { alive, dead } = yield* isFinal.pipe(
+          Effect.provide(Chain.layer({ rpcUrl: url, finalTag: "finalized", timeout: patient })),
+        )
+        assert.isAbove(requests, 2)
+        assert.isAtMost(Math.max(...heard.map((calls) => [calls].flat().length)), 50)
+        assert.deepStrictEqual(
+          dead.filter((one) => Result.isSuccess(one) && one.success),
+          [],
+        )
+        assert.isTrue(alive.every((one) => Result.isSuccess(one) && one.success))
+      })
     }
   }
 })
 
-undici("two questions that are asked together", (it) => {
-  const effect = effects(it)
-  effect(
-    "are answered by one request, whatever is asked beside them and however they have to be repeated",
-    function* () {
-      let failures = 3
-      const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
-        const request = heard.length
-        const one = ({ id, params: [name] }: Call) =>
-          String(name).startsWith("other") && failures-- > 0
-            ? { id, error: { code: -32_603, message: "later" } }
-            : { id, result: request }
-        response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
-      }, patient)
-      const pairs = Array.from({ length: 70 }, (_, index) =>
-        Effect.map(askPair(["eth_call", [`one ${index % 40}`]], ["eth_call", [`other ${index}`]]), (both) =>
-          both.map(Result.getOrThrow),
-        ),
-      )
-      const lone = Array.from({ length: 7 }, (_, index) =>
-        Effect.map(ask("eth_call", [`one ${index}`]), (one) => [one]),
-      )
-      const answers = yield* Effect.all([...lone, ...pairs], { concurrency: "unbounded" })
-      for (const [one, other] of answers.slice(lone.length)) assert.strictEqual(one, other)
-      assert.isBelow(failures, 1)
-    },
-  )
+suite("a pair of calls", undici, (it) => {
+  it("is answered by one request, whatever is called beside it and however often it is repeated", function* () {
+    let failures = 3
+    const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
+      const request = heard.length
+      const one = ({ id, params: [name] }: Call) =>
+        String(name).startsWith("other") && failures-- > 0
+          ? { id, error: { code: -32_603, message: "later" } }
+          : { id, result: request }
+      response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
+    }, patient)
+    const pairs = Array.from({ length: 70 }, (_, index) =>
+      Effect.map(askPair(["eth_call", [`one ${index % 40}`]], ["eth_call", [`other ${index}`]]), (both) =>
+        both.map(Result.getOrThrow),
+      ),
+    )
+    const lone = Array.from({ length: 7 }, (_, index) => Effect.map(ask("eth_call", [`one ${index}`]), (one) => [one]))
+    const answers = yield* Effect.all([...lone, ...pairs], { concurrency: "unbounded" })
+    for (const [one, other] of answers.slice(lone.length)) assert.strictEqual(one, other)
+    assert.isBelow(failures, 1)
+  })
 
-  effect("say each what it was refused with, and are repeated together where one takes all the bytes", function* () {
+  it("reports each refusal, and repeats as a pair when one answer takes all the bytes", function* () {
     const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
       if ([calls].flat().some(({ params }) => params[0] === "endless"))
         return void response.write("[".padEnd(2_000_000))

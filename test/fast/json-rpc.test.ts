@@ -1,7 +1,7 @@
 /** Questions to the node travel together, are as fresh as if they had travelled alone, fail alone, and are logged without secrets. */
 import { inspect } from "node:util"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Cause, Duration, Effect, Fiber, Logger, Redacted } from "effect"
 import * as JsonRpc from "../../src/payments/x402/node/JsonRpc.ts"
 import * as RelayerNode from "../../src/payments/x402/relayer/RelayerNode.ts"
@@ -19,14 +19,13 @@ import {
 } from "../lab/JsonRpcNode.ts"
 import { patience } from "../lab/Patience.ts"
 import { listening } from "../lab/Socket.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 import { log } from "../../src/platform/LogMessages.ts"
 
-const undici = layer(NodeHttpClient.layerUndici, { excludeTestServices: true })
+const undici = NodeHttpClient.layerUndici
 
-undici("questions to the node", (it) => {
-  const effect = effects(it)
-  effect("of one moment are one request, the same question once, and fifty at most", function* () {
+suite("calls to the node", undici, (it) => {
+  it("share one request when they are concurrent, equal calls once, and fifty at most", function* () {
     const { ask, heard } = yield* nodeThat((calls, response) => response.end(answerAll(calls)), patient)
     assert.deepStrictEqual(yield* askAll(ask, [...names, "first", "first"]), [...fine, fine[0], fine[0]])
     assert.deepStrictEqual(
@@ -46,7 +45,7 @@ undici("questions to the node", (it) => {
     )
   })
 
-  effect("never take the answer to a request that was on its way before them", function* () {
+  it("never share the answer to an earlier request", function* () {
     let block = 0
     const held = Promise.withResolvers<() => void>()
     const { ask } = yield* nodeThat((calls, response) => {
@@ -62,7 +61,7 @@ undici("questions to the node", (it) => {
     assert.strictEqual(yield* Fiber.join(early), 1)
   })
 
-  effect("go on when whoever asked first leaves", function* () {
+  it("continue when the first caller leaves", function* () {
     const held = Promise.withResolvers<() => void>()
     const { ask } = yield* nodeThat((calls, response) => held.resolve(() => response.end(answerAll(calls))), patient)
     const first = yield* Effect.forkChild(ask("eth_call", ["first"]))
@@ -82,7 +81,7 @@ undici("questions to the node", (it) => {
     ["answers one without a result", ([first, ...calls]) => [{ id: first?.id }, ...calls.map(echo)]],
   ]
   for (const [what, answers] of partial) {
-    effect(`get each its own answer of a node that ${what}`, function* () {
+    it(`get the right answers from a node that ${what}`, function* () {
       const { ask } = yield* nodeThat(
         (calls, response) => response.end(isBatch(calls) ? JSON.stringify(answers(calls)) : answerAll(calls)),
         patient,
@@ -96,7 +95,7 @@ undici("questions to the node", (it) => {
     ["with an error", 200, '{"id":null,"error":{"code":-32600,"message":"no batches"}}'],
     ["with nonsense", 200, "<html>"],
   ] as const) {
-    effect(`are asked one by one where batches are refused ${what}`, function* () {
+    it(`are sent one by one after batches are refused ${what}`, function* () {
       const { ask, heard } = yield* nodeThat(
         (calls, response) => (isBatch(calls) ? response.writeHead(status).end(text) : response.end(answerAll(calls))),
         patient,
@@ -107,7 +106,7 @@ undici("questions to the node", (it) => {
     })
   }
 
-  effect("fail alone: by an error of their own, by their length, or by their time", function* () {
+  it("fail alone: by an error of their own, by their length, or by their time", function* () {
     const behave: Behaviour = (calls, response) => {
       const named = (name: string) => [calls].flat().some(({ params }) => params[0] === name)
       if (named("endless")) return void response.write("[".padEnd(2_000_000))
@@ -124,7 +123,7 @@ undici("questions to the node", (it) => {
     assert.deepStrictEqual(yield* askAll(hurried.ask, ["first", "never"]), [fine[0], "TimeoutError"])
   })
 
-  effect("end in time although the node sends a byte now and then for ever", function* () {
+  it("end in time although the node sends a byte now and then for ever", function* () {
     const { ask } = yield* nodeThat((_, response) => {
       const drip = setInterval(() => response.write(" "), 20)
       response.on("close", () => clearInterval(drip))
@@ -132,7 +131,7 @@ undici("questions to the node", (it) => {
     assert.deepStrictEqual(yield* askAll(ask, ["first"]), ["TimeoutError"])
   })
 
-  effect("are repeated once after what passes, and what must not be repeated is asked a single time", function* () {
+  it("are repeated once after a transient failure, and the unrepeatable ones are sent once", function* () {
     const { ask, heard, once } = yield* nodeThat((_, response) => response.writeHead(503).end(), patient)
     assert.deepStrictEqual(yield* askAll(ask, ["first"]), ["503"])
     assert.strictEqual(heard.length, 2)
@@ -141,11 +140,10 @@ undici("questions to the node", (it) => {
   })
 })
 
-undici("a long answer", (it) => {
-  const effect = effects(it)
+suite("a long answer", undici, (it) => {
   const long = "x".repeat(1_500_000)
 
-  effect("is read a few at a time, once for all who ask the same, and holds up nobody else", function* () {
+  it("is read a few at a time, once for all equal calls, and delays no other call", function* () {
     const held: Array<() => void> = []
     const asked = new Map<string, number>()
     const { ask } = yield* nodeThat(
@@ -227,18 +225,16 @@ const logged = (error: Error) =>
     return lines.join("\n") + inspect(error, { depth: 9 }) + String(error)
   })
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("a node that cannot be asked", (it) => {
-  it.effect.each(nodes)("is logged without its key after %s", ([, status, body]) =>
-    Effect.gen(function* () {
-      const url = Redacted.make(yield* addressOf(status, body))
-      const node = yield* JsonRpc.make({ url, timeout: Duration.seconds(10) })
-      const ours = yield* Effect.flip(node.ask(...question))
-      const relayers = yield* Effect.flip(
-        RelayerNode.make(node, Duration.seconds(10)).readAll(`0x${"51".repeat(20)}`, ["0x51"]),
-      )
-      assert.include(yield* logged(ours), "eth_call")
-      assert.include(relayers.text, relayers.answered ? "execution reverted" : "eth_call")
-      for (const error of [ours, relayers]) assert.notMatch(yield* logged(error), /SECRETKEY|SIGNATURE|127\.0\.0\.1/u)
-    }),
-  )
+suite("an unreachable node", NodeHttpClient.layerUndici, (it) => {
+  it.each(nodes)("is logged without its key after %s", function* ([, status, body]) {
+    const url = Redacted.make(yield* addressOf(status, body))
+    const node = yield* JsonRpc.make({ url, timeout: Duration.seconds(10) })
+    const ours = yield* Effect.flip(node.ask(...question))
+    const relayers = yield* Effect.flip(
+      RelayerNode.make(node, Duration.seconds(10)).readAll(`0x${"51".repeat(20)}`, ["0x51"]),
+    )
+    assert.include(yield* logged(ours), "eth_call")
+    assert.include(relayers.text, relayers.answered ? "execution reverted" : "eth_call")
+    for (const error of [ours, relayers]) assert.notMatch(yield* logged(error), /SECRETKEY|SIGNATURE|127\.0\.0\.1/u)
+  })
 })

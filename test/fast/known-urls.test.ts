@@ -1,11 +1,12 @@
 /** Which URLs are remembered, and what of a request is looked at again. */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint } from "effect/http-api"
 import { cachedUrl, UrlCache, urlMaximum } from "../../src/http/UrlCache.ts"
+import { effect } from "../lab/Suites.ts"
 
 const request = (path: string, init: RequestInit = {}) =>
   HttpServerRequest.fromWeb(new Request(`http://altar.example${path}`, init))
@@ -21,8 +22,8 @@ const call = (path: string) => ({ request: request(path), endpoint })
 const handler = () => Effect.succeed(answered)
 const bounded = UrlCache.layer.pipe(Layer.provide(Layer.succeed(urlMaximum, 2)))
 
-describe("a URL", () => {
-  it.effect("is known after its first request, to HEAD as to GET and to no other method", () =>
+describe("the cache of URLs", () => {
+  effect("contains a URL after its first request, for HEAD and GET and no other method", () =>
     Effect.gen(function* () {
       const urls = yield* UrlCache
       assert.strictEqual(yield* urls.answer(request("/read"), whole), routed)
@@ -34,7 +35,7 @@ describe("a URL", () => {
     }).pipe(Effect.provide(UrlCache.layer)),
   )
 
-  it.effect("is forgotten when its endpoint has as many newer ones; those of other endpoints stay", () =>
+  effect("evicts a URL after as many newer ones of its endpoint, and keeps those of other endpoints", () =>
     Effect.gen(function* () {
       const urls = yield* UrlCache
       urls.remember({ request: request("/sold", { method: "POST" }), endpoint: guarded }, handler)
@@ -46,7 +47,7 @@ describe("a URL", () => {
     }).pipe(Effect.provide(bounded)),
   )
 
-  it.effect("is not remembered when it is longer than 512 characters", () =>
+  effect("omits URLs longer than 512 characters", () =>
     Effect.gen(function* () {
       const urls = yield* UrlCache
       const long = `/${"a".repeat(600)}`
@@ -55,7 +56,7 @@ describe("a URL", () => {
     }).pipe(Effect.provide(UrlCache.layer)),
   )
 
-  it.effect("goes to the router with headers that do not fit", () =>
+  effect("leaves requests with malformed headers to the router", () =>
     Effect.gen(function* () {
       const urls = yield* UrlCache
       const sold = (key: string) => request("/sold", { method: "POST", headers: { "idempotency-key": key } })
@@ -66,7 +67,7 @@ describe("a URL", () => {
   )
 })
 
-it.effect("nothing of the request is kept with its URL", () =>
+effect("the cache of URLs contains nothing of the request", () =>
   Effect.gen(function* () {
     const urls = yield* UrlCache
     setFlagsFromString("--expose-gc")
@@ -88,7 +89,7 @@ it.effect("nothing of the request is kept with its URL", () =>
   }).pipe(Effect.provide(UrlCache.layer)),
 )
 
-it.effect("a refusal of a known URL is asked for once, and written by the router", () =>
+effect("a refusal for a cached URL is computed once, and written by the router", () =>
   Effect.gen(function* () {
     const urls = yield* UrlCache
     let asked = 0

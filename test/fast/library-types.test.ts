@@ -75,7 +75,7 @@ describe("the library", () => {
     >()
   })
 
-  it("takes words or a commitment for what is sealed, and never both", () => {
+  it("accepts words or a commitment to seal, and never both", () => {
     const kind = "prediction"
     expectTypeOf({ words, kind } as const).toExtend<library.WitnessOrder>()
     expectTypeOf({ words, kind, salt: "salt-of-sixteen-or-more" } as const).toExtend<library.WitnessOrder>()
@@ -92,7 +92,7 @@ describe("the library", () => {
     expectTypeOf({ words, agentName }).not.toExtend<library.PrayerOrder>()
   })
 
-  it("takes candles with or without sealed words, for the days that candles burn", () => {
+  it("accepts candles with or without sealed words, for the days that candles burn", () => {
     const spirit = "moss-hare"
     expectTypeOf({ spirit, days: 1 } as const).toExtend<library.CandleOrder>()
     expectTypeOf({ spirit, days: 7, words } as const).toExtend<library.CandleOrder>()
@@ -102,7 +102,7 @@ describe("the library", () => {
     expectTypeOf({ spirit } as const).not.toExtend<library.CandleOrder>()
   })
 
-  it("takes every other order by its own members, and any order under a key", () => {
+  it("accepts every other order by its own members, and any order under a key", () => {
     expectTypeOf({ spirit: "moss-hare", reason: words } as const).toExtend<library.KeeperOrder>()
     expectTypeOf({ spirit: "nobody" } as const).not.toExtend<library.KeeperOrder>()
     expectTypeOf({ element: "pixel-bit-frog", spirit: "moss-hare" } as const).toExtend<library.CollectOrder>()
@@ -123,7 +123,7 @@ describe("the library", () => {
     }>()
   })
 
-  it("buys any act by its name, in texts", () => {
+  it("buys any act by its name, with text parameters", () => {
     expectTypeOf<library.Buyer["act"]>().parameters.toEqualTypeOf<
       [name: string, order: library.ActOrder, call?: library.Call | undefined]
     >()
@@ -139,7 +139,7 @@ describe("the library", () => {
     expectTypeOf<library.Call>().toEqualTypeOf<{ readonly signal?: AbortSignal }>()
   })
 
-  it("answers each act with its record, its receipt and the key it was bought under", () => {
+  it("answers each act with its record, its receipt and its key", () => {
     expectTypeOf<Result<"witness" | "pray" | "keep" | "collect" | "light">>().toExtend<Bought>()
     expectTypeOf<Result<"witness">["record"]>().toExtend<library.Link & { readonly id: string }>()
     expectTypeOf<Result<"reveal">["replayed"]>().toEqualTypeOf<boolean>()
@@ -151,7 +151,7 @@ describe("the library", () => {
     >()
   })
 
-  it("rejects with library.Refused or library.Open, told apart by their tag", () => {
+  it("rejects with library.Refused or library.Open, distinguished by their tag", () => {
     const read = (error: library.Refused | library.Open) => {
       if (error._tag === "Open") {
         expectTypeOf(error).toEqualTypeOf<library.Open>()
@@ -168,7 +168,7 @@ describe("the library", () => {
     expectTypeOf<library.Open["key"]>().toEqualTypeOf<string>()
   })
 
-  it("keeps a journal wherever three functions and a turn can be given", () => {
+  it("accepts a journal of three functions and a turn", () => {
     expectTypeOf<library.Pages>().toEqualTypeOf<{
       readonly get: (name: string) => Promise<string | undefined>
       readonly set: (name: string, text: string) => Promise<void>

@@ -21,7 +21,7 @@ const read = <A>(parsed: A | Malformed): A => {
   return parsed
 }
 
-describe("paths", () => {
+describe("paths of the log", () => {
   it("are spelled as tlog-tiles says", () => {
     const spelled: ReadonlyArray<readonly [string, number, number, number]> = [
       ["tile/0/000", 0, 0, 256],
@@ -48,7 +48,7 @@ describe("paths", () => {
     for (const path of wrong) assert.instanceOf(parsePath(path), Malformed, path)
   })
 
-  it("name the tiles a tree has", () => {
+  it("name the tiles of a tree", () => {
     assert.deepStrictEqual(
       [0, 1, 2, 3].map((level) => [0, 1, 272, 273].map((index) => widthAt(70_000, { level, index }))),
       [
@@ -61,8 +61,8 @@ describe("paths", () => {
   })
 })
 
-describe("bundles", () => {
-  it("come back as they were, and not when cut", () => {
+describe("bundles of entries", () => {
+  it("survive a round trip, and fail when truncated", () => {
     const entries = [utf8("entry-0"), utf8(""), new Uint8Array(65_535).fill(7)]
     const bytes = bundleBytes(entries)
     assert.deepStrictEqual(read(parseBundle(bytes)), entries)
@@ -72,8 +72,8 @@ describe("bundles", () => {
   })
 })
 
-describe("notes", () => {
-  it("come back byte for byte", () => {
+describe("signed notes", () => {
+  it("survive a round trip byte for byte", () => {
     const whole = `${golden.proofFile.slice(golden.proofFile.indexOf("\n\n") + 2)}${witness.line}`
     for (const note of [example.note, whole, `two\n\nparagraphs\n\n${witness.line}`]) {
       assert.strictEqual(noteText(read(parseNote(note))), note)
@@ -81,7 +81,7 @@ describe("notes", () => {
     assert.strictEqual(read(parseNote(`two\n\nparagraphs\n\n${witness.line}`)).text, "two\n\nparagraphs\n")
   })
 
-  it("are read strictly", () => {
+  it("are parsed strictly", () => {
     const line = example.note.slice(example.note.indexOf("—"))
     const many = (count: number) => `text\n\n${line.repeat(count)}`
     assert.lengthOf(read(parseNote(many(17))).signatures, 17)
@@ -120,13 +120,13 @@ describe("checkpoints", () => {
   const root = golden.checkpoints[4]?.[1] ?? ""
   const text = (...lines: ReadonlyArray<string>) => lines.map((line) => `${line}\n`).join("")
 
-  it("come back byte for byte", () => {
+  it("survive a round trip byte for byte", () => {
     for (const one of [text("o", "8", root), text("o", "9007199254740991", root, "more", "lines")]) {
       assert.strictEqual(checkpointText(read(parseCheckpoint(one))), one)
     }
   })
 
-  it("are read strictly", () => {
+  it("are parsed strictly", () => {
     const wrong = [text("o", "08", root), text("o", "8", `${root}=`), text("o", "8"), text("", "8", root)]
       .concat([
         text("o", "8", root).slice(0, -1),
@@ -139,7 +139,7 @@ describe("checkpoints", () => {
     for (const one of wrong) assert.instanceOf(parseCheckpoint(one), Malformed, one)
   })
 
-  it("know when they were cosigned", () => {
+  it("carry the times of their cosignatures", () => {
     const [signature] = read(parseNote(`text\n\n${witness.line}`)).signatures
     const bytes = signature?.bytes ?? utf8("")
     const cosignature = read(parseCosignature(bytes))
@@ -151,14 +151,14 @@ describe("checkpoints", () => {
 })
 
 describe("proof files", () => {
-  it("come back byte for byte", () => {
+  it("survive a round trip byte for byte", () => {
     const withExtra = golden.proofFile.replace("index", "extra AAEC\nindex")
     for (const file of [golden.proofFile, withExtra])
       assert.strictEqual(proofFileText(read(parseProofFile(file))), file)
     assert.deepStrictEqual<Bytes | undefined>(read(parseProofFile(withExtra)).extra, Uint8Array.of(0, 1, 2))
   })
 
-  it("are read strictly", () => {
+  it("are parsed strictly", () => {
     const { proofFile } = golden
     const hash = "GUu1otW9EOXRqm/V1CmAs1bK8dpiPNmYfEv6L4F3Htc=\n"
     const wrong = [proofFile.replace("@v1", "@v2"), proofFile.replace("index 5", "index 05"), proofFile.slice(1), ""]
@@ -170,8 +170,8 @@ describe("proof files", () => {
   })
 })
 
-describe("entries", () => {
-  it("are the text of the chain hash, and come back", () => {
+describe("log entries", () => {
+  it("are the text of the chain hash, and survive a round trip", () => {
     const link = {
       previousHash: "0".repeat(64),
       sequence: 1,
@@ -189,7 +189,7 @@ describe("entries", () => {
 })
 
 describe("base64", () => {
-  it("has one text for the same bytes", () => {
+  it("has one spelling for the same bytes", () => {
     assert.strictEqual(base64(fromBase64("AAEC/w==") ?? utf8("")), "AAEC/w==")
     for (const text of ["AAEC/w=", "AAEC/w", "AAEC/x==", "A=AA", "AAEC_w==", " AAEC", "====", "AA===="]) {
       assert.isUndefined(fromBase64(text), text)

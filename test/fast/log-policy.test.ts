@@ -27,7 +27,7 @@ const five = keys.map((vkey, at) => `witness w${at} ${vkey}${at === 0 ? " https:
 const met = (policy: Policy, ...signed: ReadonlyArray<number>) =>
   policy.isMet(new Set(signed.map((at) => keys[at] ?? "")))
 
-describe("a policy", () => {
+describe("a witness policy", () => {
   it("counts witnesses and groups of them", () => {
     const policy = read(
       "# who may be believed",
@@ -54,13 +54,13 @@ describe("a policy", () => {
     for (const signed of [[], [0, 1], [2, 3, 4], [0, 2], [1, 4]]) assert.isFalse(met(policy, ...signed), `${signed}`)
   })
 
-  it("asks for one witness, or for none", () => {
+  it("requires one witness, or none", () => {
     assert.isTrue(met(read(...five, "quorum none")))
     const one = read(...five, "quorum w3")
     assert.deepStrictEqual([met(one, 3), met(one, 0, 1, 2, 4)], [true, false])
   })
 
-  it("counts a witness with a post-quantum key, once", () => {
+  it("counts a witness with a post-quantum key once", () => {
     const made = Result.flatMap(generate("pq.example", keyTypes.mlDsa), cosignerFrom)
     const { vkey } = Result.getOrThrow(made)
     const policy = read(...five, `witness pq ${vkey}`, "group g all w0 pq", "quorum g")
@@ -88,13 +88,13 @@ describe("a policy", () => {
     ["a witness's key for a log", [`log ${keys[0] ?? ""}`, "quorum none"]],
     ["an unknown word", ["mirror x", "quorum none"]],
     ["a strange URL", [`witness w ${keys[0] ?? ""} file:///etc/passwd`, "quorum w"]],
-  ])("with %s is refused", (_, lines) => {
+  ])("with %s is rejected", (_, lines) => {
     assert.instanceOf(parsePolicy(lines.join("\n")), Malformed)
   })
 })
 
-describe("add-checkpoint", () => {
-  it("is read as it was written", () => {
+describe("an add-checkpoint request", () => {
+  it("is parsed as it was written", () => {
     const hashes = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
     const asked = { old: 20_852_163, hashes, note: "origin\n1\nroot\n\n— origin AAAAAAA=\n" }
     assert.deepStrictEqual(parseAddCheckpoint(addCheckpointText(asked)), asked)
@@ -105,7 +105,7 @@ describe("add-checkpoint", () => {
     })
   })
 
-  it("says a size in one way", () => {
+  it("spells a size in one way", () => {
     assert.strictEqual(parseSize(sizeText(42)), 42)
     for (const text of ["42", "042\n", "-1\n", "42\n\n", "9007199254740993\n", "\n"]) {
       assert.isUndefined(parseSize(text), JSON.stringify(text))
@@ -114,7 +114,7 @@ describe("add-checkpoint", () => {
 })
 
 describe("a cosigner", () => {
-  it("signs as other implementations do", () => {
+  it("signs the same bytes as other implementations", () => {
     const cosigner = Result.getOrThrow(cosignerFrom(Redacted.make(witness.signerKey)))
     assert.strictEqual(cosigner.vkey, witness.vkey)
     const text = `${noteAt8.split("\n\n")[0] ?? ""}\n`
@@ -129,7 +129,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<StopReason>>> = {
     "the first 20 stones of the log are not those that the checkpoint that the log witness watcher.example/w1 holds covers",
     "the first 20 stones of the log are not those that the checkpoint this server signed last covers",
   ],
-  "Compare log_checkpoints with a backup and with what readers hold:": [
+  "Compare log_checkpoints with a backup and with readers' copies:": [
     "the first 20 stones of the log are not those that the published checkpoint covers",
     "the checkpoint of 20 stones is not as signed",
     "the published checkpoint is not as this server's key would sign it",
@@ -148,13 +148,13 @@ const reasons: Readonly<Record<string, ReadonlyArray<StopReason>>> = {
 }
 
 describe("the advice for a stopped log", () => {
-  it("names the table that was written to, or says that a backup was restored", () => {
+  it("names the changed table, or says that a backup was restored", () => {
     for (const [advice, found] of Object.entries(reasons)) {
       for (const reason of found) assert.isTrue(adviceOn(reason).startsWith(advice), `${reason}: ${adviceOn(reason)}`)
     }
   })
 
-  it("guesses nothing from words that it does not know", () => {
+  it("infers nothing from unknown words", () => {
     assert.match(adviceOn("the tiles of a checkpoint ran away"), /^Compare the log_ tables and witness_stones/u)
   })
 })

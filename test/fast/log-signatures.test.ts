@@ -37,7 +37,7 @@ describe("the log's key", () => {
     assert.strictEqual(Result.getOrThrow(fromText(Redacted.make(neumann.signerKey))).vkey, neumann.vkey)
   })
 
-  it("is made anew under the log's origin", async () => {
+  it("is generated under the log's origin", async () => {
     const made = Result.getOrThrow(generate("altar.example/log"))
     assert.notInclude(String(made), "PRIVATE")
     const fresh = Result.getOrThrow(fromText(made))
@@ -47,7 +47,7 @@ describe("the log's key", () => {
     assert.strictEqual(originOf("https://altar.example:8443/"), "altar.example:8443/log")
   })
 
-  it("is refused when its parts do not fit, in words that do not quote it", () => {
+  it("is rejected when its parts do not match, in words that do not quote it", () => {
     const seed = golden.signerKey.split("+").at(-1) ?? ""
     const wrong = [
       golden.signerKey.replace("dc00151b", "dc00151c"),
@@ -78,7 +78,7 @@ describe("a signed checkpoint", () => {
     assert.strictEqual(faultOf(await openCheckpoint(noteAt8, { vkey: "nonsense" })), "key")
   })
 
-  it("opens with no bit of it changed", async () => {
+  it("fails with any bit changed", async () => {
     const bytes = utf8(noteAt8)
     const decoder = new TextDecoder()
     const faults = await Promise.all(
@@ -92,7 +92,7 @@ describe("a signed checkpoint", () => {
     assert.includeMembers(faults, ["malformed", "origin", "signature"])
   })
 
-  it("is refused when one of two signatures under the log's key is wrong", async () => {
+  it("is rejected when one of two signatures under the log's key is wrong", async () => {
     const wrong = noteAt8.slice(noteAt8.indexOf("—")).replace("3AAVG3On", "3AAVG3Oo")
     assert.strictEqual(faultOf(await openCheckpoint(noteAt8 + wrong, { vkey })), "signature")
   })
@@ -114,7 +114,7 @@ describe("a signed checkpoint", () => {
     assert.strictEqual(faultOf(await openCheckpoint(noteAt8 + late, trust(0, witness.vkey))), "cosignatures")
   })
 
-  it("needs Ed25519 as Go understands it", async () => {
+  it("follows Go's rules for Ed25519", async () => {
     const { message, publicKey, signature } = mixedOrder
     assert.isFalse(await isSigned(fromHex(publicKey), utf8(message), fromHex(signature)))
     const [line = ""] = example.note.split("\n").slice(-2)
@@ -169,7 +169,7 @@ describe("a post-quantum cosignature", () => {
     assert.isUndefined(cosignedBytes(key, seconds, postQuantum.text.replace("example.com", "e".repeat(300))))
   })
 
-  it("differs each time, and holds for its own text, name and time alone", () => {
+  it("differs each time, and is valid for its own text, name and time alone", () => {
     assert.notStrictEqual(cosigner.line(text8, seconds), line)
     const verifier = cosignatureVerifier(cosigner.vkey)
     if (verifier instanceof Malformed) return assert.fail(verifier.message)
@@ -196,7 +196,7 @@ describe("a post-quantum cosignature", () => {
     assert.strictEqual(faultOf(await openCheckpoint(wrong, { vkey, witnesses: mixed("one") })), "cosignatures")
   })
 
-  it("counts for no quorum where the platform cannot check it, and is named", async () => {
+  it("counts for no quorum where the platform cannot verify it, and is reported", async () => {
     const cosigned = noteAt8 + witness.line + line
     const one = await without(() => openCheckpoint(cosigned, { vkey, witnesses: mixed("one") }))
     assert.deepStrictEqual(one.ok && [one.cosignatures.map((by) => by.name), one.unchecked], [
@@ -233,7 +233,7 @@ describe("a stone's proof", () => {
   const checkpoint = signer.note({ origin: golden.name, size: 20, root: Uint8Array.from(log.root), extensions: [] })
   const fileOf = (index: number) => proofFileText({ extra: undefined, index, hashes: log.inclusion(index), checkpoint })
 
-  it("holds for every stone, and for no other", async () => {
+  it("is valid for every stone, and for no other", async () => {
     for (const stone of stones) {
       const verdict = await verifyProof(fileOf(stone.sequence - 1), stone, { vkey })
       assert.deepStrictEqual(verdict, {
@@ -250,7 +250,7 @@ describe("a stone's proof", () => {
     }
   })
 
-  it("fails for a stone that was changed, whatever else fits it", async () => {
+  it("fails for a changed stone, whatever else matches", async () => {
     const [, stone] = stones
     if (stone === undefined) return assert.fail("no stone")
     const changed = { ...stone, commitment: "ab".repeat(32) }
@@ -276,7 +276,7 @@ describe("a stone's proof", () => {
     assert.includeMembers(faults, ["malformed", "inclusion", "origin", "signature"])
   })
 
-  it("says what is missing where it cannot be checked, and neither yes nor no", async () => {
+  it("is undecided without the means to check it, and says what is missing", async () => {
     const [stone] = stones
     if (stone === undefined) return assert.fail("no stone")
     const { importKey } = crypto.subtle

@@ -14,7 +14,7 @@ const rfcLog = (size: number) =>
 const contentOf = ({ tiles }: MemoryLog) =>
   Object.fromEntries([...tiles].map(([place, bytes]) => [place, hex(sha256(bytes))]))
 
-describe("the tree", () => {
+describe("the tree of the log", () => {
   it("has the roots of RFC 6962's example", () => {
     assert.deepStrictEqual(
       rfcRoots.map((_, size) => hex(rfcLog(size).root)),
@@ -32,7 +32,7 @@ describe("the tree", () => {
     }
   })
 
-  it("has the roots, proofs, tiles and bundles of a log by another implementation", () => {
+  it("has the roots, proofs, tiles and bundles of another implementation's log", () => {
     const whole = goldenLog(5000)
     for (const [size, root] of golden.checkpoints) {
       assert.strictEqual(base64(goldenLog(size).root), root)
@@ -53,7 +53,7 @@ describe("the tree", () => {
     )
   })
 
-  it("has the files of a log by another implementation", () => {
+  it("has the files of another implementation's log", () => {
     const filesOf = (size: number) => {
       const { tiles } = goldenLog(size)
       return Object.fromEntries(
@@ -75,7 +75,7 @@ describe("the tree", () => {
     assert.strictEqual(bundle("entry-256"), golden.files[257]["tile/entries/001.p/1"])
   })
 
-  it("holds stones by the text of their chain hash", () => {
+  it("contains stones by the text of their chain hash", () => {
     const log = new MemoryLog()
     let previousHash = "0".repeat(64)
     for (const [at, [chainHash, leafHash, root]] of stones.entries()) {
@@ -113,7 +113,7 @@ describe("the tree", () => {
     )
   })
 
-  it("goes on from its tiles alone, at any size", () => {
+  it("continues from its tiles alone, at any size", () => {
     const leaves = goldenLeaves(0, 600)
     const log = new MemoryLog()
     for (const leaf of leaves) {
@@ -131,7 +131,7 @@ describe("the tree", () => {
 const tile = (width: number, salt = 0) =>
   tileBytes(Array.from({ length: width }, (_, at) => sha256(Uint8Array.of(at, salt))))
 
-describe("the memory of tiles", () => {
+describe("the cache of tiles", () => {
   it("has every subtree of a tile of any width", () => {
     const hashOf = TileMemo.make()
     const place = { level: 0, index: 7 }
@@ -154,7 +154,7 @@ describe("the memory of tiles", () => {
     }
   })
 
-  it("is bounded, and right when it forgot", () => {
+  it("is limited, and correct after an eviction", () => {
     const hashOf = TileMemo.make()
     const bytes = tile(256)
     const whole = hex(subtreeHash({ level: 0, index: 0 }, bytes, 0, 256))

@@ -1,5 +1,5 @@
 /** The search for what became of an authorization: patient, bounded, in final blocks, and sparing with long receipts. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Duration, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Hex } from "viem"
@@ -22,7 +22,7 @@ import {
   usedAnd,
 } from "../lab/ScriptedEvidence.ts"
 import { authorization, logsOf, word } from "../lab/TransferLogs.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 describe("a node that does not answer", () => {
   const silent = Effect.fail("no answer" as const)
@@ -32,15 +32,16 @@ describe("a node that does not answer", () => {
     logs: { logsOf: () => silent },
     receipt: { receiptOf: () => silent },
   }
-  it.effect.each(Object.entries(questions))("when asked for the %s proves nothing, and the look fails", ([, change]) =>
-    Effect.gen(function* () {
+  effect.each(Object.entries(questions))(
+    "when asked for the %s proves nothing, and fails the inquiry",
+    function* ([, change]) {
       const node = { ...scripted(usedAnd({ receipts: { [found]: receipt(elsewhere) } })), ...change }
       assert.strictEqual(yield* Effect.flip(Evidence.make(node).evidence(look)), "no answer")
-    }),
+    },
   )
 })
 
-describe("a transaction that was just handed in", () => {
+describe("a transaction that was just submitted", () => {
   const minedAfter = (seconds: number): Evidence.Node<"no answer"> => {
     let asked = 0
     return {
@@ -55,14 +56,14 @@ describe("a transaction that was just handed in", () => {
   }
   const waiting = { ...look, patience: Duration.seconds(20) }
 
-  effect("is waited for through missing answers, and is found at most a second after it is there", function* () {
+  effect("is awaited through missing answers, and found within a second of its arrival", function* () {
     const search = yield* Effect.forkChild(Evidence.make(minedAfter(6)).evidence(waiting))
     yield* TestClock.adjust("6 seconds")
     yield* TestClock.adjust("1 second")
     assert.deepStrictEqual(yield* Fiber.join(search), paid(named))
   })
 
-  effect("is given up on at the end of patience, and the authorization is asked for", function* () {
+  effect("is abandoned at the end of the timeout, and its authorization is checked instead", function* () {
     const search = yield* Effect.forkChild(Evidence.make(minedAfter(21)).evidence(waiting))
     yield* TestClock.adjust("19999 millis")
     assert.isUndefined(search.pollUnsafe())
@@ -90,25 +91,22 @@ describe("the search for the log that ended an authorization", () => {
     return questions
   })
 
-  effect("begins where it was told to and ends at the newest block", function* () {
+  effect("begins at the given block and ends at the newest", function* () {
     assert.deepStrictEqual(yield* asked(blockAt(10n), ({ evidence }) => evidence(look)), [[3n, 10n, false]])
   })
 
-  effect(
-    "goes back from the newest block to the earliest one it may be in, where nothing is known of it",
-    function* () {
-      const late = { ...authorization, validBefore: 100_000n, validAfter: 0n }
-      // Signed for a day at most: from second 13 600 on, one block a second.
-      assert.deepStrictEqual(yield* asked(blockAt(90_000n, 99_000n), ({ usedBy }) => usedBy(late)), [
-        [90_000n - (99_000n - 13_600n), 90_000n, true],
-      ])
-      const bounded = { ...late, validAfter: 98_000n }
-      assert.deepStrictEqual(yield* asked(blockAt(90_000n, 99_000n), ({ usedBy }) => usedBy(bounded)), [
-        [89_000n, 90_000n, true],
-      ])
-      assert.deepStrictEqual(yield* asked(blockAt(50n, 99_000n), ({ usedBy }) => usedBy(late)), [[0n, 50n, true]])
-    },
-  )
+  effect("goes back from the newest block to the earliest possible one, without a hint", function* () {
+    const late = { ...authorization, validBefore: 100_000n, validAfter: 0n }
+    // Signed for a day at most: from second 13 600 on, one block a second.
+    assert.deepStrictEqual(yield* asked(blockAt(90_000n, 99_000n), ({ usedBy }) => usedBy(late)), [
+      [90_000n - (99_000n - 13_600n), 90_000n, true],
+    ])
+    const bounded = { ...late, validAfter: 98_000n }
+    assert.deepStrictEqual(yield* asked(blockAt(90_000n, 99_000n), ({ usedBy }) => usedBy(bounded)), [
+      [89_000n, 90_000n, true],
+    ])
+    assert.deepStrictEqual(yield* asked(blockAt(50n, 99_000n), ({ usedBy }) => usedBy(late)), [[0n, 50n, true]])
+  })
 })
 
 describe("a block", () => {
@@ -124,7 +122,7 @@ describe("a block", () => {
 })
 
 describe("a transaction", () => {
-  effect("stands in evidence in small letters, however settlement spelled it", function* () {
+  effect("is spelled in lower case in evidence, however settlement spelled it", function* () {
     const capitals: Hex = `0x${"A".repeat(64)}`
     const { evidence } = Evidence.make(scripted({ receipts: { [capitals]: receipt(transfer) } }))
     assert.deepStrictEqual(yield* evidence({ ...look, transaction: Option.some(capitals) }), paid(word("a")))
@@ -155,7 +153,7 @@ const undecided = { ...nothing, ended: "authorization_canceled" } as const
 const over = { _tag: "Void", reason: "authorization_canceled", transaction: word("2") } as const
 
 describe("a long receipt", () => {
-  effect("is read once before its block is final, and once after that, however many looks there are", function* () {
+  effect("is read once before its block is final, and once afterwards, however many inquiries there are", function* () {
     const { look: lookAt, now } = scene(true)
     for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), undecided)
     assert.strictEqual(now.read, 1)
@@ -164,7 +162,7 @@ describe("a long receipt", () => {
     assert.strictEqual(now.read, 2)
   })
 
-  effect("is read once for all the authorizations that its transaction ended", function* () {
+  effect("is read once for all authorizations of its transaction", function* () {
     const { look: lookAt, now } = scene(true)
     const others = ["1", "2", "3"].map((digit) => ({ ...authorization, nonce: word(digit) }))
     assert.deepStrictEqual(yield* lookAt(), undecided)
@@ -172,7 +170,7 @@ describe("a long receipt", () => {
     assert.strictEqual(now.read, 1)
   })
 
-  effect("is read anew in another block", function* () {
+  effect("is read again in another block", function* () {
     const { look: lookAt, now } = scene(true)
     yield* lookAt()
     now.block = blockAt(13n)
@@ -180,7 +178,7 @@ describe("a long receipt", () => {
     assert.strictEqual(now.read, 2)
   })
 
-  it.effect("makes way for others when too much is kept of them", () =>
+  effect("is evicted when the cache is full", () =>
     Effect.sync(() => {
       const kept = LongReceipts.make()
       const many = {
@@ -202,8 +200,8 @@ describe("a long receipt", () => {
   )
 })
 
-describe("any other receipt", () => {
-  effect("is read at every look: each may be answered by another node", function* () {
+describe("a receipt of usual length", () => {
+  effect("is read at every inquiry, because another node may answer", function* () {
     const { look: lookAt, now } = scene(false)
     for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), undecided)
     assert.strictEqual(now.read, 3)

@@ -28,7 +28,7 @@ const churn = `
   }
   most`
 
-it("Node understands them, and young objects take two halves of 16 MB", () => {
+it("Node accepts the flags, which give young objects two halves of 16 MB", () => {
   const flags = told(jsonOf("package.json").scripts.serve) ?? []
   assert.isAtMost(youngest(flags), 32)
   assert.isAbove(youngest([]), 32)

@@ -8,7 +8,7 @@ const written = textOf("schema/openapi.json")
 const { schemas, securitySchemes } = document.components
 
 describe("the OpenAPI document", () => {
-  it("is fresh", () => assert.strictEqual(written, generated(), "run: npm run openapi"))
+  it("is up to date", () => assert.strictEqual(written, generated(), "run: npm run openapi"))
 
   it("names every header, status and code of a paid route", () => {
     const sold = operations.find(({ method, path }) => method === "POST" && path === "/api/witness")
@@ -32,7 +32,7 @@ describe("the OpenAPI document", () => {
     assert.strictEqual(schemas["IdempotencyKey"]?.pattern, "^[A-Za-z0-9_-]{12,128}$")
   })
 
-  it("says which bodies may be left out", () => {
+  it("marks optional bodies", () => {
     const bodies = operations.filter(({ requestBody }) => requestBody !== undefined)
     assert.sameMembers(
       bodies.filter(({ requestBody }) => requestBody?.required === false).map(({ path }) => path),
@@ -54,7 +54,7 @@ describe("the OpenAPI document", () => {
     assert.notInclude(written, "Encoded", "no name of our own machinery")
   })
 
-  it("takes money where it says so, and tokens for rooms alone", () => {
+  it("requires payment and tokens only where the server does", () => {
     for (const operation of operations) {
       const name = operation.operationId
       const isPaid = "402" in operation.responses && name !== "reconcile"
@@ -65,7 +65,7 @@ describe("the OpenAPI document", () => {
     assert.deepInclude(securitySchemes["x402"], { type: "apiKey", in: "header", name: "PAYMENT-SIGNATURE" })
   })
 
-  it("says the bounds of every number", () => {
+  it("states the bounds of every number", () => {
     const numbers = operations.flatMap(({ operationId, parameters }) =>
       parameters
         .filter(({ in: place, name }) => place === "query" && /^(?:limit|from|after)$/u.test(name))

@@ -48,7 +48,7 @@ const written = new Set(
   validate.io-integer-array validate.io-number`.split(/\s+/u),
 )
 
-describe.each(locks)("%s", (lock) => {
+describe.each(locks)("the lock %s", (lock) => {
   const packages = packagesOf(lock)
   const entries = entriesOf(lock)
   const { dependencies, devDependencies } = packages[""] ?? {}
@@ -73,7 +73,7 @@ describe.each(locks)("%s", (lock) => {
     )
   })
 
-  it("holds every optional part, so that npm ci agrees on any platform", () => {
+  it("contains every optional part, so that npm ci works on any platform", () => {
     const missing = entries.flatMap(([path, entry]) =>
       Object.keys(entry.optionalDependencies ?? {})
         .filter((name) => !isLocked(packages, path, name))
@@ -108,7 +108,7 @@ describe("a package without a hash", () => {
     assert.include(section, `but these ${ours.length}.`)
   })
 
-  it("is a tool of a check, and none where everything is checked", () => {
+  it("is a checking tool, and absent where everything is checked", () => {
     const tools: Readonly<Record<string, RegExp>> = {
       [locks[0]]: /node_modules\/@foundry-rs\/anvil-/u,
       [locks[1]]: /node_modules\/@(?:effect\/tsgo|oxfmt\/binding|oxlint\/binding)-/u,
@@ -122,7 +122,7 @@ describe("a package without a hash", () => {
 })
 
 describe("install scripts", () => {
-  it("run for Node and PostgreSQL alone, which put their programs where they are looked for", () => {
+  it("run only for Node and PostgreSQL, which install their programs by them", () => {
     const { allowScripts } = manifest
     const allowed = Object.keys(allowScripts).filter((name) => allowScripts[name] === true)
     const platforms = ["darwin-arm64", "darwin-x64", "linux-arm64", "linux-x64"]
@@ -144,7 +144,7 @@ describe("install scripts", () => {
 describe("the bill of materials", () => {
   const packages = packagesOf("package-lock.json")
 
-  it("names each package that a file came from once, with the lock's version, hash and licence", () => {
+  it("lists each package of which a file contains code once, with the lock's version, hash and licence", () => {
     const { components, dependencies, metadata } = sbom(manifest, packages, [
       "src/main.ts",
       "node_modules/viem/_esm/index.js",
@@ -167,13 +167,13 @@ describe("the bill of materials", () => {
     assert.strictEqual(metadata.component.purl, `pkg:npm/spirit-altar@${manifest.version}`)
   })
 
-  it("is not made of what the lock does not know", () => {
+  it("rejects a package outside the lock", () => {
     assert.throws(() => sbom(manifest, packages, ["node_modules/stranger/index.js"]), /no node_modules\/stranger/u)
   })
 })
 
 describe("the pins of Nix", () => {
-  it("hold one input, at one revision of the stable branch", () => {
+  it("name one input, at one revision of the stable branch", () => {
     const lock = jsonOf("flake.lock")
     assert.deepStrictEqual([lock.version, lock.root, Object.keys(lock.nodes)], [7, "root", ["nixpkgs", "root"]])
     assert.deepStrictEqual(lock.nodes.root.inputs, { nixpkgs: "nixpkgs" })
@@ -185,7 +185,7 @@ describe("the pins of Nix", () => {
     assert.deepStrictEqual(inputs, [["nixpkgs", `github:${original.owner}/${original.repo}/${original.ref}`]])
   })
 
-  it("agree on Node", () => {
+  it("match the version of Node", () => {
     const major = manifest.devDependencies.node.split(".")[0]
     assert.strictEqual(manifest.engines.node, `>=${major}`)
     for (const file of ["checks", "dependencies", "module", "package", "sandbox", "serve", "shell", "vm-test"])
@@ -201,13 +201,13 @@ describe("the version", () => {
     .map((text) => ({ number: /^\d+\.\d+\.\d+/u.exec(text)?.[0] ?? text, text }))
   const order = sections.map(({ number }) => number)
 
-  it("is the newest one of the changelog, in package.json, its lock and what runs", () => {
+  it("is the changelog's newest, in package.json, its lock and the running server", () => {
     const lock = jsonOf("package-lock.json")
     const all = [manifest.version, lock.version, lock.packages[""].version, version]
     assert.deepStrictEqual(all, [order[0], order[0], order[0], order[0]])
   })
 
-  it("rises with each section, and each says first what an operator must do", () => {
+  it("increases with each section, which first tells what an operator must do", () => {
     const rank = (number: string) => number.split(".").reduce((sum, part) => sum * 1000 + Number(part), 0)
     assert.deepStrictEqual(
       order,
@@ -218,7 +218,7 @@ describe("the version", () => {
       assert.match(text, /^[^\n]+\n\n### What an operator must do\n\n(?:- [^#]+)\n### Changes\n/u, number)
   })
 
-  it("is not the interface's, which the specification names", () => {
+  it("differs from the interface's, which the specification names", () => {
     assert.strictEqual(interfaceVersion, "0.15.0")
     assert.strictEqual(jsonOf("schema/openapi.json").info.version, interfaceVersion)
   })

@@ -101,7 +101,7 @@ describe("the payment protocol's table", () => {
   })
 
   // I4
-  it.each(cells)("lets two inquiries agree on $finding × $standing only if it doubts", (cell) => {
+  it.each(cells)("lets two inquiries agree on $finding × $standing only in doubt", (cell) => {
     const once = decide(found[cell.finding], standings[cell.standing], null, apart)
     const reason = once.is === "doubt" ? once.reason : "expired"
     const isAlive = cell.finding !== "void"
@@ -113,12 +113,12 @@ describe("the payment protocol's table", () => {
   })
 })
 
-describe("the standing of a pending attempt", () => {
+describe("the submission state of a pending attempt", () => {
   const none = Option.none()
   const rows: ReadonlyArray<
     readonly [what: string, Submission | undefined, string | null, first: SubmissionState, later: SubmissionState]
   > = [
-    ["nobody submitted it", undefined, null, { is: "waiting" }, { is: "waiting" }],
+    ["it was never submitted", undefined, null, { is: "waiting" }, { is: "waiting" }],
     ["it was refused before", undefined, "no", { is: "declined", reason: "no" }, { is: "declined", reason: "no" }],
     [
       "a transaction is named",
@@ -128,7 +128,7 @@ describe("the standing of a pending attempt", () => {
       { is: "submitted" },
     ],
     [
-      "the answer is unclear",
+      "its answer is unclear",
       { _tag: "Unclear", reason: "?", transaction: none },
       "no",
       { is: "submitted" },
@@ -149,7 +149,7 @@ describe("the standing of a pending attempt", () => {
       { is: "refused", reason: "gas" },
     ],
     [
-      "our relayer hears that it is used",
+      "our relayer reports it as used",
       { _tag: "Refused", reason: alreadyUsed, unsent: true },
       null,
       { is: "disputed" },
@@ -163,13 +163,13 @@ describe("the standing of a pending attempt", () => {
       { is: "submitted" },
     ],
   ]
-  it.each(rows)("when %s", (_, submission, declined, first, later) => {
+  it.each(rows)("is decided when %s", (_, submission, declined, first, later) => {
     assert.deepStrictEqual(submissionStateOf(submission, declined, true), first)
     assert.deepStrictEqual(submissionStateOf(submission, declined, false), later)
   })
 })
 
-describe("evidence of the chain", () => {
+describe("the chain's evidence", () => {
   const open = { _tag: "Open", unused: true, reverts: true } as const
   const paid = { _tag: "Paid", transaction: "0x1", block: { number: 1n, hash: "0x2" } } as const
   const rows: ReadonlyArray<readonly [Evidence, Found<unknown>]> = [
@@ -212,7 +212,7 @@ const codeOf = (file: string) => textOf(file).replaceAll(/^\s*\/\*[\s\S]*?\*\//g
 /** Every line such as `// I3, I5`, wherever it stands. */
 const linesOf = (file: string) => [...codeOf(file).matchAll(/^\s*\/\/ (I\d+.*)$/gmu)].map(([, tags = ""]) => tags)
 
-const tagged = /^\s*\/\/ (I\d+(?:, I\d+)*)\n\s*it(?:\.(?!skip|todo|fails|runIf)\w+)*[(]/gmu
+const tagged = /^\s*\/\/ (I\d+(?:, I\d+)*)\n\s*(?:it|live|effect)(?:\.(?!skip|todo|fails|runIf)\w+)*[(]/gmu
 const tagsOf = (file: string) => [...codeOf(file).matchAll(tagged)].map(([, tags = ""]) => tags)
 const carries = (file: string, number: string) => tagsOf(file).some((tags) => tags.split(", ").includes(number))
 
@@ -244,7 +244,7 @@ describe("the page of the payment protocol", () => {
     tests: codes(tested),
   }))
 
-  it.each(invariants)("$number names files that enforce it and tests that carry it", (invariant) => {
+  it.each(invariants)("names for $number files that enforce it and tests that carry it", (invariant) => {
     assert.isNotEmpty(invariant.files)
     assert.isNotEmpty(invariant.tests)
     assert.deepStrictEqual(

@@ -18,8 +18,8 @@ const expectation: Expectation = {
   payTo,
 }
 
-describe("what is signed", () => {
-  it("is exactly what was listed: a smaller amount is refused like a larger one", () => {
+describe("the signed authorization", () => {
+  it("matches the listed price exactly: a smaller amount is rejected like a larger one", () => {
     assert.isUndefined(mismatchOf(challenge, expectation))
     assert.isUndefined(mismatchOf(asking({ payTo: payTo.toLowerCase() }), expectation))
     const wrong = [
@@ -36,13 +36,13 @@ describe("what is signed", () => {
     for (const [kind, lie] of wrong) assert.strictEqual(mismatchOf(lie, expectation)?.kind, kind)
   })
 
-  it("needs an address to pay to, where none is known before", () => {
+  it("needs a payee address where none is known before", () => {
     const { payTo: _, ...anybody } = expectation
     assert.isUndefined(mismatchOf(challenge, anybody))
     assert.strictEqual(mismatchOf(asking({ payTo: "somebody" }), anybody)?.kind, "payee")
   })
 
-  it("is read from the header in one form and no other", () => {
+  it("is based on one form of the header alone", () => {
     assert.deepStrictEqual(readChallenge(toBase64(JSON.stringify(challenge))), challenge)
     const { extra } = challenge.accepts[0]
     const more = { ...challenge, accepts: [{ ...challenge.accepts[0], extra: { ...extra, permit2: "yes" }, tip: "1" }] }
@@ -61,7 +61,7 @@ describe("what is signed", () => {
     for (const header of [null, "", "not base64!"]) assert.isUndefined(readChallenge(header))
   })
 
-  it("carries the amount of the offer, its resource and a nonce of its own", () => {
+  it("contains the amount of the offer, its resource and a fresh nonce", () => {
     const [one, other] = [typedDataOf(challenge, payTo, 0), typedDataOf(challenge, payTo, 0)]
     assert.strictEqual(one.message.value, 10_000n)
     assert.strictEqual(one.domain.chainId, 84_532)
@@ -88,7 +88,7 @@ describe("a paid request", () => {
     return asked
   }
 
-  it("follows no redirect, neither with a payment nor when it asks how it ended", async () => {
+  it("follows no redirect, neither with a payment nor during reconciliation", async () => {
     const paid = { url, key: "a-key-of-a-test", body: "" }
     const asked = [
       ...(await initOf((exchange) => send(exchange, paid, "payment"))),
@@ -101,11 +101,11 @@ describe("a paid request", () => {
   })
 })
 
-describe("what an answer means", () => {
+describe("an answer to a paid request", () => {
   const sent = { by: "send", isSigned: true } as const
   const unsigned = { by: "send", isSigned: false } as const
 
-  it("is settled, pending for as long as the altar says, or a price", () => {
+  it("means settled, pending for a stated time, or a price", () => {
     assert.strictEqual(nextStep(heard(201, { ok: true, record: {}, receipt: {} }), sent).step, "settle")
     for (const half of [{ record: {} }, { receipt: {} }, { record: "a stone", receipt: null }])
       assert.strictEqual(nextStep(heard(201, { ok: true, ...half }), sent).step, "retry")
@@ -123,11 +123,11 @@ describe("what an answer means", () => {
     })
   })
 
-  it("never asks for a second signature", () => {
+  it("never leads to a second signature", () => {
     assert.strictEqual(nextStep(refusal(402, "payment_required", { challenge }), sent).step, "refuse")
   })
 
-  it("is nothing where somebody else than the altar answers", () => {
+  it("means nothing from a server other than the altar", () => {
     for (const [status, body] of [
       [200, {}],
       [403, {}],
@@ -139,7 +139,7 @@ describe("what an answer means", () => {
     assert.deepInclude(heard(502, { message: "Bad gateway" }), { tag: "silent", status: 502 })
   })
 
-  it("does not end a signed purchase for a fault or a full house", () => {
+  it("does not end a signed purchase with a fault or a full altar", () => {
     for (const [status, code] of [
       [409, "reconcile_required"],
       [429, "rate_limited"],
@@ -152,7 +152,7 @@ describe("what an answer means", () => {
     assert.strictEqual(nextStep(refusal(409, "idempotency_conflict"), sent).step, "refuse")
   })
 
-  it("hands in again what the altar never got", () => {
+  it("leads to a resubmission of a payment that the altar never received", () => {
     assert.strictEqual(nextStep(refusal(404, "attempt_not_found"), { by: "reconcile", isSigned: true }).step, "send")
     assert.strictEqual(nextStep(refusal(404, "spirit_not_found"), sent).step, "refuse")
   })
@@ -177,14 +177,14 @@ describe("the loop of a purchase", () => {
     return made
   }
 
-  it("is ended by a reconcile on a page, and by the request itself alone in a program", () => {
+  it("ends by a reconciliation on a page, and by the request itself alone in a program", () => {
     assert.strictEqual(moveAfter(reconciling, watched, settled).step, "settle")
     assert.deepInclude(moveAfter(reconciling, unattended, settled), { step: "ask", next: begun, seconds: 0 })
     assert.strictEqual(moveAfter(begun, unattended, settled).step, "settle")
     assert.strictEqual(moveAfter(begun, watched, settled).step, "settle")
   })
 
-  it("waits as long as the altar asks for, and ten seconds at most while a reader looks on", () => {
+  it("waits as long as the altar says, and ten seconds at most while a visitor watches", () => {
     assert.deepInclude(moveAfter(begun, unattended, pending), { step: "ask", seconds: 30, because: undefined })
     assert.deepInclude(moveAfter(begun, watched, pending), { step: "ask", seconds: 0 })
     assert.deepInclude(moveAfter(reconciling, watched, pending), { step: "ask", seconds: 10 })
@@ -192,13 +192,13 @@ describe("the loop of a purchase", () => {
     assert.deepInclude(moveAfter({ ...begun, tries: 4 }, unattended, silence), { step: "ask", seconds: 5 })
   })
 
-  it("leaves a full house to whoever looks on, and waits for it in a program", () => {
+  it("reports a full altar to a watching visitor, and waits for it in a program", () => {
     assert.deepInclude(moveAfter(begun, watched, full), { step: "give-up", isBusy: true })
     assert.deepInclude(moveAfter(reconciling, watched, full), { step: "ask", seconds: 7 })
     assert.deepInclude(moveAfter(begun, unattended, full), { step: "ask", seconds: 7, because: "No." })
   })
 
-  it("is given up after eleven silences by a program, after forty questions by a page", () => {
+  it("gives up after eleven requests without an answer in a program, and after forty on a page", () => {
     assert.strictEqual(movesUntilEnd(unattended, silence, 100), 11)
     assert.strictEqual(movesUntilEnd(unattended, pending, 100), 100)
     assert.strictEqual(movesUntilEnd(watched, silence, 100), 40)

@@ -1,13 +1,14 @@
 /** A server starts with authorizations that hold, and with no others. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { type Statement, statementData, statementPurpose } from "../../schema/payments/KeyStatement.ts"
 import { generate, plainFrom } from "../../src/log/Signer.ts"
 import { withAuthorizations } from "../../src/server/ReceiptAuthorizations.ts"
+import { effect } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const current = Result.getOrThrow(Result.flatMap(generate("receipts-1"), plainFrom))
 const wallet = privateKeyToAccount(generatePrivateKey())
@@ -36,10 +37,7 @@ const signedBy = Effect.fnUntraced(function* (change: Partial<Statement>, by = w
 
 const started = (text: string) =>
   Effect.gen(function* () {
-    const folder = yield* Effect.acquireRelease(
-      Effect.promise(() => mkdtemp(join(tmpdir(), "authority-"))),
-      (path) => Effect.promise(() => rm(path, { recursive: true })),
-    )
+    const folder = newFolder()
     const authorizationsFile = join(folder, "authorizations.json")
     yield* Effect.promise(() => writeFile(authorizationsFile, text))
     const receipts = { current, retired: [], authorizationsFile }
@@ -47,18 +45,16 @@ const started = (text: string) =>
   }).pipe(Effect.scoped)
 
 describe("a file of authorizations", () => {
-  it.effect("is read when each statement is signed by its account", () =>
-    Effect.gen(function* () {
-      const read = yield* started(JSON.stringify([yield* signedBy({})]))
-      assert.deepStrictEqual(
-        read?.authorizations?.map((one) => one.stone),
-        [stone],
-      )
-    }),
-  )
+  effect("is accepted when each statement is signed by its account", function* () {
+    const read = yield* started(JSON.stringify([yield* signedBy({})]))
+    assert.deepStrictEqual(
+      read?.authorizations?.map((one) => one.stone),
+      [stone],
+    )
+  })
 
   const other = privateKeyToAccount(generatePrivateKey())
-  it.effect.each<readonly [what: string, text: Effect.Effect<unknown>, says: RegExp]>([
+  effect.each<readonly [what: string, text: Effect.Effect<unknown>, says: RegExp]>([
     ["a statement for another host", signedBy({ did: "did:web:other.example" }), /other\.example.*PUBLIC_URL/u],
     ["an unknown key", signedBy({ kid: `${did}#receipts-9` }), /receipts-9 is neither in RECEIPT_KEY/u],
     ["another key under the name", signedBy({ jwk: { ...good.jwk, x: "A".repeat(43) } }), /neither in RECEIPT_KEY/u],
@@ -66,11 +62,9 @@ describe("a file of authorizations", () => {
     ["a contract's signature", Effect.map(signedBy({}), (one) => ({ ...one, type: "contract" })), /contract/u],
     ["no stone", Effect.map(signedBy({}), ({ stone: _, ...one }) => one), /JSON list/u],
     ["a member too many", Effect.map(signedBy({}), (one) => ({ ...one, more: 1 })), /JSON list/u],
-  ])("refuses %s", ([, made, says]) =>
-    Effect.gen(function* () {
-      const { message } = yield* Effect.flip(started(JSON.stringify([yield* made])))
-      assert.match(message, /^RECEIPT_AUTHORIZATIONS is wrong: /u)
-      assert.match(message, says)
-    }),
-  )
+  ])("is rejected with %s", function* ([, made, says]) {
+    const { message } = yield* Effect.flip(started(JSON.stringify([yield* made])))
+    assert.match(message, /^RECEIPT_AUTHORIZATIONS is wrong: /u)
+    assert.match(message, says)
+  })
 })

@@ -109,7 +109,7 @@ const broken = async (what: string, file: object | string, check: string, by: Re
 }
 
 describe("a receipt file", () => {
-  it("holds in all that it can show offline, and says what it cannot", async () => {
+  it("verifies completely offline, and says what it does not cover", async () => {
     const { file } = await made()
     const { ok, states } = await stateOf(file)
     assert.isTrue(ok)
@@ -136,7 +136,7 @@ describe("a receipt file", () => {
     await broken("another account", file, "signature", { ...by, payTo: `0x${"11".repeat(20)}` })
   })
 
-  it("shows less where it holds less, and is not broken by it", async () => {
+  it("proves less with fewer parts, and is still valid", async () => {
     const { file } = await made()
     const { authorization: _, log: __, ...less } = file
     const { ok, states } = await stateOf({ ...less, record: null, reveal: null }, { key })
@@ -144,7 +144,7 @@ describe("a receipt file", () => {
     assert.deepInclude(states, { signature: "holds", record: "open", stone: "open", words: "open", key: "open" })
   })
 
-  it("is refused when anything in it is forged", async () => {
+  it("is rejected after any forgery", async () => {
     const { claims, file } = await made()
     assert.isTrue((await stateOf(file)).ok)
     const signed = (change: object, by = signer, typ: Type = "x402-receipt+jws", url = host) => ({
@@ -197,7 +197,7 @@ describe("a receipt file", () => {
     })
   })
 
-  it("has an authorization that the paid account signed for this key, before this act", async () => {
+  it("contains an authorization that the paid account signed for this key, before this act", async () => {
     const { claims, file, first, signed } = await made()
     const { authorization } = file
     const by = async (change: object, account = wallet) => {

@@ -6,7 +6,7 @@ import { chainHash, seal } from "../../src/altar/Hashes.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { retryAfterSeconds } from "../../src/payments/protocol/Decision.ts"
 
-describe("commitment", () => {
+describe("a commitment", () => {
   it("is SHA-256 over salt, NUL and normalized words", () => {
     // printf 'sixteen-chars-ok\0hello' | sha256sum
     assert.strictEqual(
@@ -14,12 +14,12 @@ describe("commitment", () => {
       "91de83b1a54270846ea2487a374c42d37984a976ec150a81b365dd028173c0cf",
     )
   })
-  it("does not change with line ends, outer white space or composition", () => {
+  it("ignores line ends, outer white space and composition", () => {
     const base = seal("sixteen-chars-ok", "é\nb")
     for (const words of ["e\u0301\r\nb", "é\rb", " \u3000é\nb\t\n", "\u00a0é\nb\u2028"])
       assert.strictEqual(seal("sixteen-chars-ok", words), base)
   })
-  it("changes with everything else", () => {
+  it("changes with every other difference", () => {
     const all = ["a b", "a  b", "A b", "a\tb", "a\u200bb", "ａ b"].map((words) => seal("sixteen-chars-ok", words))
     assert.strictEqual(new Set(all).size, all.length)
   })
@@ -29,7 +29,7 @@ describe("commitment", () => {
   })
 })
 
-describe("chain hash", () => {
+describe("a chain hash", () => {
   it("is SHA-256 over the five parts with NUL between them", () => {
     const link = {
       previousHash: "0".repeat(64),
@@ -43,7 +43,7 @@ describe("chain hash", () => {
   })
 })
 
-describe("deterministic choices", () => {
+describe("by the published recipes,", () => {
   it("the spirit of a commitment is its value modulo 24", () => {
     assert.strictEqual(spiritOf("0".repeat(64)), "moss-hare")
     assert.strictEqual(spiritOf(`${"0".repeat(62)}17`), "brass-cicada")
@@ -55,7 +55,7 @@ describe("deterministic choices", () => {
       '{"a":{"c":"€\\n","d":100},"b":[3,"x",null]}',
     )
   })
-  it("a client asks again about an open payment after 2, 4, 8 … 60 seconds", () => {
+  it("a client asks again about a pending payment after 2, 4, 8 … 60 seconds", () => {
     assert.deepStrictEqual([0, 1, 2, 5, 50].map(retryAfterSeconds), [2, 4, 8, 60, 60])
   })
 })

@@ -85,7 +85,7 @@ const purchase = (name: string) => {
 const differing = async ({ bought, settlement }: { readonly bought: Bought; readonly settlement: Settlement }) =>
   (await differencesOf(bought, settlement)).map(({ field }) => field)
 
-describe("an answer", () => {
+describe("a recorded answer", () => {
   it.each([...catalog.keys()])("to %s differs by each member that is changed or missing", async (name) => {
     const honest = purchase(name)
     assert.deepStrictEqual(await differing(honest), [])
@@ -98,7 +98,7 @@ describe("an answer", () => {
     }
   })
 
-  it.each([...catalog.keys()])("to %s says nothing that was not asked for", async (name) => {
+  it.each([...catalog.keys()])("to %s contains nothing beyond the request", async (name) => {
     const honest = purchase(name)
     const act = catalog.get(name) ?? assert.fail(name)
     const { payload, query } = act.fields()
@@ -113,14 +113,14 @@ describe("an answer", () => {
     }
   })
 
-  it("that names a nonce must name the signed one", async () => {
+  it("with a nonce must contain the signed one", async () => {
     const { bought, nonce, receipt, record } = purchase("takeIn")
     const naming = (named: string) => differing({ bought, settlement: answering(record, { ...receipt, nonce: named }) })
     assert.deepStrictEqual(await naming(nonce), [])
     assert.deepStrictEqual(await naming(`0x${"0".repeat(64)}`), ["nonce"])
   })
 
-  it("to an act of another contract is compared by the members that both have", async () => {
+  it("to an act of another contract is compared by common members", async () => {
     const url = `${altar}/api/bells/3`
     const { payment } = signedFor(url, "10000")
     const bought = { url, body: JSON.stringify({ tune: "Morning", isLoud: true }), payment }
@@ -144,7 +144,7 @@ const records: Readonly<Record<string, { readonly fields: object }>> = {
   setWitnessStone: WitnessStone,
 }
 
-describe("the table of what acts record", () => {
+describe("the table of recorded acts", () => {
   it.each([...catalog.keys()])("has one line for %s, with every member that request and record share", (name) => {
     const lines = recorded.filter(({ path }) => path.test(new URL(all[name]?.[0] ?? "", altar).pathname))
     assert.strictEqual(lines.length, 1)

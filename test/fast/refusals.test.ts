@@ -14,7 +14,7 @@ import * as Requests from "../../src/altar/Requests.ts"
 import { UrlCache } from "../../src/http/UrlCache.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const api = HttpApi.make("spirit-altar").add(ActsGroup, CandlesGroup)
 
@@ -122,7 +122,7 @@ describe("a request with", () => {
 })
 
 describe("a refusal", () => {
-  effect("never repeats what was sent as sealed words", function* () {
+  effect("never repeats words from the request", function* () {
     const secret = "the words nobody may see".repeat(300)
     const answers = [json({ salt, words: secret }), json({ salt: secret, words: 1 }), body(`{"words":"${secret}`)]
     for (const init of answers) {

@@ -48,7 +48,7 @@ const wait = (seconds: number) => ({ _tag: "Wait" as const, seconds })
 const rest = { _tag: "Rest" as const }
 const carryOn = { _tag: "Carry on" as const }
 
-describe("polling", () => {
+describe("polling a room", () => {
   it("asks at once, then every three seconds from the last sequence seen", () => {
     assert.deepStrictEqual(orders([answered(7, 5, 6, 7), due, answered(7), due, answered(9, 8, 9), due]), [
       ask(0),
@@ -61,7 +61,7 @@ describe("polling", () => {
     ])
   })
 
-  it("rests while hidden and asks at once when it is seen again", () => {
+  it("rests while hidden and asks at once when it is visible again", () => {
     assert.deepStrictEqual(orders([answered(1, 1), seen(false), seen(false), seen(true)]), [
       ask(0),
       wait(3),
@@ -74,7 +74,7 @@ describe("polling", () => {
     assert.deepStrictEqual(orders([seen(true)], begin(false)), [rest, ask(0)])
   })
 
-  it("doubles its patience without an answer, up to half a minute, and goes on where it was", () => {
+  it("doubles its delay without an answer, up to half a minute, and continues at its place", () => {
     const failing = Array.from({ length: 6 }, () => [refused("OFFLINE"), due]).flat()
     assert.deepStrictEqual(
       orders([answered(3, 3), due, ...failing]).filter(({ _tag }) => _tag === "Wait"),
@@ -89,7 +89,7 @@ describe("polling", () => {
     ])
   })
 
-  it("waits as long as the server says, hidden or not, whoever is impatient", () => {
+  it("waits as long as the server says, hidden or not, whatever the visitor does", () => {
     assert.deepStrictEqual(orders([refused("RATE_LIMITED", 17), wanted, seen(false), seen(true), wanted, due]), [
       ask(0),
       wait(17),
@@ -106,11 +106,11 @@ describe("polling", () => {
     ])
   })
 
-  it("never takes no time for a wait", () => {
+  it("never treats a wait as zero", () => {
     assert.deepStrictEqual(orders([refused("RATE_LIMITED")]), [ask(0), wait(1)])
   })
 
-  it("asks once more when something was sent while an answer was on its way", () => {
+  it("asks again when a message was sent while an answer was in flight", () => {
     assert.deepStrictEqual(orders([wanted, wanted, answered(1, 1), answered(2, 2)]), [
       ask(0),
       carryOn,
@@ -133,7 +133,7 @@ describe("polling", () => {
     }
   })
 
-  it("goes on after a refusal that says nothing of the room, as from a server that restarts", () => {
+  it("continues after a refusal that does not concern the room, as from a restarting server", () => {
     for (const code of ["INTERNAL", "UNAVAILABLE", "FORBIDDEN"] as const) {
       assert.deepStrictEqual(orders([answered(3, 3), due, refused(code), due, answered(4, 4)]).slice(2), [
         ask(3),
@@ -144,7 +144,7 @@ describe("polling", () => {
     }
   })
 
-  it("feels nothing of history, and of much news the newest alone", () => {
+  it("vibrates for no history, and for the newest of many new messages alone", () => {
     const first = begin(true).poll
     assert.strictEqual(felt(first, signals(3, 1, 2, 3)), undefined)
     const joined = step(first, answered(3, 1, 2, 3)).poll
@@ -164,7 +164,7 @@ describe("an invite", () => {
   const room = "5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d"
   const token = "q1w2E3r4T5y6U7i8O9p0-A1s2D3f4G5h6J7k8L9z0_x"
 
-  it("is what its fragment says, whole or broken", () => {
+  it("is its fragment, complete or damaged", () => {
     assert.deepStrictEqual(readInvite(fragmentOf({ room, token })), { room, token })
     for (const none of ["", "#", "#main"]) assert.strictEqual(readInvite(none), "none")
     for (const broken of [
@@ -188,8 +188,8 @@ describe("an invite", () => {
   })
 })
 
-describe("a wait", () => {
-  it("is said in the largest unit of which there are nearly two", () => {
+describe("a waiting time", () => {
+  it("is spelled in the largest unit with nearly two of it", () => {
     const words = [0, 1, 59, 89, 90, 3599, 5400, 86_400, 604_799]
     assert.deepStrictEqual(words.map(inTime), [
       "1 second",
@@ -205,11 +205,11 @@ describe("a wait", () => {
   })
 })
 
-describe("the patterns", () => {
+describe("the vibration patterns", () => {
   const modes: ReadonlyArray<Mode> = ["calm", "spark", "ping", "celebrate"]
   const pairs = modes.flatMap((one) => modes.map((other) => [one, other] as const))
 
-  it.each(pairs)("%s then %s flash at most twice in any second", (one, other) => {
+  it.each(pairs)("of %s and %s flash at most twice in any second", (one, other) => {
     const starts = [
       ...patterns[one].beats.map(({ at }) => at),
       ...patterns[other].beats.map(({ at }) => at + patterns[one].length),

@@ -6,7 +6,7 @@ import { HttpClient } from "effect/http"
 import * as JsonClient from "../../src/http/JsonClient.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { filesIn, textOf } from "../lab/Sources.ts"
-import { live } from "../lab/Effects.ts"
+import { live } from "../lab/Suites.ts"
 
 /** What opens a connection; in a page the policy of its content holds whom it may ask. */
 const opens =
@@ -38,11 +38,11 @@ const codeOf = (file: string) =>
     .replaceAll(/^.*\bawait fetch\("\$\{publicUrl\}.*$/gmu, "")
 
 describe("a connection to another machine", () => {
-  it("is opened where it is listed, and nowhere else", () => {
+  it("is opened by the listed files alone", () => {
     assert.deepStrictEqual(sources.filter((file) => opens.test(codeOf(file))).sort(), Object.keys(mayAsk).sort())
   })
 
-  it("is told to follow no redirect, wherever its kind would", () => {
+  it("is opened without following redirects, where its kind would", () => {
     // Each call of these, up to its end; undici's own requests follow none.
     const calls = sources
       .filter((file) => !file.startsWith("src/sandbox/"))
@@ -56,7 +56,7 @@ describe("a connection to another machine", () => {
     assert.isAbove(calls.length, 4)
   })
 
-  live("follows none: the answer that names another address is the answer", function* () {
+  live("follows no redirect: the redirecting answer is the answer", function* () {
     const asked: Array<string> = []
     const url = yield* serve(async (path) => {
       asked.push(path)

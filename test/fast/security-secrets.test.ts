@@ -71,7 +71,7 @@ const isSecret = (shape: string, text: string) =>
 const files = tracked().filter((file) => !/\.(?:png|ttf|woff2|ico|jpg)$/u.test(file) && existsSync(join(root, file)))
 
 describe("the repository", () => {
-  it("holds no secret", () => {
+  it("contains no secret", () => {
     const found = files.flatMap((file) => {
       const text = textOf(file)
       return Object.entries(shapes).flatMap(([shape, pattern]) =>
@@ -84,7 +84,7 @@ describe("the repository", () => {
     assert.isAbove(files.length, 500)
   })
 
-  it("would be seen to hold one", () => {
+  it("would be flagged if it contained one", () => {
     const hex = digest("legal").repeat(6).slice(0, 64)
     const secrets = [
       `0x${hex}`,

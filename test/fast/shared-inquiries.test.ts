@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import type { Attempt } from "../../src/payments/ledger/Attempt.ts"
 import { retryAfterSeconds } from "../../src/payments/protocol/Decision.ts"
 import * as SharedInquiries from "../../src/payments/SharedInquiries.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const row = (checks: number): Attempt => ({
   id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
@@ -56,8 +56,8 @@ const scene = Effect.fnUntraced(function* (...ends: ReadonlyArray<Effect.Effect<
   return { ask, begun }
 })
 
-describe("a look that clients ask for", () => {
-  effect("is one for all who ask while it lasts, and another attempt has its own", function* () {
+describe("an inquiry for clients", () => {
+  effect("is shared by all callers while it lasts, and separate for another attempt", function* () {
     const { ask, begun } = yield* scene()
     const askers = yield* Effect.forEach([1, 2, 3], (checks) => Effect.forkChild(ask(row(checks))))
     const other = yield* Effect.forkChild(ask({ ...row(9), id: "another" }))
@@ -72,7 +72,7 @@ describe("a look that clients ask for", () => {
   })
 
   effect(
-    "rests for two seconds, in which the stored state is the answer, and no client is told to wait less",
+    "pauses for two seconds, in which the stored state is the answer, and asks no client to wait less",
     function* () {
       assert.isAtLeast(retryAfterSeconds(0) * 1000, Duration.toMillis(SharedInquiries.inquiryInterval))
       const { ask, begun } = yield* scene()
@@ -94,14 +94,14 @@ describe("a look that clients ask for", () => {
     },
   )
 
-  effect("tells everybody how it ended, also whoever has read the row before", function* () {
+  effect("tells its outcome to every caller, even one that has read the row before", function* () {
     const { ask } = yield* scene(Effect.succeed(settled))
     const askers = yield* Effect.forEach([1, 2], (checks) => Effect.forkChild(ask(row(checks))))
     yield* TestClock.adjust("1 second")
     for (const asker of askers) assert.strictEqual((yield* Fiber.join(asker)).state, "settled")
   })
 
-  effect("goes on for the others when the one who began it leaves", function* () {
+  effect("continues for the others when its first caller leaves", function* () {
     const { ask, begun } = yield* scene(Effect.succeed(settled))
     const first = yield* Effect.forkChild(ask(row(0)))
     yield* TestClock.adjust("500 millis")
@@ -112,7 +112,7 @@ describe("a look that clients ask for", () => {
     assert.deepStrictEqual(begun, [0])
   })
 
-  effect("that broke is told to those who waited, and the next who asks has a new one at once", function* () {
+  effect("fails its waiting callers, and the next caller starts a new one at once", function* () {
     const { ask, begun } = yield* scene(Effect.die("the database is away"))
     const askers = yield* Effect.forEach([0, 0], (checks) => Effect.forkChild(Effect.exit(ask(row(checks)))))
     yield* TestClock.adjust("1 second")

@@ -84,7 +84,7 @@ const acts = (words: string, name: string): ReadonlyArray<SettledAct> => [
 const artwork = new Html(`<circle cx="128" cy="128" r="90" fill="#8c6843"/>`)
 
 describe("the picture of an act", () => {
-  it("is the same whatever its visitor wrote, so nothing in it has to be hidden", () => {
+  it("is independent of a visitor's words, so nothing in it has to be hidden", () => {
     const drawn = (words: string, name: string) =>
       acts(words, name).map((act) => picture(cardOf(act, start + day), artwork) + altOf(act))
     assert.deepStrictEqual(drawn("Buy <b>now</b>", "Mallory"), drawn("", "Wren"))
@@ -92,7 +92,7 @@ describe("the picture of an act", () => {
       assert.notMatch(text, /Mallory|Buy|now/u, String(index))
   })
 
-  it("shows a candle as tall as what is left of it, and says until when", () => {
+  it("shows a candle by its remaining height, and says until when it burns", () => {
     const tall = (now: number) =>
       Number(/class="wax"[^/]*? height="([\d.]+)"/u.exec(cardOf(candle("", "Wren"), now).candle?.text ?? "")?.[1])
     const at = [0, 1, 3, 5, 6.9].map((days) => start + days * day)
@@ -140,8 +140,8 @@ describe("the picture of an act", () => {
   })
 })
 
-describe("what a page says by machine", () => {
-  it("never ends its element, whatever a visitor is called", () => {
+describe("the metadata of a page", () => {
+  it("never closes its element, whatever a visitor's name contains", () => {
     const hostile = `</script><script>alert(1)</script><!-- & \u2028`
     const text = jsonLd([{ "@type": "Action", name: hostile }])
     assert.notMatch(text, /[<>&\u2028]/u)
@@ -155,7 +155,7 @@ const fieldsOf = (schema: Schema.Top | undefined) =>
 const wordsIn = (schema: Schema.Top | undefined) =>
   fieldsOf(schema).flatMap(([name, field]) => (Schema.is(field)("Two words") ? [name] : []))
 
-describe("the telling of an act", () => {
+describe("the text of an act", () => {
   it("has a label for every member of its record, or does not compile", () => {
     const rest = { sentence: () => "", card: () => ({ title: "" }), hideable: { table: "keepers", texts: {} } }
     // @ts-expect-error the members of a keeper are missing

@@ -1,6 +1,5 @@
 /** Our reading of a signature is viem's, and a thread that checks many gives each its own verdict. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
@@ -17,7 +16,8 @@ import * as KeyChecks from "../../src/payments/x402/verification/KeyChecks.ts"
 import { signings } from "../../src/payments/x402/verification/Signing.ts"
 import { digestOf, makeIsSigned, makeRecover, signingLength } from "../../src/payments/x402/verification/SigningKey.ts"
 import * as Thread from "../../src/platform/Thread.ts"
-import { effect, live } from "../lab/Effects.ts"
+import { effect, live } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const domain = { ...usdc[baseSepolia], network: baseSepolia } as const
@@ -77,7 +77,7 @@ const forms = (signature: Hex): ReadonlyArray<Hex> => {
 }
 
 describe("the key behind a signature", () => {
-  it("is asked about the digest that viem makes, for every number that fits its type", () => {
+  it("is recovered from viem's digest, for every number that fits its type", () => {
     const most = 2n ** 256n - 1n
     const some = Array.from({ length: 20 }, () => authorizationOf())
     for (const one of [...some, authorizationOf({ value: most, validAfter: most, validBefore: most })]) {
@@ -97,7 +97,7 @@ describe("the key behind a signature", () => {
     assert.notDeepEqual(signingOf(one, domain), signingOf({ ...one, asset: newHex(20) }, domain))
   })
 
-  effect("is the one that viem recovers, or none where viem finds none", function* () {
+  effect("equals viem's result, also where viem finds none", function* () {
     const recover = yield* Effect.promise(makeRecover)
     for (let round = 0; round < 8; round++) {
       const signer = privateKeyToAccount(newHex(32))
@@ -116,7 +116,7 @@ describe("the key behind a signature", () => {
     }
   })
 
-  effect("is judged: the payer's own, and nobody else's", function* () {
+  effect("must be the payer's own", function* () {
     const isSigned = yield* Effect.promise(makeIsSigned)
     const signer = privateKeyToAccount(newHex(32))
     const own = authorizationOf({ from: inLowerCase(signer.address) })
@@ -160,15 +160,12 @@ const answering = (verdict: number) =>
     `parentPort.on("message", (all) => parentPort.postMessage(new Uint8Array(all.length / ${signingLength}).fill(${verdict})))`,
   )
 
-const folder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "key-checks-"))),
-  (folder) => Effect.sync(() => rmSync(folder, { recursive: true })),
-)
+const folder = Effect.sync(newFolder)
 
 const real = new URL("../../src/payments/x402/verification/SigningKeyWorker.ts", import.meta.url)
 
 describe("checks of keys", () => {
-  live("gives each of many its own verdict, by the thread's own program", function* () {
+  live("get a verdict each, by the thread's own program", function* () {
     const ask = yield* Thread.make<Uint8Array, Uint8Array>(real)
     const made = yield* Effect.forEach(own, newSigning)
     assert.deepStrictEqual([...(yield* ask(Buffer.concat(made)))], own.map(Number))
@@ -177,20 +174,20 @@ describe("checks of keys", () => {
   })
 
   // By a clock that stands, so that no thread is too slow to be asked.
-  effect("leaves what waits together to the thread, and starts none for one alone", function* () {
+  effect("run together on the thread, and a single one starts none", function* () {
     // It affirms what is not so, which shows who was asked.
     const isSigned = yield* KeyChecks.make(answering(1))
     assert.deepStrictEqual(yield* askAll(isSigned, [false]), [false])
     assert.deepStrictEqual(yield* askAll(isSigned, [false, false, false]), [true, true, true])
   })
 
-  live("turns nobody away because the thread says so, or says too little", function* () {
+  live("reject no payment because the thread says so or says too little", function* () {
     assert.deepStrictEqual(yield* askAll(yield* KeyChecks.make(answering(0))), own)
     const silent = program(`parentPort.on("message", () => parentPort.postMessage(new Uint8Array(0)))`)
     assert.deepStrictEqual(yield* askAll(yield* KeyChecks.make(silent)), own)
   })
 
-  effect("goes on here when the thread ends, and tries another a minute later", function* () {
+  effect("continue here when the thread ends, which is started again a minute later", function* () {
     const starts = join(yield* folder, "starts")
     const mortal = program(
       `import { appendFileSync } from "node:fs"; appendFileSync(${JSON.stringify(starts)}, "x"); parentPort.once("message", () => process.exit(1))`,
@@ -204,7 +201,7 @@ describe("checks of keys", () => {
     assert.strictEqual(readFileSync(starts, "utf8"), "xx")
   })
 
-  live("needs no thread to be right", function* () {
+  live("are right without a thread", function* () {
     // The second is refused by the constructor itself.
     for (const nowhere of ["file:///nowhere/to/be/found.js", "http://localhost/signing-keys.js"]) {
       const isSigned = yield* KeyChecks.make(new URL(nowhere))
@@ -212,7 +209,7 @@ describe("checks of keys", () => {
     }
   })
 
-  effect("waits two seconds for a thread that hangs", function* () {
+  effect("wait two seconds for a thread that hangs", function* () {
     const asked = join(yield* folder, "asked")
     const hanging = program(
       `import { writeFileSync } from "node:fs"; parentPort.on("message", () => { writeFileSync(${JSON.stringify(asked)}, "x"); for (;;); })`,
@@ -227,7 +224,7 @@ describe("checks of keys", () => {
     assert.deepStrictEqual(yield* Fiber.join(verdicts), own)
   })
 
-  live("lets others have their turn between those that it checks here", function* () {
+  live("yield to other work between those that run here", function* () {
     const isSigned = yield* KeyChecks.make(new URL("file:///nowhere/to/be/found.js"))
     const one = yield* newSigning(true)
     const many = Effect.forEach(Array.from({ length: 256 }), () => isSigned(one), {

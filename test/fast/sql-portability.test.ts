@@ -43,27 +43,27 @@ const right = [
 
 const sources = filesIn(["src", "migrations"])
 
-describe("what engines lack", () => {
-  it.each(wrong)("%s", (statement, what) => {
+describe("the check for SQL that other engines lack", () => {
+  it.each(wrong)("finds it in: %s", (statement, what) => {
     assert.include(violationsOf(statement), what)
   })
 
-  it.each(right)("is not in: %s", (statement) => {
+  it.each(right)("accepts: %s", (statement) => {
     assert.deepStrictEqual(violationsOf(statement), [])
   })
 
-  it("is found in a statement with holes, too", () => {
+  it("finds it in a statement with holes, too", () => {
     const inSources = wrong.filter(([, what]) => !/set for|cursor|two phases|changed twice/u.test(what))
     const missed = inSources.filter(([statement, what]) => !wordsIn(`sql\`${statement}\``).includes(what))
     assert.deepStrictEqual(missed, [])
   })
 
-  it("is in no source", () => {
+  it("finds nothing in the sources", () => {
     const found = sources.flatMap((file) => wordsIn(textOf(file)).map((what) => `${file}: ${what}`))
     assert.deepStrictEqual(found, [])
   })
 
-  it("is in no migration, read by PostgreSQL's own parser", () => {
+  it("finds nothing in the migrations, read by PostgreSQL's own parser", () => {
     const statements = sources
       .filter((file) => file.startsWith("migrations/"))
       .flatMap((file) =>

@@ -8,7 +8,7 @@ import { TestClock } from "effect/testing"
 import { readAttempt } from "../../src/payments/ledger/Attempt.ts"
 import { readable, rowsOf, Whole } from "../../src/platform/Rows.ts"
 import { inBatches, retryConflicts, transaction } from "../../src/platform/Sql.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const serialization = new SqlError.SqlError({ reason: new SqlError.SerializationError({ cause: "40001" }) })
 const deadlock = new SqlError.SqlError({ reason: new SqlError.DeadlockError({ cause: "40P01" }) })
@@ -80,15 +80,15 @@ describe("a transaction", () => {
     )
   })
 
-  effect("that meets anything else is rolled back once and fails with it", function* () {
+  effect("that meets any other error is rolled back once and fails with it", function* () {
     const { heard, sql } = yield* listening({ first: [unique] })
     assert.deepStrictEqual(yield* Effect.flip(transactionOf(sql)(sql`first`)), unique)
     assert.deepStrictEqual(heard, ["BEGIN", "first", "ROLLBACK"])
   })
 })
 
-describe("a statement that meets one conflict after the other", () => {
-  effect("is run nine times in all, and fails with the last of them", function* () {
+describe("a statement with one conflict after the other", () => {
+  effect("runs nine times in all, and fails with the last of them", function* () {
     const { heard, sql } = yield* listening({ first: times(20, serialization) })
     const fiber = yield* Effect.forkChild(Effect.flip(retryConflicts(sql`first`)))
     yield* TestClock.adjust("1 hour")
@@ -96,7 +96,7 @@ describe("a statement that meets one conflict after the other", () => {
     assert.lengthOf(heard, 9)
   })
 
-  effect("waits 5 ms and then twice as long each time, a fifth more or less", function* () {
+  effect("waits 5 ms and then twice as long each time, varied by a fifth", function* () {
     const { heardAt, sql } = yield* listening({ first: times(8, deadlock) })
     const fiber = yield* Effect.forkChild(retryConflicts(sql`first`))
     yield* TestClock.adjust("1 hour")
@@ -112,7 +112,7 @@ describe("a statement that meets one conflict after the other", () => {
 })
 
 describe("work in batches", () => {
-  effect("goes on until a batch is not full, and says how many rows it changed", function* () {
+  effect("continues until a batch is not full, and counts the changed rows", function* () {
     const found = [3, 3, 2, 3]
     const statement = Effect.sync(() => times(found.shift() ?? 0, {}))
     assert.strictEqual(yield* inBatches(3, statement), 8)
@@ -165,7 +165,7 @@ const wrong: ReadonlyArray<readonly [what: string, row: object, column: string]>
 ]
 
 describe("a row of payment_attempts", () => {
-  effect("is read with its payment, its input and its amounts", function* () {
+  effect("is decoded with its payment, its input and its amounts", function* () {
     const attempt = yield* readAttempt(row)
     assert.deepStrictEqual(attempt.input, { commitment: "00" })
     assert.deepStrictEqual([attempt.amountAtomic, attempt.acceptedAt], [10_000n, "1970-01-01T00:00:00.000Z"])
@@ -182,7 +182,7 @@ describe("a row of payment_attempts", () => {
     })
   }
 
-  effect("that cannot be read is left out of a sweep and logged, and its neighbours are read", function* () {
+  effect("that cannot be decoded is left out of a sweep and logged, and its neighbours are read", function* () {
     const lines: Array<string> = []
     const logger = Logger.make((options) => void lines.push(Logger.formatJson.log(options)))
     const attempts = yield* readable([row, { ...row, nonce: "spt_secret" }, card], readAttempt).pipe(
@@ -198,12 +198,12 @@ describe("a row of payment_attempts", () => {
 describe("the rows of a statement", () => {
   const counted = rowsOf("rooms", Schema.Struct({ name: Schema.String, messages: Whole }))
 
-  effect("are read with their numbers as numbers", function* () {
+  effect("are decoded with their numbers as numbers", function* () {
     const rows = yield* counted(Effect.succeed([{ name: "one", messages: 3n }]))
     assert.deepStrictEqual(rows, [{ name: "one", messages: 3 }])
   })
 
-  effect("are a defect when one of them does not have its form, which names its place and not its value", function* () {
+  effect("are a defect when one does not match its schema, which names its place and not its value", function* () {
     const rows = [
       { name: "one", messages: 3n },
       { name: "two", messages: "spt_secret" },

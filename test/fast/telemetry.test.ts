@@ -17,6 +17,7 @@ import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import * as RoomRequests from "../../src/room/Requests.ts"
 import * as HealthHttp from "../../src/server/HealthHttp.ts"
 import { isIn } from "../../src/telemetry/Tracing.ts"
+import { live } from "../lab/Suites.ts"
 
 const looks = Effect.fnUntraced(function* (path: string) {
   let asked = 0
@@ -64,13 +65,11 @@ const looks = Effect.fnUntraced(function* (path: string) {
   return { asked, statuses: new Set(answers.map(({ status }) => status)) }
 }, Effect.scoped)
 
-describe("probes that arrive together", () => {
-  it.live.each(["/api/health", "/readyz", "/readyz?for=reads"])("share a look at the parts: %s", (path) =>
-    Effect.gen(function* () {
-      const { asked, statuses } = yield* looks(path)
-      assert.deepStrictEqual([asked, statuses], [2, new Set([200])])
-    }),
-  )
+describe("concurrent probes", () => {
+  live.each(["/api/health", "/readyz", "/readyz?for=reads"])("share an inspection of the parts: %s", function* (path) {
+    const { asked, statuses } = yield* looks(path)
+    assert.deepStrictEqual([asked, statuses], [2, new Set([200])])
+  })
 })
 
 const first = "0".repeat(32)
@@ -83,7 +82,7 @@ describe("a sampled trace", () => {
     [0.5, [middle, last]],
     [0.01, [last]],
     [0, []],
-  ] as const)("is in a share of %d by its id alone", (share, kept) => {
+  ] as const)("with a share of %d is sampled by its id alone", (share, kept) => {
     assert.deepStrictEqual(
       [first, middle, last].filter((id) => isIn(share, id)),
       [...kept],

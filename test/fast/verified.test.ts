@@ -1,23 +1,21 @@
 /** `verify` against an altar that lies: node, token, payee, words and log are not its own to choose. */
-import { mkdtempSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
 import { address, altar, node, paid, type Receipt, sha256, transactionOf, verify, word } from "../lab/VerifiedAltar.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
-layer(NodeServices.layer, { excludeTestServices: true })("the payments of a chain that is verified", (it) => {
-  const effect = effects(it)
+suite("verification of payments", NodeServices.layer, (it) => {
   const fault = Effect.fnUntraced(function* (receipts: ReadonlyArray<Receipt>, rpc: string, ...payTo: Array<string>) {
     return (yield* verify(yield* altar({ receipts }), { rpc, payTo })).fault
   })
 
-  effect("are made in USDC of the network whose node was named, to one address or those that were", function* () {
+  it("accepts USDC of the network whose node was named, to one address or the named ones", function* () {
     const { url: rpc } = yield* node()
     const whole = [paid("a"), paid("a")]
     for (const payTo of [[], [address("a").toUpperCase().replace("X", "x")]]) {
@@ -34,10 +32,10 @@ layer(NodeServices.layer, { excludeTestServices: true })("the payments of a chai
     const worthless = [paid("a"), paid("a", address("9"))]
     assert.match(yield* fault(worthless, rpc), /^CheckFailed: BROKEN at stone 2: .*names the token 0x9+/u)
     const strange = yield* node({ chainId: "0x7a69" })
-    assert.match(yield* fault(whole, strange.url), /is a node of eip155:31337, where no altar is paid/u)
+    assert.match(yield* fault(whole, strange.url), /is a node of eip155:31337, which altars do not use/u)
   })
 
-  effect("are not looked up where the altar says, unless it is a sandbox on this machine", function* () {
+  it("ignores the altar's own node, unless it is a sandbox on this machine", function* () {
     const { asked, url } = yield* node()
     /** The same server by an address that is not known to be this machine. */
     const elsewhere = (here: string) => here.replace("127.0.0.1", "[::ffff:127.0.0.1]")
@@ -51,7 +49,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the payments of a chai
     assert.match(pinned.fault, /name the network's RPC with --rpc/u)
   })
 
-  effect("are of the listed price, whatever a receipt and a log call one", function* () {
+  it("requires the listed price, whatever a receipt and a log say", function* () {
     const priced = Effect.fnUntraced(function* (amountAtomic: string, data: string) {
       return yield* fault([{ ...paid("a"), amountAtomic }], (yield* node({ data })).url)
     })
@@ -70,7 +68,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the payments of a chai
     assert.match(yield* priced("10000", "0x"), /^CheckFailed: BROKEN at stone 1: .* does not hold the payment$/u)
   })
 
-  effect("are looked for where a reorganisation put them, and not judged while one may still move them", function* () {
+  it("finds payments where a reorganisation put them, and does not judge one that may still move", function* () {
     const { url: rpc } = yield* node({ gone: [transactionOf(2)] })
     const ending = (finality: string, sequence?: number) => ({
       ...paid("a"),
@@ -90,7 +88,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the payments of a chai
       assert.match(yield* fault([paid("a"), moved], rpc), says)
   })
 
-  effect("that an altar declares lost are named, and what is lost is not whole", function* () {
+  it("names the payments that an altar declares lost, and is then incomplete", function* () {
     const { url: rpc } = yield* node({ gone: [transactionOf(1), transactionOf(3)] })
     const lost = { ...paid("a"), finality: "lost" }
     const url = yield* altar({ receipts: [lost, paid("b"), lost, paid("b")] })
@@ -156,7 +154,7 @@ const lies: ReadonlyArray<readonly [what: string, act: object, says: RegExp]> = 
   [
     "a commitment that the chain does not hold",
     { ...stone, record: { sequence: 1, commitment: other }, reveal: changed },
-    /^CheckFailed: BROKEN at stone 1: its revealed words are shown with the commitment .* which is not its own\.$/u,
+    /^CheckFailed: BROKEN at stone 1: its revealed words are shown with another stone's commitment, .*\.$/u,
   ],
   [
     "a stone that the chain does not hold",
@@ -170,9 +168,8 @@ const lies: ReadonlyArray<readonly [what: string, act: object, says: RegExp]> = 
   ],
 ]
 
-layer(NodeServices.layer, { excludeTestServices: true })("the revealed words of an altar that is verified", (it) => {
-  const effect = effects(it)
-  effect("hold when they hash to what was sealed, and are counted", function* () {
+suite("verification of revealed words", NodeServices.layer, (it) => {
+  it("counts words that hash to the commitment", function* () {
     const hidden = { ...reveal, text: null, salt: null, hidden: true }
     const acts = [stone, light, { ...light, id: "hidden", reveal: hidden }, { ...light, reveal: null }]
     const url = yield* altar({ commitment, acts })
@@ -182,18 +179,16 @@ layer(NodeServices.layer, { excludeTestServices: true })("the revealed words of 
     assert.deepStrictEqual([ok, reveals], [true, { checked: 2, hidden: 1 }])
   })
 
-  it.effect.each(lies)("are refused, and named, with %s", ([, act, says]) =>
-    Effect.gen(function* () {
-      assert.match((yield* verify(yield* altar({ commitment, acts: [act] }))).fault, says)
-    }),
-  )
+  it.each(lies)("rejects and names %s", function* ([, act, says]) {
+    assert.match((yield* verify(yield* altar({ commitment, acts: [act] }))).fault, says)
+  })
 
-  effect("are not looked for without an end", function* () {
+  it("ends its search at a limit", function* () {
     const url = yield* altar({ commitment, acts: [stone], next: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1" })
     assert.match((yield* verify(url)).fault, /leads back to where it was, so it would never end/u)
   })
 
-  effect("that the altar itself refuses to show are told in its own words", function* () {
+  it("repeats the altar's own words for a refused reveal", function* () {
     const message = "The words revealed under stone do not hash to the commitment that was sealed."
     const url = yield* serve(async () => json({ ok: false, code: "reveal_broken", message }, 500))
     const { fault } = yield* verify(url)
@@ -203,35 +198,31 @@ layer(NodeServices.layer, { excludeTestServices: true })("the revealed words of 
   })
 })
 
-layer(NodeServices.layer, { excludeTestServices: true })("a log that is verified", (it) => {
-  const effect = effects(it)
-  effect(
-    "is the chain's: compared with the chain that was walked, and says what of it the log does not cover",
-    function* () {
-      const entries = StaticLog.entriesOf(320)
-      const log = yield* StaticLog.serve(entries)
-      log.size = 300
-      const checked = Effect.suspend(() => {
-        const seen = join(mkdtempSync(join(tmpdir(), "verified-log-")), "seen.json")
-        return verify(log.base, { vkey: signer.vkey, seen })
-      })
-      const { said } = yield* checked
-      assert.include(
-        said,
-        "every tile and the signed root derive from them, and the first 300 stones of the chain are the",
-      )
-      assert.match(said, /^The log does not cover the last 20 stones of the chain: /mu)
+suite("verification of a log", NodeServices.layer, (it) => {
+  it("compares it with the chain, and names what of the chain the log does not cover", function* () {
+    const entries = StaticLog.entriesOf(320)
+    const log = yield* StaticLog.serve(entries)
+    log.size = 300
+    const checked = Effect.suspend(() => {
+      const seen = join(newFolder(), "seen.json")
+      return verify(log.base, { vkey: signer.vkey, seen })
+    })
+    const { said } = yield* checked
+    assert.include(
+      said,
+      "every tile and the signed root derive from them, and the first 300 stones of the chain are the",
+    )
+    assert.match(said, /^The log does not cover the last 20 stones of the chain: /mu)
 
-      // Another chain for whoever walks it, and the log's own stone for whoever asks for one.
-      const forged = StaticLog.entriesOf(320, (sequence) => (sequence > 250 ? "another" : ""))
-      log.chain = (limit) => (limit === 1 ? entries : forged)
-      const liar = "CheckFailed: THE LOG IS BROKEN: stone 300 of the chain is not the one of the log."
-      assert.strictEqual((yield* checked).fault, liar)
-      log.chain = () => entries.slice(0, 299)
-      assert.match((yield* checked).fault, /^CheckFailed: BROKEN at stone 300: the chain ends before it, .* 300/u)
-      log.chain = () => entries
-      log.size = 0
-      assert.match((yield* checked).said, /^The log does not cover the last 320 stones of the chain: /mu)
-    },
-  )
+    // Another chain for whoever walks it, and the log's own stone for whoever asks for one.
+    const forged = StaticLog.entriesOf(320, (sequence) => (sequence > 250 ? "another" : ""))
+    log.chain = (limit) => (limit === 1 ? entries : forged)
+    const liar = "CheckFailed: THE LOG IS BROKEN: stone 300 of the chain is not the one of the log."
+    assert.strictEqual((yield* checked).fault, liar)
+    log.chain = () => entries.slice(0, 299)
+    assert.match((yield* checked).fault, /^CheckFailed: BROKEN at stone 300: the chain ends before it, .* 300/u)
+    log.chain = () => entries
+    log.size = 0
+    assert.match((yield* checked).said, /^The log does not cover the last 320 stones of the chain: /mu)
+  })
 })

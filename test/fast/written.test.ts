@@ -7,7 +7,7 @@ import { encoderOf, MalformedAnswer, textOf } from "../../src/altar/Answers.ts"
 import { encodingFor } from "../../src/http/Accept.ts"
 import { compressedResponse } from "../../src/http/CompressedResponse.ts"
 import { isCached, cachedResponse } from "../../src/http/CachedResponse.ts"
-import { effect } from "../lab/Effects.ts"
+import { effect } from "../lab/Suites.ts"
 
 const text = JSON.stringify({ ok: true, words: Array.from({ length: 200 }, (_, index) => `stone ${index}`) })
 
@@ -45,7 +45,7 @@ describe("an accepted encoding", () => {
   })
 })
 
-describe("a written answer", () => {
+describe("a cached response", () => {
   effect("has one strong tag for each sequence of bytes, and 304 for that tag alone", function* () {
     const one = cachedResponse(text)
     const tags = new Map<string, string>()
@@ -72,7 +72,7 @@ describe("a written answer", () => {
     }
   })
 
-  effect("is compressed once for all who wait for it", function* () {
+  effect("is compressed once for all concurrent readers", function* () {
     const one = cachedResponse(text)
     const ask = one.respond(from({ "accept-encoding": "gzip" }))
     const [first, second] = yield* Effect.all([ask, one.respond(from({ "accept-encoding": "gzip" }))], {
@@ -83,19 +83,19 @@ describe("a written answer", () => {
     assert.strictEqual(third, yield* one.respond(from({ "accept-encoding": "gzip" })))
   })
 
-  effect("stays as it is when it is short", function* () {
+  effect("stays uncompressed when it is short", function* () {
     const { headers } = yield* cachedResponse('{"ok":true}').respond(from({ "accept-encoding": "gzip" }))
     assert.isUndefined(headers["content-encoding"])
     assert.isUndefined(headers["vary"])
   })
 
-  effect("says that its kind varies, too", function* () {
+  effect("varies by its kind, too", function* () {
     const { headers } = yield* cachedResponse(text, { headers: { vary: "accept" } }).respond(from())
     assert.strictEqual(headers["vary"], "accept, accept-encoding")
   })
 })
 
-describe("an offer", () => {
+describe("an offer response", () => {
   effect("has its status and no tag, and is compressed once", function* () {
     const offer = cachedResponse(text, { status: 402, headers: { "cache-control": "no-store" } })
     const request = from({ "accept-encoding": "br", "if-none-match": "*" })
@@ -111,7 +111,7 @@ describe("an offer", () => {
   })
 })
 
-describe("an answer that is given once", () => {
+describe("a response that is sent once", () => {
   effect("is compressed with its status and headers, unless it is short, tagged or encoded", function* () {
     const request = from({ "accept-encoding": "gzip" })
     const paid = HttpServerResponse.text(text, {
@@ -141,12 +141,12 @@ const Pebble = Schema.Struct({
 
 const encode = encoderOf(Pebble)
 
-effect("writes the members of the contract, in its order, and no other", function* () {
+effect("a response has the members of the contract, in its order, and no other", function* () {
   const pebble = { secret: "salt", finder: { wallet: "0x1", name: "Wren" }, weight: 3, ok: true as const }
   assert.strictEqual(JSON.stringify(yield* encode(pebble)), '{"ok":true,"weight":3,"finder":{"name":"Wren"}}')
 })
 
-effect("dies of what does not fit, with the members and without their values", function* () {
+effect("a response outside of the contract is a defect that names its members and not their values", function* () {
   const write = textOf(Pebble, (pebble: typeof Pebble.Type) => pebble)
   const exit = yield* Effect.exit(write({ ok: true, weight: 0.5, finder: { name: "" } }))
   assert.isTrue(exit._tag === "Failure" && Cause.hasDies(exit.cause))

@@ -1,10 +1,10 @@
 /** An integrator's own folder: tools and libraries as its lock says, and programs beside what the tools generate. */
 import { execFile } from "node:child_process"
-import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { cp, symlink, writeFile } from "node:fs/promises"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { install as installFolder } from "../tools/Install.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const folder = fileURLToPath(new URL(".", import.meta.url))
 
@@ -48,14 +48,12 @@ export const node = (cwd: string, args: ReadonlyArray<string>, more: Variables =
 
 /** A folder of its own with the programs and the installed libraries, and nothing else of this repository. */
 export const open = async () => {
-  const path = await mkdtemp(join(tmpdir(), "spirit-altar-integrator-"))
+  const path = newFolder()
   await cp(join(folder, "programs"), path, { recursive: true })
   await symlink(join(folder, "node_modules"), join(path, "node_modules"))
   await writeFile(join(path, "package.json"), JSON.stringify({ private: true, type: "module" }))
   return path
 }
-
-export const close = (path: string) => rm(path, { recursive: true, force: true })
 
 const strict = ["--noEmit", "--strict", "--noUncheckedIndexedAccess"]
 const modern = ["--target", "es2024", "--module", "nodenext", "--allowImportingTsExtensions", "--skipLibCheck"]

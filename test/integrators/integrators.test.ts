@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { afterAll, assert, beforeAll, describe, it, layer } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { vi } from "vitest"
@@ -16,6 +16,7 @@ import { exceptions } from "./exceptions.ts"
 import { lint } from "./Lint.ts"
 import type { Told } from "./programs/Setting.ts"
 import * as Workbench from "./Workbench.ts"
+import { suite } from "../lab/Suites.ts"
 
 // Installs at most once, generates and compiles: minutes on a loaded machine.
 vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })
@@ -27,9 +28,8 @@ beforeAll(async () => {
   await Workbench.install()
   bench = await Workbench.open()
 })
-afterAll(() => Workbench.close(bench))
 
-it("the guide shows the program that is run here", () => {
+it("the guide shows the program that runs here", () => {
   const [guide, program] = ["../../docs/integrating.md", "programs/stone.ts"].map((path) =>
     readFileSync(new URL(path, import.meta.url), "utf8"),
   )
@@ -37,7 +37,7 @@ it("the guide shows the program that is run here", () => {
 })
 
 describe("linters", () => {
-  it("find nothing in the document but what we mean", async () => {
+  it("find nothing in the document beyond the listed exceptions", async () => {
     const findings = await lint(bench, document)
     const meant = (rule: string, where: string) =>
       exceptions.filter((exception) => exception.rule === rule && exception.where.test(where))
@@ -53,7 +53,7 @@ describe("linters", () => {
     )
   })
 
-  it("find what is wrong with a worse one", async () => {
+  it("find the faults of a worse document", async () => {
     const worse = JSON.parse(readFileSync(document, "utf8"))
     delete worse.info.contact
     delete worse.paths["/api/field"].get.responses["500"]
@@ -107,74 +107,61 @@ class Clients extends Context.Service<Clients, { readonly complaints: string }>(
 
 const world = Clients.layer.pipe(Layer.provideMerge(sandbox()))
 
-layer(world, { excludeTestServices: true, timeout: patience(300) })(
-  "clients generated from the served document",
-  (it) => {
-    const compiles = Effect.map(Clients, ({ complaints }) => assert.strictEqual(complaints, ""))
+suite("clients generated from the served document", world, (it) => {
+  const compiles = Effect.map(Clients, ({ complaints }) => assert.strictEqual(complaints, ""))
 
-    const funded = Effect.gen(function* () {
-      const key = generatePrivateKey()
-      const { address } = privateKeyToAccount(key)
-      yield* (yield* LocalChain).fund(address, 1_000_000n)
-      return { key, payer: address.toLowerCase() }
-    })
+  const funded = Effect.gen(function* () {
+    const key = generatePrivateKey()
+    const { address } = privateKeyToAccount(key)
+    yield* (yield* LocalChain).fund(address, 1_000_000n)
+    return { key, payer: address.toLowerCase() }
+  })
 
-    /** Runs a type-checked program as an agent with money of its own, and finds on the server what it tells. */
-    const proves = Effect.fnUntraced(function* (program: string) {
-      const { url } = yield* TestServer
-      const { key, payer } = yield* funded
-      yield* compiles
-      const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, [program, url, key]))
-      assert.strictEqual(code, 0, stderr)
-      const told: Told = JSON.parse(stdout)
-      assert.deepInclude(told, { payer, replayed: true, pixels: 768, offered: "10000", signals: ["Wren: Set."] })
-      const stone = yield* decodeStone((yield* ask(`${url}/api/witness/${told.stone}`)).json["stone"])
-      const { commitment, sequence, transaction } = told
-      assert.deepInclude(stone, { commitment, sequence, transaction, payer, kind: "promise" })
-      assert.strictEqual(stone.reveal?.text, told.revealed)
-    })
+  /** Runs a type-checked program as an agent with money of its own, and finds on the server what it tells. */
+  const proves = Effect.fnUntraced(function* (program: string) {
+    const { url } = yield* TestServer
+    const { key, payer } = yield* funded
+    yield* compiles
+    const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, [program, url, key]))
+    assert.strictEqual(code, 0, stderr)
+    const told: Told = JSON.parse(stdout)
+    assert.deepInclude(told, { payer, replayed: true, pixels: 768, offered: "10000", signals: ["Wren: Set."] })
+    const stone = yield* decodeStone((yield* ask(`${url}/api/witness/${told.stone}`)).json["stone"])
+    const { commitment, sequence, transaction } = told
+    assert.deepInclude(stone, { commitment, sequence, transaction, payer, kind: "promise" })
+    assert.strictEqual(stone.reveal?.text, told.revealed)
+  })
 
-    it.effect("openapi-typescript and openapi-fetch", () => proves("openapi-fetch.ts"))
+  it("work and compile: openapi-typescript and openapi-fetch", () => proves("openapi-fetch.ts"))
 
-    it.effect("@x402/axios", () => proves("axios.ts"))
+  it("work and compile: @x402/axios", () => proves("axios.ts"))
 
-    it.effect("the program of the guide", () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        yield* compiles
-        const { code, stderr, stdout } = yield* Effect.promise(() =>
-          Workbench.node(bench, ["stone.ts"], { ALTAR: url }),
-        )
-        assert.strictEqual(code, 0, stderr)
-        const [line, words] = stdout.split("\n")
-        assert.match(line ?? "", /^\d+ http:\/\/127\.0\.0\.1:\d+\/witness\/[0-9a-f-]{36} 0x[0-9a-f]{64}$/u)
-        assert.strictEqual(words, "The heron will return by May.")
-      }),
-    )
+  it("work and compile: the program of the guide", function* ({ url }) {
+    yield* compiles
+    const { code, stderr, stdout } = yield* Effect.promise(() => Workbench.node(bench, ["stone.ts"], { ALTAR: url }))
+    assert.strictEqual(code, 0, stderr)
+    const [line, words] = stdout.split("\n")
+    assert.match(line ?? "", /^\d+ http:\/\/127\.0\.0\.1:\d+\/witness\/[0-9a-f-]{36} 0x[0-9a-f]{64}$/u)
+    assert.strictEqual(words, "The heron will return by May.")
+  })
 
-    it.effect("@hey-api/openapi-ts", () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const client = yield* Effect.promise(() => readFile(join(bench, "altar/client.gen.ts"), "utf8"))
-        assert.include(client, url, "the client asks the server of its document")
-        yield* proves("hey-api.ts")
-      }),
-    )
+  it("work and compile: @hey-api/openapi-ts", function* ({ url }) {
+    const client = yield* Effect.promise(() => readFile(join(bench, "altar/client.gen.ts"), "utf8"))
+    assert.include(client, url, "the client asks the server of its document")
+    yield* proves("hey-api.ts")
+  })
 
-    it.effect("do not build once the document loses a name", () =>
-      Effect.gen(function* () {
-        const acquire = Effect.promise(Workbench.open)
-        const folder = yield* Effect.acquireRelease(acquire, (path) => Effect.promise(() => Workbench.close(path)))
-        const worse = JSON.parse(readFileSync(document, "utf8"))
-        worse.components.schemas.SpiritId.enum.pop()
-        const input = join(folder, "worse.json")
-        yield* Effect.promise(() => writeFile(input, JSON.stringify(worse)))
-        const errors = (yield* generated(folder, input, programs)).split("\n")
-        for (const program of programs) {
-          const first = errors.find((line) => line.startsWith(`${program}(`)) ?? ""
-          assert.match(first, /^\S+\.ts\(\d+,\d+\): error TS2345/u, program)
-        }
-      }),
-    )
-  },
-)
+  it("fail to compile once the document loses a name", function* () {
+    const acquire = Effect.promise(Workbench.open)
+    const folder = yield* acquire
+    const worse = JSON.parse(readFileSync(document, "utf8"))
+    worse.components.schemas.SpiritId.enum.pop()
+    const input = join(folder, "worse.json")
+    yield* Effect.promise(() => writeFile(input, JSON.stringify(worse)))
+    const errors = (yield* generated(folder, input, programs)).split("\n")
+    for (const program of programs) {
+      const first = errors.find((line) => line.startsWith(`${program}(`)) ?? ""
+      assert.match(first, /^\S+\.ts\(\d+,\d+\): error TS2345/u, program)
+    }
+  })
+})

@@ -1,5 +1,5 @@
 /** An open payment, as the reference client's interceptor for axios meets it; `@x402/fetch` is tested without an installation. */
-import { afterAll, assert, beforeAll, it } from "@effect/vitest"
+import { assert, beforeAll } from "@effect/vitest"
 import { Effect } from "effect"
 import { vi } from "vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
@@ -9,6 +9,7 @@ import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { patience } from "../lab/Patience.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import * as Workbench from "./Workbench.ts"
+import { live } from "../lab/Suites.ts"
 
 // Installs at most once.
 vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })
@@ -18,9 +19,8 @@ beforeAll(async () => {
   await Workbench.install()
   bench = await Workbench.open()
 })
-afterAll(() => Workbench.close(bench))
 
-it.live("@x402/axios hands on the 202 of an open payment, and signs once", () =>
+live("@x402/axios hands on the 202 of a pending payment, and signs once", () =>
   Effect.gen(function* () {
     const { url } = yield* paymentFixture
     const key = generatePrivateKey()

@@ -1,21 +1,17 @@
 /** Two fresh databases on one durable PostgreSQL, one for each side: the one that is given or `DATABASE_URL`, else our own in a temporary folder. */
 import { randomBytes } from "node:crypto"
-import { rmSync } from "node:fs"
-import { chmod, mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
+import { newFolder } from "./Folders.ts"
 
 export interface Databases {
   readonly ours: string
   readonly peer: string
   /** What PostgreSQL says of itself: version, and whether a commit waits for the disk. */
   readonly about: string
-  /** Gone with them. */
-  readonly folder: string
   close(): Promise<void>
 }
 
@@ -36,11 +32,7 @@ const about = Effect.gen(function* () {
 
 export const open = async (given = process.env["DATABASE_URL"]): Promise<Databases> => {
   const scope = Scope.makeUnsafe()
-  const folder = await mkdtemp(join(tmpdir(), "spirit-altar-bench-"))
-  // The folder holds a cluster that its own unprivileged user must reach.
-  await chmod(folder, 0o755)
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }))
-  const started = Layer.build(LocalDatabase.layer({ dataDir: join(folder, "postgres"), durable: true })).pipe(
+  const started = Layer.build(LocalDatabase.layer({ dataDir: join(newFolder(), "postgres"), durable: true })).pipe(
     Effect.flatMap((context) => Effect.provideContext(LocalDatabase, context)),
     Effect.map(({ url }) => Redacted.value(url)),
     Scope.provide(scope),
@@ -57,11 +49,9 @@ export const open = async (given = process.env["DATABASE_URL"]): Promise<Databas
     ours: withDatabase(url, names[0]),
     peer: withDatabase(url, names[1]),
     about: await admin(about),
-    folder,
     close: async () => {
       if (given !== undefined) for (const name of names) await run(`DROP DATABASE ${name} WITH (FORCE)`)
       await Effect.runPromise(Scope.close(scope, Exit.void))
-      await rm(folder, { recursive: true, force: true })
     },
   }
 }

@@ -1,7 +1,7 @@
 /** A running altar on a real database and a real chain, and the hands of a paying agent. */
 import { randomBytes } from "node:crypto"
 import { assert } from "@effect/vitest"
-import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
@@ -16,6 +16,9 @@ import { chain, network } from "./Chain.ts"
 import { database, sql } from "./Database.ts"
 import { patience } from "./Patience.ts"
 import { freePort } from "./Ports.ts"
+import { TestServer } from "./TestServices.ts"
+
+export { TestServer } from "./TestServices.ts"
 
 export const paymentsOf = (
   chain: LocalChain["Service"],
@@ -67,9 +70,6 @@ export const configOf = Effect.fnUntraced(function* (
   }
   return config
 })
-
-/** Where the server of a test answers. */
-export class TestServer extends Context.Service<TestServer, { readonly url: string }>()("test/TestServer") {}
 
 const config = (change: Partial<PaymentsConfig>, server?: Partial<ServerConfig>) =>
   Layer.effect(AppConfig, configOf(change, server))

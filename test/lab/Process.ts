@@ -1,5 +1,6 @@
 /** A program as a process of its own: what it says, how it ends, and a SIGKILL when this process ends before it. */
 import { type ChildProcess, spawn } from "node:child_process"
+import { tmpdir } from "node:os"
 
 /** What starts every command of ours. */
 export const main = new URL("../../src/start.js", import.meta.url).pathname
@@ -43,7 +44,7 @@ export const run = (
   { command = process.execPath, cwd, env, hear, stdin }: RunOptions,
 ): Running => {
   const child = spawn(command, args, {
-    env,
+    env: { TMPDIR: tmpdir(), ...env },
     ...(cwd === undefined ? {} : { cwd }),
     stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   })

@@ -1,7 +1,6 @@
 /** How a long run ends with its processes, and the folder it leaves. */
-import { chmodSync, mkdirSync, mkdtempSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { chmodSync, mkdirSync } from "node:fs"
+import { lastingFolder } from "./Folders.ts"
 
 /** Every process that is started ends with this one. */
 export const endOnSignals = () => {
@@ -11,7 +10,7 @@ export const endOnSignals = () => {
 
 /** A folder for logs and a database: the named one, or a new temporary one. */
 export const homeOf = (keep: string | undefined, name: string): string => {
-  const folder = keep ?? mkdtempSync(join(tmpdir(), `spirit-altar-${name}-`))
+  const folder = keep ?? lastingFolder(name)
   mkdirSync(folder, { recursive: true })
   // The cluster's own user has to reach its folder.
   chmodSync(folder, 0o755)

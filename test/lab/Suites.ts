@@ -1,20 +1,32 @@
-/** Tests as generators that receive what their fixture holds: one fixture for a whole suite, or one for each test. */
-import { describe, it as vitestIt, layer } from "@effect/vitest"
+/** Tests as generators that receive what their fixture holds: no fixture, one for a whole suite, or one for each test. */
+import { describe, it as vitest, layer } from "@effect/vitest"
 import { Context, Effect, type Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestServer } from "./Fixture.ts"
-import { Proxies } from "./server/ProxiedServer.ts"
+import { Proxies, TestServer } from "./TestServices.ts"
 
 /** What a test receives: URL of the server, the tests' SQL, and the proxies, as far as the fixture has them. */
 type Given<R> = (TestServer extends R ? TestServer["Service"] : unknown) &
   (SqlClient.SqlClient extends R ? { readonly sql: SqlClient.SqlClient } : unknown) &
   (Proxies extends R ? Proxies["Service"] : unknown)
 
-type Test<R> = <Eff extends Effect.Effect<unknown, unknown, R | Scope.Scope>, A>(
-  title: string,
-  body: (given: Given<R>) => Generator<Eff, A, never>,
-  timeout?: number,
-) => void
+/** A generator of effects, or an effect as it is. */
+type Body<Eff, A, R> = Generator<Eff, A, never> | Effect.Effect<unknown, unknown, R | Scope.Scope>
+
+interface Test<R> {
+  <Eff extends Effect.Effect<unknown, unknown, R | Scope.Scope>, A>(
+    title: string,
+    body: (given: Given<R>) => Body<Eff, A, R>,
+    timeout?: number,
+  ): void
+  /** One test for each case, which the title may name by `%s` or `$member`. */
+  readonly each: <T>(
+    cases: ReadonlyArray<T>,
+  ) => <Eff extends Effect.Effect<unknown, unknown, R | Scope.Scope>, A>(
+    title: string,
+    body: (one: T, given: Given<R>) => Body<Eff, A, R>,
+    timeout?: number,
+  ) => void
+}
 
 const given = Effect.map(Effect.context<never>(), (services) => {
   const find = <I, S>(key: Context.Key<I, S>): S => Context.getUnsafe(services, key)
@@ -37,19 +49,47 @@ const given = Effect.map(Effect.context<never>(), (services) => {
   }
 })
 
-const bodyOf = (body: (given: never) => Generator<Effect.Effect<unknown, unknown, never>, unknown, never>) =>
-  Effect.flatMap(given, (found) => Effect.gen(() => body(found as never)))
+type AnyBody = Body<Effect.Effect<unknown, unknown, never>, unknown, never>
 
-/** All tests of this suite share the fixture and run one after the other. */
-export const suite = <R, E>(name: string, fixture: Layer.Layer<R, E>, define: (it: Test<R>) => void) =>
-  layer(fixture, { excludeTestServices: true })(name, (it) =>
-    define((title, body, timeout) => it.effect(title, () => bodyOf(body as never), timeout)),
-  )
+/** A test of @effect/vitest whose bodies are generators; `provide` gives them their fixture. */
+const generators = <R>(
+  test: typeof vitest.live,
+  provide = (body: Effect.Effect<unknown, unknown>) => body,
+): Test<R> => {
+  const run = (body: (found: never) => AnyBody) =>
+    provide(
+      Effect.flatMap(given, (found) => {
+        const made = body(found as never)
+        return Effect.isEffect(made) ? (made as Effect.Effect<unknown, unknown>) : Effect.gen(() => made)
+      }),
+    )
+  return Object.assign(
+    (title: string, body: (found: never) => AnyBody, timeout?: number) => test(title, () => run(body), timeout),
+    {
+      each:
+        <T>(cases: ReadonlyArray<T>) =>
+        (title: string, body: (one: T, found: never) => AnyBody, timeout?: number) =>
+          test.each(cases)(title, (one) => run((found) => body(one, found)), timeout),
+    },
+  ) as never
+}
 
-const testOn =
-  <R, E>(fixture: Layer.Layer<R, E>): Test<R> =>
-  (title, body, timeout) =>
-    vitestIt.live(title, () => Effect.provide(bodyOf(body as never), fixture), timeout)
+/** A test with test services: its clock stands still. */
+export const effect: Test<never> = generators(vitest.effect as never)
+
+/** A test with the real clock. */
+export const live: Test<never> = generators(vitest.live)
+
+/** All tests of this suite share the fixture and run one after the other; their clock is real unless told otherwise. */
+export const suite = <R, E>(
+  name: string,
+  fixture: Layer.Layer<R, E>,
+  define: (it: Test<R>) => void,
+  options = { excludeTestServices: true },
+) => layer(fixture, options)(name, (it) => define(generators(it.effect as never)))
+
+const testOn = <R, E>(fixture: Layer.Layer<R, E>): Test<R> =>
+  generators(vitest.live, (body) => Effect.provide(body, fixture))
 
 /** Each test of this suite has a fixture of its own, by `on` another one, and runs beside the others. */
 export const apart = <R, E>(

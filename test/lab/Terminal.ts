@@ -1,6 +1,5 @@
 /** The command line as its user runs it: a process of its own with a folder of its own, ended with its test. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { type Ended, main, run, type Running } from "./Process.ts"
@@ -8,6 +7,7 @@ import { judge } from "./run/AnswerValidation.ts"
 import { TestServer } from "./Fixture.ts"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { newFolder } from "./Folders.ts"
 
 const overhear = new URL("run/recordAnswers.ts", import.meta.url).pathname
 
@@ -52,10 +52,7 @@ export const terminal = Effect.gen(function* () {
   const secret = generatePrivateKey()
   const { address } = privateKeyToAccount(secret)
   yield* Effect.orDie(chain.fund(address, 40_000_000n))
-  const folder = yield* Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), "spirit-altar-cli-"))),
-    (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true })),
-  )
+  const folder = newFolder()
   const children = new Set<Running>()
   yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all([...children].map(({ kill }) => kill()))))
 

@@ -1,11 +1,12 @@
 /** What is remembered of addresses without room for a refused payment has an end: the oldest is counted again. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import * as PaymentGuards from "../../src/altar/PaymentGuards.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { from } from "../lab/server/Rooms.ts"
+import { effect } from "../lab/Suites.ts"
 
 const kept = 10_000
 
@@ -20,8 +21,8 @@ const neighbours = Layer.merge(
   }),
 )
 
-describe("addresses without room for a refused payment", () => {
-  it.effect("are 10,000, and the oldest is let in to be counted again", () =>
+describe("the addresses with too many refused payments", () => {
+  effect("are remembered up to 10,000, and the oldest starts again", () =>
     Effect.gen(function* () {
       const guardOf = yield* PaymentGuards.make
       const guard = (index: number) =>

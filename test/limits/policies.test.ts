@@ -25,7 +25,7 @@ const rows: ReadonlyArray<readonly [what: string, policy: Policy, quotas: Array<
 ]
 
 describe("a limit by address", () => {
-  it.each(rows)("of %s has the number and the time of its row", (_, policy, quotas) => {
+  it.each(rows)("of %s has the number and the window of its row", (_, policy, quotas) => {
     const windows = [policy, ...(policy.wider ?? [])].flatMap((one) => one.windows)
     assert.deepStrictEqual(
       windows.map(({ quota, seconds }) => [quota, seconds]),

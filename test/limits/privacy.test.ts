@@ -21,8 +21,8 @@ const pseudonym = (remote: string, secret: Option.Option<Redacted.Redacted<strin
     return addresses.of(request)
   }).pipe(Effect.provide(ClientAddress.layer({ trustedProxies: [], rateLimitSecret: secret })))
 
-suite("an address", rooms().pipe(Layer.provideMerge(captured)), (it) => {
-  it("is in no table and in no log, not even of a failure", function* ({ sql, url }) {
+suite("a client's address", rooms().pipe(Layer.provideMerge(captured)), (it) => {
+  it("is stored in no table and no log, not even after a failure", function* ({ sql, url }) {
     const guest = yield* newRoom(url)
     yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(address) })
     yield* send(guest, {}, address)
@@ -47,7 +47,7 @@ suite("an address", rooms().pipe(Layer.provideMerge(captured)), (it) => {
     assert.isAbove(limits?.n ?? 0, 2)
   })
 
-  it("has one pseudonym on every server of a database, another under another secret", function* () {
+  it("has one pseudonym on every server of a database, and another under another secret", function* () {
     const one = yield* pseudonym(address)
     assert.match(one, /^[A-Za-z0-9_-]{43}$/u)
     assert.strictEqual(yield* pseudonym(address), one)
@@ -60,7 +60,7 @@ suite("an address", rooms().pipe(Layer.provideMerge(captured)), (it) => {
 })
 
 suite("without trusted proxies", rooms({ trustedProxies: [] }), (it) => {
-  it("a forged header buys nothing", function* ({ url }) {
+  it("a forged header changes nothing", function* ({ url }) {
     const create = (forged: string) =>
       ask(`${url}/api/rooms`, { method: "POST", headers: { "x-forwarded-for": forged, forwarded: `for=${forged}` } })
     const statuses = yield* Effect.forEach(Array.from({ length: 7 }), (_, index) =>

@@ -116,15 +116,15 @@ const postgres = Layer.orDie(
 
 describe("the limiter in PostgreSQL", () => {
   it.layer(postgres)((it) => {
-    it.effect.prop("accepts exactly what the rule allows, and waits exactly as long", [Pauses], ([pauses]) =>
+    it.effect.prop("accepts exactly as many as the rule allows, and states the exact wait", [Pauses], ([pauses]) =>
       agrees(pauses, setDatabaseTime),
     )
 
-    it.effect.prop("takes several together, or none of them", [Groups], ([groups]) =>
+    it.effect.prop("counts several together, or none of them", [Groups], ([groups]) =>
       agreesTogether(groups, setDatabaseTime),
     )
 
-    it.effect("counts each key and each policy for itself", () =>
+    it.effect("counts each key and each policy separately", () =>
       Effect.gen(function* () {
         const limiter = yield* RateLimiter
         const take = (name: string, key: string) => Effect.result(limiter.take({ ...policy, name }, key))
@@ -158,7 +158,7 @@ describe("the limiter in PostgreSQL", () => {
       }),
     )
 
-    it.effect("shows what is left to each key, and takes nothing by that", () =>
+    it.effect("shows the remaining quota without using any", () =>
       Effect.gen(function* () {
         const limiter = yield* RateLimiter
         const [one, other] = [randomUUID(), randomUUID()]
@@ -170,7 +170,7 @@ describe("the limiter in PostgreSQL", () => {
       }),
     )
 
-    it.effect("keeps its state out of the log", () =>
+    it.effect("keeps its tables out of the write-ahead log", () =>
       Effect.gen(function* () {
         const db = yield* SqlClient.SqlClient
         const [table] = yield* db<{ persistence: string }>`
@@ -181,8 +181,8 @@ describe("the limiter in PostgreSQL", () => {
   })
 })
 
-describe("the headers", () => {
-  it("name each window with what is left, its end, its number and its length", () => {
+describe("the rate-limit headers", () => {
+  it("state each window's remaining quota, end, limit and length", () => {
     const [short, long] = policy.windows
     assert.ok(short && long)
     assert.deepStrictEqual(

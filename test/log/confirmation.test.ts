@@ -2,14 +2,15 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Confirmation } from "../../src/log/Confirmation.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
-import { cosignerOf, newFolder, ownWitness, policyOf, witnessesOf } from "../lab/log/Witnesses.ts"
+import { cosignerOf, ownWitness, policyOf, witnessesOf } from "../lab/log/Witnesses.ts"
 import { forget, grow, layer as world, newest, publish, server, stopReason, stored } from "../lab/log/LogFixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 type Named = Parameters<typeof policyOf>[0][number]
 
@@ -52,40 +53,36 @@ const lasting = Effect.fnUntraced(function* (name: string) {
   return { ...first, again: ownWitness(name, { cosigner: first.cosigner, folder: first.folder, port }) }
 })
 
-layer(world, { excludeTestServices: true })("a log after a start", (it) => {
-  const effect = effects(it)
-  effect(
-    "signs no second history of a restored backup while its only witness is away, and stops once it is back",
-    function* () {
-      const witness = yield* lasting("witness.example/w")
-      const first = yield* begin(2, [witness])
-      yield* backup
-      const second = yield* Effect.provide(Effect.andThen(grow(3), Effect.andThen(publish, newest)), start([witness]))
-      assert.strictEqual(second.size, first.size + 3)
-      yield* restore
-      yield* witness.stop
-      yield* Effect.gen(function* () {
-        assert.strictEqual(yield* grow(3), 3, "stones are sold and integrated")
-        assert.isFalse(yield* publish)
-        assert.isFalse(yield* publish)
-        assert.strictEqual((yield* newest).note, first.note, "nothing of the same size was signed with another root")
-        assert.deepStrictEqual(
-          yield* waitsFor,
-          Option.some(`a log witness to confirm the checkpoint of size ${first.size}`),
-        )
-        yield* witness.again
-        yield* Effect.sleep("1100 millis")
-        assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
-        assert.match(
-          yield* stopReason,
-          /are not those that the checkpoint that the log witness witness\.example\/w holds/u,
-        )
-        assert.strictEqual((yield* newest).note, first.note)
-      }).pipe(Effect.provide(start([witness])), Effect.scoped)
-    },
-  )
+suite("a log after a restart", world, (it) => {
+  it("signs no second history of a restored backup while its only witness is unreachable, and stops once it is back", function* () {
+    const witness = yield* lasting("witness.example/w")
+    const first = yield* begin(2, [witness])
+    yield* backup
+    const second = yield* Effect.provide(Effect.andThen(grow(3), Effect.andThen(publish, newest)), start([witness]))
+    assert.strictEqual(second.size, first.size + 3)
+    yield* restore
+    yield* witness.stop
+    yield* Effect.gen(function* () {
+      assert.strictEqual(yield* grow(3), 3, "stones are sold and integrated")
+      assert.isFalse(yield* publish)
+      assert.isFalse(yield* publish)
+      assert.strictEqual((yield* newest).note, first.note, "nothing of the same size was signed with another root")
+      assert.deepStrictEqual(
+        yield* waitsFor,
+        Option.some(`a log witness to confirm the checkpoint of size ${first.size}`),
+      )
+      yield* witness.again
+      yield* Effect.sleep("1100 millis")
+      assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
+      assert.match(
+        yield* stopReason,
+        /are not those that the checkpoint that the log witness witness\.example\/w holds/u,
+      )
+      assert.strictEqual((yield* newest).note, first.note)
+    }).pipe(Effect.provide(start([witness])), Effect.scoped)
+  })
 
-  effect("goes on when the witness that was away is back and holds what the database holds", function* () {
+  it("continues when the witness is back and has the same history as the database", function* () {
     const witness = yield* lasting("back.example/w")
     yield* begin(2, [witness])
     yield* witness.stop
@@ -100,7 +97,7 @@ layer(world, { excludeTestServices: true })("a log after a start", (it) => {
     }).pipe(Effect.provide(start([witness])), Effect.scoped)
   })
 
-  effect("is confirmed by a witness that lags behind, which signs what is published first", function* () {
+  it("is confirmed by a lagging witness, which first signs the published checkpoint", function* () {
     const witness = yield* lasting("lagging.example/w")
     yield* begin(2, [witness])
     yield* witness.stop
@@ -115,7 +112,7 @@ layer(world, { excludeTestServices: true })("a log after a start", (it) => {
     }).pipe(Effect.provide(start([witness])), Effect.scoped)
   })
 
-  effect("is not confirmed by a witness that never signed it, and does not make it sign", function* () {
+  it("is not confirmed by a witness that never signed it, and does not make it sign", function* () {
     const { note } = yield* begin(2, [])
     const stranger = yield* ownWitness("stranger.example/w")
     yield* Effect.gen(function* () {
@@ -128,7 +125,7 @@ layer(world, { excludeTestServices: true })("a log after a start", (it) => {
     assert.isFalse(yield* Effect.provide(publish, start([stranger])), "nor after another start")
   })
 
-  effect("is confirmed by a checkpoint file that covers what is published, and by no older one", function* () {
+  it("is confirmed by a checkpoint file that covers the published one, and by no older file", function* () {
     const file = join(newFolder(), "checkpoint")
     const old = yield* begin(2, [], file)
     yield* Effect.provide(Effect.andThen(grow(2), publish), start([], file))
@@ -146,7 +143,7 @@ layer(world, { excludeTestServices: true })("a log after a start", (it) => {
     }).pipe(Effect.provide(start([], file)))
   })
 
-  effect("is confirmed by another server that signs in the same database meanwhile", function* () {
+  it("is confirmed by another server that signs in the same database", function* () {
     const file = join(newFolder(), "checkpoint")
     yield* begin(2, [], file)
     yield* Effect.gen(function* () {
@@ -164,7 +161,7 @@ layer(world, { excludeTestServices: true })("a log after a start", (it) => {
     }).pipe(Effect.provide(start([])))
   })
 
-  effect("that has published nothing waits only for a log witness to say so", function* () {
+  it("without a published checkpoint waits only until a witness knows none", function* () {
     yield* forget
     const absent = { name: "absent.example/w", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
     yield* Effect.provide(

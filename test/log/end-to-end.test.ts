@@ -1,7 +1,7 @@
 /** The log through the whole server: what is paid for is proved, to programs and people. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result, Schedule } from "effect"
 import { type Link, verifyProof } from "../../src/buyer/index.ts"
 import { cosignerFrom } from "../../src/log/Signer.ts"
@@ -15,7 +15,7 @@ import { freePort } from "../lab/Ports.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { type Answer, ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const { vkey } = signer
 
@@ -130,10 +130,9 @@ const commands = Effect.fnUntraced(function* (at: Terminal, url: string) {
 
 const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
 
-layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", (it) => {
-  const effect = effects(it)
-  effect(
-    "proves every stone, and goes on selling when the log stops",
+suite("a server with a log", Layer.orDie(place), (it) => {
+  it(
+    "proves every stone, and continues to sell when the log stops",
     function* () {
       const env = yield* environment
       const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
@@ -220,10 +219,8 @@ layer(Layer.orDie(place), { excludeTestServices: true })("a server with a log", 
   )
 })
 
-layer(world(), { excludeTestServices: true })("a server without a key", (it) => {
-  const effect = effects(it)
-  effect("has no log, and is well", function* () {
-    const { url } = yield* TestServer
+suite("a server without a key", world(), (it) => {
+  it("has no log, and is healthy", function* ({ url }) {
     const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
     const { id } = JSON.parse(answer.text).record
     for (const path of ["/log/checkpoint", "/log/tile/0/000", "/api/witness/log", `/api/witness/${id}/proof`]) {

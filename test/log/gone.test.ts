@@ -1,12 +1,12 @@
 /** A shop that is gone: another person's mirror, behind a plain file server, proves what was bought from it. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { chain } from "../lab/Chain.ts"
 import { database, sql } from "../lab/Database.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 import { ask, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { serveFolder } from "../lab/log/FileServer.ts"
 import { signer } from "../lab/log/LogFixture.ts"
@@ -21,11 +21,9 @@ const { vkey } = signer
 
 const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
 
-layer(Layer.orDie(place), { excludeTestServices: true })("a shop that is gone", (it) => {
-  const effect = effects(it)
-
-  effect(
-    "leaves stones that a mirror proves by their ids, and a watch that ran beside it was right both times",
+suite("an altar that closed", Layer.orDie(place), (it) => {
+  it(
+    "leaves stones that a mirror proves by their ids, and a watch beside it judged it correctly",
     function* () {
       const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
       const env = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name, LOG_PUBLISH_SECONDS: "1" }

@@ -1,5 +1,5 @@
 /** The log in a real database: the same bytes however it was built, whoever built it, and wherever a server died. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Exit, Option, Redacted, Schedule } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { Integrator } from "../../src/log/Integrator.ts"
@@ -15,11 +15,10 @@ import {
   stored,
 } from "../lab/log/LogFixture.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
-layer(world, { excludeTestServices: true })("the integrator", (it) => {
-  const effect = effects(it)
-  effect("builds the same tiles one by one and in batches", function* () {
+suite("the integrator", world, (it) => {
+  it("builds the same tiles one by one and in batches", function* () {
     yield* settle(600)
     const whole = yield* expected
     for (const batch of [1, 37, 256, 4096]) {
@@ -29,7 +28,7 @@ layer(world, { excludeTestServices: true })("the integrator", (it) => {
     }
   })
 
-  effect("goes on after a restart at each tile boundary", function* () {
+  it("continues after a restart at each tile boundary", function* () {
     yield* forget
     const integrate = Effect.flatMap(Integrator, (integrator) => integrator.integrate)
     for (const batch of [255, 1, 1, 254, 1, 1]) yield* Effect.provide(integrate, server(batch))
@@ -39,7 +38,7 @@ layer(world, { excludeTestServices: true })("the integrator", (it) => {
     assert.deepStrictEqual(yield* stored, yield* expected)
   })
 
-  effect("has any number of servers, of which one is at work", function* () {
+  it("runs on one of any number of servers", function* () {
     yield* forget
     const atWork = integrateAll.pipe(
       // Whoever finds the head taken looks again, as its loop does.
@@ -56,7 +55,7 @@ layer(world, { excludeTestServices: true })("the integrator", (it) => {
     .concat([/WITH growths/u, /^COMMIT/iu, /FROM log_checkpoints/u, /INSERT INTO log_checkpoints/u])
     .flatMap((step) => (["cutBefore", "cutAfter"] as const).map((fault) => ({ step, fault })))
 
-  effect("goes on after a death between any two statements", function* () {
+  it("continues after a kill between any two statements", function* () {
     const { url } = yield* LocalDatabase
     for (const { fault, step } of steps) {
       yield* forget

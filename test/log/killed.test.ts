@@ -1,17 +1,18 @@
 /** Stones sold by a server that is killed twice, each proved by the shipped verifier; `LOG_STONES` says how many. */
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schedule } from "effect"
 import { type Link, verifyProof } from "../../src/buyer/index.ts"
 import { direct } from "../lab/server/Environment.ts"
 import { database, sql } from "../lab/Database.ts"
 import { golden } from "../lab/log/Vectors.ts"
-import { newFolder } from "../lab/log/Witnesses.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import { patience } from "../lab/Patience.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { type Answer, ask, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 /** Six hundred take minutes: `npm run campaign -- soak`. */
 const wanted = Number(process.env["LOG_STONES"] ?? 36)
@@ -44,66 +45,65 @@ const allStones = Effect.fnUntraced(function* (url: string) {
 
 const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
 
-layer(Layer.orDie(place), { excludeTestServices: true })("a server that is killed twice", (it) => {
-  it.effect(
+suite("a server that is killed twice", Layer.orDie(place), (it) => {
+  it(
     "sells each stone once, and each is proved",
-    () =>
-      Effect.gen(function* () {
-        const server = yield* ServerProcess.make(yield* environment)
-        const { url } = server
-        const buyer = yield* newPayer()
-        const sold = new Set<string>()
-        const bodyOf = () => ({ commitment: newCommitment() })
-        const keep = (answer: Answer) => {
-          if (answer.status === 201) sold.add(JSON.parse(answer.text).record.id)
-          return answer.status === 201
-        }
-        const tryToBuy = Effect.suspend(() =>
-          Effect.map(pay(buyer, `${url}/api/witness`, bodyOf()), ({ answer }) => keep(answer)),
+    function* () {
+      const server = yield* ServerProcess.make(yield* environment)
+      const { url } = server
+      const buyer = yield* newPayer()
+      const sold = new Set<string>()
+      const bodyOf = () => ({ commitment: newCommitment() })
+      const keep = (answer: Answer) => {
+        if (answer.status === 201) sold.add(JSON.parse(answer.text).record.id)
+        return answer.status === 201
+      }
+      const tryToBuy = Effect.suspend(() =>
+        Effect.map(pay(buyer, `${url}/api/witness`, bodyOf()), ({ answer }) => keep(answer)),
+      )
+      const buy = Effect.gen(function* () {
+        const body = bodyOf()
+        const { answer, headers } = yield* pay(buyer, `${url}/api/witness`, body)
+        if (keep(answer)) return
+        yield* ask(`${url}/api/witness`, post(body, headers)).pipe(
+          Effect.repeat({ until: keep, schedule: Schedule.spaced("200 millis") }),
+          Effect.timeoutOrElse({
+            duration: patience(20),
+            orElse: () => Effect.die(`never sold after ${answer.status} ${answer.text}`),
+          }),
         )
-        const buy = Effect.gen(function* () {
-          const body = bodyOf()
-          const { answer, headers } = yield* pay(buyer, `${url}/api/witness`, body)
-          if (keep(answer)) return
-          yield* ask(`${url}/api/witness`, post(body, headers)).pipe(
-            Effect.repeat({ until: keep, schedule: Schedule.spaced("200 millis") }),
-            Effect.timeoutOrElse({
-              duration: patience(20),
-              orElse: () => Effect.die(`never sold after ${answer.status} ${answer.text}`),
-            }),
-          )
-        })
-        const six = { concurrency: 6 }
+      })
+      const six = { concurrency: 6 }
+      yield* server.start
+      const third = Math.ceil(wanted / 3)
+      for (const _ of [1, 2]) {
+        yield* Effect.replicateEffect(buy, third, six)
+        const dying = yield* Effect.forkChild(Effect.replicateEffect(Effect.exit(tryToBuy), 6, six))
+        yield* Effect.sleep("300 millis")
+        yield* server.kill
+        yield* Fiber.join(dying)
         yield* server.start
-        const third = Math.ceil(wanted / 3)
-        for (const _ of [1, 2]) {
-          yield* Effect.replicateEffect(buy, third, six)
-          const dying = yield* Effect.forkChild(Effect.replicateEffect(Effect.exit(tryToBuy), 6, six))
-          yield* Effect.sleep("300 millis")
-          yield* server.kill
-          yield* Fiber.join(dying)
-          yield* server.start
-        }
-        yield* Effect.replicateEffect(buy, wanted - 2 * third, six)
-        assert.isAtLeast(sold.size, wanted)
+      }
+      yield* Effect.replicateEffect(buy, wanted - 2 * third, six)
+      assert.isAtLeast(sold.size, wanted)
 
-        const stones = yield* allStones(url)
-        const ids = new Set(stones.map(({ id }) => id))
-        for (const id of sold) assert.isTrue(ids.has(id), `${id} was paid for and sold`)
-        assert.deepStrictEqual(
-          stones.map(({ sequence }) => sequence),
-          stones.map((_, at) => stones.length - at),
+      const stones = yield* allStones(url)
+      const ids = new Set(stones.map(({ id }) => id))
+      for (const id of sold) assert.isTrue(ids.has(id), `${id} was paid for and sold`)
+      assert.deepStrictEqual(
+        stones.map(({ sequence }) => sequence),
+        stones.map((_, at) => stones.length - at),
+      )
+      for (const stone of stones) {
+        const proof = yield* ask(`${url}/api/witness/${stone.id}/proof`).pipe(
+          Effect.repeat({ until: ({ status }) => status !== 409, schedule: Schedule.spaced("100 millis") }),
+          Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never covered") }),
         )
-        for (const stone of stones) {
-          const proof = yield* ask(`${url}/api/witness/${stone.id}/proof`).pipe(
-            Effect.repeat({ until: ({ status }) => status !== 409, schedule: Schedule.spaced("100 millis") }),
-            Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never covered") }),
-          )
-          assert.strictEqual(proof.status, 200)
-          const verdict = yield* Effect.promise(() => verifyProof(proof.text, stone, { vkey: signer.vkey }))
-          assert.isTrue(verdict.ok, JSON.stringify(verdict))
-        }
-      }),
+        assert.strictEqual(proof.status, 200)
+        const verdict = yield* Effect.promise(() => verifyProof(proof.text, stone, { vkey: signer.vkey }))
+        assert.isTrue(verdict.ok, JSON.stringify(verdict))
+      }
+    },
     patience(wanted > 100 ? 1_200 : 180),
   )
 })

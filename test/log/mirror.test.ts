@@ -1,10 +1,9 @@
 /** A mirror: a log as files, which any file server serves and which prove its entries when the log is gone. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Exit, Layer, Option } from "effect"
 import { verifyEntry } from "../../src/buyer/log/EntryProof.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
@@ -19,10 +18,10 @@ import { serveFolder } from "../lab/log/FileServer.ts"
 import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const { vkey } = signer
-
-const newFolder = () => mkdtempSync(join(tmpdir(), "log-mirror-"))
 
 type Log = Effect.Success<ReturnType<typeof StaticLog.serve>>
 
@@ -79,213 +78,201 @@ const dyingAt = (folder: MirrorFolder.MirrorFolder, last: number) => {
   return { steps, folder: { ...folder, copy, write, publish: step(folder.publish), prune: step(folder.prune) } }
 }
 
-layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTestServices: true })("a mirror", (it) => {
-  it.effect("holds every file of the log, grows with it, and asks for nothing that it has", () =>
-    Effect.gen(function* () {
-      const folder = newFolder()
-      const log = yield* StaticLog.serve(all)
-      log.size = 600
-      assert.deepStrictEqual(yield* run(log, folder), { stones: 600, keyIsItsOwnWord: false, isOpaque: false })
-      assert.strictEqual(yield* checkFolder(folder), 600)
-      assert.strictEqual(log.asked, 3)
-      log.size = 1_300
-      yield* run(log, folder)
-      assert.strictEqual(log.asked, 3 + 4, "of the first three bundles only the grown one is read again")
-      assert.strictEqual(yield* checkFolder(folder), 1_300)
-      yield* run(log, folder)
-      assert.strictEqual(log.asked, 3 + 4)
-      const names = [...filesIn(folder).keys()]
-      assert.deepStrictEqual(
-        names.filter((name) => name.startsWith("tile")),
-        [
-          "tile/0/000",
-          "tile/0/001",
-          "tile/0/002",
-          "tile/0/003",
-          "tile/0/004",
-          "tile/0/005.p/20",
-          "tile/1/000.p/2",
-          "tile/1/000.p/5",
-          "tile/entries/000",
-          "tile/entries/001",
-          "tile/entries/002",
-          "tile/entries/003",
-          "tile/entries/004",
-          "tile/entries/005.p/20",
-        ],
-        "a partial file goes when the full one is there",
-      )
-      const kept = names.filter((name) => name.startsWith("checkpoints/"))
-      assert.deepStrictEqual(
-        kept.map((name) => name.split("-")[0]),
-        ["checkpoints/1300", "checkpoints/600"],
-      )
-      assert.strictEqual(statSync(join(folder, "checkpoint")).mode & 0o777, 0o644, "for any file server")
-    }),
-  )
+suite("a mirror of a log", Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), (it) => {
+  it("downloads every file, follows growth, and requests no file twice", function* () {
+    const folder = newFolder()
+    const log = yield* StaticLog.serve(all)
+    log.size = 600
+    assert.deepStrictEqual(yield* run(log, folder), { stones: 600, keyIsItsOwnWord: false, isOpaque: false })
+    assert.strictEqual(yield* checkFolder(folder), 600)
+    assert.strictEqual(log.asked, 3)
+    log.size = 1_300
+    yield* run(log, folder)
+    assert.strictEqual(log.asked, 3 + 4, "of the first three bundles only the grown one is read again")
+    assert.strictEqual(yield* checkFolder(folder), 1_300)
+    yield* run(log, folder)
+    assert.strictEqual(log.asked, 3 + 4)
+    const names = [...filesIn(folder).keys()]
+    assert.deepStrictEqual(
+      names.filter((name) => name.startsWith("tile")),
+      [
+        "tile/0/000",
+        "tile/0/001",
+        "tile/0/002",
+        "tile/0/003",
+        "tile/0/004",
+        "tile/0/005.p/20",
+        "tile/1/000.p/2",
+        "tile/1/000.p/5",
+        "tile/entries/000",
+        "tile/entries/001",
+        "tile/entries/002",
+        "tile/entries/003",
+        "tile/entries/004",
+        "tile/entries/005.p/20",
+      ],
+      "a partial file goes when the full one is there",
+    )
+    const kept = names.filter((name) => name.startsWith("checkpoints/"))
+    assert.deepStrictEqual(
+      kept.map((name) => name.split("-")[0]),
+      ["checkpoints/1300", "checkpoints/600"],
+    )
+    assert.strictEqual(statSync(join(folder, "checkpoint")).mode & 0o777, 0o644, "for any file server")
+  })
 
-  it.effect("proves each stone from its files alone, by sequence and by id, also through a plain file server", () =>
-    Effect.gen(function* () {
-      const folder = newFolder()
-      yield* Effect.scoped(Effect.flatMap(StaticLog.serve(all), (log) => run(log, folder)))
-      const served = at(yield* serveFolder(folder))
-      for (const [source, named, sequence] of [
-        [yield* inFolder(folder), "1", 1],
-        [served, "1300", 1_300],
-        [served, "stone-777", 777],
-      ] as const) {
-        const { proof, stone } = yield* proveFrom(source, named)
-        if (stone === undefined) return assert.fail("no stone")
-        const verdict = yield* Effect.promise(() => verifyProof(proof, stone, { vkey }))
-        assert.deepInclude(verdict, { ok: true, index: sequence - 1, size: 1_300 }, JSON.stringify(verdict))
-        assert.strictEqual(Reflect.get(stone, "id"), `stone-${sequence}`)
-      }
-      for (const [named, says] of [
-        ["1301", /covers 1300 entries, and not 1301/u],
-        ["0", /covers 1300 entries, and not 0/u],
-        ["stone-9999", /has no stone stone-9999 beside it/u],
-      ] as const) {
-        assert.match((yield* Effect.flip(proveFrom(served, named))).message, says)
-      }
-      // A mirror can be mirrored: it is a log like any other.
-      const second = newFolder()
-      const opened = yield* openLog({
-        source: served,
-        vkey: Option.some(vkey),
-        policy: Option.none(),
-        seen: Option.some(join(second, "mirror.json")),
-      })
-      yield* mirrorLog(opened, yield* MirrorFolder.make(second))
-      assert.strictEqual(yield* checkFolder(second), 1_300)
-    }),
-  )
+  it("proves each stone from its files alone, by sequence and by id, also through a plain file server", function* () {
+    const folder = newFolder()
+    yield* Effect.scoped(Effect.flatMap(StaticLog.serve(all), (log) => run(log, folder)))
+    const served = at(yield* serveFolder(folder))
+    for (const [source, named, sequence] of [
+      [yield* inFolder(folder), "1", 1],
+      [served, "1300", 1_300],
+      [served, "stone-777", 777],
+    ] as const) {
+      const { proof, stone } = yield* proveFrom(source, named)
+      if (stone === undefined) return assert.fail("no stone")
+      const verdict = yield* Effect.promise(() => verifyProof(proof, stone, { vkey }))
+      assert.deepInclude(verdict, { ok: true, index: sequence - 1, size: 1_300 }, JSON.stringify(verdict))
+      assert.strictEqual(Reflect.get(stone, "id"), `stone-${sequence}`)
+    }
+    for (const [named, says] of [
+      ["1301", /covers 1300 entries, and not 1301/u],
+      ["0", /covers 1300 entries, and not 0/u],
+      ["stone-9999", /has no stone stone-9999 beside it/u],
+    ] as const) {
+      assert.match((yield* Effect.flip(proveFrom(served, named))).message, says)
+    }
+    // A mirror can be mirrored: it is a log like any other.
+    const second = newFolder()
+    const opened = yield* openLog({
+      source: served,
+      vkey: Option.some(vkey),
+      policy: Option.none(),
+      seen: Option.some(join(second, "mirror.json")),
+    })
+    yield* mirrorLog(opened, yield* MirrorFolder.make(second))
+    assert.strictEqual(yield* checkFolder(second), 1_300)
+  })
 
-  it.effect("holds a log of opaque entries as well, and proves them by their bytes", () =>
-    Effect.gen(function* () {
-      const folder = newFolder()
-      const entries = StaticLog.opaqueOf(257)
-      const log = yield* StaticLog.serve(entries)
-      assert.deepStrictEqual(yield* run(log, folder), { stones: undefined, keyIsItsOwnWord: false, isOpaque: true })
-      const { entry, proof, stone } = yield* proveFrom(yield* inFolder(folder), "257")
-      assert.isUndefined(stone)
-      assert.strictEqual(Buffer.from(entry).toString(), "entry-256")
-      const bytes = Uint8Array.from(entry)
-      const verdict = yield* Effect.promise(() => verifyEntry(proof, { entry: bytes }, { vkey }))
-      assert.deepInclude(verdict, { ok: true, index: 256, size: 257 })
-      const other = yield* Effect.promise(() => verifyEntry(proof, { leaf: leafOf(entries[0] ?? bytes) }, { vkey }))
-      assert.deepInclude(other, { ok: false, fault: "inclusion" })
-    }),
-  )
+  it("downloads a log of opaque entries as well, and proves them by their bytes", function* () {
+    const folder = newFolder()
+    const entries = StaticLog.opaqueOf(257)
+    const log = yield* StaticLog.serve(entries)
+    assert.deepStrictEqual(yield* run(log, folder), { stones: undefined, keyIsItsOwnWord: false, isOpaque: true })
+    const { entry, proof, stone } = yield* proveFrom(yield* inFolder(folder), "257")
+    assert.isUndefined(stone)
+    assert.strictEqual(Buffer.from(entry).toString(), "entry-256")
+    const bytes = Uint8Array.from(entry)
+    const verdict = yield* Effect.promise(() => verifyEntry(proof, { entry: bytes }, { vkey }))
+    assert.deepInclude(verdict, { ok: true, index: 256, size: 257 })
+    const other = yield* Effect.promise(() => verifyEntry(proof, { leaf: leafOf(entries[0] ?? bytes) }, { vkey }))
+    assert.deepInclude(other, { ok: false, fault: "inclusion" })
+  })
 
-  it.effect("that dies before any of its steps holds what its checkpoint says, and the next run completes it", () =>
-    Effect.gen(function* () {
-      const log = yield* StaticLog.serve(all)
+  it("that was killed at any step holds a complete checkpoint, and the next run continues", function* () {
+    const log = yield* StaticLog.serve(all)
+    log.size = 300
+    const first = newFolder()
+    yield* run(log, first)
+    const whole = newFolder()
+    log.size = 600
+    yield* run(log, whole)
+    const expected = filesIn(whole)
+    let deaths = 0
+    for (let last = 0; ; last += 1) {
+      const folder = newFolder()
       log.size = 300
-      const first = newFolder()
-      yield* run(log, first)
-      const whole = newFolder()
+      yield* run(log, folder)
       log.size = 600
-      yield* run(log, whole)
-      const expected = filesIn(whole)
-      let deaths = 0
-      for (let last = 0; ; last += 1) {
-        const folder = newFolder()
-        log.size = 300
-        yield* run(log, folder)
-        log.size = 600
-        const dying = dyingAt(yield* MirrorFolder.make(folder), last)
-        const ended = yield* Effect.exit(
-          Effect.flatMap(openFor(log, folder), (opened) => mirrorLog(opened, dying.folder)),
-        )
-        const size = yield* checkFolder(folder)
-        assert.strictEqual(size, readFileSync(join(folder, "checkpoint"), "utf8").split("\n")[1] === "600" ? 600 : 300)
-        yield* run(log, folder)
-        const made = filesIn(folder)
-        for (const [name, content] of expected) assert.strictEqual(made.get(name), content, `${last}: ${name}`)
-        if (Exit.isSuccess(ended)) break
-        deaths += 1
-      }
-      assert.isAtLeast(deaths, 8)
-    }),
-  )
-
-  it.effect("mends each file that was changed, truncated or removed", () =>
-    Effect.gen(function* () {
-      const folder = newFolder()
-      const log = yield* StaticLog.serve(all)
+      const dying = dyingAt(yield* MirrorFolder.make(folder), last)
+      const ended = yield* Effect.exit(
+        Effect.flatMap(openFor(log, folder), (opened) => mirrorLog(opened, dying.folder)),
+      )
+      const size = yield* checkFolder(folder)
+      assert.strictEqual(size, readFileSync(join(folder, "checkpoint"), "utf8").split("\n")[1] === "600" ? 600 : 300)
       yield* run(log, folder)
-      const whole = filesIn(folder)
-      const files = [...whole.keys()].filter((name) => name !== "mirror.json" && !name.startsWith("checkpoints/"))
-      assert.isAtLeast(files.length, 18)
-      for (const name of files) {
-        const file = join(folder, name)
-        const harms = [
-          () => {
-            const bytes = readFileSync(file)
-            bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1
-            writeFileSync(file, bytes)
-          },
-          () => truncateSync(file, statSync(file).size >> 1),
-          () => rmSync(file),
-        ]
-        for (const harm of harms) {
-          harm()
-          yield* run(log, folder)
-          const mended = filesIn(folder)
-          // What the altar says beside the five members of a link is kept as it is.
-          if (name.startsWith("stones/") && mended.get(name) !== whole.get(name)) {
-            writeFileSync(file, Buffer.from(whole.get(name) ?? "", "base64"))
-          } else assert.deepStrictEqual(mended, whole, name)
-        }
-      }
-    }),
-  )
+      const made = filesIn(folder)
+      for (const [name, content] of expected) assert.strictEqual(made.get(name), content, `${last}: ${name}`)
+      if (Exit.isSuccess(ended)) break
+      deaths += 1
+    }
+    assert.isAtLeast(deaths, 8)
+  })
 
-  it.effect("refuses a shorter history and a fork, keeps both checkpoints, and stays as it is", () =>
-    Effect.gen(function* () {
-      const folder = newFolder()
-      const log = yield* StaticLog.serve(all)
-      log.size = 1_000
-      yield* run(log, folder)
-      const before = filesIn(folder)
-      const refused = Effect.map(Effect.flip(run(log, folder)), ({ message }) => message)
-      const unchanged = () => {
-        const after = filesIn(folder)
-        for (const [name, content] of before) assert.strictEqual(after.get(name), content, name)
-        return [...after.keys()].filter((name) => !before.has(name))
+  it("repairs each file that was changed, truncated or removed", function* () {
+    const folder = newFolder()
+    const log = yield* StaticLog.serve(all)
+    yield* run(log, folder)
+    const whole = filesIn(folder)
+    const files = [...whole.keys()].filter((name) => name !== "mirror.json" && !name.startsWith("checkpoints/"))
+    assert.isAtLeast(files.length, 18)
+    for (const name of files) {
+      const file = join(folder, name)
+      const harms = [
+        () => {
+          const bytes = readFileSync(file)
+          bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1
+          writeFileSync(file, bytes)
+        },
+        () => truncateSync(file, statSync(file).size >> 1),
+        () => rmSync(file),
+      ]
+      for (const harm of harms) {
+        harm()
+        yield* run(log, folder)
+        const mended = filesIn(folder)
+        // What the altar says beside the five members of a link is kept as it is.
+        if (name.startsWith("stones/") && mended.get(name) !== whole.get(name)) {
+          writeFileSync(file, Buffer.from(whole.get(name) ?? "", "base64"))
+        } else assert.deepStrictEqual(mended, whole, name)
       }
-      log.size = 900
-      assert.match(yield* refused, /it had 1000 stones at the last check and has 900 now/u)
-      assert.deepStrictEqual(unchanged(), [], "an older copy is proved to be one, and contradicts nothing")
+    }
+  })
 
-      log.entries = StaticLog.entriesOf(1_300, (sequence) => (sequence > 990 ? "rewritten" : ""))
-      log.log = logOf(log.entries)
-      for (const size of [1_000, 1_300, 995]) {
-        log.size = size
-        const message = yield* refused
-        assert.match(message, size < 1_000 ? /^NOT COMPARABLE: /u : /^THE LOG IS BROKEN: /u)
-        assert.match(message, /Keep both signed checkpoints: \S+mirror\.json and \S+\.checkpoint\./u)
-      }
-      const kept = unchanged()
-      assert.lengthOf(kept, 3)
-      for (const name of kept) {
-        assert.match(readFileSync(join(folder, name), "utf8"), /^webtessera\.fixture\.log\n(?:1000|1300|995)\n/u)
-      }
-      assert.strictEqual(yield* checkFolder(folder), 1_000)
+  it("rejects a shorter history and a fork, and stores both checkpoints", function* () {
+    const folder = newFolder()
+    const log = yield* StaticLog.serve(all)
+    log.size = 1_000
+    yield* run(log, folder)
+    const before = filesIn(folder)
+    const refused = Effect.map(Effect.flip(run(log, folder)), ({ message }) => message)
+    const unchanged = () => {
+      const after = filesIn(folder)
+      for (const [name, content] of before) assert.strictEqual(after.get(name), content, name)
+      return [...after.keys()].filter((name) => !before.has(name))
+    }
+    log.size = 900
+    assert.match(yield* refused, /it had 1000 stones at the last check and has 900 now/u)
+    assert.deepStrictEqual(unchanged(), [], "an older copy is proved to be one, and contradicts nothing")
 
-      // Files that were changed together contradict the signed root: nothing is published over them.
-      log.entries = all
-      log.log = logOf(all)
-      log.size = 1_300
-      const forged = StaticLog.entriesOf(1_300, () => "forged")
-      const other = newFolder()
-      const liar = yield* StaticLog.serve(forged)
-      yield* run(liar, other)
-      for (const name of ["tile/entries/001", "tile/0/001"]) {
-        writeFileSync(join(folder, name), readFileSync(join(other, name)))
-      }
-      assert.match(yield* refused, /BROKEN: [^]*[Mm]irror into an empty folder/u)
-      assert.match(yield* textOf(yield* inFolder(folder), "checkpoint"), /\n1000\n/u)
-    }),
-  )
+    log.entries = StaticLog.entriesOf(1_300, (sequence) => (sequence > 990 ? "rewritten" : ""))
+    log.log = logOf(log.entries)
+    for (const size of [1_000, 1_300, 995]) {
+      log.size = size
+      const message = yield* refused
+      assert.match(message, size < 1_000 ? /^NOT COMPARABLE: /u : /^THE LOG IS BROKEN: /u)
+      assert.match(message, /Keep both signed checkpoints: \S+mirror\.json and \S+\.checkpoint\./u)
+    }
+    const kept = unchanged()
+    assert.lengthOf(kept, 3)
+    for (const name of kept) {
+      assert.match(readFileSync(join(folder, name), "utf8"), /^webtessera\.fixture\.log\n(?:1000|1300|995)\n/u)
+    }
+    assert.strictEqual(yield* checkFolder(folder), 1_000)
+
+    // Files that were changed together contradict the signed root: nothing is published over them.
+    log.entries = all
+    log.log = logOf(all)
+    log.size = 1_300
+    const forged = StaticLog.entriesOf(1_300, () => "forged")
+    const other = newFolder()
+    const liar = yield* StaticLog.serve(forged)
+    yield* run(liar, other)
+    for (const name of ["tile/entries/001", "tile/0/001"]) {
+      writeFileSync(join(folder, name), readFileSync(join(other, name)))
+    }
+    assert.match(yield* refused, /BROKEN: [^]*[Mm]irror into an empty folder/u)
+    assert.match(yield* textOf(yield* inFolder(folder), "checkpoint"), /\n1000\n/u)
+  })
 })

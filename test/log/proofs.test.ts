@@ -39,7 +39,7 @@ describe("proofs", () => {
     }
   })
 
-  it("are those of an independent implementation", async () => {
+  it("equal those of an independent implementation", async () => {
     const entries = Array.from({ length: 70 }, (_, at) => utf8(`entry-${at}`))
     for (const size of [1, 2, 3, 7, 8, 9, 31, 33, 64, 70]) {
       const some = entries.slice(0, size)
@@ -143,7 +143,7 @@ describe("proofs", () => {
     assert.isFalse(await any([extendsTree({ size: 8, root: leafAt(0) }, treeOf(8), [])]), "another root")
   })
 
-  it("count beyond 32 bits", async () => {
+  it("are correct beyond 32 bits", async () => {
     // The last leaf of a tree of 2^40 + 1 is alone on its side: one sibling, the perfect tree before it.
     const last = leafAt(0)
     const root = sha256(Uint8Array.from([1, ...leafAt(1), ...last]))

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Logger, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { base64 } from "../../schema/log/Bytes.ts"
@@ -18,7 +18,6 @@ import { Publisher } from "../../src/log/Publisher.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { newFolder } from "../lab/log/Witnesses.ts"
 import { patience } from "../lab/Patience.ts"
 import {
   expected,
@@ -41,7 +40,8 @@ import {
   takeAway,
   layer as world,
 } from "../lab/log/LogFixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const { vkey } = signer
 
@@ -49,10 +49,8 @@ const once = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect,
 
 const rebuilt = Effect.andThen(forget, once(Effect.andThen(integrateAll, publish)))
 
-layer(world, { excludeTestServices: true })("the publisher", (it) => {
-  const effect = effects(it)
-
-  effect("signs what is integrated, once for each size", function* () {
+suite("the publisher", world, (it) => {
+  it("signs each integrated size once", function* () {
     assert.isTrue(yield* once(publish))
     assert.strictEqual((yield* once(newest)).size, 0)
     yield* settle(300)
@@ -67,8 +65,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     assert.strictEqual(opened.ok && base64(opened.checkpoint.root), base64(log.root))
   })
 
-  effect("dates an unchanged checkpoint anew after ten minutes, and none that does not hold", function* () {
-    const client = yield* SqlClient.SqlClient
+  it("dates an unchanged checkpoint anew after ten minutes, unless its tree is wrong", function* ({ sql: client }) {
     const before = yield* once(newest)
     const age = (minutes: number) =>
       client`UPDATE log_checkpoints SET published_at = now() - ${minutes}::int * interval '1 minute' WHERE size = ${before.size}::bigint`
@@ -88,7 +85,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     yield* once(resume)
   })
 
-  effect("signs the same bytes on any number of servers", function* () {
+  it("signs the same bytes on any number of servers", function* () {
     yield* settle(5)
     yield* once(integrateAll)
     yield* Effect.all([once(publish), once(publish), once(publish)], { concurrency: "unbounded" })
@@ -97,34 +94,31 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     assert.lengthOf(rows, 1)
   })
 
-  effect(
-    "signs at most once in the stated time on all servers together, and the next checkpoint covers the rest",
-    function* () {
-      const seldom = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-        Effect.provide(effect, server(256, sharedMemory, undefined, Witnesses.none, 2))
-      yield* settle(1)
-      yield* once(integrateAll)
-      assert.isTrue(yield* seldom(publish))
-      yield* settle(2)
-      yield* once(integrateAll)
-      const early = yield* Effect.all([seldom(publish), seldom(publish), seldom(publish)], {
-        concurrency: "unbounded",
-      })
-      assert.deepStrictEqual(early, [false, false, false])
-      assert.strictEqual((yield* once(newest)).size, 306)
-      const { rest } = yield* once(Effect.flatMap(LogStore, ({ head }) => head))
-      assert.isTrue(rest === 1 || rest === 2, `${rest} seconds`)
-      yield* Effect.sleep("2 seconds")
-      const late = yield* Effect.all([seldom(publish), seldom(publish), seldom(publish)], {
-        concurrency: "unbounded",
-      })
-      assert.deepStrictEqual(late.filter(Boolean), [true], "one of three servers has the turn")
-      assert.strictEqual((yield* once(newest)).size, 308)
-      yield* Effect.sleep("2 seconds")
-    },
-  )
+  it("signs at most once in the configured time on all servers together, and the next checkpoint covers the rest", function* () {
+    const seldom = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.provide(effect, server(256, sharedMemory, undefined, Witnesses.none, 2))
+    yield* settle(1)
+    yield* once(integrateAll)
+    assert.isTrue(yield* seldom(publish))
+    yield* settle(2)
+    yield* once(integrateAll)
+    const early = yield* Effect.all([seldom(publish), seldom(publish), seldom(publish)], {
+      concurrency: "unbounded",
+    })
+    assert.deepStrictEqual(early, [false, false, false])
+    assert.strictEqual((yield* once(newest)).size, 306)
+    const { rest } = yield* once(Effect.flatMap(LogStore, ({ head }) => head))
+    assert.isTrue(rest === 1 || rest === 2, `${rest} seconds`)
+    yield* Effect.sleep("2 seconds")
+    const late = yield* Effect.all([seldom(publish), seldom(publish), seldom(publish)], {
+      concurrency: "unbounded",
+    })
+    assert.deepStrictEqual(late.filter(Boolean), [true], "one of three servers has the turn")
+    assert.strictEqual((yield* once(newest)).size, 308)
+    yield* Effect.sleep("2 seconds")
+  })
 
-  effect("stops where a tile was changed, keeps the reason, and goes on when it is mended", function* () {
+  it("stops at a changed tile, stores the reason, and continues once it is restored", function* () {
     const before = yield* stored
     yield* flipTile(0, 1)
     yield* settle(2)
@@ -148,8 +142,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     assert.deepStrictEqual(yield* stored, yield* expected)
   })
 
-  effect("stops where a published checkpoint was changed", function* () {
-    const client = yield* SqlClient.SqlClient
+  it("stops where a published checkpoint was changed", function* ({ sql: client }) {
     yield* client`UPDATE log_checkpoints SET root = decode(repeat('ab', 32), 'hex')
         WHERE size = (SELECT max(size) FROM log_checkpoints)`
     yield* settle(1)
@@ -159,8 +152,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     yield* rebuilt
   })
 
-  effect("adds nothing behind a stone that is not the one it holds, though the chain was hashed anew", function* () {
-    const client = yield* SqlClient.SqlClient
+  it("adds nothing after a changed stone, even if the chain was hashed again", function* ({ sql: client }) {
     const chain = yield* WitnessChain
     const { links } = yield* chain.segment(1, 1000)
     let previousHash = genesisHash
@@ -179,7 +171,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     yield* rebuilt
   })
 
-  effect("says where stones are gone", function* () {
+  it("names missing stones", function* () {
     yield* once(grow(1))
     const { size } = yield* stored
     yield* takeAway(1)
@@ -188,7 +180,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     yield* rebuilt
   })
 
-  effect("stays stopped after a backup was restored, which only its own file remembers", function* () {
+  it("stays stopped after a backup was restored, which its checkpoint file reveals", function* () {
     const file = join(newFolder(), "checkpoint")
     const lastSigned = LastSigned.file(file).pipe(Layer.provide(NodeFileSystem.layer))
     const withFile = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, server(256, lastSigned))
@@ -229,7 +221,7 @@ layer(world, { excludeTestServices: true })("the publisher", (it) => {
     yield* rebuilt
   })
 
-  effect("covers a stone within two seconds, by itself", function* () {
+  it("covers a stone within two seconds on its own", function* () {
     const { url } = yield* LocalDatabase
     const log = Publisher.layer({ ...signing, publishSeconds: 1 }).pipe(
       Layer.provide(Integrator.layer()),

@@ -1,9 +1,9 @@
 /** What the log shows: every file and proof of the published size, nothing beyond it, and nothing that was changed. */
 import { gunzipSync } from "node:zlib"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Schedule } from "effect"
 import { HttpRouter } from "effect/http"
-import { SqlClient, Statement } from "effect/sql"
+import { Statement } from "effect/sql"
 import { hex } from "../../schema/log/Bytes.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
 import { bundleBytes, bundlePath, tilePath } from "../../schema/log/Tile.ts"
@@ -29,7 +29,7 @@ import {
   stopReason,
   layer as world,
 } from "../lab/log/LogFixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const { vkey } = signer
 
@@ -56,17 +56,15 @@ const bytesOf = (response: Response) =>
     (buffer) => new Uint8Array(buffer),
   )
 
-layer(served, { excludeTestServices: true })("the published log", (it) => {
-  const effect = effects(it)
-
-  effect("has nothing before its first checkpoint", function* () {
+suite("the published log", served, (it) => {
+  it("is empty before its first checkpoint", function* () {
     const ask = yield* asking
     for (const path of ["checkpoint", "tile/0/000", "tile/entries/000"]) {
       assert.strictEqual((yield* ask(path)).status, 404)
     }
   })
 
-  effect("serves the files of its size, and of no larger one", function* () {
+  it("serves the files of its size, and of no larger one", function* () {
     yield* Effect.provide(Effect.andThen(grow(600), publish), server(4096))
     const ask = yield* asking
     const log = yield* memoryLog
@@ -110,7 +108,7 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
     for (const path of missing) assert.strictEqual((yield* ask(path)).status, 404, path)
   })
 
-  effect("answers HEAD, 304 and gzip", function* () {
+  it("answers HEAD, 304 and gzip", function* () {
     const ask = yield* asking
     for (const path of ["checkpoint", "tile/0/000", "tile/entries/001"]) {
       const whole = yield* ask(path)
@@ -132,7 +130,7 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
     }
   })
 
-  effect("reads what a proof is made of in one statement", function* () {
+  it("reads the parts of a proof in one statement", function* () {
     const { proof } = yield* PublishedLog
     const [stone] = yield* links
     if (stone === undefined) return assert.fail("no stone")
@@ -151,8 +149,9 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
     assert.strictEqual((yield* Effect.flip(proof("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1")))._tag, "StoneUnknown")
   })
 
-  effect("serves what it proved once from memory: no query, and never what a row was changed into", function* () {
-    const client = yield* SqlClient.SqlClient
+  it("serves proved files from memory, without a query and without later changes of a row", function* ({
+    sql: client,
+  }) {
     const paths = ["tile/0/000", "tile/0/002.p/88", "tile/1/000.p/2", "tile/entries/000", "tile/entries/002.p/88"]
     const ask = yield* asking
     const first = yield* Effect.forEach(paths, (path) => Effect.flatMap(ask(path), bytesOf))
@@ -189,7 +188,7 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
     yield* resume
   })
 
-  effect("proves each stone to the shipped verifier, and none that is not covered", function* () {
+  it("proves each covered stone to the shipped verifier, and no other", function* () {
     const log = yield* PublishedLog
     const stones = yield* links
     for (const stone of stones.filter(({ sequence }) => sequence % 29 === 0 || sequence > 595)) {
@@ -208,8 +207,7 @@ layer(served, { excludeTestServices: true })("the published log", (it) => {
     assert.isTrue((yield* Effect.promise(() => verifyProof(file.text, late, { vkey }))).ok)
   })
 
-  effect("does not serve a tile, stone or checkpoint that was changed", function* () {
-    const client = yield* SqlClient.SqlClient
+  it("does not serve a changed tile, stone or checkpoint", function* ({ sql: client }) {
     const statusOf = (path: string) => Effect.flatMap(asking, (ask) => Effect.map(ask(path), ({ status }) => status))
 
     for (const [level, index, served] of [

@@ -1,6 +1,5 @@
 /** The check that needs no code of ours, against logs of every shape: also the first stone alone, whose proof has no hash. */
-import { mkdtempSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Malformed, utf8 } from "../../schema/log/Bytes.ts"
@@ -11,12 +10,13 @@ import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import { origin, signer } from "../lab/log/LogFixture.ts"
 import * as ShellCheck from "../lab/log/ShellCheck.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const entries = StaticLog.entriesOf(7)
 const log = new MemoryLog().append(entries.map(leafOf))
 
 const check = (index: number, size: number, { proofOf = index, extra = "" } = {}) => {
-  const folder = mkdtempSync(join(tmpdir(), "shell-check-"))
+  const folder = newFolder()
   const link = parseEntry(entries[index] ?? new Uint8Array())
   if (link instanceof Malformed) throw new Error(link.message)
   const stone = { ...link, chainHash: StaticLog.hashAt(entries, index + 1) }
@@ -28,7 +28,7 @@ const check = (index: number, size: number, { proofOf = index, extra = "" } = {}
   return ShellCheck.run(folder, signer.vkey)
 }
 
-describe("the lines that need no code of ours", () => {
+describe("the manual's shell commands", () => {
   it("prove each stone of a log of one, two, five and seven", async () => {
     for (const size of [1, 2, 5, 7]) {
       for (const index of new Set([0, size >> 1, size - 1])) {
@@ -39,7 +39,7 @@ describe("the lines that need no code of ours", () => {
     assert.deepStrictEqual(await check(3, 5, { extra: "more" }), ShellCheck.proved)
   })
 
-  it("prove no stone by the proof of another", async () => {
+  it("reject a stone with the proof of another", async () => {
     const [hashes, signed, ...rest] = ShellCheck.proved
     for (const [index, proofOf, size] of [
       [0, 1, 2],

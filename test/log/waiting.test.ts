@@ -1,19 +1,19 @@
 /** A whole server whose log waits after a start: it sells, says what it waits for, and goes on when an operator confirms. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Logger, Option, Redacted, Schedule } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Server from "../../src/server/Server.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { database, sql } from "../lab/Database.ts"
-import { newFolder } from "../lab/log/Witnesses.ts"
 import { signing } from "../lab/log/LogFixture.ts"
 import { patience } from "../lab/Patience.ts"
 import { ask, configOf, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const lines: Array<unknown> = []
 const heard = Logger.layer([
@@ -47,11 +47,11 @@ const until = (url: string, isSo: (json: Readonly<Record<string, unknown>>) => b
     Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it never came to that") }),
   )
 
-layer(Layer.orDie(Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)), { excludeTestServices: true })(
+suite(
   "a server without the checkpoint file of its log",
+  Layer.orDie(Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)),
   (it) => {
-    const effect = effects(it)
-    effect("sells, and says everywhere what its log waits for, until an operator confirms its head", function* () {
+    it("sells, and says everywhere that its log waits, until an operator confirms its head", function* () {
       const folder = newFolder()
       const { url: databaseUrl } = yield* LocalDatabase
       const root = yield* withServer(join(folder, "first"), (url) =>

@@ -1,10 +1,9 @@
 /** The walk over a whole log: it goes on where it was stopped, remembers what it believed, and finds what was changed. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { concat, Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy } from "../../schema/log/Policy.ts"
@@ -16,7 +15,8 @@ import { renamed } from "../lab/log/Vectors.ts"
 import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const all = StaticLog.entriesOf(16_000)
 
@@ -41,14 +41,12 @@ const policyOf = (...lines: ReadonlyArray<string>) => {
   return Option.some(policy)
 }
 
-const newFile = () => join(mkdtempSync(join(tmpdir(), "log-walk-")), "seen.json")
+const newFile = () => join(newFolder(), "seen.json")
 
 const bundles = (size: number) => Math.ceil(size / 256)
 
-layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTestServices: true })("a walk", (it) => {
-  const effect = effects(it)
-
-  effect("goes on where it was stopped, also to a later checkpoint, and starts anew when it is over", function* () {
+suite("a walk through a log", Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), (it) => {
+  it("continues where it stopped, also to a later checkpoint, and starts again after its end", function* () {
     const file = newFile()
     const log = yield* StaticLog.serve(all)
     log.size = 15_500
@@ -68,7 +66,7 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
     assert.strictEqual(log.asked, bundles(16_000))
   })
 
-  effect("does not go on from what is no place of its own", function* () {
+  it("rejects a position of another walk", function* () {
     const file = newFile()
     const log = yield* StaticLog.serve(all)
     log.refuse = (index) => index >= 58
@@ -105,29 +103,26 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
     assert.match((yield* Effect.flip(check(log, third))).message, /^THE LOG IS BROKEN: entry 15001: /u)
   })
 
-  effect(
-    "warns as long as nobody but the server has named the key, and believes no log that a policy leaves out",
-    function* () {
-      const file = newFile()
-      const log = yield* StaticLog.serve(all.slice(0, 300))
-      const isItsOwnWord = (vkey: Option.Option<string>, policy?: typeof others) =>
-        Effect.map(check(log, file, vkey, policy), (one) => one.keyIsItsOwnWord)
-      const others = policyOf(`log ${renamed(signer.vkey, "another.example/log")}`)
-      assert.isTrue(yield* isItsOwnWord(Option.none()))
-      assert.isTrue(yield* isItsOwnWord(Option.none()), "that it was heard before makes it nobody else's")
-      for (const vkey of [Option.none<string>(), Option.some(signer.vkey)]) {
-        const refused = yield* Effect.flip(check(log, file, vkey, others))
-        assert.match(`${refused._tag}: ${refused.message}`, /^CheckFailed: .*The policy names other logs/u)
-      }
-      const mine = policyOf(`log ${signer.vkey}`, `log ${renamed(signer.vkey, "another.example/log")}`)
-      assert.isFalse(yield* isItsOwnWord(Option.none(), mine))
-      assert.isFalse(yield* isItsOwnWord(Option.none()), "and once it was named it stays so")
-      const moved = yield* Effect.flip(check(log, file, Option.some(renamed(signer.vkey, "new.example/log"))))
-      assert.match(moved.message, /announced a new log with a new key, name another file with --seen, or remove /u)
-    },
-  )
+  it("warns while only the server has named the key, and rejects a log that the policy omits", function* () {
+    const file = newFile()
+    const log = yield* StaticLog.serve(all.slice(0, 300))
+    const isItsOwnWord = (vkey: Option.Option<string>, policy?: typeof others) =>
+      Effect.map(check(log, file, vkey, policy), (one) => one.keyIsItsOwnWord)
+    const others = policyOf(`log ${renamed(signer.vkey, "another.example/log")}`)
+    assert.isTrue(yield* isItsOwnWord(Option.none()))
+    assert.isTrue(yield* isItsOwnWord(Option.none()), "that it was heard before makes it nobody else's")
+    for (const vkey of [Option.none<string>(), Option.some(signer.vkey)]) {
+      const refused = yield* Effect.flip(check(log, file, vkey, others))
+      assert.match(`${refused._tag}: ${refused.message}`, /^CheckFailed: .*The policy names other logs/u)
+    }
+    const mine = policyOf(`log ${signer.vkey}`, `log ${renamed(signer.vkey, "another.example/log")}`)
+    assert.isFalse(yield* isItsOwnWord(Option.none(), mine))
+    assert.isFalse(yield* isItsOwnWord(Option.none()), "and once it was named it stays so")
+    const moved = yield* Effect.flip(check(log, file, Option.some(renamed(signer.vkey, "new.example/log"))))
+    assert.match(moved.message, /announced a new log with a new key, name another file with --seen, or remove /u)
+  })
 
-  effect("finds an entry, a tile and a history that was changed, and one that shrank", function* () {
+  it("finds a changed entry, tile and history, and a log that shrank", function* () {
     const file = newFile()
     const log = yield* StaticLog.serve(all)
     log.size = 3_000
@@ -189,7 +184,7 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici), { excludeTest
     assert.strictEqual((yield* check(log, file)).continues, 3_000)
   })
 
-  effect("that ends after a newer one leaves what that remembered, and keeps one that it cannot compare", function* () {
+  it("that ends after a newer one keeps the newer position, and one that it cannot compare", function* () {
     const file = newFile()
     const seen = () => JSON.parse(readFileSync(file, "utf8"))
     const log = yield* StaticLog.serve(all)

@@ -1,10 +1,9 @@
 /** A watch over logs: an alarm once for each cause, none for a restart of its own, and every alarm is told. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Clock, Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { parseNote } from "../../schema/log/Note.ts"
@@ -13,12 +12,13 @@ import { lookAt, watching } from "../../src/cli/log/Watch.ts"
 import { recall, type Watched } from "../../src/cli/log/WatchedLog.ts"
 import { leafOf } from "../../src/log/Tree.ts"
 import * as Prometheus from "../../src/telemetry/Prometheus.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
 import { cosignerOf, policyOf } from "../lab/log/Witnesses.ts"
 import { listening } from "../lab/Socket.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const all = StaticLog.entriesOf(600)
 const hour = 3_600_000
@@ -27,7 +27,7 @@ type Log = Effect.Success<ReturnType<typeof StaticLog.serve>>
 
 const watchedOf = ({ base }: Log, more: Partial<Watched> = {}): Watched => ({
   url: base,
-  file: join(mkdtempSync(join(tmpdir(), "log-watch-")), "log.json"),
+  file: join(newFolder(), "log.json"),
   vkey: Option.some(signer.vkey),
   origin: Option.none(),
   policy: Option.none(),
@@ -73,72 +73,71 @@ const mend = (log: Log) => {
   log.log = new MemoryLog().append(all.map(leafOf))
 }
 
-layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici))("a watch", (it) => {
-  const effect = effects(it)
-
-  effect("says nothing of a log that grows, is an old copy once, or waits while the watch is stopped", function* () {
-    const log = yield* StaticLog.serve(all)
-    const watched = watchedOf(log)
-    const { told, url } = yield* hook
-    for (const size of [1, 255, 256, 257, 257, 200, 400]) {
-      log.size = size
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [], String(size))
-    }
-    // Stopped for days, and started before the network is there.
-    yield* TestClock.adjust("3 days")
-    log.isAway = true
-    assert.deepStrictEqual(yield* lookAnew(watched, url), [])
-    log.isAway = false
-    log.size = 500
-    assert.deepStrictEqual(yield* lookAnew(watched, url), [])
-    assert.deepStrictEqual(told(), [])
-  })
-
-  effect("raises a shrink at the second look, once, and says when it is over", function* () {
-    const log = yield* StaticLog.serve(all)
-    const watched = watchedOf(log)
-    const { told, url } = yield* hook
-    yield* lookAnew(watched, url)
-    log.size = 590
-    assert.deepStrictEqual(yield* lookAnew(watched, url), [])
-    for (let at = 0; at < 3; at += 1) assert.deepStrictEqual(yield* lookAnew(watched, url), ["shrink"])
-    assert.deepStrictEqual(told(), ["shrink raised"])
-    log.isAway = true
-    assert.deepStrictEqual(yield* lookAnew(watched, url), ["shrink"], "silence ends no alarm")
-    log.isAway = false
-    log.size = 600
-    assert.deepStrictEqual(yield* lookAnew(watched, url), [])
-    assert.deepStrictEqual(told(), ["shrink raised", "shrink over"])
-  })
-
-  effect("raises a fork of any size at once, keeps both checkpoints, and never takes it back", function* () {
-    for (const size of [500, 600]) {
+suite(
+  "a watch of logs",
+  Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici),
+  (it) => {
+    it("raises nothing for a growing log, one old copy, or its own pause", function* () {
       const log = yield* StaticLog.serve(all)
-      log.size = 500
       const watched = watchedOf(log)
-      const { got, told, url } = yield* hook
-      yield* lookAnew(watched, url)
-      const before = Option.getOrThrow(yield* recall(watched)).checkpoint
-      fork(log, 400)
-      log.size = size
-      assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"])
-      assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"])
-      assert.strictEqual(Option.getOrThrow(yield* recall(watched)).checkpoint, before)
-      const kept = readdirSync(dirname(watched.file)).filter((name) => name.endsWith(".checkpoint"))
-      assert.lengthOf(kept, 1)
-      assert.include(got[0]?.message, kept[0])
-      assert.match(readFileSync(join(dirname(watched.file), kept[0] ?? ""), "utf8"), new RegExp(`\\n${size}\\n`, "u"))
-      mend(log)
-      assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"], "two signed checkpoints stay a proof")
-      assert.deepStrictEqual(told(), ["fork raised"])
-      rmSync(watched.file)
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [], "its operator begins anew")
-    }
-  })
+      const { told, url } = yield* hook
+      for (const size of [1, 255, 256, 257, 257, 200, 400]) {
+        log.size = size
+        assert.deepStrictEqual(yield* lookAnew(watched, url), [], String(size))
+      }
+      // Stopped for days, and started before the network is there.
+      yield* TestClock.adjust("3 days")
+      log.isAway = true
+      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      log.isAway = false
+      log.size = 500
+      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      assert.deepStrictEqual(told(), [])
+    })
 
-  effect(
-    "raises a stale checkpoint, which growth and a newer cosignature end, and one that is never read",
-    function* () {
+    it("raises a shrink at the second inspection, once, and reports its end", function* () {
+      const log = yield* StaticLog.serve(all)
+      const watched = watchedOf(log)
+      const { told, url } = yield* hook
+      yield* lookAnew(watched, url)
+      log.size = 590
+      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      for (let at = 0; at < 3; at += 1) assert.deepStrictEqual(yield* lookAnew(watched, url), ["shrink"])
+      assert.deepStrictEqual(told(), ["shrink raised"])
+      log.isAway = true
+      assert.deepStrictEqual(yield* lookAnew(watched, url), ["shrink"], "silence ends no alarm")
+      log.isAway = false
+      log.size = 600
+      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      assert.deepStrictEqual(told(), ["shrink raised", "shrink over"])
+    })
+
+    it("raises a fork of any size at once, stores both checkpoints, and never withdraws it", function* () {
+      for (const size of [500, 600]) {
+        const log = yield* StaticLog.serve(all)
+        log.size = 500
+        const watched = watchedOf(log)
+        const { got, told, url } = yield* hook
+        yield* lookAnew(watched, url)
+        const before = Option.getOrThrow(yield* recall(watched)).checkpoint
+        fork(log, 400)
+        log.size = size
+        assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"])
+        assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"])
+        assert.strictEqual(Option.getOrThrow(yield* recall(watched)).checkpoint, before)
+        const kept = readdirSync(dirname(watched.file)).filter((name) => name.endsWith(".checkpoint"))
+        assert.lengthOf(kept, 1)
+        assert.include(got[0]?.message, kept[0])
+        assert.match(readFileSync(join(dirname(watched.file), kept[0] ?? ""), "utf8"), new RegExp(`\\n${size}\\n`, "u"))
+        mend(log)
+        assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"], "two signed checkpoints stay a proof")
+        assert.deepStrictEqual(told(), ["fork raised"])
+        rmSync(watched.file)
+        assert.deepStrictEqual(yield* lookAnew(watched, url), [], "its operator begins anew")
+      }
+    })
+
+    it("raises a stale checkpoint until it grows or is cosigned again, and a log that cannot be read", function* () {
       const cosigner = cosignerOf("w.example/w")
       const policy = policyOf([{ name: "w", vkey: cosigner.vkey, url: "http://w.example" }], "w")
       const log = yield* StaticLog.serve(all)
@@ -171,51 +170,48 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici))("a watch", (i
         yield* TestClock.adjust("25 hours")
       }
       assert.deepStrictEqual(told().slice(4), ["stale raised"])
-    },
-  )
+    })
 
-  effect("raises a missing cosignature at the second look, and follows the log all the same", function* () {
-    const cosigner = cosignerOf("w.example/w")
-    const policy = policyOf([{ name: "w", vkey: cosigner.vkey, url: "http://w.example" }], "w")
-    const log = yield* StaticLog.serve(all)
-    log.size = 500
-    const watched = watchedOf(log, { policy: Option.some(policy) })
-    const { told, url } = yield* hook
-    assert.deepStrictEqual(yield* lookAnew(watched, url), [])
-    log.size = 600
-    assert.deepStrictEqual(yield* lookAnew(watched, url), ["cosignatures"])
-    assert.match(Option.getOrThrow(yield* recall(watched)).checkpoint, /\n600\n/u)
-    log.cosignatures = (note) => {
-      const parsed = parseNote(note)
-      return parsed instanceof Malformed ? "" : (cosigner.line(parsed.text, 1) ?? "")
-    }
-    assert.deepStrictEqual(yield* lookAnew(watched, url), [])
-    assert.deepStrictEqual(told(), ["cosignatures raised", "cosignatures over"])
-  })
+    it("raises a missing cosignature at the second inspection, and still follows the log", function* () {
+      const cosigner = cosignerOf("w.example/w")
+      const policy = policyOf([{ name: "w", vkey: cosigner.vkey, url: "http://w.example" }], "w")
+      const log = yield* StaticLog.serve(all)
+      log.size = 500
+      const watched = watchedOf(log, { policy: Option.some(policy) })
+      const { told, url } = yield* hook
+      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      log.size = 600
+      assert.deepStrictEqual(yield* lookAnew(watched, url), ["cosignatures"])
+      assert.match(Option.getOrThrow(yield* recall(watched)).checkpoint, /\n600\n/u)
+      log.cosignatures = (note) => {
+        const parsed = parseNote(note)
+        return parsed instanceof Malformed ? "" : (cosigner.line(parsed.text, 1) ?? "")
+      }
+      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      assert.deepStrictEqual(told(), ["cosignatures raised", "cosignatures over"])
+    })
 
-  effect("posts an alarm until it is taken, and follows no redirect with it", function* () {
-    const log = yield* StaticLog.serve(all)
-    const watched = watchedOf(log)
-    const { answer, other, told, url } = yield* hook
-    yield* lookAnew(watched, url)
-    fork(log, 400)
-    for (const status of [500, 307]) {
-      answer.status = status
-      answer.location = status === 307 ? other : ""
-      assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"])
-      assert.deepStrictEqual(told(), [])
-    }
-    answer.status = 204
-    answer.location = ""
-    for (const _ of [1, 2]) yield* lookAnew(watched, url)
-    assert.deepStrictEqual(told(), ["fork raised"])
-  })
+    it("posts an alarm until it is accepted, without following redirects", function* () {
+      const log = yield* StaticLog.serve(all)
+      const watched = watchedOf(log)
+      const { answer, other, told, url } = yield* hook
+      yield* lookAnew(watched, url)
+      fork(log, 400)
+      for (const status of [500, 307]) {
+        answer.status = status
+        answer.location = status === 307 ? other : ""
+        assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"])
+        assert.deepStrictEqual(told(), [])
+      }
+      answer.status = 204
+      answer.location = ""
+      for (const _ of [1, 2]) yield* lookAnew(watched, url)
+      assert.deepStrictEqual(told(), ["fork raised"])
+    })
 
-  effect(
-    "that looks once ends with a failure for each alarm and each log it cannot read, and measures both",
-    function* () {
+    it("that runs once fails for each alarm and each unreadable log, and measures both", function* () {
       const [good, bad] = [yield* StaticLog.serve(all), yield* StaticLog.serve(all)]
-      const data = mkdtempSync(join(tmpdir(), "log-watch-"))
+      const data = newFolder()
       const trusted = join(data, "trusted")
       writeFileSync(trusted, `log ${signer.vkey}\nquorum none\n`)
       const flags = {
@@ -240,6 +236,7 @@ layer(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici))("a watch", (i
       assert.include(metrics, `altar_watch_alarm{log="${bad.base}",cause="shrink"} 1`)
       assert.include(metrics, `altar_watch_size{log="${good.base}"} 600`)
       assert.include(metrics, `altar_watch_looks_total{log="${bad.base}",result="unread"} 1`)
-    },
-  )
-})
+    })
+  },
+  { excludeTestServices: false },
+)

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Exit, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { addCheckpointText, sizeType } from "../../schema/log/AddCheckpoint.ts"
@@ -12,10 +12,11 @@ import { witnessServing } from "../../src/cli/log/WitnessServe.ts"
 import { keyTypes } from "../../schema/log/Note.ts"
 import { cosignerFrom, fromText, generate } from "../../src/log/Signer.ts"
 import { nameOf } from "../../src/log/witness/Memory.ts"
-import { cosignerOf, newFolder, ownWitness, policyOf } from "../lab/log/Witnesses.ts"
+import { cosignerOf, ownWitness, policyOf } from "../lab/log/Witnesses.ts"
 import { goldenLeaves, goldenLog, MemoryLog } from "../lab/log/MemoryLog.ts"
 import { origin, signer } from "../lab/log/LogFixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const post = (url: string, body: string) =>
   Effect.promise(async () => {
@@ -35,159 +36,163 @@ const asking = (log: MemoryLog, old: number, size: number) =>
 
 const log = goldenLog(300)
 
-layer(Layer.empty)("a log witness", (it) => {
-  const effect = effects(it)
-  effect("signs each checkpoint that continues the last one, and the same one again", function* () {
-    const witness = yield* ownWitness("w.example/w")
-    let old = 0
-    for (const size of [0, 1, 1, 7, 8, 255, 256, 300]) {
-      const { status, text } = yield* post(witness.url, asking(log, old, size || 0))
-      if (size === 0) assert.strictEqual(status, 200, "the empty log")
-      else {
-        assert.strictEqual(status, 200, `${old} to ${size}: ${text}`)
-        const opened = yield* Effect.promise(() =>
-          openCheckpoint(noteAt(log, size) + text, { vkey: signer.vkey, witnesses: policyOf([witness], "all") }),
-        )
-        assert.isTrue(opened.ok, JSON.stringify(opened))
+suite(
+  "a log witness",
+  Layer.empty,
+  (it) => {
+    it("signs each checkpoint that continues the last one, and the same one again", function* () {
+      const witness = yield* ownWitness("w.example/w")
+      let old = 0
+      for (const size of [0, 1, 1, 7, 8, 255, 256, 300]) {
+        const { status, text } = yield* post(witness.url, asking(log, old, size || 0))
+        if (size === 0) assert.strictEqual(status, 200, "the empty log")
+        else {
+          assert.strictEqual(status, 200, `${old} to ${size}: ${text}`)
+          const opened = yield* Effect.promise(() =>
+            openCheckpoint(noteAt(log, size) + text, { vkey: signer.vkey, witnesses: policyOf([witness], "all") }),
+          )
+          assert.isTrue(opened.ok, JSON.stringify(opened))
+        }
+        old = size
       }
-      old = size
-    }
-  })
+    })
 
-  effect("refuses, with the status that tells why, and signs nothing then", function* () {
-    const witness = yield* ownWitness("w.example/w")
-    const ask = (body: string) => post(witness.url, body)
-    assert.strictEqual((yield* ask(asking(log, 0, 8))).status, 200)
-    const stranger = Result.getOrThrow(Result.flatMap(generate("stranger.example/log"), fromText))
-    const impostor = Result.getOrThrow(Result.flatMap(generate(origin), fromText))
-    const note = (by: typeof signer, size: number) => noteAt(log, size, by)
-    const fork = new MemoryLog().append(goldenLeaves(1000, 1300))
-    const next = asking(log, 8, 9)
-    const told = (old: number, hashes: ReadonlyArray<Bytes>, signed: string) =>
-      addCheckpointText({ old, hashes, note: signed })
-    const zeros = Array.from({ length: 64 }, () => new Uint8Array(32))
-    const rooted = signer.note({ origin, size: 0, root: Uint8Array.from(log.rootAt(8)), extensions: [] })
-    const cases: ReadonlyArray<readonly [what: string, status: number, body: string]> = [
-      ["nothing", 400, ""],
-      ["no size", 400, next.replace("old 8", "old eight")],
-      ["a size with a zero before it", 400, next.replace("old 8", "old 08")],
-      ["64 hashes", 400, told(8, zeros, note(signer, 9))],
-      ["a short hash", 400, told(8, [new Uint8Array(31)], note(signer, 9))],
-      ["no note", 400, told(8, [], "hello\n")],
-      ["an older size than the old", 400, told(9, [], note(signer, 8))],
-      ["a log that is not known", 404, told(0, [], note(stranger, 9))],
-      ["another key of that name", 403, told(8, log.consistency(8, 9), note(impostor, 9))],
-      ["a wrong signature", 403, next.replace("\n9\n", "\n10\n")],
-      ["from the beginning again", 409, asking(log, 0, 9)],
-      ["a rollback", 409, asking(log, 0, 7)],
-      ["a rollback from where it is", 400, told(8, [], note(signer, 7))],
-      ["no proof", 422, told(8, [], note(signer, 9))],
-      ["another proof", 422, told(8, log.consistency(7, 9), note(signer, 9))],
-      ["a fork", 422, told(8, fork.consistency(8, 9), noteAt(fork, 9))],
-      ["a fork of the same size", 422, told(8, [], noteAt(fork, 8))],
-      ["a proof where there is none", 422, told(8, log.consistency(7, 8), note(signer, 8))],
-      ["an empty log with a root", 422, told(0, [], rooted)],
-      ["more than fits", 400, next + "x".repeat(100_000)],
-    ]
-    for (const [what, status, body] of cases) {
-      const answer = yield* ask(body)
-      assert.strictEqual(answer.status, status, `${what}: ${answer.text}`)
-      assert.notInclude(answer.text, "— w.example", what)
-      if (status === 409) assert.deepStrictEqual([answer.type, answer.text], [sizeType, "8\n"], what)
-    }
-    assert.strictEqual((yield* ask(asking(log, 8, 9))).status, 200)
-    const shown = yield* Effect.promise(() => fetch(`${witness.url}/${nameOf(origin)}/checkpoint`))
-    assert.strictEqual(shown.status, 200)
-    assert.include(yield* Effect.promise(() => shown.text()), noteAt(log, 9))
-    const unknown = yield* Effect.promise(() => fetch(`${witness.url}/${nameOf("other")}/checkpoint`))
-    assert.strictEqual(unknown.status, 404)
-  })
+    it("refuses any other with a status for its reason, and signs nothing then", function* () {
+      const witness = yield* ownWitness("w.example/w")
+      const ask = (body: string) => post(witness.url, body)
+      assert.strictEqual((yield* ask(asking(log, 0, 8))).status, 200)
+      const stranger = Result.getOrThrow(Result.flatMap(generate("stranger.example/log"), fromText))
+      const impostor = Result.getOrThrow(Result.flatMap(generate(origin), fromText))
+      const note = (by: typeof signer, size: number) => noteAt(log, size, by)
+      const fork = new MemoryLog().append(goldenLeaves(1000, 1300))
+      const next = asking(log, 8, 9)
+      const told = (old: number, hashes: ReadonlyArray<Bytes>, signed: string) =>
+        addCheckpointText({ old, hashes, note: signed })
+      const zeros = Array.from({ length: 64 }, () => new Uint8Array(32))
+      const rooted = signer.note({ origin, size: 0, root: Uint8Array.from(log.rootAt(8)), extensions: [] })
+      const cases: ReadonlyArray<readonly [what: string, status: number, body: string]> = [
+        ["nothing", 400, ""],
+        ["no size", 400, next.replace("old 8", "old eight")],
+        ["a size with a zero before it", 400, next.replace("old 8", "old 08")],
+        ["64 hashes", 400, told(8, zeros, note(signer, 9))],
+        ["a short hash", 400, told(8, [new Uint8Array(31)], note(signer, 9))],
+        ["no note", 400, told(8, [], "hello\n")],
+        ["an older size than the old", 400, told(9, [], note(signer, 8))],
+        ["a log that is not known", 404, told(0, [], note(stranger, 9))],
+        ["another key of that name", 403, told(8, log.consistency(8, 9), note(impostor, 9))],
+        ["a wrong signature", 403, next.replace("\n9\n", "\n10\n")],
+        ["from the beginning again", 409, asking(log, 0, 9)],
+        ["a rollback", 409, asking(log, 0, 7)],
+        ["a rollback from where it is", 400, told(8, [], note(signer, 7))],
+        ["no proof", 422, told(8, [], note(signer, 9))],
+        ["another proof", 422, told(8, log.consistency(7, 9), note(signer, 9))],
+        ["a fork", 422, told(8, fork.consistency(8, 9), noteAt(fork, 9))],
+        ["a fork of the same size", 422, told(8, [], noteAt(fork, 8))],
+        ["a proof where there is none", 422, told(8, log.consistency(7, 8), note(signer, 8))],
+        ["an empty log with a root", 422, told(0, [], rooted)],
+        ["more than fits", 400, next + "x".repeat(100_000)],
+      ]
+      for (const [what, status, body] of cases) {
+        const answer = yield* ask(body)
+        assert.strictEqual(answer.status, status, `${what}: ${answer.text}`)
+        assert.notInclude(answer.text, "— w.example", what)
+        if (status === 409) assert.deepStrictEqual([answer.type, answer.text], [sizeType, "8\n"], what)
+      }
+      assert.strictEqual((yield* ask(asking(log, 8, 9))).status, 200)
+      const shown = yield* Effect.promise(() => fetch(`${witness.url}/${nameOf(origin)}/checkpoint`))
+      assert.strictEqual(shown.status, 200)
+      assert.include(yield* Effect.promise(() => shown.text()), noteAt(log, 9))
+      const unknown = yield* Effect.promise(() => fetch(`${witness.url}/${nameOf("other")}/checkpoint`))
+      assert.strictEqual(unknown.status, 404)
+    })
 
-  effect("signs one of two histories, also when both come at once and when it was started anew", function* () {
-    const folder = newFolder()
-    const cosigner = cosignerOf("w.example/w")
-    const witness = yield* ownWitness("w.example/w", { cosigner, folder })
-    const fork = new MemoryLog().append(goldenLeaves(500, 520))
-    const answers = yield* Effect.all(
-      Array.from({ length: 12 }, (_, at) => post(witness.url, asking(at % 2 === 0 ? log : fork, 0, 10 + (at % 3)))),
-      { concurrency: "unbounded" },
-    )
-    assert.lengthOf(
-      answers.filter(({ status }) => status === 200),
-      1,
-    )
-    const signed = readFileSync(join(folder, `${nameOf(origin)}.checkpoint`), "utf8")
-    const [, size = ""] = signed.split("\n")
-    yield* witness.stop
-    const again = yield* ownWitness("w.example/w", { cosigner, folder })
-    const other = signed.includes(base64(log.rootAt(Number(size)))) ? fork : log
-    assert.strictEqual((yield* post(again.url, asking(other, 0, 20))).status, 409)
-    assert.strictEqual((yield* post(again.url, asking(other, Number(size), 20))).status, 422)
-  })
-
-  effect("signs nothing where it does not know what it signed, and shares its folder with nobody", function* () {
-    const folder = newFolder()
-    const witness = yield* ownWitness("w.example/w", { folder })
-    assert.isTrue(Exit.isFailure(yield* Effect.exit(ownWitness("w.example/w", { folder }))))
-    assert.strictEqual((yield* post(witness.url, asking(log, 0, 8))).status, 200)
-    writeFileSync(join(folder, `${nameOf(origin)}.checkpoint`), "nonsense")
-    const lost = yield* post(witness.url, asking(log, 8, 9))
-    assert.deepStrictEqual([lost.status, lost.text.includes("— ")], [500, false])
-  })
-
-  effect("with a post-quantum key signs anew each time, and has on disk what it answered last", function* () {
-    // Such a signature is never of time 0.
-    yield* TestClock.adjust("1 hour")
-    const made = Result.flatMap(generate("w.example/w", keyTypes.mlDsa), cosignerFrom)
-    const witness = yield* ownWitness("w.example/w", { cosigner: Result.getOrThrow(made) })
-    const lines: Array<string> = []
-    for (const [old, size] of [
-      [0, 8],
-      [8, 8],
-      [8, 300],
-      [300, 300],
-    ] as const) {
-      const { status, text } = yield* post(witness.url, asking(log, old, size))
-      assert.strictEqual(status, 200, text)
-      lines.push(text)
-      const stored = readFileSync(join(witness.folder, `${nameOf(origin)}.checkpoint`), "utf8")
-      assert.strictEqual(stored, noteAt(log, size) + text)
-      const trust = { vkey: signer.vkey, witnesses: policyOf([witness], "all") }
-      const opened = yield* Effect.promise(() => openCheckpoint(stored, trust))
-      assert.deepStrictEqual(opened.ok && opened.unchecked, [], JSON.stringify(opened))
-    }
-    assert.strictEqual(new Set(lines).size, 4)
-    const many = addCheckpointText({ old: 300, hashes: [], note: noteAt(log, 300) + (lines[3] ?? "").repeat(60) })
-    assert.strictEqual((yield* post(witness.url, many)).status, 200, "60 other cosignatures fit")
-  })
-
-  effect("makes no key in a folder that another one holds, and takes no two keys for one log", function* () {
-    const folder = newFolder()
-    yield* ownWitness("w.example/w", { folder })
-    const start = (...logs: ReadonlyArray<string>) =>
-      witnessServing({
-        name: "w.example/w",
-        log: logs,
-        data: folder,
-        host: "127.0.0.1",
-        port: 0,
-        postQuantum: false,
-      }).pipe(
-        Effect.flip,
-        Effect.map(({ message }) => message),
-        Effect.provide(NodeServices.layer),
+    it("signs one of two histories, also when both come at once or after a restart", function* () {
+      const folder = newFolder()
+      const cosigner = cosignerOf("w.example/w")
+      const witness = yield* ownWitness("w.example/w", { cosigner, folder })
+      const fork = new MemoryLog().append(goldenLeaves(500, 520))
+      const answers = yield* Effect.all(
+        Array.from({ length: 12 }, (_, at) => post(witness.url, asking(at % 2 === 0 ? log : fork, 0, 10 + (at % 3)))),
+        { concurrency: "unbounded" },
       )
-    assert.match(yield* start(signer.vkey), /cannot be locked: another witness uses it/u)
-    assert.notInclude(readdirSync(folder), "key")
-    const other = Result.getOrThrow(fromText(Result.getOrThrow(generate(origin))))
-    assert.match(yield* start(signer.vkey, other.vkey), /is named twice/u)
-  })
+      assert.lengthOf(
+        answers.filter(({ status }) => status === 200),
+        1,
+      )
+      const signed = readFileSync(join(folder, `${nameOf(origin)}.checkpoint`), "utf8")
+      const [, size = ""] = signed.split("\n")
+      yield* witness.stop
+      const again = yield* ownWitness("w.example/w", { cosigner, folder })
+      const other = signed.includes(base64(log.rootAt(Number(size)))) ? fork : log
+      assert.strictEqual((yield* post(again.url, asking(other, 0, 20))).status, 409)
+      assert.strictEqual((yield* post(again.url, asking(other, Number(size), 20))).status, 422)
+    })
 
-  effect("keeps several logs apart", function* () {
-    const other = Result.getOrThrow(fromText(Result.getOrThrow(generate("other.example/log"))))
-    const witness = yield* ownWitness("w.example/w", { logs: [signer.vkey, other.vkey] })
-    assert.strictEqual((yield* post(witness.url, asking(log, 0, 8))).status, 200)
-    const theirs = addCheckpointText({ old: 0, hashes: [], note: noteAt(log, 5, other) })
-    assert.strictEqual((yield* post(witness.url, theirs)).status, 200)
-  })
-})
+    it("signs nothing without its memory, and shares its folder with no other witness", function* () {
+      const folder = newFolder()
+      const witness = yield* ownWitness("w.example/w", { folder })
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(ownWitness("w.example/w", { folder }))))
+      assert.strictEqual((yield* post(witness.url, asking(log, 0, 8))).status, 200)
+      writeFileSync(join(folder, `${nameOf(origin)}.checkpoint`), "nonsense")
+      const lost = yield* post(witness.url, asking(log, 8, 9))
+      assert.deepStrictEqual([lost.status, lost.text.includes("— ")], [500, false])
+    })
+
+    it("with a post-quantum key signs anew each time, and stores the last answer on disk", function* () {
+      // Such a signature is never of time 0.
+      yield* TestClock.adjust("1 hour")
+      const made = Result.flatMap(generate("w.example/w", keyTypes.mlDsa), cosignerFrom)
+      const witness = yield* ownWitness("w.example/w", { cosigner: Result.getOrThrow(made) })
+      const lines: Array<string> = []
+      for (const [old, size] of [
+        [0, 8],
+        [8, 8],
+        [8, 300],
+        [300, 300],
+      ] as const) {
+        const { status, text } = yield* post(witness.url, asking(log, old, size))
+        assert.strictEqual(status, 200, text)
+        lines.push(text)
+        const stored = readFileSync(join(witness.folder, `${nameOf(origin)}.checkpoint`), "utf8")
+        assert.strictEqual(stored, noteAt(log, size) + text)
+        const trust = { vkey: signer.vkey, witnesses: policyOf([witness], "all") }
+        const opened = yield* Effect.promise(() => openCheckpoint(stored, trust))
+        assert.deepStrictEqual(opened.ok && opened.unchecked, [], JSON.stringify(opened))
+      }
+      assert.strictEqual(new Set(lines).size, 4)
+      const many = addCheckpointText({ old: 300, hashes: [], note: noteAt(log, 300) + (lines[3] ?? "").repeat(60) })
+      assert.strictEqual((yield* post(witness.url, many)).status, 200, "60 other cosignatures fit")
+    })
+
+    it("creates no key in another witness's folder, and accepts no two keys for one log", function* () {
+      const folder = newFolder()
+      yield* ownWitness("w.example/w", { folder })
+      const start = (...logs: ReadonlyArray<string>) =>
+        witnessServing({
+          name: "w.example/w",
+          log: logs,
+          data: folder,
+          host: "127.0.0.1",
+          port: 0,
+          postQuantum: false,
+        }).pipe(
+          Effect.flip,
+          Effect.map(({ message }) => message),
+          Effect.provide(NodeServices.layer),
+        )
+      assert.match(yield* start(signer.vkey), /cannot be locked: another witness uses it/u)
+      assert.notInclude(readdirSync(folder), "key")
+      const other = Result.getOrThrow(fromText(Result.getOrThrow(generate(origin))))
+      assert.match(yield* start(signer.vkey, other.vkey), /is named twice/u)
+    })
+
+    it("keeps several logs apart", function* () {
+      const other = Result.getOrThrow(fromText(Result.getOrThrow(generate("other.example/log"))))
+      const witness = yield* ownWitness("w.example/w", { logs: [signer.vkey, other.vkey] })
+      assert.strictEqual((yield* post(witness.url, asking(log, 0, 8))).status, 200)
+      const theirs = addCheckpointText({ old: 0, hashes: [], note: noteAt(log, 5, other) })
+      assert.strictEqual((yield* post(witness.url, theirs)).status, 200)
+    })
+  },
+  { excludeTestServices: false },
+)

@@ -1,6 +1,6 @@
 /** Witnesses of the log over real sockets: who is right signs, and who is slow, lies or is lost changes nothing. */
 import type { ServerResponse } from "node:http"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Clock, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { base64, hex, utf8 } from "../../schema/log/Bytes.ts"
@@ -32,7 +32,7 @@ import {
 } from "../lab/log/LogFixture.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { patience } from "../lab/Patience.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
 
 const { vkey } = signer
 
@@ -54,10 +54,8 @@ const lineOf = (cosigner: ReturnType<typeof cosignerOf>, body: string) =>
 const open = (note: string, witnesses: ReadonlyArray<Named>, quorum = "all") =>
   Effect.promise(() => openCheckpoint(note, { vkey, witnesses: policyOf(witnesses, quorum) }))
 
-layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
-  const effect = effects(it)
-
-  effect("sign what is published, each time it has grown and after each was started anew", function* () {
+suite("the log's witnesses", world, (it) => {
+  it("sign each published checkpoint as it grows, also after a restart of each", function* () {
     const one = yield* ownWitness("one.example/w")
     const two = yield* ownWitness("two.example/w")
     const both = [one, two]
@@ -88,7 +86,7 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
     assert.isTrue(shown.startsWith(note.split("\n\n")[0] ?? "no"))
   })
 
-  effect("are in the proofs, and a reader's quorum of them is kept to", function* () {
+  it("are in the proofs, and readers enforce their own quorum", function* () {
     const good = yield* ownWitness("good.example/w")
     const absent = { name: "absent", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
     const log = PublishedLog.layer({ origin, signer }).pipe(
@@ -114,85 +112,82 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
     assert.isFalse(parseProofFile(file.text) instanceof Error)
   })
 
-  effect(
-    "that are slow, lie, answer 409 for ever or sign with another key hold nothing up, and are left out",
-    function* () {
-      const good = yield* ownWitness("good.example/w")
-      const wrongKey = cosignerOf("wrong.example/w")
-      const elsewhere = yield* ownWitness("elsewhere.example/w")
-      const status =
-        (code: number, headers = {}) =>
-        (_: string, response: ServerResponse) =>
-          void response.writeHead(code, headers).end()
-      const size = (of: (body: string) => number) => (body: string, response: ServerResponse) =>
-        void response.writeHead(409, { "content-type": "text/x.tlog.size" }).end(`${of(body)}\n`)
-      const answers: Readonly<Record<string, Parameters<typeof strangeWitness>[1]>> = {
-        slow: () => {},
-        dripping: (_, response) => {
-          response.writeHead(200)
-          const timer = setInterval(() => response.write("— "), 50)
-          response.on("close", () => clearInterval(timer))
-        },
-        endless: (_, response) => {
-          response.writeHead(200)
-          const more = () => {
-            while (!response.destroyed && response.write("x".repeat(65_536)));
-          }
-          response.on("drain", more)
-          more()
-        },
-        garbage: (_, response) => void response.end("yes\n"),
-        impostor: (body, response) => void response.end(lineOf(wrongKey, body)),
-        ever: size(() => 1),
-        counting: size((body) => Number(/^old (\d+)/u.exec(body)?.[1]) + 1),
-        ahead: size(() => 9_000_000),
-        nowhere: status(404),
-        forbidden: status(403),
-        doubting: status(422),
-        // It would sign with its right key, if it stood where the policy says.
-        redirecting: status(307, { location: `${elsewhere.url}/add-checkpoint` }),
-      }
-      const strange = yield* Effect.forEach(Object.entries(answers), ([name, answer]) =>
-        strangeWitness(`${name}.example/w`, answer),
-      )
-      const all = [good, ...strange]
-      // However long a step takes here, nobody has rested before the clock is put on.
-      const { clock, put } = yield* heldClock
-      const waitsMs = patience(2)
-      yield* withWitnesses(
-        all,
-        Effect.gen(function* () {
-          yield* grow(40)
-          const started = performance.now()
-          const { note } = yield* published
-          // Once for the slowest, and once more for those whose doubt is looked at.
-          assert.isBelow(performance.now() - started, 2 * waitsMs + patience(2))
-          const opened = yield* open(note, all, "any")
-          assert.deepStrictEqual(opened.ok && opened.cosignatures.map(({ name }) => name), ["good.example/w"])
-          assert.deepStrictEqual((yield* stored).stopped, Option.none(), "a lie stops no log")
-          for (const { asked, name } of strange) assert.isAtMost(asked.times, 3, name)
-          // Who failed rests, and is not asked for the next stone.
-          const times = strange.map(({ asked }) => asked.times)
-          yield* grow(1)
-          const next = yield* open((yield* published).note, all, "any")
-          assert.deepStrictEqual(next.ok && next.cosignatures.map(({ name }) => name), ["good.example/w"])
-          assert.deepStrictEqual(
-            strange.map(({ asked }) => asked.times),
-            times,
-          )
-          // Its rest of a second over, each is asked again.
-          put(clock.currentTimeMillisUnsafe() + 1000)
-          yield* grow(1)
-          yield* published
-          for (const [index, { asked, name }] of strange.entries()) assert.isAbove(asked.times, times[index] ?? 0, name)
-        }).pipe(Effect.provideService(Clock.Clock, clock)),
-        "all",
-        waitsMs,
-      )
-    },
-  )
+  it("that are slow, lie, answer 409 for ever or sign with another key delay nothing, and are left out", function* () {
+    const good = yield* ownWitness("good.example/w")
+    const wrongKey = cosignerOf("wrong.example/w")
+    const elsewhere = yield* ownWitness("elsewhere.example/w")
+    const status =
+      (code: number, headers = {}) =>
+      (_: string, response: ServerResponse) =>
+        void response.writeHead(code, headers).end()
+    const size = (of: (body: string) => number) => (body: string, response: ServerResponse) =>
+      void response.writeHead(409, { "content-type": "text/x.tlog.size" }).end(`${of(body)}\n`)
+    const answers: Readonly<Record<string, Parameters<typeof strangeWitness>[1]>> = {
+      slow: () => {},
+      dripping: (_, response) => {
+        response.writeHead(200)
+        const timer = setInterval(() => response.write("— "), 50)
+        response.on("close", () => clearInterval(timer))
+      },
+      endless: (_, response) => {
+        response.writeHead(200)
+        const more = () => {
+          while (!response.destroyed && response.write("x".repeat(65_536)));
+        }
+        response.on("drain", more)
+        more()
+      },
+      garbage: (_, response) => void response.end("yes\n"),
+      impostor: (body, response) => void response.end(lineOf(wrongKey, body)),
+      ever: size(() => 1),
+      counting: size((body) => Number(/^old (\d+)/u.exec(body)?.[1]) + 1),
+      ahead: size(() => 9_000_000),
+      nowhere: status(404),
+      forbidden: status(403),
+      doubting: status(422),
+      // It would sign with its right key, if it stood where the policy says.
+      redirecting: status(307, { location: `${elsewhere.url}/add-checkpoint` }),
+    }
+    const strange = yield* Effect.forEach(Object.entries(answers), ([name, answer]) =>
+      strangeWitness(`${name}.example/w`, answer),
+    )
+    const all = [good, ...strange]
+    // However long a step takes here, nobody has rested before the clock is put on.
+    const { clock, put } = yield* heldClock
+    const waitsMs = patience(2)
+    yield* withWitnesses(
+      all,
+      Effect.gen(function* () {
+        yield* grow(40)
+        const started = performance.now()
+        const { note } = yield* published
+        // Once for the slowest, and once more for those whose doubt is looked at.
+        assert.isBelow(performance.now() - started, 2 * waitsMs + patience(2))
+        const opened = yield* open(note, all, "any")
+        assert.deepStrictEqual(opened.ok && opened.cosignatures.map(({ name }) => name), ["good.example/w"])
+        assert.deepStrictEqual((yield* stored).stopped, Option.none(), "a lie stops no log")
+        for (const { asked, name } of strange) assert.isAtMost(asked.times, 3, name)
+        // Who failed rests, and is not asked for the next stone.
+        const times = strange.map(({ asked }) => asked.times)
+        yield* grow(1)
+        const next = yield* open((yield* published).note, all, "any")
+        assert.deepStrictEqual(next.ok && next.cosignatures.map(({ name }) => name), ["good.example/w"])
+        assert.deepStrictEqual(
+          strange.map(({ asked }) => asked.times),
+          times,
+        )
+        // Its rest of a second over, each is asked again.
+        put(clock.currentTimeMillisUnsafe() + 1000)
+        yield* grow(1)
+        yield* published
+        for (const [index, { asked, name }] of strange.entries()) assert.isAbove(asked.times, times[index] ?? 0, name)
+      }).pipe(Effect.provideService(Clock.Clock, clock)),
+      "all",
+      waitsMs,
+    )
+  })
 
-  effect("that was away signs the checkpoint that is already published", function* () {
+  it("that were away sign the published checkpoint later", function* () {
     let isAway = true
     const cosigner = cosignerOf("late.example/w")
     const late = yield* strangeWitness(
@@ -220,49 +215,46 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
     )
   })
 
-  effect(
-    "are asked what they hold before a server that remembers nothing signs, and stop a restored backup",
-    function* () {
-      const { note: held, size } = yield* withWitnesses([], Effect.andThen(grow(5), published), "none")
-      const left = yield* takeAway(3)
-      yield* forget
-      const witness = yield* strangeWitness(
-        "asked.example/w",
-        (_, response, { method }) => void (method === "GET" ? response.end(held) : response.writeHead(404).end()),
-      )
-      yield* withWitnesses(
-        [witness],
-        Effect.gen(function* () {
-          yield* integrateAll
-          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
-          assert.match(
-            yield* stopReason,
-            new RegExp(
-              `witness asked\\.example/w holds covers ${size} stones, .* has ${left} .*a backup was restored`,
-              "u",
-            ),
-          )
-          // Other stones took their places: it is the fork that the witness was there for.
-          yield* resume
-          yield* grow(20)
-          const fork = /are not those that the checkpoint that the log witness asked\.example\/w holds/u
-          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
-          assert.match(yield* stopReason, fork)
-          yield* resume
-          assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
-        }),
-        "all",
-        undefined,
-        LastSigned.none,
-      )
-      const client = yield* SqlClient.SqlClient
-      const signed = yield* client`SELECT size FROM log_checkpoints`
-      assert.deepStrictEqual([witness.asked.times, signed], [0, []], "no fork was signed and shown to anybody")
-      yield* forget
-    },
-  )
+  it("tell a server without memory what they signed before it signs, and stop a restored backup", function* () {
+    const { note: held, size } = yield* withWitnesses([], Effect.andThen(grow(5), published), "none")
+    const left = yield* takeAway(3)
+    yield* forget
+    const witness = yield* strangeWitness(
+      "asked.example/w",
+      (_, response, { method }) => void (method === "GET" ? response.end(held) : response.writeHead(404).end()),
+    )
+    yield* withWitnesses(
+      [witness],
+      Effect.gen(function* () {
+        yield* integrateAll
+        assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
+        assert.match(
+          yield* stopReason,
+          new RegExp(
+            `witness asked\\.example/w holds covers ${size} stones, .* has ${left} .*a backup was restored`,
+            "u",
+          ),
+        )
+        // Other stones took their places: it is the fork that the witness was there for.
+        yield* resume
+        yield* grow(20)
+        const fork = /are not those that the checkpoint that the log witness asked\.example\/w holds/u
+        assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
+        assert.match(yield* stopReason, fork)
+        yield* resume
+        assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped", "what it said is not forgotten")
+      }),
+      "all",
+      undefined,
+      LastSigned.none,
+    )
+    const client = yield* SqlClient.SqlClient
+    const signed = yield* client`SELECT size FROM log_checkpoints`
+    assert.deepStrictEqual([witness.asked.times, signed], [0, []], "no fork was signed and shown to anybody")
+    yield* forget
+  })
 
-  effect("that signed stones and show no checkpoint of them keep an empty database from signing a fork", function* () {
+  it("that signed stones and hide the checkpoint keep an empty database from signing a fork", function* () {
     const real = yield* ownWitness("hiding.example/w")
     // It cosigns as it should, and has no resource for monitors, which is optional.
     const hiding = yield* strangeWitness(
@@ -288,31 +280,27 @@ layer(world, { excludeTestServices: true })("the log's witnesses", (it) => {
     yield* forget
   })
 
-  effect(
-    "make a proof one that caches keep for ever once their quorum signed, and never without a quorum",
-    function* () {
-      const good = yield* ownWitness("good.example/w")
-      const absent = { name: "absent", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
-      const both = [good, absent]
-      yield* withWitnesses(both, Effect.andThen(grow(1), published), "none")
-      const { links } = yield* Effect.flatMap(WitnessChain, (chain) => chain.segment(1, 10_000))
-      const isFinal = (lines: Layer.Layer<Witnesses>) =>
-        Effect.flatMap(PublishedLog, ({ proof }) => proof(links.at(-1)?.id ?? "")).pipe(
-          Effect.map((file) => file.isFinal),
-          Effect.provide(
-            Layer.fresh(PublishedLog.layer({ origin, signer }).pipe(Layer.provide([LogStore.layer, lines]))),
-          ),
-        )
-      assert.isFalse(yield* isFinal(Witnesses.none))
-      assert.isFalse(yield* isFinal(witnessesOf(policyOf(both, "none"))))
-      assert.isFalse(yield* isFinal(witnessesOf(policyOf(both, "all"))))
-      assert.isTrue(yield* isFinal(witnessesOf(policyOf(both, "any"))))
-      yield* forget
-    },
-  )
+  it("make a proof cacheable for ever once their quorum signed, and only then", function* () {
+    const good = yield* ownWitness("good.example/w")
+    const absent = { name: "absent", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
+    const both = [good, absent]
+    yield* withWitnesses(both, Effect.andThen(grow(1), published), "none")
+    const { links } = yield* Effect.flatMap(WitnessChain, (chain) => chain.segment(1, 10_000))
+    const isFinal = (lines: Layer.Layer<Witnesses>) =>
+      Effect.flatMap(PublishedLog, ({ proof }) => proof(links.at(-1)?.id ?? "")).pipe(
+        Effect.map((file) => file.isFinal),
+        Effect.provide(
+          Layer.fresh(PublishedLog.layer({ origin, signer }).pipe(Layer.provide([LogStore.layer, lines]))),
+        ),
+      )
+    assert.isFalse(yield* isFinal(Witnesses.none))
+    assert.isFalse(yield* isFinal(witnessesOf(policyOf(both, "none"))))
+    assert.isFalse(yield* isFinal(witnessesOf(policyOf(both, "all"))))
+    assert.isTrue(yield* isFinal(witnessesOf(policyOf(both, "any"))))
+    yield* forget
+  })
 
-  effect("whose signature was changed in the database are not served", function* () {
-    const client = yield* SqlClient.SqlClient
+  it("with a signature that was changed in the database are not served", function* ({ sql: client }) {
     const witness = yield* ownWitness("signing.example/w")
     const lines = witnessesOf(policyOf([witness], "all"))
     const { note, size } = yield* Effect.provide(

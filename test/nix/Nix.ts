@@ -1,8 +1,8 @@
 /** Nix, where it is installed, with a store of its own that is gone with the test: nothing of the machine's is touched. */
 import { execFile, execFileSync } from "node:child_process"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { rm } from "node:fs/promises"
 import { join } from "node:path"
+import { newFolder } from "../lab/Folders.ts"
 
 const isInstalled = () => {
   try {
@@ -28,7 +28,7 @@ export interface Nix {
 
 /** No network but what a derivation's own builder does: no substitutes, no registry of flakes. */
 export const make = async (): Promise<Nix> => {
-  const folder = await mkdtemp(join(tmpdir(), "spirit-altar-nix-"))
+  const folder = newFolder()
   const env = {
     ...process.env,
     NIX_REMOTE: "",

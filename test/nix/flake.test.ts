@@ -1,14 +1,14 @@
 /** The flake as Nix evaluates it, without nixpkgs: its outputs, its lock for each system, its files, and its module. */
 import { createHash } from "node:crypto"
 import { spawnSync } from "node:child_process"
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { basename, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { patience } from "../lab/Patience.ts"
 import { serving } from "../../src/server/config/Table.ts"
 import { install } from "../tools/Install.ts"
 import { isHere, make, type Nix } from "./Nix.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const secrets = serving.filter(({ isSecret }) => isSecret).map(({ name }) => name)
 
@@ -82,49 +82,52 @@ describe.skipIf(!isHere)("the flake", () => {
   it.each([
     ["", ["@typescript/typescript", "@esbuild/", "@rolldown/binding"]],
     ["test/tools/", ["oxlint", "oxfmt", "@modelcontextprotocol/conformance"]],
-  ] as const)("takes from the lock in './%s' what a system needs and can be checked", async (folder, programs) => {
-    const locked = lockedIn(folder)
-    const locks: Record<
-      string,
-      { package: Entry; packageLock: { packages: Packages }; sources: ReadonlyArray<string> }
-    > = (await evaluate("locks"))[folder]
-    assert.deepStrictEqual(Object.keys(locks), ["aarch64-darwin", "aarch64-linux", "x86_64-linux"])
-    for (const [system, { package: manifest, packageLock, sources }] of Object.entries(locks)) {
-      const [machine, os = ""] = system.split("-")
-      const cpu = machine === "aarch64" ? "arm64" : "x64"
-      const { packages } = packageLock
-      const expected = Object.entries(locked).filter(
-        ([path, entry]) =>
-          path !== "" &&
-          !withheld.test(path) &&
-          (entry.os ?? [os]).includes(os) &&
-          (entry.cpu ?? [cpu]).includes(cpu) &&
-          (entry.libc ?? ["glibc"]).includes("glibc") &&
-          entry.integrity !== undefined,
-      )
-      assert.deepStrictEqual([...sources].sort(), expected.map(([path]) => path).sort(), system)
-      assert.deepStrictEqual(Object.keys(packages).sort(), ["", ...sources].sort(), system)
-      const missing = Object.entries(packages).flatMap(([path, entry]) =>
-        Object.keys({ ...entry.dependencies, ...entry.devDependencies, ...entry.optionalDependencies })
-          .filter((name) => find(packages, path, name) === undefined)
-          .map((name) => `${system}: ${path} → ${name}`),
-      )
-      assert.deepStrictEqual(missing, [])
-      assert.deepStrictEqual(manifest.devDependencies, packages[""]?.devDependencies)
-      assert.notProperty(manifest.devDependencies ?? {}, "node")
-      for (const tool of programs)
-        assert.isTrue(
-          sources.some((path) => path.startsWith(`node_modules/${tool}`)),
-          `${system} builds with ${tool}`,
+  ] as const)(
+    "takes from the lock in './%s' only packages that a system needs, with their hashes",
+    async (folder, programs) => {
+      const locked = lockedIn(folder)
+      const locks: Record<
+        string,
+        { package: Entry; packageLock: { packages: Packages }; sources: ReadonlyArray<string> }
+      > = (await evaluate("locks"))[folder]
+      assert.deepStrictEqual(Object.keys(locks), ["aarch64-darwin", "aarch64-linux", "x86_64-linux"])
+      for (const [system, { package: manifest, packageLock, sources }] of Object.entries(locks)) {
+        const [machine, os = ""] = system.split("-")
+        const cpu = machine === "aarch64" ? "arm64" : "x64"
+        const { packages } = packageLock
+        const expected = Object.entries(locked).filter(
+          ([path, entry]) =>
+            path !== "" &&
+            !withheld.test(path) &&
+            (entry.os ?? [os]).includes(os) &&
+            (entry.cpu ?? [cpu]).includes(cpu) &&
+            (entry.libc ?? ["glibc"]).includes("glibc") &&
+            entry.integrity !== undefined,
         )
-    }
-  })
+        assert.deepStrictEqual([...sources].sort(), expected.map(([path]) => path).sort(), system)
+        assert.deepStrictEqual(Object.keys(packages).sort(), ["", ...sources].sort(), system)
+        const missing = Object.entries(packages).flatMap(([path, entry]) =>
+          Object.keys({ ...entry.dependencies, ...entry.devDependencies, ...entry.optionalDependencies })
+            .filter((name) => find(packages, path, name) === undefined)
+            .map((name) => `${system}: ${path} → ${name}`),
+        )
+        assert.deepStrictEqual(missing, [])
+        assert.deepStrictEqual(manifest.devDependencies, packages[""]?.devDependencies)
+        assert.notProperty(manifest.devDependencies ?? {}, "node")
+        for (const tool of programs)
+          assert.isTrue(
+            sources.some((path) => path.startsWith(`node_modules/${tool}`)),
+            `${system} builds with ${tool}`,
+          )
+      }
+    },
+  )
 
   it("gives a check the programs of test/tools beside the project's own", async () => {
     const phase: string = await evaluate("buildPhase")
     assert.match(phase, /npmRoot=test\/tools npmDeps=\/stand-in\/lock npmConfigHook\n[^]*npm run lint\n/u)
     const stamp = /^\s*\((?<line>cd test\/tools && .*)\)$/mu.exec(phase)?.groups?.["line"] ?? "false"
-    const folder = mkdtempSync(join(tmpdir(), "spirit-altar-tools-"))
+    const folder = newFolder()
     try {
       mkdirSync(join(folder, "test/tools/node_modules"), { recursive: true })
       for (const file of ["package.json", "package-lock.json"])
@@ -137,7 +140,7 @@ describe.skipIf(!isHere)("the flake", () => {
     }
   })
 
-  it("fetches a tarball by name and version, and Nix believes it by the lock's hash alone", async () => {
+  it("fetches a tarball by name and version, verified by the lock's hash", async () => {
     const name = "node_modules/tldts"
     const built = await nix.run("nix-build", [expression, "-A", `sources."${name}"`, "--no-out-link"])
     assert.strictEqual(built.code, 0, built.stderr)
@@ -150,13 +153,13 @@ describe.skipIf(!isHere)("the flake", () => {
   })
 
   it(
-    "builds from the files it names, and a check has every test before it",
+    "builds from the listed files, and runs every test in a check",
     async () => {
       const { npmBuildFlags, npmBuildScript, src, ...named } = await evaluate("package")
       const { name, version } = JSON.parse(text("package.json"))
       assert.deepInclude(named, { pname: name, version, npmConfigHook: "importNpmLock.npmConfigHook", env: {} })
       assert.deepStrictEqual(await evaluate("committed"), { SOURCE_COMMIT: "0123456789abcdef0123456789abcdef01234567" })
-      const folder = mkdtempSync(join(tmpdir(), "spirit-altar-source-"))
+      const folder = newFolder()
       try {
         for (const file of src.files) cpSync(file, join(folder, basename(file)), { recursive: true })
         symlinkSync(join(root, "node_modules"), join(folder, "node_modules"))
@@ -179,7 +182,7 @@ describe.skipIf(!isHere)("the flake", () => {
     patience(120),
   )
 
-  it("runs the server as a unit that knows only variables the server reads, and may do little else", async () => {
+  it("runs the server as a unit with only the server's variables and few privileges", async () => {
     const known = new Set(serving.map(({ name }) => name))
     const plain = await evaluate("plain")
     const unit = plain.systemd.services["spirit-altar"]
@@ -226,7 +229,7 @@ describe.skipIf(!isHere)("the flake", () => {
     assert.deepStrictEqual(await evaluate("off"), {})
   })
 
-  it("says the same as the unit in deploy/, number by number", async () => {
+  it("has the same values as the unit in deploy/", async () => {
     const { environment, serviceConfig } = (await evaluate("plain")).systemd.services["spirit-altar"]
     const unit = [...text("deploy/spirit-altar.service").matchAll(/^(\w+)=(.*)$/gmu)].map(
       ([, name = "", value = ""]) => [name, value] as const,

@@ -44,7 +44,7 @@ const checked = Effect.gen(function* () {
 })
 
 apart("serve --check", stage, (it) => {
-  it("fails for a paused token and for a blocked PAY_TO, and says which", function* () {
+  it("fails for a paused token and for a blocked PAY_TO, and names the cause", function* () {
     const { payTo } = yield* LocalChain
     assert.strictEqual((yield* checked)["state"], "ok")
     yield* order("pause")

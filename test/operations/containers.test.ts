@@ -34,7 +34,7 @@ const stages = text("Dockerfile")
 const served = stages.at(-1) ?? ""
 
 describe("compose.yaml", () => {
-  it("has only members that the Compose specification knows, and names only what it declares", () => {
+  it("has only members of the Compose specification, and refers only to declared names", () => {
     assert.deepStrictEqual(Object.keys(compose), ["services", "volumes"])
     for (const [name, service] of Object.entries(services)) {
       const said = members(service)
@@ -56,7 +56,7 @@ describe("compose.yaml", () => {
     }
   })
 
-  it("gives the server variables that it reads, and no secret by itself", () => {
+  it("gives the server only its own variables, and no secret", () => {
     const names = new Set(serving.map(({ name }) => name))
     const environment = members(altar["environment"])
     assert.deepStrictEqual(
@@ -71,7 +71,7 @@ describe("compose.yaml", () => {
     assert.match(String(members(members(services["database"])["environment"])["POSTGRES_PASSWORD"]), /^\$\{\w+:\?/u)
   })
 
-  it("shows the port to this host alone, on a root that cannot be written, and leaves time to end", () => {
+  it("publishes the port on this host alone, with a read-only root and time to stop", () => {
     assert.deepStrictEqual(list(altar["ports"]), ["127.0.0.1:${PORT:-3000}:3000"])
     assert.deepStrictEqual(
       [altar["read_only"], altar["cap_drop"], altar["security_opt"]],
@@ -83,7 +83,7 @@ describe("compose.yaml", () => {
 })
 
 describe("the Dockerfile", () => {
-  it("copies only what is there and what the build's context lets through", () => {
+  it("copies only existing files that the build's context includes", () => {
     const let_ = new Set([...text(".dockerignore").matchAll(/^!(.+)$/gmu)].map(([, name = ""]) => name))
     const copied = [...(stages[0] ?? "").matchAll(/^COPY (.+) \S+$/gmu)].flatMap(([, names = ""]) => names.split(" "))
     assert.isAtLeast(copied.length, 8)
@@ -93,7 +93,7 @@ describe("the Dockerfile", () => {
     )
   })
 
-  it("runs `serve` as a user of its own, says how it is, and is told the commit", () => {
+  it("runs `serve` as a user of its own, with a health check and the commit", () => {
     assert.match(served, /^USER node$/mu)
     assert.match(served, /^STOPSIGNAL SIGTERM$/mu)
     assert.match(served, /^HEALTHCHECK [^\n]*\\\n {2}CMD \["node", "-e", "fetch\(`[^`]+\/livez`\)/mu)

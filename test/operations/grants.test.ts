@@ -40,7 +40,7 @@ const run = (args: ReadonlyArray<string>, env: Record<string, string>) =>
   })
 
 suite("a database role without a grant", database, (it) => {
-  it("is named with its grant by a start, by the log of a request and by admin", function* () {
+  it("is reported with the missing grant at start, in the log of a request and by admin", function* () {
     const { theirs, url } = yield* poor
     const port = yield* freePort
     const start = run(["serve"], { DATABASE_URL: theirs, PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` })

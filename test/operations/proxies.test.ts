@@ -1,7 +1,6 @@
 /** What the operator's guide puts around the servers, run as it stands there but for names, ports and certificates. */
 import { execFileSync } from "node:child_process"
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -22,6 +21,7 @@ import { ask, configOf, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { blocksOf } from "./Guide.ts"
 import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const programs = ["nginx", "caddy", "pgbouncer"] as const
 type Program = (typeof programs)[number]
@@ -46,14 +46,7 @@ if (missing.length > 0) {
 const ended = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 5000 } as const
 
 /** A folder that programs of other users can read, too. */
-const folder = Effect.acquireRelease(
-  Effect.sync(() => {
-    const made = mkdtempSync(join(tmpdir(), "spirit-altar-operations-"))
-    chmodSync(made, 0o755)
-    return made
-  }),
-  (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true })),
-)
+const folder = Effect.sync(newFolder)
 
 const replaced = (text: string, changes: ReadonlyArray<readonly [from: string | RegExp, to: string]>) =>
   changes.reduce((before, [from, to]) => {
@@ -150,9 +143,9 @@ for (const [program, proxy] of [
   ["nginx", nginx],
   ["caddy", caddy],
 ] as const) {
-  describe.skipIf(missing.includes(program))(`behind ${program} as the guide has it`, () => {
+  describe.skipIf(missing.includes(program))(`behind ${program} as the guide configures it,`, () => {
     suite("two servers", world, (it) => {
-      it("sell, and know who asks", function* () {
+      it("sell, and know each client's address", function* () {
         const port = yield* freePort
         const url = `http://127.0.0.1:${port}`
         const first = yield* serve({ publicUrl: url, trustedProxies: loopback })
@@ -175,7 +168,7 @@ for (const [program, proxy] of [
   })
 }
 
-describe.skipIf(missing.includes("pgbouncer"))("with PgBouncer as the guide has it", () => {
+describe.skipIf(missing.includes("pgbouncer"))("with PgBouncer as the guide configures it,", () => {
   suite("a server", world, (it) => {
     it("sells", function* () {
       const { url } = yield* LocalDatabase

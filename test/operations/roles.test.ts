@@ -71,7 +71,7 @@ const isRefused = (url: Redacted.Redacted<string>, statement: string) =>
   })
 
 suite("the roles of the guide", Layer.merge(chain, database), (it) => {
-  it("one migrates, one sells everything and can rewrite nothing, one reads", function* () {
+  it("suffice: one migrates, one sells everything and can rewrite nothing, one reads", function* () {
     yield* made
     yield* run(owner, statementsOf(schema))
     yield* Effect.scoped(served(owner))

@@ -100,7 +100,7 @@ suite("serve --workers 2", database, (it) => {
   )
 
   it(
-    "ends with what the workers say when none can start",
+    "exits with the workers' error when none can start",
     function* () {
       const port = yield* freePort
       const server = yield* started({ PORT: String(port), DATABASE_URL: "altar" })

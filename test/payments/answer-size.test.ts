@@ -124,8 +124,8 @@ const intent = {
   metadata: { attempt: attempt.id },
 }
 
-apart("an answer that does not end", Layer.empty, (it) => {
-  it("of a facilitator is unclear", function* () {
+apart("an endless response", Layer.empty, (it) => {
+  it("of a facilitator leaves the outcome unclear", function* () {
     const { taken, url } = yield* endless(JSON.stringify({ success: true, transaction: hash }))
     const submission = yield* facilitator(url)
     assert.deepStrictEqual(submission, {
@@ -143,11 +143,11 @@ apart("an answer that does not end", Layer.empty, (it) => {
   })
 })
 
-apart("an answer that is whole but too long", Layer.empty, (it) => {
+apart("a complete response above the size limit", Layer.empty, (it) => {
   const padding = (text: string, size: number) => text + " ".repeat(size - text.length)
   const settled = JSON.stringify({ success: true, transaction: hash })
 
-  it("counts up to the limit, and not a byte beyond", function* () {
+  it("is counted up to the limit and not a byte further", function* () {
     for (const [size, tag] of [
       [answerLimit, "Submitted"],
       [answerLimit + 1, "Unclear"],
@@ -159,7 +159,7 @@ apart("an answer that is whole but too long", Layer.empty, (it) => {
     }
   })
 
-  it("of a node is refused, and one within the limit is read", function* () {
+  it("of a node is rejected, while one within the limit is read", function* () {
     const answering = (size: number) =>
       serve(async (_, body) => {
         const calls: ReadonlyArray<{ readonly id: number; readonly method: string }> = [JSON.parse(body)].flat()

@@ -6,7 +6,8 @@ import { parseAbi, parseEther } from "viem"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { ChainUnavailable } from "../../src/payments/x402/node/Rpc.ts"
 import { TokenWatch } from "../../src/payments/x402/node/TokenWatch.ts"
-import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { type Answer, ask, newCommitment, newKey, post, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
@@ -107,13 +108,13 @@ const node = (fault: NodeFault) => ({
   begin: Effect.map(Proxies, ({ rpc }) => void rpc.arm("*", fault)),
   end: Effect.flatMap(Proxies, ({ rpc }) => rpc.calm),
   message: /^The node .* does not answer/u,
-  paid: /^The payment network cannot be asked .* This request charged nothing\.$/u,
+  paid: /^The payment network is unreachable now\. .* This request charged nothing\.$/u,
 })
 const said = (fault: SupportFault) => ({
   settledBy: "facilitator" as const,
   begin: Effect.map(Proxies, ({ facilitator }) => void facilitator.arm(fault)),
   end: Effect.flatMap(Proxies, ({ facilitator }) => facilitator.calm),
-  message: /^The facilitator .* does not say .* send the same request again later\. This request charged nothing\.$/u,
+  message: /^The facilitator does not confirm .* Send the same request again later\. This request charged nothing\.$/u,
   told: { settlement: "failing" },
 })
 const pause = (reason: string | null) =>
@@ -124,8 +125,8 @@ const receiver = (name: "blacklist" | "unBlacklist") => Effect.flatMap(LocalChai
 
 const troubles: ReadonlyArray<Trouble> = [
   { what: "the node fails, with a relayer", settledBy: "relayer", ...node("status500") },
-  { what: "the node answers nothing, with a relayer", settledBy: "relayer", ...node("nothing") },
-  { what: "the node answers nonsense, with a facilitator", settledBy: "facilitator", ...node("nonsense") },
+  { what: "the node does not answer, with a relayer", settledBy: "relayer", ...node("nothing") },
+  { what: "the node returns garbage, with a facilitator", settledBy: "facilitator", ...node("nonsense") },
   {
     what: "the operator has paused sales",
     settledBy: "relayer",
@@ -157,11 +158,11 @@ const troubles: ReadonlyArray<Trouble> = [
     message: /This request charged nothing\.$/u,
     told: { settlement: "failing" },
   },
-  { what: "the facilitator says nothing at all", ...said("supportedHold") },
+  { what: "the facilitator does not answer", ...said("supportedHold") },
   { what: "the facilitator does not know our key", ...said("supportedUnauthorized") },
   { what: "the facilitator settles on another network", ...said("supportedElsewhere") },
   {
-    what: "the facilitator takes no connection",
+    what: "the facilitator accepts no connection",
     ...said("supportedDrop"),
     begin: Effect.flatMap(Proxies, ({ facilitator }) => facilitator.leave),
     end: Effect.flatMap(Proxies, ({ facilitator }) => facilitator.comeBack),
@@ -171,7 +172,7 @@ const troubles: ReadonlyArray<Trouble> = [
 apart("while every payment would be refused", proxiedServer("relayer", "20 seconds"), (it) => {
   for (const { begin, end, message, paid, refusal, settledBy, told, what } of troubles) {
     it.on(proxiedServer(settledBy, "5 seconds"))(
-      `because ${what}, nothing is claimed, probes say why, and the same payment settles afterwards`,
+      `because ${what}, the server claims nothing, tells probes why, and settles the same payment afterwards`,
       function* ({ url }) {
         const earlier = yield* Purchase.prepare(url)
         assert.strictEqual((yield* Purchase.send(url, earlier)).status, 201)
@@ -192,7 +193,7 @@ apart("while every payment would be refused", proxiedServer("relayer", "20 secon
     )
   }
 
-  it("a blocked payer alone is refused, and everybody else is sold to", function* () {
+  it("the server refuses a blocked payer alone and sells to every other", function* () {
     const { purchase, url } = yield* primed
     yield* order(["blacklist", purchase.payer.address])
     const refused = yield* Purchase.send(url, purchase)
@@ -213,7 +214,7 @@ apart("a token without paused() and isBlacklisted()", Layer.empty, (it) => {
   const refusal = (facts: object) =>
     Effect.fail(new ChainUnavailable({ method: "eth_call", reason: "refused the question", ...facts }))
 
-  it("neither pauses nor blocks, whether it reverts or answers nothing", function* () {
+  it("is taken as neither paused nor blocking, whether the missing call reverts or returns nothing", function* () {
     assert.isUndefined(yield* watching(refusal({ code: 3, detail: "execution reverted" })))
     assert.isUndefined(yield* watching(Effect.succeed("0x")))
     assert.isUndefined(yield* watching(Effect.succeed(`0x${"0".repeat(64)}`)))

@@ -1,11 +1,12 @@
 /** A shared cache in front of the server, which keeps all it may, never gives what one has paid for to another. */
 import { request } from "node:http"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { inFrontOf, nginx } from "../lab/proxy/Nginx.ts"
 import { patience } from "../lab/Patience.ts"
 import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { live } from "../lab/Suites.ts"
 
 if (nginx === "")
   process.stdout.write("No nginx in the PATH: the tests of a shared cache are skipped (apt install nginx-light).\n")
@@ -81,7 +82,7 @@ const spellings = (paid: string): ReadonlyArray<readonly [what: string, lines: L
 const cached = Effect.flatMap(TestServer, ({ url }) => inFrontOf(url))
 
 describe.skipIf(nginx === "")("a shared cache", { timeout: patience(120) }, () => {
-  it.live("never gives a paid answer to anyone else, however they spell the payment", () =>
+  live("never gives a paid answer to another caller, however the request spells the payment", () =>
     Effect.gen(function* () {
       const url = yield* cached
 

@@ -62,15 +62,15 @@ const suffer = Effect.fnUntraced(function* (fault: CardFault, paymentMethod?: st
   return { bank, purchase, trap, first: yield* send(purchase) }
 })
 
-apart("a charge that was made, whose answer", carded(), (it) => {
+apart("a charge that the processor made, but whose response", carded(), (it) => {
   const faults: ReadonlyArray<readonly [what: string, fault: CardFault]> = [
-    ["never comes", "holdAfter"],
+    ["never arrives", "holdAfter"],
     ["is cut off", "dropAfter"],
-    ["is nonsense", "nonsenseAfter"],
+    ["is garbage", "nonsenseAfter"],
     ["is about another charge", "foreignAfter"],
   ]
   for (const [what, fault] of faults) {
-    it(`${what}, is found under its key`, function* () {
+    it(`${what}, is found under its idempotency key`, function* () {
       const { bank, first, purchase } = yield* suffer(fault)
       assertPending(purchase, first)
       assert.strictEqual(bank.taken().length, 1)
@@ -81,14 +81,14 @@ apart("a charge that was made, whose answer", carded(), (it) => {
     })
   }
 
-  it("is the processor's own server error, is found by the id of the attempt", function* () {
+  it("is the processor's own server error, is found by the attempt's id", function* () {
     const { bank, first, purchase } = yield* suffer("mistakeAfter")
     assert.strictEqual(first.status, 201, first.text)
     assert.strictEqual(bank.asked().searches, 1)
     yield* assertSettled(purchase)
   })
 
-  it("never comes, is found by the id of the attempt once its key is forgotten, and not asked for again", function* () {
+  it("never arrives, is found by the attempt's id after its key expired, and is not requested again", function* () {
     const { bank, purchase } = yield* suffer("dropAfter")
     yield* bank.calm
     yield* bank.forget
@@ -100,7 +100,7 @@ apart("a charge that was made, whose answer", carded(), (it) => {
     yield* assertSettled(purchase)
   })
 
-  it("is still being worked on, is waited for", function* () {
+  it("says that it is in progress, keeps the attempt waiting", function* () {
     const { bank, first, purchase, trap } = yield* suffer("holdDuring")
     assertPending(purchase, first)
     assertPending(purchase, yield* reconcile(purchase))
@@ -112,7 +112,7 @@ apart("a charge that was made, whose answer", carded(), (it) => {
   })
 
   // I13
-  it("is still being worked on, is swept when it was to be, however often its client asks", function* ({ sql }) {
+  it("says that it is in progress, is swept on schedule, however often its client asks", function* ({ sql }) {
     const { first, purchase, trap } = yield* suffer("holdDuring")
     const due = Effect.map(
       sql<{ readonly at: Date; readonly checks: number }>`
@@ -130,7 +130,7 @@ apart("a charge that was made, whose answer", carded(), (it) => {
     assert.strictEqual((yield* ended(purchase)).status, 200)
   })
 
-  it("was a refusal and was cut off, is the same refusal later", function* () {
+  it("was a refusal and was cut off, is read later as the same refusal", function* () {
     const { bank, first, purchase } = yield* suffer("dropAfter", "pm_card_visa_chargeDeclined")
     assertPending(purchase, first)
     yield* bank.calm
@@ -138,7 +138,7 @@ apart("a charge that was made, whose answer", carded(), (it) => {
     yield* assertFailed(purchase, "generic_decline")
   })
 
-  it("says that the bank is still working is asked for by its own name until the bank is done", function* ({ url }) {
+  it("says that the bank is still working, is read by the charge's own id until the bank is done", function* ({ url }) {
     const bank = yield* Processor
     const purchase = yield* prepare(url, "pm_bank_slow")
     assertPending(purchase, yield* send(purchase))
@@ -152,12 +152,12 @@ apart("a charge that was made, whose answer", carded(), (it) => {
 
 apart("a charge that was not made, because the processor", carded(), (it) => {
   const faults: ReadonlyArray<readonly [what: string, fault: CardFault]> = [
-    ["hung up", "dropBefore"],
+    ["disconnected", "dropBefore"],
     ["was behind a broken gateway", "status503Before"],
-    ["answered nonsense", "nonsenseBefore"],
-    ["sent us elsewhere", "redirectBefore"],
-    ["did not know our secret key any more", "unauthorizedBefore"],
-    ["had too much to do", "rateLimitBefore"],
+    ["returned garbage", "nonsenseBefore"],
+    ["redirected us", "redirectBefore"],
+    ["no longer knew our secret key", "unauthorizedBefore"],
+    ["limited our requests", "rateLimitBefore"],
   ]
   for (const [what, fault] of faults) {
     it(`${what}, is made later under the same key`, function* () {
@@ -171,7 +171,7 @@ apart("a charge that was not made, because the processor", carded(), (it) => {
     })
   }
 
-  it("held the request back, happens once when it is released", function* () {
+  it("held the request back, happens once when the request is released", function* () {
     const { bank, first, purchase, trap } = yield* suffer("holdBefore")
     assertPending(purchase, first)
     const asked = yield* Effect.forkScoped(reconcile(purchase))
@@ -183,7 +183,7 @@ apart("a charge that was not made, because the processor", carded(), (it) => {
     yield* assertSettled(purchase)
   })
 
-  it("keeps its own server error under the key, stays open until no charge is certain, and then frees everything", function* () {
+  it("stores its server error under the key, stays open until no charge is certain, and then frees everything", function* () {
     const { bank, first, purchase } = yield* suffer("mistakeBefore")
     assertPending(purchase, first)
     yield* bank.calm
@@ -199,7 +199,7 @@ apart("a charge that was not made, because the processor", carded(), (it) => {
     yield* assertFailed(purchase, "card_never_charged")
   })
 
-  it("refuses the token, ends when it still does a sweep later", function* ({ url }) {
+  it("refuses the token, ends when a sweep later the processor still refuses it", function* ({ url }) {
     const bank = yield* Processor
     const purchase = yield* prepare(url)
     yield* bank.revoke
@@ -211,7 +211,7 @@ apart("a charge that was not made, because the processor", carded(), (it) => {
   })
 })
 
-apart("a request that fails validation, whose key the processor does not keep", carded(), (it) => {
+apart("a request that fails validation, whose key the processor does not store,", carded(), (it) => {
   /** Sent, and refused for now. */
   const refused = Effect.gen(function* () {
     const { url } = yield* TestServer
@@ -231,7 +231,7 @@ apart("a request that fails validation, whose key the processor does not keep", 
 
   // I6
   it.on(carded("20 seconds"))(
-    "and passes for one server while another one gives up, is charged, and the operator is told of it once",
+    "is charged and reported to the operator once, when it passes for one server while another gives up",
     function* ({ sql }) {
       const { bank, purchase, url } = yield* refused
       const cards = { cards: cardsOf(bank), patience: Duration.seconds(20), sweepEvery: Duration.hours(1) }

@@ -23,7 +23,7 @@ import { suite } from "../lab/Suites.ts"
 const week = "/api/candles/week/moss-hare"
 
 suite("a server that takes cards", carded("20 seconds"), (it) => {
-  it("takes a credential for no other request, price, server or time", function* ({ url }) {
+  it("accepts a credential only for the request, price, server and time that it names", function* ({ url }) {
     const bank = yield* Processor
     const key = newKey()
     const offer = yield* ask(`${url}${week}`, post(dedication, { "idempotency-key": key }))
@@ -82,7 +82,7 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
   })
 
   // I1
-  it("charges a token for one key only, however many ask for it at once", function* ({ url }) {
+  it("charges a token for one key only, however many requests arrive at once", function* ({ url }) {
     const bank = yield* Processor
     const spt = yield* Effect.promise(() => bank.grant("pm_card_visa", "100000"))
     const offers = yield* Effect.forEach(Array.from({ length: 6 }, newKey), (key) =>
@@ -102,7 +102,7 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     assert.strictEqual(bank.taken().length, before + 1)
   })
 
-  it("is paid once when card and wallet pay for one key at the same time", function* ({ url }) {
+  it("sells once when card and wallet pay for one key at the same time", function* ({ url }) {
     const bank = yield* Processor
     const payer = yield* newPayer()
     const purchase = yield* prepare(url)

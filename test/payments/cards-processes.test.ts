@@ -39,12 +39,12 @@ const settledBy = Effect.fnUntraced(function* (purchase: Effect.Success<ReturnTy
   assert.deepStrictEqual([again.status, again.text], [200, (yield* reconcile(purchase)).text])
 })
 
-apart("a server killed", place, (it) => {
+apart("a charge of a server killed", place, (it) => {
   for (const [when, fault] of [
-    ["with the charge on its way", "holdBefore"],
-    ["with the charge made and its answer kept back", "holdAfter"],
+    ["with the charge in flight", "holdBefore"],
+    ["with the charge made and its response held back", "holdAfter"],
   ] as const) {
-    it(`${when} is set right by its next start`, function* () {
+    it(`${when} is concluded by the server's next start`, function* () {
       const bank = yield* Processor
       const server = yield* ServerProcess.make(yield* environment)
       yield* server.start
@@ -61,7 +61,7 @@ apart("a server killed", place, (it) => {
     })
   }
 
-  it("with the intent on disk, before the processor was asked, is set right by its next start", function* ({
+  it("with the intent on disk, before the processor was called, is concluded by the server's next start", function* ({
     database,
   }) {
     const bank = yield* Processor
@@ -81,7 +81,7 @@ apart("a server killed", place, (it) => {
 })
 
 apart("two servers", place, (it) => {
-  it("asked for the same candle at once charge it once, and either answers for the other", function* () {
+  it("that sell the same candle at once charge once, and either answers for the other", function* () {
     const bank = yield* Processor
     const env = yield* environment
     const one = yield* ServerProcess.make(env)
@@ -98,8 +98,8 @@ apart("two servers", place, (it) => {
   })
 })
 
-apart("another account", place, (it) => {
-  it("knows nothing of a charge, so its answers end no attempt of the account before", function* () {
+apart("another processor account", place, (it) => {
+  it("knows no earlier charge, so its answers end no attempt of the account before", function* () {
     const bank = yield* Processor
     const env = yield* environment
     const one = yield* ServerProcess.make({ ...env, SETTLE_TIMEOUT_SECONDS: patientSeconds(5) })

@@ -33,7 +33,7 @@ const wallOf = Schema.decodeUnknownSync(CandleList, strict)
 const fieldOf = Schema.decodeUnknownSync(Field, strict)
 
 suite("a server without cards", world(), (it) => {
-  it("says nothing of them, and refuses one without charging anything", function* ({ url }) {
+  it("does not mention cards, and refuses one without charging anything", function* ({ url }) {
     const before = yield* written
     const offer = yield* ask(`${url}${week}`, post(dedication, { "idempotency-key": newKey() }))
     assert.strictEqual(offer.status, 402)
@@ -58,7 +58,7 @@ suite("a server without cards", world(), (it) => {
     assert.strictEqual(yield* written, before)
   })
 
-  it("lets any other Authorization pass", function* ({ url }) {
+  it("accepts requests with any other Authorization header", function* ({ url }) {
     const headers = { "idempotency-key": newKey(), authorization: "Bearer something" }
     assert.strictEqual((yield* ask(`${url}${week}`, post(dedication, headers))).json["code"], "payment_required")
   })
@@ -98,7 +98,7 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     }
   })
 
-  it("is paid by the unchanged mppx client: one charge, one candle, one receipt, the same bytes again", function* ({
+  it("is paid by the unchanged mppx client with one charge, one candle and one receipt, and replays the same bytes", function* ({
     sql,
     url,
   }) {
@@ -152,7 +152,7 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     for (const path of ["/v2/", "/v2/candles"]) assert.strictEqual((yield* ask(`${url}${path}`)).status, 200, path)
   })
 
-  it("lights an anonymous light on a candle by card, and every page can show it", function* ({ url }) {
+  it("sells an anonymous light on a candle by card, and every page can show it", function* ({ url }) {
     const candle = yield* send(yield* prepare(url))
     const { record } = settled(candle.json)
     const light = yield* send(
@@ -167,7 +167,7 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     }
   })
 
-  it("is paid by the unchanged x402 client against the same 402", function* ({ url }) {
+  it("is paid by the unchanged x402 client from the same 402", function* ({ url }) {
     const before = (yield* Processor).taken().length
     const pay = wrapFetchWithPaymentFromConfig(fetch, {
       schemes: [{ network: "eip155:*", client: new ExactEvmScheme(yield* newPayer()) }],
@@ -182,7 +182,7 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     assert.strictEqual((yield* Processor).taken().length, before)
   })
 
-  it("refuses a declined card, charges nothing, and sells to the next one", function* ({ url }) {
+  it("refuses a declined card, charges nothing, and sells to the next caller", function* ({ url }) {
     const bank = yield* Processor
     const key = newKey()
     const { counted, fetch: pay } = agent(bank, "pm_card_visa_chargeDeclined")
@@ -201,7 +201,7 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     assert.strictEqual((yield* send(yield* prepare(url))).status, 201)
   })
 
-  it("gives up a card whose holder would have to act, so that nobody can finish it later", function* ({ url }) {
+  it("abandons a payment that needs its card holder's action, so that it can no longer complete", function* ({ url }) {
     const purchase = yield* prepare(url, "pm_card_authenticationRequired")
     const answer = yield* send(purchase)
     assertAnswer(answer, 402, "payment_failed", "card_requires_action")

@@ -5,8 +5,8 @@ import { ask, layer as world, newCommitment, newKey, newPayer, pay, post } from 
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { suite } from "../lab/Suites.ts"
 
-suite("before money", world(), (it) => {
-  it("a key names one URL and one body", function* ({ url }) {
+suite("before any money moves", world(), (it) => {
+  it("a key is bound to one URL and one body", function* ({ url }) {
     const payer = yield* newPayer()
     const body = { commitment: newCommitment(), kind: "promise" }
     const { answer, headers } = yield* pay(payer, `${url}/api/witness`, body)
@@ -22,7 +22,7 @@ suite("before money", world(), (it) => {
     assert.strictEqual(unsigned.status, 200, "a settled key replays without a payment header")
   })
 
-  it("a key that is known is answered before its act refuses anything", function* ({ url }) {
+  it("a known key is answered before its act can refuse anything", function* ({ url }) {
     const payer = yield* newPayer()
     const path = `${url}/api/candles/day/rain-crow`
     const { answer, headers } = yield* pay(payer, path, { dedication: "For the bees" })
@@ -61,7 +61,7 @@ suite("before money", world(), (it) => {
     assert.deepStrictEqual(yield* rows, before)
   })
 
-  it("a key has a form", function* ({ url }) {
+  it("a key must have the documented form", function* ({ url }) {
     for (const key of ["short", "has space in it", "x".repeat(129), "späte-schlüssel"]) {
       const answer = yield* ask(
         `${url}/api/witness`,
@@ -95,7 +95,7 @@ suite("before money", world(), (it) => {
     yield* sql`UPDATE payment_pools SET highest = 10 WHERE name = ${`witness:${day}`}`
   })
 
-  it("a body is strict", function* ({ url }) {
+  it("a body with unknown members is rejected", function* ({ url }) {
     const commitment = newCommitment()
     const bad: ReadonlyArray<readonly [string, RequestInit, number]> = [
       ["not JSON", post("{"), 400],

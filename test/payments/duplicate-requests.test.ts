@@ -7,10 +7,10 @@ import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { apart } from "../lab/Suites.ts"
 
 apart(
-  "a payment that is verified while a duplicate of its request settles",
+  "a payment under verification while a duplicate of its request settles",
   proxiedServer("relayer", "20 seconds"),
   (it) => {
-    it("is answered with what the duplicate bought", function* ({ rpc, url }) {
+    it("gets the answer that the duplicate bought", function* ({ rpc, url }) {
       const purchase = yield* Purchase.prepare(url)
       const trap = rpc.arm("eth_call", "holdBefore")
       const slower = yield* Purchase.sendInto(trap, url, purchase)
@@ -24,7 +24,7 @@ apart(
       yield* Purchase.assertSettled(url, purchase)
     })
 
-    it("under another body is a conflict, and not an invalid payment", function* ({ rpc, url }) {
+    it("with another body gets a conflict, not an invalid payment", function* ({ rpc, url }) {
       const purchase = yield* Purchase.prepare(url)
       const trap = rpc.arm("eth_call", "holdBefore")
       const other = { ...purchase, body: { commitment: "ab".repeat(32) } }

@@ -7,7 +7,8 @@ import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import { empty } from "../lab/buyer/ThirdParty.ts"
 import { type Answer, ask, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
@@ -99,8 +100,8 @@ const attack = Effect.fnUntraced(function* (url: string, spirits: ReadonlyArray<
 
 const finalNow = Purchase.mine(3)
 
-apart("one new wallet that buys 24 keepers with 24 cents and empties itself", patient, (it) => {
-  it("has five in flight, costs their gas once, holds them until that is final, and stops nobody else", function* ({
+apart("a new wallet that buys 24 keepers with 24 cents and empties itself", patient, (it) => {
+  it("has five in flight, costs their gas once, holds them until that is final, and blocks no other wallet", function* ({
     url,
   }) {
     const { answers, inFlight, payer, wanted } = yield* attack(url, spiritIds)
@@ -112,7 +113,7 @@ apart("one new wallet that buys 24 keepers with 24 cents and empties itself", pa
     ])
     assert.match(
       String(codes.get("409 reconcile_required")?.[0]?.json["message"]),
-      /^A wallet may have 5 payments open here, as many again for each that it has paid, and 64 at most.*: this one may have 5 .* This request charged nothing\.$/u,
+      /^A wallet may have 5 payments in flight here, as many again for each that it has paid, and 64 at most\. .*The limit of this wallet is 5 now\. .* This request charged nothing\.$/u,
     )
     const held = wanted.filter((_, index) => answers[index]?.status === 202)
     const [one] = held
@@ -155,7 +156,7 @@ apart("one new wallet that buys 24 keepers with 24 cents and empties itself", pa
     assert.strictEqual(yield* QueuedPayments.gasOf(held), burnt, "nothing more was paid for")
   })
 
-  it("is followed by new wallets that have one in flight while much gas is lost, and none while too much is", function* ({
+  it("is followed by new wallets with one payment in flight while gas losses are high, and none while they are too high", function* ({
     sql,
     url,
   }) {
@@ -174,7 +175,7 @@ apart("one new wallet that buys 24 keepers with 24 cents and empties itself", pa
     yield* QueuedPayments.eventually("claimed", counted, ({ pending }) => pending === 1)
     assert.match(
       String((yield* Purchase.send(url, other)).json["message"]),
-      /or, where it has never paid, while such payments cost this server much gas: this one may have 1 /u,
+      /or, before its first payment, while such failures cost this server much gas\. The limit of this wallet is 1 now\./u,
     )
     yield* Purchase.mineAll
     assert.strictEqual((yield* Fiber.join(open)).status, 201)

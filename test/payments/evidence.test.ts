@@ -88,7 +88,7 @@ const scene = Effect.gen(function* () {
 
 apart("a transfer that paid", chain, (it) => {
   // I17
-  it("is proven or left open, and never called unpaid, whichever node forgets what", function* () {
+  it("is proven or stays open, and is never called unpaid, whatever a node has forgotten", function* () {
     const { authorization, before, look, seenBy } = yield* scene
     const transaction = yield* broadcast(authorization)
     const behind: View = { head: before }
@@ -132,7 +132,7 @@ apart("a transfer that paid", chain, (it) => {
     assert.deepInclude(yield* look(Option.some(transaction)), { _tag: "Paid", transaction })
   })
 
-  it("is found in an earlier block than the head that was seen", function* () {
+  it("is found in a block before the head that the server saw", function* () {
     const { asked, authorization } = yield* scene
     const simulation = yield* asked.simulate(authorization)
     const head = yield* height
@@ -145,7 +145,7 @@ apart("a transfer that paid", chain, (it) => {
     assert.deepInclude(yield* asked.evidence(search), { _tag: "Paid", transaction })
   })
 
-  it("is found by its authorization alone, from the newest block back", function* () {
+  it("is found by its authorization alone, from the newest block backwards", function* () {
     const { asked, authorization, proxy } = yield* scene
     const transaction = yield* broadcast(authorization)
     yield* mine(40)
@@ -154,11 +154,11 @@ apart("a transfer that paid", chain, (it) => {
   })
 })
 
-apart("an authorization that was used otherwise", chain, (it) => {
+apart("an authorization that was used", chain, (it) => {
   for (const [what, reason] of [
-    ["for somebody else", elsewhere],
-    ["by cancelling it", canceled],
-    ["by cancelling it in a transaction whose receipt is longer than any other answer", canceled],
+    ["to pay another recipient", elsewhere],
+    ["by its cancellation", canceled],
+    ["by a cancellation whose receipt is longer than any other answer", canceled],
   ] as const) {
     // I17, I18
     it(`${what} is void once that is final, and by a receipt only`, function* () {
@@ -178,7 +178,7 @@ apart("an authorization that was used otherwise", chain, (it) => {
 })
 
 apart("an authorization that was never used", chain, (it) => {
-  it("is over once a final block is past its end: until then its transfer's revert agrees with no refusal", function* () {
+  it("is expired once a final block is past `validBefore`, and until then a reverted transfer confirms no refusal", function* () {
     const { authorization, look } = yield* scene
     yield* onChain(async (client) => {
       await client.setNextBlockTimestamp({ timestamp: authorization.validBefore })
@@ -189,7 +189,7 @@ apart("an authorization that was never used", chain, (it) => {
     assert.deepStrictEqual(yield* look(), expired)
   })
 
-  it("is void after its end, also for nodes that keep one state, take short ranges and no hashes", function* () {
+  it("is void after it expires, also on nodes with one state, short ranges and no lookup by hash", function* () {
     const { before, proxy, seenBy } = yield* scene
     yield* mine(60)
     assert.deepStrictEqual(yield* seenBy(() => here), { _tag: "Open", unused: true, reverts: false })

@@ -77,9 +77,7 @@ suite("payment-identifier", world(), (it) => {
     }
   })
 
-  it("lets the unchanged client pay without an Idempotency-Key, and its id is the key from then on", function* ({
-    url,
-  }) {
+  it("lets the unchanged client pay without an Idempotency-Key, and its id is the key afterwards", function* ({ url }) {
     const id = generatePaymentId()
     const paying = client(yield* newPayer(), id)
     const target = `${url}/api/acquire/glass-tortoise`
@@ -99,7 +97,7 @@ suite("payment-identifier", world(), (it) => {
     assert.strictEqual(yield* attempts, before)
   })
 
-  it("beside an Idempotency-Key is the same name or a refusal", function* ({ url }) {
+  it("must equal the Idempotency-Key where both are sent", function* ({ url }) {
     const id = generatePaymentId()
     const signature = yield* named(id)
     const body = { commitment: newCommitment() }
@@ -117,7 +115,7 @@ suite("payment-identifier", world(), (it) => {
     assert.notMatch(late.text, /nothing was charged/iu)
   })
 
-  it("in a form that is no key is refused, and without one a key is required as ever", function* ({ url }) {
+  it("is refused when its form is no key, and a payment without one still needs a key", function* ({ url }) {
     const body = { commitment: newCommitment() }
     const before = yield* attempts
     for (const id of ["short", "x".repeat(129), "has space in it!!", 1234567890123456, null]) {
@@ -164,8 +162,10 @@ const catalogued = Layer.unwrap(
   Effect.map(LocalChain, (local) => world({ terms: { ...paymentsOf(local).terms, isCatalogued: true } })),
 ).pipe(Layer.provideMerge(chain))
 
-suite("a 402 without a catalogue", world(), (it) => {
-  it("fits the buffers of proxies: its challenge has 1.5 KB at most, and what comes back 2.5 KB", function* ({ url }) {
+suite("a 402 without the catalogue extension", world(), (it) => {
+  it("fits the buffers of proxies: a challenge of at most 1.5 KB, and a payment of at most 2.5 KB", function* ({
+    url,
+  }) {
     const payer = yield* newPayer()
     for (const { name, path } of longestRequests()) {
       const probe = yield* ask(`${url}${path}`, { method: "POST" })
@@ -177,7 +177,7 @@ suite("a 402 without a catalogue", world(), (it) => {
 })
 
 suite("bazaar", catalogued, (it) => {
-  it("declares each act as its own library and facilitators read it, and the server takes what it declares", function* ({
+  it("declares each act as its own library and facilitators read it, and the server accepts what it declares", function* ({
     url,
   }) {
     const payer = yield* newPayer(20_000_000n)
@@ -207,9 +207,7 @@ suite("bazaar", catalogued, (it) => {
     }
   })
 
-  it("keeps the whole head of a 402, and the payment that comes back, below the 4 KiB that proxies have for it", function* ({
-    url,
-  }) {
+  it("keeps the head of a 402 and the payment in return below the 4 KiB buffer of proxies", function* ({ url }) {
     const payer = yield* newPayer()
     for (const { name, path } of longestRequests()) {
       const probe = yield* ask(`${url}${path}`, { method: "POST" })

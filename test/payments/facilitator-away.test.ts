@@ -40,7 +40,7 @@ const anHourLater = Effect.fnUntraced(function* ({ key }: Purchase.Purchase) {
 
 apart("after the claim, a facilitator that", sweeping, (it) => {
   it.on(still)(
-    "takes no connection was handed nothing: the attempt ends at once",
+    "accepts no connection received nothing, so the attempt ends at once",
     function* ({ database, facilitator, url }) {
       const purchase = yield* Purchase.prepare(url)
       const another = yield* Purchase.prepare(url)
@@ -66,7 +66,7 @@ apart("after the claim, a facilitator that", sweeping, (it) => {
   )
 
   for (const fault of ["unauthorizedBefore", "rateLimitBefore", "nonsenseBefore"] as const) {
-    it(`answers so that nothing is known is asked again by a sweep, and pays once (${fault})`, function* ({
+    it(`answers without an outcome gets the payment again from a sweep, and charges once (${fault})`, function* ({
       facilitator,
       url,
     }) {
@@ -83,7 +83,7 @@ apart("after the claim, a facilitator that", sweeping, (it) => {
 
   // I13
   it.on(proxiedServer("facilitator", "20 seconds", "200 millis"))(
-    "is asked again is kept to itself by whoever asks, however often the client does",
+    "gets a payment again is called by one inquiry at a time, however often the client asks",
     function* ({ facilitator, sql, url }) {
       const purchase = yield* Purchase.prepare(url)
       facilitator.arm("nonsenseBefore")
@@ -105,7 +105,7 @@ apart("after the claim, a facilitator that", sweeping, (it) => {
   )
 
   it.on(proxiedServer("facilitator", "2 minutes", "200 millis"))(
-    "takes its time when it is asked again holds up no other payment",
+    "takes long over a resubmission delays no other payment",
     function* ({ facilitator, sql, url }) {
       const [slow, other] = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
       for (const purchase of [slow, other]) {
@@ -126,7 +126,7 @@ apart("after the claim, a facilitator that", sweeping, (it) => {
     },
   )
 
-  it("has refused it, or named a transaction, is not asked again", function* ({ facilitator, url }) {
+  it("refused a payment, or named its transaction, does not get it again", function* ({ facilitator, url }) {
     const purchases = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
     for (const [index, fault] of (["refuseBefore", "imagineBefore"] as const).entries()) {
       const purchase = purchases[index] ?? assert.fail()
@@ -136,16 +136,16 @@ apart("after the claim, a facilitator that", sweeping, (it) => {
     yield* facilitator.calm
     for (const purchase of purchases) {
       yield* Effect.andThen(anHourLater(purchase), attemptOf(purchase)).pipe(
-        until("nobody looks", ({ checks }) => checks >= 4, 60),
+        until("no sweep inquires", ({ checks }) => checks >= 4, 60),
       )
     }
     assert.strictEqual(facilitator.asked(), 2)
   })
 })
 
-apart("an attempt that nobody has read", Layer.provideMerge(Fail.layer, still), (it) => {
+apart("an attempt that was never submitted", Layer.provideMerge(Fail.layer, still), (it) => {
   // I10
-  it("is ended as such only while nobody else can have handed it in", function* ({ facilitator, sql, url }) {
+  it("fails as unsubmitted only while no other server can have submitted it", function* ({ facilitator, sql, url }) {
     const { failUnsent } = yield* Fail
     const purchase = yield* Purchase.prepare(url)
     facilitator.arm("nonsenseBefore")

@@ -24,13 +24,13 @@ const refusedBefore = Effect.fnUntraced(function* (purchase: Purchase.Purchase, 
 })
 
 apart("before settlement", proxiedServer("relayer", "10 seconds"), (it) => {
-  it("one that is over on the chain's clock is refused and nothing is written", function* ({ url }) {
+  it("an authorization that is expired on the chain's clock is refused and nothing is stored", function* ({ url }) {
     const purchase = yield* Purchase.prepare(url)
     yield* Purchase.passExpiry
     yield* refusedBefore(purchase, "invalid_exact_evm_payload_authorization_valid_before")
   })
 
-  it("a payer without funds is not told that nothing was charged, since somebody may fund and settle it at once", function* ({
+  it("a payer without funds is not told that nothing was charged, because funding the wallet lets anyone settle it", function* ({
     url,
   }) {
     const purchase = yield* Purchase.prepare(url, 0n)
@@ -46,9 +46,9 @@ apart("before settlement", proxiedServer("relayer", "10 seconds"), (it) => {
 
 apart("between verification and broadcast", proxiedServer("relayer", "10 seconds"), (it) => {
   for (const settledBy of ["relayer", "facilitator"] as const) {
-    const when = settledBy === "relayer" ? "at once" : "when two looks agree"
+    const when = settledBy === "relayer" ? "at once" : "when two inquiries agree"
     it.on(proxiedServer(settledBy, "10 seconds"))(
-      `a wallet that is emptied ends the payment ${when} (${settledBy})`,
+      `emptying the wallet ends the payment ${when} (${settledBy})`,
       function* ({ facilitator, rpc, url }) {
         const purchase = yield* Purchase.prepare(url)
         const trap = settledBy === "relayer" ? rpc.arm("eth_estimateGas", "holdBefore") : facilitator.arm("holdBefore")
@@ -66,7 +66,7 @@ apart("between verification and broadcast", proxiedServer("relayer", "10 seconds
     )
   }
 
-  it("an authorization that ends is never broadcast", function* ({ rpc, url }) {
+  it("an authorization that expires is never broadcast", function* ({ rpc, url }) {
     const purchase = yield* Purchase.prepare(url)
     const trap = rpc.arm("eth_estimateGas", "holdBefore")
     const request = yield* Purchase.sendInto(trap, url, purchase)

@@ -71,20 +71,20 @@ const paidAtOnce = Effect.gen(function* () {
   yield* Purchase.assertSettled(url, purchase)
 })
 
-apart("a facilitator that has broadcast", proxiedServer("facilitator"), (it) => {
+apart("a payment that the facilitator has broadcast", proxiedServer("facilitator"), (it) => {
   const faults: ReadonlyArray<readonly [what: string, fault: FacilitatorFault]> = [
-    ["keeps its answer to itself", "holdAfter"],
+    ["does not answer", "holdAfter"],
     ["answers 500", "status500After"],
-    ["hangs up", "dropAfter"],
-    ["answers nonsense", "nonsenseAfter"],
-    ["says that our own authorization was used before", "alreadyUsedAfter"],
+    ["disconnects", "dropAfter"],
+    ["returns garbage", "nonsenseAfter"],
+    ["reports our own authorization as used", "alreadyUsedAfter"],
     ["says that it is pending", "pendingAfter"],
     ["names a transaction that is not ours", "wrongHashAfter"],
     ["names its transaction in capital letters", "capitalsAfter"],
     ["says that the payer has no money", "refuseAfter"],
   ]
   for (const [what, fault] of faults) {
-    it(`and ${what}, before the block and after it`, function* ({ facilitator }) {
+    it(`settles although the facilitator ${what}, before the block and after it`, function* ({ facilitator }) {
       facilitator.arm(fault)
       yield* openThenPaid
       facilitator.arm(fault, "mined")
@@ -93,14 +93,14 @@ apart("a facilitator that has broadcast", proxiedServer("facilitator"), (it) => 
   }
 })
 
-apart("a facilitator that has not broadcast", proxiedServer("facilitator"), (it) => {
+apart("a payment that the facilitator has not broadcast", proxiedServer("facilitator"), (it) => {
   const faults: ReadonlyArray<readonly [what: string, fault: FacilitatorFault]> = [
-    ["answers nonsense", "nonsenseBefore"],
-    ["makes up a success", "imagineBefore"],
+    ["returns garbage", "nonsenseBefore"],
+    ["invents a success", "imagineBefore"],
     ["refuses a payer who could pay", "refuseBefore"],
   ]
   for (const [what, fault] of faults) {
-    it(`and ${what}`, function* ({ facilitator }) {
+    it(`fails, and charges nothing, when the facilitator ${what}`, function* ({ facilitator }) {
       facilitator.arm(fault)
       yield* openThenFailed
     })
@@ -109,30 +109,30 @@ apart("a facilitator that has not broadcast", proxiedServer("facilitator"), (it)
 
 apart("a node that", proxiedServer("relayer"), (it) => {
   const after: ReadonlyArray<readonly [what: string, method: string, fault: NodeFault]> = [
-    ["took the transaction and hung up", "eth_sendRawTransaction", "dropAfter"],
+    ["took the transaction and disconnected", "eth_sendRawTransaction", "dropAfter"],
     ["took the transaction and said nothing", "eth_sendRawTransaction", "holdAfter"],
-    ["took the transaction and answers for no receipt", "eth_getTransactionReceipt", "status500"],
+    ["took the transaction and returns no receipt", "eth_getTransactionReceipt", "status500"],
   ]
   for (const [what, method, fault] of after) {
-    it(what, function* ({ rpc }) {
+    it(`${what} leaves the payment open until the chain settles it`, function* ({ rpc }) {
       rpc.arm(method, fault)
       yield* openThenPaid
     })
   }
 
   const before: ReadonlyArray<readonly [what: string, method: string, fault: NodeFault]> = [
-    ["hung up before it took the transaction", "eth_sendRawTransaction", "dropBefore"],
-    ["says yes to the transaction and drops it", "eth_sendRawTransaction", "swallow"],
-    ["fails before there is a transaction", "eth_estimateGas", "status500"],
+    ["disconnected before it took the transaction", "eth_sendRawTransaction", "dropBefore"],
+    ["accepted the transaction and dropped it", "eth_sendRawTransaction", "swallow"],
+    ["fails the gas estimate", "eth_estimateGas", "status500"],
   ]
   for (const [what, method, fault] of before) {
-    it(`${what}, and answers again later`, function* ({ rpc }) {
+    it(`${what} delays the payment until it answers again`, function* ({ rpc }) {
       rpc.arm(method, fault)
       yield* openThenBrought
     })
   }
 
-  it("took the transaction and hung up is not sent that transaction a second time", function* ({ rpc, url }) {
+  it("took the transaction and disconnected does not get that transaction twice", function* ({ rpc, url }) {
     const { relayerKey } = yield* LocalChain
     const { address } = privateKeyToAccount(Redacted.value(relayerKey))
     const purchase = yield* Purchase.prepare(url)
@@ -144,7 +144,7 @@ apart("a node that", proxiedServer("relayer"), (it) => {
     assert.strictEqual(yield* Purchase.onChain((client) => client.getTransactionCount({ address })), 1)
   })
 
-  it("once did not say which chain it is does not stop the relayer for good", function* ({ rpc, url }) {
+  it("once failed to state its chain id does not stop the relayer for good", function* ({ rpc, url }) {
     rpc.arm("eth_chainId", "status500")
     yield* Purchase.send(url, yield* Purchase.prepare(url))
     yield* rpc.calm

@@ -48,7 +48,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     yield* assertKept(bought)
   })
 
-  it.on(sweeper)("that a reorganisation put into another transaction is settled there", function* ({ url }) {
+  it.on(sweeper)("that a reorganisation moved to another transaction settles there", function* ({ url }) {
     const bought = yield* buy
     yield* Purchase.reorganise(1)
     const elsewhere = yield* broadcast(bought.purchase)
@@ -66,7 +66,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   })
 
   // I14
-  it.on(sweeper)("that a reorganisation put into a later block is final there, and not before", function* () {
+  it.on(sweeper)("that a reorganisation moved to a later block is final there, and not before", function* () {
     const bought = yield* buy
     const raw = yield* rawOf(bought)
     const block = yield* Purchase.height
@@ -82,7 +82,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   })
 
   it.on(sweeperOfFacilitator)(
-    "that is gone for good is marked lost, its row stays, and the health fails until an operator acknowledges it",
+    "that is lost for good is marked so, keeps its row, and fails the health until an operator acknowledges it",
     function* ({ facilitator, sql }) {
       const bought = yield* buy
       const refusal = facilitator.arm("refuseBefore")
@@ -114,7 +114,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   )
 
   // I15
-  it("that is gone for good is not lost before two looks agree that are a sweep apart", function* () {
+  it("that is lost for good is marked so once two inquiries agree that are a sweep apart", function* () {
     const { rpcUrl } = yield* LocalChain
     const bought = yield* buy
     yield* Purchase.reorganise(1)
@@ -136,7 +136,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     assert.strictEqual((yield* readAct(bought)).finality, "lost")
   })
 
-  it("that is gone for good is logged as one error, however many servers sweep", function* () {
+  it("that is lost for good is logged as one error, however many servers sweep", function* () {
     const { rpcUrl } = yield* LocalChain
     const bought = yield* buy
     yield* Purchase.reorganise(1)
@@ -164,7 +164,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   })
 
   it.on(sweeper)(
-    "that cannot be looked at is put off for longer each time, and its doubt stays",
+    "that cannot be inquired about is deferred for longer each time, and stays in doubt",
     function* ({ rpc, sql }) {
       yield* buy
       yield* sql`UPDATE payment_attempts SET doubted_reason = 'authorization_expired', doubted_at = now()`
@@ -187,7 +187,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   )
 
   it.on(proxiedServer("facilitator", "5 seconds"))(
-    "that cannot be looked at before its block is final is looked at again within a minute",
+    "that cannot be inquired about before its block is final is inquired about within a minute",
     function* ({ rpc, sql }) {
       const { sweep } = yield* neighbour()
       yield* buy
@@ -203,7 +203,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     },
   )
 
-  it("is kept and put off by the database's clock, however wrong a server's is", function* ({ sql }) {
+  it("is leased and deferred by the database's clock, however wrong a server's clock is", function* ({ sql }) {
     const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
     yield* buy
     yield* settledLongAgo
@@ -241,7 +241,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     }
   })
 
-  it("that is about to end is not kept until it has ended by a server that may be gone", function* ({ sql }) {
+  it("that is about to expire is not leased until then by a server that may be stopped", function* ({ sql }) {
     const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
     yield* buy
     yield* hasten
@@ -255,7 +255,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     assert.closeTo(row?.left ?? 0, 20, 0.01)
   })
 
-  it("that has been found is not doubted by a look that began before", function* ({ sql }) {
+  it("that was found is not put in doubt by an inquiry that began before", function* ({ sql }) {
     const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
     yield* buy
     yield* hasten

@@ -29,7 +29,7 @@ const methods = [
 ]
 
 apart("a forged payment", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("in the name of one wallet asks the node whether it has code, once, and nothing else", function* ({ rpc, url }) {
+  it("in the name of one wallet asks the node once whether it has code, and nothing else", function* ({ rpc, url }) {
     const victim = yield* newPayer()
     const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
     const forge = Effect.gen(function* () {

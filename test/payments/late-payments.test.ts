@@ -53,9 +53,9 @@ const failed = Effect.gen(function* () {
   return purchase
 })
 
-apart("what pays late for an attempt that failed", server, (it) => {
+apart("a late payment for a failed attempt", server, (it) => {
   // I16
-  it("is noted by the server itself once it is final, told to its buyer, and buys once under a new key", function* ({
+  it("is recorded by the server once it is final, told to its buyer, and buys once under a new key", function* ({
     url,
   }) {
     const purchase = yield* failed
@@ -78,7 +78,7 @@ apart("what pays late for an attempt that failed", server, (it) => {
     assert.deepStrictEqual(yield* strays, [{ transaction }])
     const told = yield* Purchase.reconcile(url, purchase)
     assert.strictEqual(told.status, 402)
-    assert.include(String(told.json["message"]), `transaction ${transaction} paid us and is noted for the operator`)
+    assert.include(String(told.json["message"]), `transaction ${transaction} paid us and is recorded for the operator`)
 
     // The same payment under a new key has what it paid for.
     const key = newKey()
@@ -100,7 +100,7 @@ apart("what pays late for an attempt that failed", server, (it) => {
     assert.deepStrictEqual(yield* strays, [])
   })
 
-  it("is looked for until its authorization has ended, and no longer", function* () {
+  it("is searched for until its authorization expires, and no longer", function* () {
     yield* failed
     assert.lengthOf(yield* due, 1)
     yield* Purchase.passExpiry
@@ -110,7 +110,7 @@ apart("what pays late for an attempt that failed", server, (it) => {
 })
 
 apart("an attempt whose wallet was emptied", still, (it) => {
-  it("does not fail while the transaction that was to charge it can still be taken back", function* ({ url }) {
+  it("does not fail while the transaction that was to charge it can still be orphaned", function* ({ url }) {
     const purchase = yield* emptied
     for (let blocks = 0; blocks < 2; blocks += 1) {
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
@@ -121,7 +121,7 @@ apart("an attempt whose wallet was emptied", still, (it) => {
     assert.strictEqual((yield* Purchase.secondInquiry(url, purchase)).status, 402)
   })
 
-  it("does not fail when it has money again at the second look, and settles by whoever brings it then", function* ({
+  it("does not fail when it has money again at the second inquiry, and settles whichever transaction pays then", function* ({
     url,
   }) {
     const purchase = yield* emptied
@@ -134,10 +134,7 @@ apart("an attempt whose wallet was emptied", still, (it) => {
     yield* Purchase.settlesNow(url, purchase)
   })
 
-  it("does not fail where another transaction than the one that is final may still charge it", function* ({
-    sql,
-    url,
-  }) {
+  it("does not fail where another transaction than the final one may still charge it", function* ({ sql, url }) {
     const purchase = yield* emptied
     yield* Purchase.mine(3)
     yield* sql`UPDATE relayer_broadcasts SET hash = ${`0x${"12".repeat(32)}`}`
@@ -145,7 +142,7 @@ apart("an attempt whose wallet was emptied", still, (it) => {
     assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
   })
 
-  it("waits for its end where the node keeps no state of the final block", function* ({ rpc, url }) {
+  it("waits until it expires where the node has no state of the final block", function* ({ rpc, url }) {
     const purchase = yield* emptied
     yield* Purchase.mine(3)
     rpc.behave(() => ({ keepsStates: 1 }))

@@ -1,7 +1,8 @@
 /** A search for logs asks for as many blocks as its provider takes, and misses none of them. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import * as LogSearch from "../../src/payments/x402/evidence/LogSearch.ts"
+import { effect } from "../lab/Suites.ts"
 
 /** A provider that takes so many blocks at once, and holds logs in these blocks. */
 const provider = (held: ReadonlyArray<bigint>) => {
@@ -31,51 +32,43 @@ const assertGapless = (asked: ReadonlyArray<LogSearch.BlockRange>, most: bigint,
 
 describe("a search for logs", () => {
   for (const most of [100_000n, 10_000n, 500n, 10n]) {
-    it.effect(`fits a provider that takes ${most} blocks, from either end`, () =>
-      Effect.gen(function* () {
-        const search = LogSearch.make<string>(() => true)
-        for (const newestFirst of [false, true]) {
-          const { ask, asked, state } = provider([])
-          state.most = most
-          assert.deepStrictEqual(yield* search(ask, whole, newestFirst), [])
-          assertGapless(asked, most, newestFirst)
-          const refused = asked.filter(({ from, to }) => to - from >= most)
-          assert.isAtMost(refused.length, 11 + asked.length / 4, "few questions are refused")
-        }
-      }),
-    )
+    effect(`fits a provider that allows ${most} blocks, from either end`, function* () {
+      const search = LogSearch.make<string>(() => true)
+      for (const newestFirst of [false, true]) {
+        const { ask, asked, state } = provider([])
+        state.most = most
+        assert.deepStrictEqual(yield* search(ask, whole, newestFirst), [])
+        assertGapless(asked, most, newestFirst)
+        const refused = asked.filter(({ from, to }) => to - from >= most)
+        assert.isAtMost(refused.length, 11 + asked.length / 4, "few questions are refused")
+      }
+    })
   }
 
-  it.effect("finds the oldest logs first, or the newest", () =>
-    Effect.gen(function* () {
-      const search = LogSearch.make<string>(() => true)
-      const { ask, state } = provider([2_000n, 59_000n])
-      state.most = 100n
-      assert.deepStrictEqual(yield* search(ask, whole, false), [2_000n])
-      assert.deepStrictEqual(yield* search(ask, whole, true), [59_000n])
-    }),
-  )
+  effect("finds the oldest logs first, or the newest", function* () {
+    const search = LogSearch.make<string>(() => true)
+    const { ask, state } = provider([2_000n, 59_000n])
+    state.most = 100n
+    assert.deepStrictEqual(yield* search(ask, whole, false), [2_000n])
+    assert.deepStrictEqual(yield* search(ask, whole, true), [59_000n])
+  })
 
-  it.effect("is no narrower after a time in which nothing at all was answered", () =>
-    Effect.gen(function* () {
-      const search = LogSearch.make<string>(() => true)
-      const { ask, asked, state } = provider([])
-      state.most = 0n
-      assert.strictEqual(yield* Effect.flip(search(ask, whole, false)), "too wide")
-      asked.length = 0
-      state.most = 100_000n
-      yield* search(ask, whole, false)
-      assert.isBelow(asked.length, 25)
-    }),
-  )
+  effect("is not narrowed by a time without any answer", function* () {
+    const search = LogSearch.make<string>(() => true)
+    const { ask, asked, state } = provider([])
+    state.most = 0n
+    assert.strictEqual(yield* Effect.flip(search(ask, whole, false)), "too wide")
+    asked.length = 0
+    state.most = 100_000n
+    yield* search(ask, whole, false)
+    assert.isBelow(asked.length, 25)
+  })
 
-  it.effect("does not halve what was refused for another reason", () =>
-    Effect.gen(function* () {
-      const search = LogSearch.make<string>((error) => error !== "too wide")
-      const { ask, asked, state } = provider([])
-      state.most = 1n
-      assert.strictEqual(yield* Effect.flip(search(ask, whole, false)), "too wide")
-      assert.strictEqual(asked.length, 1)
-    }),
-  )
+  effect("does not halve a range that was refused for another reason", function* () {
+    const search = LogSearch.make<string>((error) => error !== "too wide")
+    const { ask, asked, state } = provider([])
+    state.most = 1n
+    assert.strictEqual(yield* Effect.flip(search(ask, whole, false)), "too wide")
+    assert.strictEqual(asked.length, 1)
+  })
 })

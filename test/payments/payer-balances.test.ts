@@ -56,7 +56,7 @@ const attempts = Effect.flatMap(
 ).pipe(Effect.map((rows) => rows[0] ?? { pending: 0, settled: 0, failed: 0, claims: 0 }))
 
 apart("a wallet with one cent and 140 purchases of one edition", behindProxy("2 seconds"), (it) => {
-  it("holds one of them while it is on its way, and costs us one transaction", function* ({ url }) {
+  it("has one purchase in flight at a time, and costs us one transaction", function* ({ url }) {
     const purchases = yield* prepare(url, edition, 140, Purchase.price)
     yield* Purchase.automine(false)
     const answers = yield* Effect.forEach(purchases, ({ send }) => send, { concurrency: "unbounded" })
@@ -79,8 +79,8 @@ apart("a wallet with one cent and 140 purchases of one edition", behindProxy("2 
   })
 })
 
-apart("a wallet with exactly enough", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("is not overdrawn by a payment that has left its balance and is not recorded yet", function* ({ rpc, url }) {
+apart("a wallet with exactly the price", proxiedServer("relayer", "20 seconds"), (it) => {
+  it("is not overdrawn by a payment that left its balance and is not recorded yet", function* ({ rpc, url }) {
     const [first, second] = yield* prepare(url, stone, 2, 2n * Purchase.price)
     if (first === undefined || second === undefined) return assert.fail()
     let hash: string | undefined
@@ -94,7 +94,7 @@ apart("a wallet with exactly enough", proxiedServer("relayer", "20 seconds"), (i
     yield* Purchase.audit(url)
   })
 
-  it("buys once while one node behind a balancer knows its payment and another one does not", function* ({ rpc, url }) {
+  it("buys once while one node behind a balancer knows its payment and another does not", function* ({ rpc, url }) {
     const [first, second] = yield* prepare(url, edition, 2, Purchase.price)
     if (first === undefined || second === undefined) return assert.fail()
     let hash: string | undefined
@@ -113,7 +113,7 @@ apart("a wallet with exactly enough", proxiedServer("relayer", "20 seconds"), (i
     assert.strictEqual((yield* Fiber.join(slow)).status, 201)
   })
 
-  it("buys nothing with what a payment in flight takes, while an older payment becomes a minute old", function* ({
+  it("buys nothing with money that a payment in flight takes, while an older payment turns a minute old", function* ({
     rpc,
     sql,
     url,
@@ -140,7 +140,7 @@ apart("a wallet with exactly enough", proxiedServer("relayer", "20 seconds"), (i
     assert.strictEqual((yield* Fiber.join(slow)).status, 201)
   })
 
-  it.on(proxiedServer("relayer"))("can spend its balance again when its payment has failed", function* ({ rpc, url }) {
+  it.on(proxiedServer("relayer"))("can spend its balance again after its payment failed", function* ({ rpc, url }) {
     const [first, second] = yield* prepare(url, stone, 2, Purchase.price)
     if (first === undefined || second === undefined) return assert.fail()
     rpc.arm("eth_sendRawTransaction", "dropBefore")

@@ -1,5 +1,5 @@
 /** The `PAYMENT-RESPONSE` of a 202 says that the outcome is unknown, and no stock client takes it for a failure. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPayment, x402Client, x402HTTPClient } from "@x402/fetch"
 import { Effect } from "effect"
@@ -7,12 +7,13 @@ import { newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { live } from "../lab/Suites.ts"
 
 const headerOf = (headers: Headers) =>
   JSON.parse(Buffer.from(headers.get("payment-response") ?? "", "base64").toString())
 
-describe("the header of an open payment", { concurrent: true }, () => {
-  it.live("names the transaction that may still pay, from the first answer on", () =>
+describe("the header of a pending payment", { concurrent: true }, () => {
+  live("names the transaction that may still pay, from the first answer on", () =>
     Effect.gen(function* () {
       const { purchase, url } = yield* signedFixture
       yield* Purchase.automine(false)
@@ -27,7 +28,7 @@ describe("the header of an open payment", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
   )
 
-  it.live("is empty of a transaction while none is known", () =>
+  live("names no transaction while none is known", () =>
     Effect.gen(function* () {
       const { facilitator, purchase, url } = yield* signedFixture
       yield* Purchase.automine(false)
@@ -38,7 +39,7 @@ describe("the header of an open payment", { concurrent: true }, () => {
     }).pipe(Effect.provide(proxiedServer("facilitator", "1 second"))),
   )
 
-  it.live("makes @x402/fetch neither throw nor sign again", () =>
+  live("makes @x402/fetch neither throw nor sign again", () =>
     Effect.gen(function* () {
       const { url } = yield* paymentFixture
       const payer = yield* newPayer()

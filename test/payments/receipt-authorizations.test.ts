@@ -1,9 +1,8 @@
 /** The paid wallet authorizes a receipt key: the command, the stone, the server's file, and a reader who knows the wallet alone. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Console, Effect, Layer, Option, Result } from "effect"
 import { authorized } from "../../src/cli/operator/Authorize.ts"
 import { verifyReceiptFile } from "../../src/cli/verify/Receipt.ts"
@@ -15,6 +14,8 @@ import { network } from "../lab/Chain.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, configOf, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { payTo } from "../lab/buyer/Refunds.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const [firstText, secondText] = [generate("receipts-1"), generate("receipts-2")].map(Result.getOrThrow)
 const keyOf = (text = firstText) => Result.getOrThrow(plainFrom(text ?? assert.fail()))
@@ -23,10 +24,7 @@ const [first, second] = [keyOf(), keyOf(secondText)]
 const signer = Result.getOrThrow(fromText(Result.getOrThrow(generate("altar.example/log"))))
 const log = { origin: "altar.example/log", signer, checkpointFile: Option.none<string>(), publishSeconds: 1 }
 
-const folder = Effect.acquireRelease(
-  Effect.promise(() => mkdtemp(join(tmpdir(), "authority-"))),
-  (path) => Effect.promise(() => rm(path, { recursive: true })),
-)
+const folder = Effect.sync(newFolder)
 
 /** What a command prints to stdout. */
 const printed = <E, R>(run: Effect.Effect<void, E, R>) =>
@@ -49,72 +47,68 @@ const started = Effect.fnUntraced(function* (change: Partial<ServerConfig>) {
   return `http://127.0.0.1:${config.port}`
 })
 
-layer(world({}, undefined, { receipts: { current: first, retired: [] }, log }), { excludeTestServices: true })(
-  "an authorized receipt key",
-  (it) => {
-    it.effect("is believed by a reader who knows the paid wallet alone, also after a rotation", () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const { payTo: paid } = yield* LocalChain
-        const home = yield* folder
-        const flags = {
-          url,
-          key: vkey,
-          payTo: paid,
-          network,
-          vkey: Option.some(signer.vkey),
-          notBefore: "2026-01-01T00:00:00.000Z",
-          replaces: Option.none<string>(),
-          signature: Option.none<string>(),
-          keyFile: Option.none<string>(),
-        }
-        const [data = ""] = yield* printed(authorized(flags))
-        const signature = yield* Effect.promise(() => payTo.signTypedData(JSON.parse(data)))
-        const [text = ""] = yield* printed(authorized({ ...flags, signature: Option.some(signature) }))
-        const forged = yield* Effect.exit(
-          printed(authorized({ ...flags, notBefore: "2026-01-02T00:00:00.000Z", signature: Option.some(signature) })),
-        )
-        assert.strictEqual(forged._tag, "Failure")
-        const signed = JSON.parse(text)
-        const { authorizationHash } = yield* Effect.promise(() => import("../../src/buyer/receipt/Authority.ts"))
-        const commitment = yield* Effect.promise(() => authorizationHash(signed))
-        const stone = yield* bought(url, { commitment, kind: "hash" })
-        const file = join(home, "authorizations.json")
-        yield* Effect.promise(() => writeFile(file, JSON.stringify([{ ...signed, stone }])))
+suite("an authorized receipt key", world({}, undefined, { receipts: { current: first, retired: [] }, log }), (it) => {
+  it("is accepted by a reader who knows only the paid wallet, also after a rotation", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const { payTo: paid } = yield* LocalChain
+      const home = yield* folder
+      const flags = {
+        url,
+        key: vkey,
+        payTo: paid,
+        network,
+        vkey: Option.some(signer.vkey),
+        notBefore: "2026-01-01T00:00:00.000Z",
+        replaces: Option.none<string>(),
+        signature: Option.none<string>(),
+        keyFile: Option.none<string>(),
+      }
+      const [data = ""] = yield* printed(authorized(flags))
+      const signature = yield* Effect.promise(() => payTo.signTypedData(JSON.parse(data)))
+      const [text = ""] = yield* printed(authorized({ ...flags, signature: Option.some(signature) }))
+      const forged = yield* Effect.exit(
+        printed(authorized({ ...flags, notBefore: "2026-01-02T00:00:00.000Z", signature: Option.some(signature) })),
+      )
+      assert.strictEqual(forged._tag, "Failure")
+      const signed = JSON.parse(text)
+      const { authorizationHash } = yield* Effect.promise(() => import("../../src/buyer/receipt/Authority.ts"))
+      const commitment = yield* Effect.promise(() => authorizationHash(signed))
+      const stone = yield* bought(url, { commitment, kind: "hash" })
+      const file = join(home, "authorizations.json")
+      yield* Effect.promise(() => writeFile(file, JSON.stringify([{ ...signed, stone }])))
 
-        const authorizing = yield* started({
-          publicUrl: url,
-          receipts: { current: first, retired: [], authorizationsFile: file },
-        })
-        const document = yield* ask(`${authorizing}/.well-known/did.json`)
-        assert.deepInclude(document.json["service"], {
-          id: `${signed.statement.kid}-authorization`,
-          type: "ReceiptKeyAuthorization",
-          serviceEndpoint: `${url}/witness/${stone}`,
-        })
-        yield* Effect.sleep("1100 millis")
-        const act = yield* bought(url, { commitment: newCommitment() })
-        const rotated = yield* started({
-          publicUrl: url,
-          receipts: { current: second, retired: [first], authorizationsFile: file },
-        })
-        for (const server of [authorizing, rotated]) {
-          const answer = yield* ask(`${server}/witness/${act}.receipt.json`).pipe(
-            until("no authorization", ({ json }) => "authorization" in json && "log" in json),
-          )
-          const path = join(home, "act.receipt.json")
-          yield* Effect.promise(() => writeFile(path, answer.text))
-          const given = { key: Option.none(), payTo: [paid], policy: Option.none(), json: false }
-          const lines = yield* printed(verifyReceiptFile(path, { ...given, vkey: Option.some(signer.vkey) }))
-          assert.isTrue(
-            lines.some((line) => line.startsWith("SHOWN      key: ")),
-            lines.join("\n"),
-          )
-          assert.isTrue(lines.some((line) => line.startsWith("SHOWN      key's stone: ")))
-        }
-        const own = yield* ask(`${authorizing}/witness/${stone}.receipt.json`)
-        assert.notProperty(own.json, "authorization", "a receipt older than the stone is not covered")
-      }).pipe(Effect.scoped),
-    )
-  },
-)
+      const authorizing = yield* started({
+        publicUrl: url,
+        receipts: { current: first, retired: [], authorizationsFile: file },
+      })
+      const document = yield* ask(`${authorizing}/.well-known/did.json`)
+      assert.deepInclude(document.json["service"], {
+        id: `${signed.statement.kid}-authorization`,
+        type: "ReceiptKeyAuthorization",
+        serviceEndpoint: `${url}/witness/${stone}`,
+      })
+      yield* Effect.sleep("1100 millis")
+      const act = yield* bought(url, { commitment: newCommitment() })
+      const rotated = yield* started({
+        publicUrl: url,
+        receipts: { current: second, retired: [first], authorizationsFile: file },
+      })
+      for (const server of [authorizing, rotated]) {
+        const answer = yield* ask(`${server}/witness/${act}.receipt.json`).pipe(
+          until("no authorization", ({ json }) => "authorization" in json && "log" in json),
+        )
+        const path = join(home, "act.receipt.json")
+        yield* Effect.promise(() => writeFile(path, answer.text))
+        const given = { key: Option.none(), payTo: [paid], policy: Option.none(), json: false }
+        const lines = yield* printed(verifyReceiptFile(path, { ...given, vkey: Option.some(signer.vkey) }))
+        assert.isTrue(
+          lines.some((line) => line.startsWith("SHOWN      key: ")),
+          lines.join("\n"),
+        )
+        assert.isTrue(lines.some((line) => line.startsWith("SHOWN      key's stone: ")))
+      }
+      const own = yield* ask(`${authorizing}/witness/${stone}.receipt.json`)
+      assert.notProperty(own.json, "authorization", "a receipt older than the stone is not covered")
+    }).pipe(Effect.scoped))
+})

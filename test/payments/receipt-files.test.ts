@@ -1,12 +1,10 @@
 /** The receipt file of an act: one address beside its permalink, and the command that checks it offline. */
-import { rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { randomUUID } from "node:crypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Console, Effect, Layer, Option, Result, Schema } from "effect"
-import { SqlClient } from "effect/sql"
 import { ReceiptFile } from "../../schema/altar/ReceiptFile.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { seal } from "../../src/altar/Hashes.ts"
@@ -15,6 +13,8 @@ import { verifyReceipt } from "../../src/buyer/index.ts"
 import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const keyText = Result.getOrThrow(generate("receipts-1"))
 const key = Result.getOrThrow(fromText(keyText)).vkey
@@ -45,7 +45,7 @@ const isFile = Schema.is(ReceiptFile)
 
 /** What the command printed, and whether it failed. */
 const command = Effect.fnUntraced(function* (text: string, given: Partial<Parameters<typeof verifyReceiptFile>[1]>) {
-  const path = join(tmpdir(), `receipt-${randomUUID()}.json`)
+  const path = join(newFolder(), "receipt.json")
   const lines: Array<string> = []
   yield* Effect.promise(() => writeFile(path, text))
   const none = { key: Option.none(), payTo: [], vkey: Option.none(), policy: Option.none(), json: false }
@@ -55,16 +55,14 @@ const command = Effect.fnUntraced(function* (text: string, given: Partial<Parame
       log: (line: string) => void lines.push(line),
     }),
   ).pipe(Effect.provide(NodeServices.layer))
-  yield* Effect.promise(() => rm(path))
   return { lines, ended }
 })
 
-layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log: logConfig })), {
-  excludeTestServices: true,
-})("a receipt file", (it) => {
-  it.effect("of a stone holds its receipt, its record, its revealed words and its log proof", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
+suite(
+  "a receipt file",
+  Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log: logConfig })),
+  (it) => {
+    it("of a stone holds its receipt, its record, its revealed words and its log proof", function* ({ url }) {
       const stone = yield* bought("/api/witness", { commitment: seal(words.salt, words.text), kind: "promise" })
       assert.strictEqual((yield* ask(`${url}/api/witness/${stone.id}/reveal`, post(words))).status, 201)
       const answer = yield* ask(stone.file).pipe(until("no checkpoint", ({ json }) => "log" in json))
@@ -89,11 +87,9 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
         (yield* ask(stone.permalink, { headers: { accept: "text/html" } })).text,
         `${stone.id}.receipt.json`,
       )
-    }),
-  )
+    })
 
-  it.effect("of another act is of its record, and no other act's receipt passes as it", () =>
-    Effect.gen(function* () {
+    it("of another act names that act's record, and is rejected with another act's receipt", function* () {
       const [one, other] = [yield* bought("/api/acquire/dew-spider", {}), yield* bought("/api/acquire/rain-crow", {})]
       const [first, second] = [yield* ask(one.file), yield* ask(other.file)]
       assert.deepInclude(yield* states(first.text), { ok: "true" })
@@ -101,33 +97,25 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
       const mixed = JSON.stringify({ ...first.json, receipt: second.json["receipt"] })
       assert.deepInclude(yield* states(mixed), { ok: "false" })
       assert.include((yield* ask(one.permalink, { headers: { accept: "text/html" } })).text, `${one.id}.receipt.json`)
-    }),
-  )
+    })
 
-  it.effect("shows no text that an operator hid, and says so", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+    it("contains no text that an operator hid, and says so", function* ({ sql }) {
       const kept = yield* bought("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
       yield* sql.withTransaction((yield* Moderation).hide(kept.id, "reason"))
       const answer = yield* ask(kept.file)
       assert.isNull(answer.json["record"])
       assert.notInclude(answer.text, "It is slow.")
       assert.deepInclude(yield* states(answer.text), { ok: "true", signature: "holds", record: "open" })
-    }),
-  )
+    })
 
-  it.effect("is not found where there is no act", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
+    it("is a 404 where there is no act", function* ({ url }) {
       for (const id of [randomUUID(), "nonsense"]) {
         const answer = yield* ask(`${url}/acts/${id}.receipt.json`)
         assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "act_not_found"], id)
       }
-    }),
-  )
+    })
 
-  it.effect("is checked by the command with a line for each check, and a forged one fails it", () =>
-    Effect.gen(function* () {
+    it("is checked by the command line by line, and a forged file fails", function* () {
       const stone = yield* bought("/api/witness", { commitment: newCommitment() })
       const { json, text } = yield* ask(stone.file)
       const good = yield* command(text, { key: Option.some(key) })
@@ -142,16 +130,14 @@ layer(Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log:
       assert.match(String(unnamed.ended), /--key/u)
       const huge = yield* command(" ".repeat(2_000_000), { key: Option.some(key) })
       assert.strictEqual(huge.ended._tag, "Failure")
-    }),
-  )
-})
+    })
+  },
+)
 
-layer(world(), { excludeTestServices: true })("a server without a receipt key", (it) => {
-  it.effect("says that an act has no signed receipt", () =>
-    Effect.gen(function* () {
-      const act = yield* bought("/api/acquire/dew-spider", {})
-      const answer = yield* ask(act.file)
-      assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "receipt_unsigned"])
-    }),
-  )
+suite("a server without a receipt key", world(), (it) => {
+  it("serves receipt files that say the act has no signed receipt", function* () {
+    const act = yield* bought("/api/acquire/dew-spider", {})
+    const answer = yield* ask(act.file)
+    assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "receipt_unsigned"])
+  })
 })

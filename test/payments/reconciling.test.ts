@@ -5,7 +5,8 @@ import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Server from "../../src/server/Server.ts"
 import { cardsOf, prepare, processor, Processor, send } from "../lab/buyer/Cards.ts"
-import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import { stage } from "../lab/server/ProxiedServer.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { configOf, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
@@ -37,7 +38,7 @@ const sweeping = Layer.effect(
 ).pipe(Layer.provideMerge(Layer.merge(stage, processor)), Layer.orDie)
 
 apart("a card processor that hangs", sweeping, (it) => {
-  it("keeps no attempt waiting that is paid on chain", function* ({ database, url }) {
+  it("delays no attempt that is paid on chain", function* ({ database, url }) {
     const bank = yield* Processor
     const card = yield* prepare(url)
     const hanging = bank.arm("holdBefore")

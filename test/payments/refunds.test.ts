@@ -1,7 +1,7 @@
 /** A payment that bought nothing is returned once, by the wallet that was paid, to the wallet that paid. */
 import { join } from "node:path"
 import { readFileSync, writeFileSync } from "node:fs"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey } from "viem/accounts"
@@ -15,6 +15,7 @@ import { broadcast, giveCode, agreeing } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { live } from "../lab/Suites.ts"
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
 const hosted = proxiedServer("facilitator", "2 seconds", "300 millis")
@@ -65,7 +66,7 @@ const aDayLater = Purchase.onChain(async (client) => {
 
 describe("an unmatched payment", { concurrent: true }, () => {
   // I19
-  it.live("is listed, returned in full and once, and shown to anybody until its block is final", () =>
+  live("is listed, returned in full once, and shown to every caller until its block is final", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const one = yield* operator
@@ -111,7 +112,7 @@ describe("an unmatched payment", { concurrent: true }, () => {
     }).pipe(Effect.provide(server)),
   )
 
-  it.live("is returned through a facilitator as well", () =>
+  live("is returned through a facilitator as well", () =>
     Effect.gen(function* () {
       const one = yield* operator
       const bought = yield* unmatched
@@ -123,7 +124,7 @@ describe("an unmatched payment", { concurrent: true }, () => {
   )
 
   // I19
-  it.live("is returned once when two operators refund other amounts at once", () =>
+  live("is returned once when two operators refund different amounts at once", () =>
     Effect.gen(function* () {
       const one = yield* operator
       const bought = yield* unmatched
@@ -141,7 +142,7 @@ describe("an unmatched payment", { concurrent: true }, () => {
   )
 
   // I19
-  it.live("that its buyer claims at the same moment goes to one of the two", () =>
+  live("that its buyer claims at the same moment goes to exactly one of the two", () =>
     Effect.gen(function* () {
       const { database, sql, url } = yield* paymentFixture
       const one = yield* operator
@@ -171,7 +172,7 @@ describe("an unmatched payment", { concurrent: true }, () => {
   )
 
   // I20
-  it.live("is returned by no other wallet, by no larger amount, and not without a reason", () =>
+  live("is returned only by the wallet that was paid, up to its amount, and with a reason", () =>
     Effect.gen(function* () {
       const one = yield* operator
       const bought = yield* unmatched
@@ -191,7 +192,7 @@ describe("an unmatched payment", { concurrent: true }, () => {
     }).pipe(Effect.provide(server)),
   )
 
-  it.live("is returned by a signature from elsewhere: of the wallet's key, or of its contract", () =>
+  live("is returned by a signature made elsewhere: by the wallet's key, or by its contract", () =>
     Effect.gen(function* () {
       const one = yield* operator
       const file = join(one.terminal.folder, "refund.json")
@@ -232,7 +233,7 @@ describe("an unmatched payment", { concurrent: true }, () => {
 
 describe("a refund", { concurrent: true }, () => {
   // I21
-  it.live("to a blocked wallet waits for its end, has failed then, and can be repeated once the wallet is free", () =>
+  live("to a blocked wallet waits until it expires, fails then, and can be repeated once the wallet is unblocked", () =>
     Effect.gen(function* () {
       const { sql } = yield* paymentFixture
       const one = yield* operator
@@ -241,7 +242,7 @@ describe("a refund", { concurrent: true }, () => {
       const done = yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
       assert.strictEqual(done.code, 0, done.stderr)
       yield* sql`SELECT checks FROM payment_attempts WHERE act = 'refund' AND checks > 2`.pipe(
-        until("nobody looked", (rows) => rows.length > 0),
+        until("no sweep inquired", (rows) => rows.length > 0),
       )
       yield* Refunds.becomes(bought.transaction, "REFUND_PENDING")
       yield* aDayLater
@@ -269,7 +270,7 @@ describe("a refund", { concurrent: true }, () => {
   )
 
   // I19
-  it.live("that a lying node made fail is found when it is repeated, and paid no second time by any amount", () =>
+  live("that a lying node made fail is found when it is repeated, and is never paid twice, whatever the amount", () =>
     Effect.gen(function* () {
       const { sql } = yield* paymentFixture
       const one = yield* operator
@@ -292,12 +293,12 @@ describe("a refund", { concurrent: true }, () => {
       yield* Refunds.becomes(bought.transaction, "REFUND_FAILED")
       const refused = yield* refund()
       assert.strictEqual(refused.code, 1)
-      assert.include(refused.stderr, "the nonce of its refund was used otherwise")
+      assert.include(refused.stderr, "the nonce of its refund was used elsewhere")
       assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
     }).pipe(Effect.provide(server)),
   )
 
-  it.live("whose block was orphaned is sent again and paid once", () =>
+  live("whose block was orphaned is sent again and paid once", () =>
     Effect.gen(function* () {
       const one = yield* operator
       const bought = yield* unmatched
@@ -313,7 +314,7 @@ describe("a refund", { concurrent: true }, () => {
     }).pipe(Effect.provide(server)),
   )
 
-  it.live("of a settled act leaves the act and its answer, and is shown with its receipt", () =>
+  live("of a settled act leaves the act and its answer unchanged, and is shown with its receipt", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const one = yield* operator

@@ -68,7 +68,7 @@ const cases: ReadonlyArray<Case> = [
   { name: "version 1", reason: "invalid_x402_version", payload: (p) => ({ ...p, x402Version: 1 }) },
   { name: "version 3", reason: "invalid_x402_version", payload: (p) => ({ ...p, x402Version: 3 }) },
   {
-    name: "an authorization of someone else",
+    name: "the authorization of another wallet",
     reason: "invalid_exact_evm_signature",
     authorization: () => ({ from: privateKeyToAccount(generatePrivateKey()).address }),
   },
@@ -106,12 +106,12 @@ const cases: ReadonlyArray<Case> = [
     authorization: () => ({ validBefore: String(seconds() - 1) }),
   },
   {
-    name: "an authorization for longer than was asked for and clocks may be wrong",
+    name: "an authorization above the maximum lifetime with clock tolerance",
     reason: "invalid_exact_evm_payload_authorization_valid_before",
     authorization: () => ({ validBefore: String(seconds() + 300 + 300 + 60) }),
   },
   {
-    name: "an authorization for ever",
+    name: "an authorization without an end",
     reason: "invalid_exact_evm_payload_authorization_valid_before",
     authorization: () => ({ validBefore: (2n ** 256n - 1n).toString() }),
   },
@@ -141,9 +141,9 @@ const everything = Effect.gen(function* () {
     (SELECT count(*) FROM payment_pools) AS pools, (SELECT count(*) FROM witness_stones) AS stones`
 })
 
-suite("a payment that does not fit", world(), (it) => {
+suite("a payment with one fault", world(), (it) => {
   for (const one of cases) {
-    it(`${one.name}`, function* ({ url }) {
+    it(`is refused: ${one.name}`, function* ({ url }) {
       const payer = yield* newPayer(one.funds)
       const before = yield* everything
       const body = { commitment: newCommitment() }

@@ -30,8 +30,8 @@ const refusedBy = Effect.fnUntraced(function* (address: string, count: number, c
 
 const server = proxiedServer("relayer", "10 seconds", "1 hour", 50, {}, { trustedProxies: loopback })
 
-apart("refused payments of one address", server, (it) => {
-  it("are 402 sixty times a minute, then 429 without a question to the node", function* ({ rpc, url }) {
+apart("refused payments from one address", server, (it) => {
+  it("get 402 sixty times a minute, then 429 without a request to the node", function* ({ rpc, url }) {
     const honest = yield* Purchase.prepare(url)
     const settled = yield* Purchase.prepare(url)
     const sent = yield* ask(`${url}/api/witness`, post(settled.body, { ...settled.headers, ...from("198.51.100.7") }))
@@ -63,7 +63,7 @@ apart("refused payments of one address", server, (it) => {
     assert.strictEqual(elsewhere.status, 201, "another address is not held up")
   })
 
-  it("are bounded when they come all at once, too", function* () {
+  it("are limited when they arrive all at once, too", function* () {
     const { answers } = yield* refusedBy("198.51.100.8", 300, 300)
     const refused = answers.filter(({ status }) => status === 402).length
     assert.isAtLeast(refused, 60)

@@ -58,10 +58,10 @@ const nextAfterLook = Effect.fnUntraced(function* (purchase: Purchase.Purchase) 
 })
 
 apart(
-  "a wallet that agrees in a rehearsal and burns its gas in a block",
+  "a wallet that passes the rehearsal and burns its gas in a block",
   proxiedServer("relayer", "20 seconds"),
   (it) => {
-    it("cannot tell them apart by the price of gas", function* ({ url }) {
+    it("cannot detect the rehearsal by the gas price", function* ({ url }) {
       const payer = yield* newPayer(8n * Purchase.price)
       const purchases = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], () => Purchase.prepare(url, undefined, payer))
       yield* giveCode(payer.address, burningAtAPrice)
@@ -75,7 +75,7 @@ apart(
       assert.deepStrictEqual(yield* attempts, [["failed", failed.length]], "no slot is held")
     })
 
-    it("has one payment open until one is paid, and is refused at once by every server when it reverts", function* ({
+    it("has one payment in flight until one pays, and is refused at once by every server when it reverts", function* ({
       rpc,
       url,
     }) {
@@ -127,8 +127,8 @@ apart(
   },
 )
 
-apart("a payment that was in a block and did not pay", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("is its wallet's fault also where its authorization ends at once", function* ({ sql }) {
+apart("a payment that was in a block and failed", proxiedServer("relayer", "20 seconds"), (it) => {
+  it("counts against its wallet also where its authorization expires at once", function* ({ sql }) {
     const purchase = yield* burnt
     // As if it had been signed for a few seconds only: it lives, and is too short to be sent.
     const end = Math.floor(Date.now() / 1000) + 4
@@ -137,7 +137,7 @@ apart("a payment that was in a block and did not pay", proxiedServer("relayer", 
     assert.isAbove(yield* lostGas, 50_000)
   })
 
-  it("is its wallet's fault also where that cancels it, before the cancellation is final", function* ({ url }) {
+  it("counts against its wallet where the wallet cancels it, before the cancellation is final", function* ({ url }) {
     const purchase = yield* burnt
     yield* cancel(purchase)
     assert.deepStrictEqual(yield* nextAfterLook(purchase), [402, "payment_invalid", "wallet_reverted_settlement"])
@@ -150,13 +150,13 @@ apart("a payment that was in a block and did not pay", proxiedServer("relayer", 
     assert.strictEqual(yield* lostGas, lost)
   })
 
-  it("is the fault of a wallet without code that cancelled it on its way", function* ({ url }) {
+  it("counts against a wallet without code that cancelled it in flight", function* ({ url }) {
     const purchase = yield* Purchase.prepare(url)
     Purchase.assertPending(url, purchase, yield* buyAnd(purchase, cancel(purchase)))
     assert.deepStrictEqual(yield* nextAfterLook(purchase), [402, "payment_invalid", "wallet_did_not_pay"])
   })
 
-  it("is nobody's fault where its block came after its end", function* ({ url }) {
+  it("counts against no wallet where its block came after it expired", function* ({ url }) {
     const purchase = yield* Purchase.prepare(url)
     const late = Purchase.onChain((client) => client.increaseTime({ seconds: 200 }))
     Purchase.assertPending(url, purchase, yield* buyAnd(purchase, late))
@@ -166,7 +166,7 @@ apart("a payment that was in a block and did not pay", proxiedServer("relayer", 
     assert.strictEqual(yield* lostGas, 0)
   })
 
-  it("is nobody's fault where somebody else was faster and it paid", function* ({ url }) {
+  it("counts against no wallet where another submitter was faster and it paid", function* ({ url }) {
     const purchase = yield* Purchase.prepare(url)
     yield* buyAnd(purchase, broadcast(purchase))
     assert.strictEqual((yield* Purchase.reconcile(url, purchase)).status, 200)
@@ -176,8 +176,8 @@ apart("a payment that was in a block and did not pay", proxiedServer("relayer", 
   })
 })
 
-apart("payments of a wallet without code that could not be sent", proxiedServer("relayer"), (it) => {
-  it("are not sent later where it has code by then, and are where it has none", function* ({ rpc, url }) {
+apart("an unsent payment of a wallet without code", proxiedServer("relayer"), (it) => {
+  it("is sent later unless the wallet has code by then", function* ({ rpc, url }) {
     const payer = yield* newPayer(3n * Purchase.price)
     const changing = yield* Effect.forEach([1, 2, 3], () => Purchase.prepare(url, undefined, payer))
     const honest = yield* Purchase.prepare(url)

@@ -8,7 +8,8 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { verifyChain } from "../../src/cli/verify/Chain.ts"
 import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { proxiedServer, Proxies } from "../lab/server/ProxiedServer.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { type Answer, newCommitment, newPayer, read } from "../lab/Fixture.ts"
 import { agreeing, burning, empty, giveCode } from "../lab/buyer/ThirdParty.ts"
@@ -37,7 +38,7 @@ const catchGroup = (purchases: ReadonlyArray<Purchase.Purchase>) =>
 
 const patient = proxiedServer("relayer", "20 seconds")
 
-apart("payments that wait while another is sent", patient, (it) => {
+apart("payments that wait during another broadcast", patient, (it) => {
   it("travel in one transaction, and each has its own stone, receipt and charge", function* ({ url }) {
     const [first, ...others] = yield* prepare(url, 9)
     if (first === undefined) return
@@ -58,9 +59,7 @@ apart("payments that wait while another is sent", patient, (it) => {
     }
   })
 
-  it("leave behind the one that its wallet can no longer pay, which is refused as it would be alone", function* ({
-    url,
-  }) {
+  it("leave behind one that its wallet can no longer pay, which is refused as it would be alone", function* ({ url }) {
     const [first, poor, ...others] = yield* prepare(url, 6)
     if (first === undefined || poor === undefined) return
     const crowd = yield* QueuedPayments.gather(url, first, [poor, ...others])
@@ -82,7 +81,7 @@ apart("payments that wait while another is sent", patient, (it) => {
     yield* Purchase.assertFailed(url, poor, "invalid_exact_evm_insufficient_balance")
   })
 
-  it("are paid for where the wallet of one is emptied behind its rehearsal; that one is not sent again", function* ({
+  it("are paid when one wallet is emptied after the rehearsal, and that wallet's payment is not sent again", function* ({
     sql,
     url,
   }) {
@@ -120,7 +119,7 @@ apart("payments that wait while another is sent", patient, (it) => {
     yield* Purchase.audit(url)
   })
 
-  it("are sent alone where a wallet took the gas of all, and that wallet is refused from then on", function* ({ url }) {
+  it("are sent alone after one wallet used up all gas, and that wallet is refused afterwards", function* ({ url }) {
     const [first, ...others] = yield* prepare(url, 7)
     if (first === undefined) return
     const caught = yield* catchGroup(others)
@@ -158,7 +157,7 @@ apart("payments that wait while another is sent", patient, (it) => {
     assert.isFalse((yield* QueuedPayments.sentFor(later)).some(({ isGroup, payments }) => isGroup && payments > 0))
   })
 
-  it("go without a wallet that has code, which travels alone", function* ({ url }) {
+  it("go without a wallet that has code, whose payment travels alone", function* ({ url }) {
     const [first, smart, ...others] = yield* prepare(url, 5)
     if (first === undefined || smart === undefined) return
     yield* giveCode(smart.payer.address, agreeing)
@@ -177,7 +176,7 @@ apart("payments that wait while another is sent", patient, (it) => {
     )
   })
 
-  it("go without a wallet that got code after it was let in, of which nothing is sent", function* ({ url }) {
+  it("go without a wallet that got code after its claim, whose payment is not sent at all", function* ({ url }) {
     const [first, ...others] = yield* prepare(url, 4)
     if (first === undefined) return
     const payer = yield* newPayer(5n * Purchase.price)
@@ -223,7 +222,7 @@ apart("payments that wait while another is sent", patient, (it) => {
 const linkOf = (...parts: ReadonlyArray<unknown>) => createHash("sha256").update(parts.join("\0")).digest("hex")
 
 apart("two stones of one wallet in one transaction", patient, (it) => {
-  it("are two transfers to whoever verifies the chain, and one transfer is not taken for two stones", function* ({
+  it("are two transfers to every verifier of the chain, and one transfer is not counted for two stones", function* ({
     url,
   }) {
     const [first] = yield* prepare(url, 1)

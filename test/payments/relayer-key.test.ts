@@ -12,8 +12,8 @@ import { suite } from "../lab/Suites.ts"
 
 const waits = Duration.millis(patience(1))
 
-suite("two keys side by side", world({ patience: waits }), (it) => {
-  it("bring a payment of the old one to its end, and new ones are sent by the new one", function* ({ sql, url }) {
+suite("two relayer keys side by side", world({ patience: waits }), (it) => {
+  it("conclude a payment of the old key, and send new payments by the new key", function* ({ sql, url }) {
     const { relayerKey } = yield* LocalChain
     const key = generatePrivateKey()
     const [old, now] = [privateKeyToAddress(Redacted.value(relayerKey)), privateKeyToAddress(key)]

@@ -25,8 +25,8 @@ const settledInTheEnd = Effect.fnUntraced(function* (url: string, purchases: Rea
   }
 })
 
-apart("a group that the node refuses", impatient, (it) => {
-  it.on(patient)("and has taken is not sent again", function* ({ rpc, url }) {
+apart("a group that the node rejects", impatient, (it) => {
+  it.on(patient)("although it accepted the transaction is not sent again", function* ({ rpc, url }) {
     const [first, ...others] = yield* prepare(url, 5)
     if (first === undefined) return
     rpc.arm("eth_sendRawTransaction", "deny", isGroupOf(others))
@@ -40,7 +40,7 @@ apart("a group that the node refuses", impatient, (it) => {
     )
   })
 
-  it("for a reason that may pass ends open as a whole, and is not sent one by one beside it", function* ({ rpc, url }) {
+  it("for a transient reason stays open as a whole, and its members are not sent one by one", function* ({ rpc, url }) {
     const [first, ...others] = yield* prepare(url, 5)
     if (first === undefined) return
     let singles = 0
@@ -60,7 +60,7 @@ apart("a group that the node refuses", impatient, (it) => {
     yield* settledInTheEnd(url, others)
   })
 
-  it("to rehearse just now waits as a whole, and is tried together again", function* ({ rpc, url }) {
+  it("to rehearse for now waits as a whole, and is rehearsed again", function* ({ rpc, url }) {
     const [first, ...others] = yield* prepare(url, 5)
     if (first === undefined) return
     const crowd = yield* QueuedPayments.gather(url, first, others)
@@ -81,7 +81,7 @@ apart("a group that the node refuses", impatient, (it) => {
   })
 })
 
-apart("a group that no block takes", proxiedServer("relayer", "3 seconds"), (it) => {
+apart("a group that no block includes", proxiedServer("relayer", "3 seconds"), (it) => {
   it("is replaced, and each of its payments is made once", function* ({ rpc, url }) {
     const [first, ...others] = yield* prepare(url, 6)
     if (first === undefined) return

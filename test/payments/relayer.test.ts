@@ -35,7 +35,7 @@ const attempts = Effect.flatMap(
 apart("a payment that its own request did not broadcast", proxiedServer("relayer", "10 seconds"), (it) => {
   // I8
   it.on(proxiedServer("relayer"))(
-    "is broadcast once by a reconciliation, however many there are",
+    "is broadcast once, however many reconciliations run at once",
     function* ({ database, rpc, url }) {
       const purchase = yield* Purchase.prepare(url)
       database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
@@ -53,7 +53,7 @@ apart("a payment that its own request did not broadcast", proxiedServer("relayer
     },
   )
 
-  it("costs us nothing where the pending state empties its wallet", function* ({ rpc, url }) {
+  it("costs us nothing where its wallet is empty in the pending state", function* ({ rpc, url }) {
     const purchase = yield* Purchase.prepare(url, Purchase.price)
     const { payer } = purchase
     const trap = rpc.arm("eth_estimateGas", "holdAfter")
@@ -74,7 +74,7 @@ apart("a payment that its own request did not broadcast", proxiedServer("relayer
     yield* Purchase.automine(true)
   })
 
-  it("is not called unpaid where a reconciliation broadcast it meanwhile", function* ({ rpc, url }) {
+  it("is not called unpaid where a concurrent reconciliation broadcast it", function* ({ rpc, url }) {
     const purchase = yield* Purchase.prepare(url, Purchase.price)
     const sent: Array<Hex> = []
     rpc.arm("eth_sendRawTransaction", "swallow", (params) => {
@@ -124,8 +124,8 @@ apart("a node without a pending state", proxiedServer("relayer", "20 seconds"), 
   })
 })
 
-apart("a transaction that no block takes", proxiedServer("relayer"), (it) => {
-  it("is replaced at a higher fee, in its own place", function* ({ rpc, url }) {
+apart("a transaction that no block includes", proxiedServer("relayer"), (it) => {
+  it("is replaced with a higher fee at the same nonce", function* ({ rpc, url }) {
     const purchase = yield* Purchase.prepare(url)
     const sent = overhear(rpc)
     yield* Purchase.automine(false)
@@ -179,8 +179,8 @@ const gap = Effect.gen(function* () {
   return { lost, waiting, sent }
 })
 
-apart("a place that a lost transaction leaves free", proxiedServer("relayer"), (it) => {
-  it("is taken by that payment itself, and those behind it are paid", function* ({ url }) {
+apart("a relayer nonce that a lost transaction leaves free", proxiedServer("relayer"), (it) => {
+  it("is used by the same payment again, and those behind it are paid", function* ({ url }) {
     const { lost, sent, waiting } = yield* gap
     const looks = Effect.forEach([lost, waiting], (one) => Purchase.reconcile(url, one))
     yield* eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
@@ -189,7 +189,7 @@ apart("a place that a lost transaction leaves free", proxiedServer("relayer"), (
     yield* Purchase.assertSettled(url, waiting)
   })
 
-  it("is filled by whoever waits behind it, where nobody sends that payment any more", function* ({ url }) {
+  it("is used by the next waiting payment when the first is no longer sent", function* ({ url }) {
     const { lost, waiting } = yield* gap
     yield* cancel(lost)
     yield* untilSettled(url, waiting)
@@ -198,7 +198,7 @@ apart("a place that a lost transaction leaves free", proxiedServer("relayer"), (
     yield* Purchase.assertNextStone(url)
   })
 
-  it("is taken by the next purchase", function* ({ url }) {
+  it("is used by the next purchase", function* ({ url }) {
     const { lost, waiting } = yield* gap
     yield* cancel(lost)
     const next = yield* Purchase.prepare(url)
@@ -209,8 +209,8 @@ apart("a place that a lost transaction leaves free", proxiedServer("relayer"), (
   })
 })
 
-apart("a transaction that no block takes before its authorization ends", proxiedServer("relayer"), (it) => {
-  it("leaves its place to those that wait behind it", function* ({ rpc, url }) {
+apart("a transaction that no block includes before its authorization expires", proxiedServer("relayer"), (it) => {
+  it("leaves its nonce to the payments that wait behind it", function* ({ rpc, url }) {
     const purchase = yield* Purchase.prepare(url)
     const sent = overhear(rpc)
     yield* Purchase.automine(false)
@@ -240,7 +240,7 @@ const onlyWithout = (opcode: string): Hex => `0x${opcode}15600a5760006000fd5b${a
 /** Turns a hundred thousand rounds before it agrees. */
 const slow: Hex = `0x620186a05b60019003806004576000${agrees}`
 
-apart("a wallet whose contract answers the relayer otherwise", proxiedServer("relayer", "20 seconds"), (it) => {
+apart("a wallet whose contract answers the relayer differently", proxiedServer("relayer", "20 seconds"), (it) => {
   it("is simulated with the relayer as its caller, before anything is claimed", function* ({ url }) {
     const purchase = yield* Purchase.prepare(url)
     yield* giveCode(purchase.payer.address, onlyWithout("32"))

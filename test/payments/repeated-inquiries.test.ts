@@ -33,7 +33,7 @@ const sending = proxiedServer("relayer", "5 seconds")
 
 apart("a paid attempt", sending, (it) => {
   for (const forgets of [["receipts"], ["logs", "receipts"]] as const) {
-    it(`stays open while the node has lost its ${forgets.join(" and ")}, and is settled when it finds them`, function* ({
+    it(`stays open while the node has lost its ${forgets.join(" and ")}, and is settled when the node finds them`, function* ({
       rpc,
       url,
     }) {
@@ -82,7 +82,7 @@ apart("an attempt that was never paid", proxiedServer("relayer"), (it) => {
   })
 
   // I5
-  it("keeps the first verdict while the node cannot be asked", function* () {
+  it("keeps the first verdict while the node is unreachable", function* () {
     const { purchase, rpc, url } = yield* unsent
     yield* Purchase.passExpiry
     Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))

@@ -22,10 +22,10 @@ import {
 } from "./Settled.ts"
 import { apart } from "../lab/Suites.ts"
 
-apart("a settled transfer", proxiedServer("facilitator", "5 seconds"), (it) => {
+apart("a settled transfer whose block was orphaned", proxiedServer("facilitator", "5 seconds"), (it) => {
   for (const settledBy of ["relayer", "facilitator"] as const) {
     it.on(proxiedServer(settledBy, "1 second", "200 millis"))(
-      `that is taken back is brought to the chain again before its block is final, while it can be paid: by the ${settledBy}`,
+      `is resubmitted by the ${settledBy} before the old block is final, while it can be paid`,
       function* ({ url }) {
         const bought = yield* buy
         yield* replaced
@@ -45,7 +45,7 @@ apart("a settled transfer", proxiedServer("facilitator", "5 seconds"), (it) => {
     )
   }
 
-  it("that is taken back is handed to a facilitator by one server at a time", function* ({ facilitator, rpc }) {
+  it("is resubmitted to a facilitator by one server at a time", function* ({ facilitator, rpc }) {
     const [one, other, third] = yield* Effect.all([neighbour(), neighbour(), neighbour()])
     const bought = yield* buy
     yield* replaced
@@ -57,7 +57,7 @@ apart("a settled transfer", proxiedServer("facilitator", "5 seconds"), (it) => {
       looks += 1
       return true
     })
-    const looking = (so: number) => Effect.sync(() => looks).pipe(until("nobody looks", (now) => now >= so))
+    const looking = (so: number) => Effect.sync(() => looks).pipe(until("no sweep inquires", (now) => now >= so))
     yield* hasten
     const first = yield* Effect.forkChild(one.sweep)
     yield* looking(1)
@@ -75,10 +75,7 @@ apart("a settled transfer", proxiedServer("facilitator", "5 seconds"), (it) => {
     assert.strictEqual((yield* Purchase.charges(bought.purchase)).charged, 1)
   })
 
-  it("that is taken back is charged once by a facilitator that lies, sends nothing, or sends too late", function* ({
-    facilitator,
-    url,
-  }) {
+  it("is charged once by a facilitator that lies, sends nothing, or sends too late", function* ({ facilitator, url }) {
     const { sweep } = yield* neighbour(1)
     const bought = yield* buy
     yield* replaced
@@ -110,9 +107,7 @@ apart("a settled transfer", proxiedServer("facilitator", "5 seconds"), (it) => {
     yield* assertKept(bought)
   })
 
-  it("that is taken back is not handed to a facilitator while it is on its way, about to end, or its wallet empty", function* ({
-    facilitator,
-  }) {
+  it("is not resubmitted while it is in flight, about to expire, or its wallet is empty", function* ({ facilitator }) {
     const { sweep } = yield* neighbour()
     const bought = yield* buy
     const raw = yield* rawOf(bought)

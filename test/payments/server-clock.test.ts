@@ -43,7 +43,7 @@ for (const [what, seconds] of [
       )
     })
 
-    it("fails /readyz and /api/health, and leaves reads alone", function* ({ url }) {
+    it("fails /readyz and /api/health, and does not affect reads", function* ({ url }) {
       const ready = yield* ask(`${url}/readyz`)
       assert.deepStrictEqual([ready.status, ready.json["ready"], ready.json["clock"]], [503, false, "failing"])
       const reads = yield* ask(`${url}/readyz?for=reads`)

@@ -1,5 +1,5 @@
 /** Signed receipts and offers as stock clients meet them, and the budgets of their headers. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import {
   extractJWSHeader,
   extractOffersFromPaymentRequired,
@@ -26,8 +26,8 @@ import {
   newPayer,
   pay,
   post,
-  TestServer,
 } from "../lab/Fixture.ts"
+import { suite } from "../lab/Suites.ts"
 
 const keyNamed = (name: string) => Result.getOrThrow(Result.flatMap(generate(name), plainFrom))
 const [first, second] = [keyNamed("receipts-1"), keyNamed("receipts-2")]
@@ -45,66 +45,59 @@ const items = Object.values(catalogs).flatMap(({ entries }) => entries.map(({ id
 
 const didOf = (url: string) => `did:web:${encodeURIComponent(new URL(url).host)}`
 
-layer(world({}, undefined, { receipts: { current: first, retired: [] } }), { excludeTestServices: true })(
-  "a signed receipt",
+suite("a signed receipt", world({}, undefined, { receipts: { current: first, retired: [] } }), (it) => {
+  it("is read by the stock client like any other", function* ({ url }) {
+    const payer = yield* newPayer()
+    const told: Array<object | undefined> = []
+    const client = new x402Client().register("eip155:*", new ExactEvmScheme(payer))
+    client.onPaymentResponse(async ({ settleResponse }) => {
+      told.push(settleResponse)
+    })
+    const answer = yield* Effect.promise(() =>
+      wrapFetchWithPayment(fetch, client)(
+        `${url}/api/witness`,
+        post({ commitment: newCommitment() }, { "idempotency-key": newKey() }),
+      ),
+    )
+    assert.strictEqual(answer.status, 201)
+    const read = yield* Effect.promise(() => new x402HTTPClient(client).processResponse(answer))
+    assert.include(read, { status: 201, paymentStatus: "settled" })
+    assert.deepStrictEqual(told, [read.header])
+    assert.isDefined(extractReceiptFromResponse(answer))
+  })
+
+  it("stays below 4 KB in its header where host, path, query and key have maximum length", function* () {
+    const publicUrl = `https://${"a".repeat(63)}.${"b".repeat(63)}.example`
+    const key = keyNamed("k".repeat(64))
+    const config = yield* configOf({}, { publicUrl, receipts: { current: key, retired: [] } })
+    yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+    const here = `http://127.0.0.1:${config.port}`
+    const [spirit, item] = [longest(spiritIds), longest(items)]
+    const paths = [`/api/elements/${item}/collect?spirit=${spirit}`, "/api/witness", `/api/prayers/${spirit}`]
+    const sizes: Array<number> = []
+    for (const path of paths) {
+      const body = path.includes("witness")
+        ? { commitment: newCommitment() }
+        : {
+            agentName: "🪨".repeat(64),
+            ...(path.includes("prayers") ? { intentionCommitment: newCommitment() } : {}),
+          }
+      const { answer } = yield* pay(yield* newPayer(), `${here}${path}`, body)
+      assert.strictEqual(answer.status, 201, answer.text)
+      sizes.push((answer.headers.get("payment-response") ?? "").length)
+    }
+    assert.isAbove(Math.min(...sizes), 1_000)
+    assert.isAtMost(Math.max(...sizes), 4_096)
+  })
+})
+
+suite(
+  "a server with a key for offers",
+  world({}, undefined, { receipts: { current: first, offers: second, retired: [] } }),
   (it) => {
-    it.effect("is read by the stock client as any other", () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const payer = yield* newPayer()
-        const told: Array<object | undefined> = []
-        const client = new x402Client().register("eip155:*", new ExactEvmScheme(payer))
-        client.onPaymentResponse(async ({ settleResponse }) => {
-          told.push(settleResponse)
-        })
-        const answer = yield* Effect.promise(() =>
-          wrapFetchWithPayment(fetch, client)(
-            `${url}/api/witness`,
-            post({ commitment: newCommitment() }, { "idempotency-key": newKey() }),
-          ),
-        )
-        assert.strictEqual(answer.status, 201)
-        const read = yield* Effect.promise(() => new x402HTTPClient(client).processResponse(answer))
-        assert.include(read, { status: 201, paymentStatus: "settled" })
-        assert.deepStrictEqual(told, [read.header])
-        assert.isDefined(extractReceiptFromResponse(answer))
-      }),
-    )
-
-    it.effect("keeps its header below 4 KB where host, path, query and key are as long as they may be", () =>
-      Effect.gen(function* () {
-        const publicUrl = `https://${"a".repeat(63)}.${"b".repeat(63)}.example`
-        const key = keyNamed("k".repeat(64))
-        const config = yield* configOf({}, { publicUrl, receipts: { current: key, retired: [] } })
-        yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-        const here = `http://127.0.0.1:${config.port}`
-        const [spirit, item] = [longest(spiritIds), longest(items)]
-        const paths = [`/api/elements/${item}/collect?spirit=${spirit}`, "/api/witness", `/api/prayers/${spirit}`]
-        const sizes: Array<number> = []
-        for (const path of paths) {
-          const body = path.includes("witness")
-            ? { commitment: newCommitment() }
-            : {
-                agentName: "🪨".repeat(64),
-                ...(path.includes("prayers") ? { intentionCommitment: newCommitment() } : {}),
-              }
-          const { answer } = yield* pay(yield* newPayer(), `${here}${path}`, body)
-          assert.strictEqual(answer.status, 201, answer.text)
-          sizes.push((answer.headers.get("payment-response") ?? "").length)
-        }
-        assert.isAbove(Math.min(...sizes), 1_000)
-        assert.isAtMost(Math.max(...sizes), 4_096)
-      }),
-    )
-  },
-)
-
-layer(world({}, undefined, { receipts: { current: first, offers: second, retired: [] } }), {
-  excludeTestServices: true,
-})("a server with a key for offers", (it) => {
-  it.effect("signs the offer of a 402 under another key and type than receipts, and the extension verifies it", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
+    it("signs the offer of a 402 under another key and type than receipts, and the extension verifies it", function* ({
+      url,
+    }) {
       const probe = yield* ask(`${url}/api/witness`, { method: "POST" })
       const required = JSON.parse(Buffer.from(probe.headers.get("payment-required") ?? "", "base64").toString())
       const [offer] = extractOffersFromPaymentRequired(required)
@@ -125,17 +118,14 @@ layer(world({}, undefined, { receipts: { current: first, offers: second, retired
       const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
       assert.strictEqual(answer.status, 201)
       assert.strictEqual(extractJWSHeader(signedIn(answer).signature).kid, `${didOf(url)}#receipts-1`)
-    }),
-  )
+    })
 
-  it.effect("answers equal 402s with equal bytes", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
+    it("answers equal 402s with equal bytes", function* ({ url }) {
       const [one, other] = [
         yield* ask(`${url}/api/acquire/dew-spider`, { method: "POST" }),
         yield* ask(`${url}/api/acquire/dew-spider`, { method: "POST" }),
       ]
       assert.strictEqual(one.text, other.text)
-    }),
-  )
-})
+    })
+  },
+)

@@ -1,10 +1,11 @@
 /** The built program that checks signatures: where it failed to start, the server would be right and slow. */
-import { assert, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Thread from "../../src/platform/Thread.ts"
 import { signingLength } from "../../src/payments/x402/verification/SigningKey.ts"
+import { live } from "../lab/Suites.ts"
 
-it.live("the thread that checks signatures answers for each", () =>
+live("the thread that checks signatures answers each check", () =>
   Effect.gen(function* () {
     const ask = yield* Thread.make<Uint8Array, Uint8Array>(Thread.programOf("signing-keys"))
     assert.deepStrictEqual([...(yield* ask(new Uint8Array(3 * signingLength)))], [0, 0, 0])

@@ -125,7 +125,7 @@ suite("a smart wallet", factory, (it) => {
     }
   })
 
-  it("whose payment somebody else brought to the chain is taken at its own signature alone", function* () {
+  it("whose payment another submitter broadcast is accepted by its own signature alone", function* () {
     const { address, url } = yield* Factory
     const sqlClient = yield* SqlClient.SqlClient
     const wallet = yield* newWallet
@@ -173,7 +173,7 @@ suite("a smart wallet", factory, (it) => {
     assert.deepStrictEqual([answer.status, answer.json["reason"]], [402, "eip6492_factory_not_allowed"])
   })
 
-  it("of someone else's owner is refused", function* () {
+  it("of another owner is refused", function* () {
     const { address, url } = yield* Factory
     const wallet = yield* newWallet
     const stranger = { ...wallet, owner: privateKeyToAccount(generatePrivateKey()) }

@@ -21,7 +21,7 @@ const listing = (...kinds: ReadonlyArray<unknown>) => json({ kinds, extensions: 
 // 64 bytes of Ed25519: nobody's key.
 const key = { id: "a-key", secret: Redacted.make(Buffer.alloc(64, 7).toString("base64")) }
 
-apart("what a facilitator says that it settles", Layer.empty, (it) => {
+apart("a facilitator's list of supported payments", Layer.empty, (it) => {
   const answers: ReadonlyArray<readonly [what: string, reply: Reply, says: RegExp | undefined]> = [
     ["exact payments of version 2 on our network", listing("nonsense", { ...kind, extra: {} }), undefined],
     ["our network in version 1 alone", listing({ ...kind, x402Version: 1 }), /does not settle/u],
@@ -34,7 +34,7 @@ apart("what a facilitator says that it settles", Layer.empty, (it) => {
     ["an address elsewhere", { status: 307, body: "", headers: { location: "/settle" } }, /answers 307/u],
   ]
   for (const [what, reply, says] of answers) {
-    it(`is asked with a token for this call: ${what}`, function* () {
+    it(`is requested with a token for this call: ${what}`, function* () {
       const asked: Array<string> = []
       const url = yield* serve(async (path, body, { headers, method }) => {
         const token = String(headers["authorization"]).replace(/^Bearer /u, "")
@@ -62,8 +62,8 @@ const settling = (url: string, by: Option.Option<typeof key> = Option.none()) =>
     Layer.provide(Layer.mock(DatabaseClock, {})),
   )
 
-apart("whether a facilitator settles", Layer.empty, (it) => {
-  it("is asked once by all who want to know at once, and remembered", function* () {
+apart("the knowledge whether a facilitator settles", Layer.empty, (it) => {
+  it("is fetched once for all concurrent callers, and cached", function* () {
     let questions = 0
     const url = yield* serve(async () => {
       questions += 1
@@ -81,7 +81,7 @@ apart("whether a facilitator settles", Layer.empty, (it) => {
     assert.strictEqual(questions, 1)
   })
 
-  it("is not known while it says that it is asked too often, and then it sells on", function* () {
+  it("is missing while the facilitator limits requests, and sales continue", function* () {
     const url = yield* serve(async () => json({ error: "slow down" }, 429))
     yield* Effect.gen(function* () {
       const { funds, obstacle } = yield* Settlement
@@ -89,7 +89,7 @@ apart("whether a facilitator settles", Layer.empty, (it) => {
     }).pipe(Effect.provide(settling(url)))
   })
 
-  it("is not the case with a key that cannot sign", function* () {
+  it("is negative with a key that cannot sign", function* () {
     const url = yield* serve(async () => listing(kind))
     const broken = { id: "a-key", secret: Redacted.make("-----BEGIN nonsense") }
     yield* Effect.gen(function* () {
@@ -125,8 +125,8 @@ const submit = (url: string) =>
     }),
   ).pipe(Effect.provide(settling(url)))
 
-apart("a settlement that meets nobody", Layer.empty, (it) => {
-  it("was not heard where no connection was made: refused, no such name, no TLS", function* () {
+apart("a settlement call", Layer.empty, (it) => {
+  it("was not received where no connection was made, be it refused, unresolved or without TLS", function* () {
     const nobody = yield* freePort
     const plain = yield* port((end) => end())
     for (const url of [`http://127.0.0.1:${nobody}`, "http://facilitator.invalid", `https://127.0.0.1:${plain.at}`]) {
@@ -134,7 +134,7 @@ apart("a settlement that meets nobody", Layer.empty, (it) => {
     }
   })
 
-  it("may have been heard once a byte of it was written", function* () {
+  it("may have been received once a byte of it was written", function* () {
     const { at } = yield* port((end) => end())
     assert.strictEqual((yield* submit(`http://127.0.0.1:${at}`))._tag, "Unclear")
     const post = yield* JsonClient.make(new URL(`http://127.0.0.1:${at}`))

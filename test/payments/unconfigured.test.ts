@@ -7,7 +7,7 @@ import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 suite("a server that lost its payment configuration", world(), (it) => {
-  it("replays what was settled, and says that it cannot offer a failed purchase anew", function* ({ sql, url }) {
+  it("replays settled purchases, and says that it cannot offer a failed purchase again", function* ({ sql, url }) {
     const unpaid = yield* anotherServer({}, { payments: ["PAY_TO"] })
     const key = newKey()
     const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() }, key)

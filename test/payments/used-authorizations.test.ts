@@ -1,5 +1,5 @@
 /** An authorization that is on the chain already: whose it is, whom it paid, and what is said of it. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
@@ -12,7 +12,7 @@ import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, live } from "../lab/Suites.ts"
 
 /** A signed stone whose authorization ends at a given second of this machine's clock. */
 const prepareUntil = Effect.fnUntraced(function* (url: string, validBefore: string) {
@@ -75,7 +75,7 @@ const soon = () => seconds() + Number(patientSeconds(20))
 
 apart("an authorization that another attempt holds", proxiedServer("relayer", "20 seconds"), (it) => {
   // I1
-  it("belongs to that attempt after it settled, while the node cannot be asked, and after its end", function* ({
+  it("belongs to that attempt after it settled, while the node is unreachable, and after it expires", function* ({
     rpc,
     url,
   }) {
@@ -94,8 +94,8 @@ apart("an authorization that another attempt holds", proxiedServer("relayer", "2
   })
 })
 
-apart("an authorization that paid us and belongs to nobody", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("is claimed by who presents it in time, with a wallet that is empty by then, and costs us no gas", function* ({
+apart("an authorization that paid us and has no attempt", proxiedServer("relayer", "20 seconds"), (it) => {
+  it("buys for its presenter in time, even with a wallet that is empty by then, and costs us no gas", function* ({
     url,
   }) {
     const purchase = yield* Purchase.prepare(url, Purchase.price)
@@ -107,7 +107,7 @@ apart("an authorization that paid us and belongs to nobody", proxiedServer("rela
     yield* Purchase.assertSettled(url, purchase)
   })
 
-  it("is claimed with its transaction, from a block that stays", function* ({ rpc, sql, url }) {
+  it("is claimed with its transaction once the block cannot be orphaned", function* ({ rpc, sql, url }) {
     yield* Purchase.mine(3)
     const purchase = yield* Purchase.prepare(url)
     const transaction = yield* ThirdParty.broadcast(purchase)
@@ -124,7 +124,7 @@ apart("an authorization that paid us and belongs to nobody", proxiedServer("rela
     yield* Purchase.assertSettled(url, purchase)
   })
 
-  it("is not called unpaid by two nodes of which one is behind", function* ({ rpc, url }) {
+  it("is not called unpaid by two nodes of which one is stale", function* ({ rpc, url }) {
     const purchase = yield* Purchase.prepare(url)
     const head = yield* Purchase.height
     yield* ThirdParty.broadcast(purchase)
@@ -159,11 +159,11 @@ apart("an authorization that paid us and belongs to nobody", proxiedServer("rela
   })
 
   const late: ReadonlyArray<readonly [what: string, end: () => number, isAwaited: boolean]> = [
-    ["after its time", soon, true],
-    ["within a time longer than was asked for", () => seconds() + 3600, false],
+    ["after it expired", soon, true],
+    ["with a lifetime above the maximum", () => seconds() + 3600, false],
   ]
   for (const [what, end, isAwaited] of late) {
-    it(`is refused as paid when it is presented ${what}, and is noted once for the operator`, function* ({
+    it(`is refused as already paid when it is presented ${what}, and is recorded once for the operator`, function* ({
       rpc,
       sql,
       url,
@@ -178,7 +178,7 @@ apart("an authorization that paid us and belongs to nobody", proxiedServer("rela
       yield* Purchase.mine(4)
       for (const one of [purchase, otherwise(purchase)]) {
         const answer = yield* Purchase.send(url, one)
-        assertInvalid(answer, /paid us in transaction .* belongs to no purchase we know\. Do not sign again/u)
+        assertInvalid(answer, /paid us in transaction .* belongs to no purchase here\. .* Do not sign again/u)
         assert.include(answer.text, transaction)
         assert.notMatch(answer.text, /nothing was charged/iu)
       }
@@ -195,7 +195,7 @@ apart("an authorization that paid us and belongs to nobody", proxiedServer("rela
   }
 })
 
-describe("an authorization that paid us for an attempt which had failed", { concurrent: true }, () => {
+describe("an authorization that paid us for a failed attempt", { concurrent: true }, () => {
   const deliver = Effect.fnUntraced(function* (isTakenBack: boolean) {
     const { facilitator, rpc, sql, url } = yield* paymentFixture
     const { fail } = yield* Fail
@@ -229,11 +229,11 @@ describe("an authorization that paid us for an attempt which had failed", { conc
   })
   const stage = Layer.provideMerge(Fail.layer, proxiedServer("facilitator", "20 seconds"))
 
-  it.live("is told as such to who asks, and delivers to who shows it again in time", () =>
+  live("is named as such to its caller, and delivers to a caller who presents it in time", () =>
     deliver(false).pipe(Effect.provide(stage)),
   )
 
-  it.live("in a block that is taken back is nobody's any more once it has bought something", () =>
+  live("in an orphaned block can buy nothing else once it has bought something", () =>
     deliver(true).pipe(Effect.provide(stage)),
   )
 })
@@ -245,18 +245,18 @@ apart("an authorization that did not pay us", proxiedServer("relayer", "20 secon
     assertUntold(yield* Purchase.send(url, purchase))
     yield* Purchase.mine(4)
     const answer = yield* Purchase.send(url, purchase)
-    assertInvalid(answer, /cancelled this authorization .* Nothing was charged; sign a new one\.$/u)
+    assertInvalid(answer, /cancelled this authorization .* Nothing was charged\. Sign a new one\.$/u)
     assert.include(answer.text, transaction)
     assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
   })
 
-  it("is refused as used elsewhere where its nonce paid somebody else", function* ({ rpc, url }) {
+  it("is refused as used elsewhere where its nonce paid another recipient", function* ({ rpc, url }) {
     const purchase = yield* Purchase.prepare(url)
     const transaction = yield* ThirdParty.spendElsewhere(purchase)
     assertUntold(yield* Purchase.send(url, purchase))
     yield* Purchase.mine(4)
     const answer = yield* Purchase.send(url, purchase)
-    assertInvalid(answer, /which did not pay us its amount\. This request charged nothing; sign a new one\.$/u)
+    assertInvalid(answer, /which did not pay us its amount\. This request charged nothing\. Sign a new one\.$/u)
     assert.include(answer.text, transaction)
     // A final verdict is remembered: no log is read for it again.
     rpc.arm("eth_getLogs", "status500")
@@ -264,7 +264,7 @@ apart("an authorization that did not pay us", proxiedServer("relayer", "20 secon
     assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
   })
 
-  it("is refused as over where it was never used, without reading a log", function* ({ rpc, url }) {
+  it("is refused as expired where it was never used, without reading a log", function* ({ rpc, url }) {
     const purchase = yield* prepareUntil(url, String(seconds() - 5))
     const said = /expires too soon; sign a new one\. This request charged nothing\.$/u
     rpc.behave(() => ({}))

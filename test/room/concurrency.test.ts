@@ -27,9 +27,8 @@ const roomWith = Effect.fnUntraced(function* (url: string, count: number) {
 
 const at = (guest: RoomClient, url: string): RoomClient => ({ ...guest, url })
 
-suite("200 sends at once", processes, (it) => {
-  it("take the next numbers without a gap, 30 a minute, and push out the oldest", function* () {
-    const db = yield* SqlClient.SqlClient
+suite("200 concurrent sends", processes, (it) => {
+  it("take consecutive numbers, 30 a minute, and evict the oldest", function* ({ sql: db }) {
     const servers = yield* Servers
     const guest = yield* roomWith(servers[0], 35)
     const answers = yield* atOnce(servers, 200, (url, index) =>
@@ -62,7 +61,7 @@ suite("200 sends at once", processes, (it) => {
     assert.deepStrictEqual(kept, { messages: 50, keys: 50, sent: 30 })
   })
 
-  it("with one clientId make one message; other content conflicts", function* () {
+  it("with one clientId make one message, and other content conflicts", function* () {
     const servers = yield* Servers
     const guest = yield* newRoom(servers[0])
     const answers = yield* atOnce(servers, 200, (url, index) =>
@@ -79,7 +78,7 @@ suite("200 sends at once", processes, (it) => {
     )
   })
 
-  it("to many rooms from shared addresses wait for nobody in a circle, and keep each room gapless", function* () {
+  it("to many rooms from shared addresses do not deadlock, and keep each room gapless", function* () {
     const servers = yield* Servers
     const guests = yield* Effect.forEach(Array.from({ length: 12 }), () => newRoom(servers[0]))
     const addresses = Array.from({ length: 25 }, () => newAddress())
@@ -103,8 +102,7 @@ suite("200 sends at once", processes, (it) => {
     }
   })
 
-  it("leave nothing of a room that is deleted meanwhile", function* () {
-    const db = yield* SqlClient.SqlClient
+  it("leave nothing in a room that is deleted concurrently", function* ({ sql: db }) {
     const servers = yield* Servers
     const guest = yield* newRoom(servers[0])
     const answers = yield* atOnce(servers, 60, (url, index) =>

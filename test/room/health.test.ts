@@ -4,7 +4,7 @@ import { codeOf, layer as rooms } from "../lab/server/Rooms.ts"
 import { ask } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
-suite("health", rooms(), (it) => {
+suite("the room's health", rooms(), (it) => {
   it("answers without a token, is never cached, and grants no origin", function* ({ url }) {
     for (const headers of [{}, { origin: url }]) {
       const health = yield* ask(`${url}/api/health`, { headers })

@@ -49,7 +49,7 @@ const acceptedOf = (
   return answers.filter(isAccepted).length
 }
 
-suite("of 200 requests at once", processes, (it) => {
+suite("of 200 concurrent requests,", processes, (it) => {
   it("5 rooms an hour and 10 a day from one address are made", function* () {
     const servers = yield* Servers
     const address = newAddress()
@@ -85,7 +85,7 @@ suite("of 200 requests at once", processes, (it) => {
     assert.strictEqual(again.headers.get("ratelimit-policy"), '"reads";q=120;w=60')
   })
 
-  it("20 sends a minute from one address pass, replays included; whatever is refused takes nothing", function* () {
+  it("20 sends a minute from one address pass, replays included, and rejected ones count nothing", function* () {
     const servers = yield* Servers
     const [one, two] = [yield* newRoom(servers[0]), yield* newRoom(servers[0])]
     const address = newAddress()
@@ -115,7 +115,7 @@ suite("of 200 requests at once", processes, (it) => {
     assert.match(next.headers.get("ratelimit") ?? "", /^"sends";r=17;t=\d+, "room-messages";r=28;t=\d+$/u)
   })
 
-  it("10 deletions a minute from one address pass, and those that find no room take nothing", function* () {
+  it("10 deletions a minute from one address pass, and deletions without a room count nothing", function* () {
     const servers = yield* Servers
     const address = newAddress()
     const remove = (guest: RoomClient, url = guest.url) =>
@@ -135,7 +135,7 @@ suite("of 200 requests at once", processes, (it) => {
     assert.deepStrictEqual(statusesOf(again), { 200: 10, 404: 9, 429: 1 })
   })
 
-  it("a full address is told of a wrong token, an unknown and an ended room all the same, however often", function* () {
+  it("a limited address gets the same answer for a wrong token, an unknown and an ended room", function* () {
     const servers = yield* Servers
     const db = yield* SqlClient.SqlClient
     const [guest, other, ended] = [yield* newRoom(servers[0]), yield* newRoom(servers[0]), yield* newRoom(servers[0])]
@@ -155,8 +155,9 @@ suite("of 200 requests at once", processes, (it) => {
     }
   })
 
-  it("30 new messages a minute in one room pass; replays go on, and the senders' own limits are not touched", function* () {
-    const db = yield* SqlClient.SqlClient
+  it("30 new messages a minute pass in one room, while replays continue and the senders' own limits stay", function* ({
+    sql: db,
+  }) {
     const servers = yield* Servers
     const guest = yield* newRoom(servers[0])
     const began = performance.now()
@@ -180,7 +181,7 @@ suite("of 200 requests at once", processes, (it) => {
     assert.strictEqual(codeOf(yield* send(guest)), "RATE_LIMITED")
   })
 
-  it("the refused ones name the longer wait when address and room are both full", function* () {
+  it("the refused ones state the longer wait when address and room are both full", function* () {
     const servers = yield* Servers
     const guest: RoomClient = yield* newRoom(servers[0])
     const address = newAddress()

@@ -37,7 +37,7 @@ const assertFilled = (answers: Parameters<typeof accepted>[0]) => {
 }
 
 suite("many addresses of one network", processes, (it) => {
-  it("make 20 rooms an hour in a /56 and 100 in a /48, and another /48 makes its own", function* () {
+  it("create 20 rooms an hour in a /56 and 100 in a /48, and another /48 creates its own", function* () {
     const servers = yield* Servers
     const customer = (which: number) => atOnce(servers, 40, (url, index) => create(url, address("a", which, index)))
     const first = yield* customer(1)
@@ -52,7 +52,7 @@ suite("many addresses of one network", processes, (it) => {
     assert.deepStrictEqual(yield* keptOf("room-creations-48"), [100, 1])
   })
 
-  it("send 80 signals a minute in a /56, and refusals take nothing from an address", function* () {
+  it("send 80 signals a minute in a /56, and refusals count nothing for an address", function* () {
     const servers = yield* Servers
     const db = yield* SqlClient.SqlClient
     const guests = yield* Effect.forEach(Array.from({ length: 5 }), () => newRoom(servers[0]))
@@ -74,7 +74,7 @@ suite("many addresses of one network", processes, (it) => {
     assert.match(next.headers.get("ratelimit") ?? "", /^"sends";r=19;/u)
   })
 
-  it("keep their places when one of them asks for more than its own", function* () {
+  it("keep their share when one of them exceeds its own", function* () {
     const servers = yield* Servers
     const guest = yield* newRoom(servers[0])
     const loud = address("d", 1, 1)

@@ -26,8 +26,8 @@ const raw = (url: string, chunks: ReadonlyArray<string>) =>
     socket.on("close", () => resume(Effect.succeed(answer)))
   })
 
-suite("the room refuses", rooms(), (it) => {
-  it("404 every other spelling of its paths, without doing anything and granting nothing", function* ({ sql, url }) {
+suite("the room answers", rooms(), (it) => {
+  it("404 to every other spelling of its paths, without effect or CORS grant", function* ({ sql, url }) {
     const rooms = sql`SELECT count(*) FROM rooms`
     const before = yield* rooms
     const headers = { "content-type": "application/json", origin: "https://evil.example", host: new URL(url).host }
@@ -54,7 +54,7 @@ suite("the room refuses", rooms(), (it) => {
     }
   })
 
-  it("413 a body of more than 4096 bytes, however it is announced", function* ({ url }) {
+  it("413 to a body of more than 4096 bytes, however it is announced", function* ({ url }) {
     const guest = yield* newRoom(url)
     const path = `/api/rooms/${guest.id}/messages`
     const exact = (bytes: number) => {

@@ -8,8 +8,8 @@ const told = (answer: Answer) => [answer.status, codeOf(answer)]
 const message = { sender: "Wren", text: "hello", mode: "calm" }
 const unknown = "5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d"
 
-suite("the room refuses", rooms(), (it) => {
-  it("401 whatever is not this room's token, 404 whatever is not a room", function* ({ url }) {
+suite("the room answers", rooms(), (it) => {
+  it("401 to every token but this room's, and 404 to every id without a room", function* ({ url }) {
     const guest = yield* newRoom(url)
     const other = yield* newRoom(url)
     const room = `${url}/api/rooms/${guest.id}`
@@ -42,7 +42,7 @@ suite("the room refuses", rooms(), (it) => {
     }
   })
 
-  it("404 and 405 in its own shape, with Allow", function* ({ url }) {
+  it("404 and 405 in its own form, with Allow", function* ({ url }) {
     const guest = yield* newRoom(url)
     const try_ = (method: string, path: string) => ask(`${url}/api/rooms${path}`, { method, headers: bearer(guest) })
     for (const path of ["/", `/${guest.id}/`, `/${guest.id}/nothing`, `/${guest.id}/messages/1`]) {
@@ -66,7 +66,7 @@ suite("the room refuses", rooms(), (it) => {
     assert.deepStrictEqual([head.status, head.text], [200, ""])
   })
 
-  it("403 every foreign origin, and grants none", function* ({ url }) {
+  it("403 to every foreign origin, and grants none", function* ({ url }) {
     const guest = yield* newRoom(url)
     const room = `${url}/api/rooms/${guest.id}`
     for (const origin of [
@@ -95,7 +95,7 @@ suite("the room refuses", rooms(), (it) => {
     assert.strictEqual(own.headers.get("access-control-allow-origin"), null)
   })
 
-  it("nobody its page, which grants no other origin anything", function* ({ url }) {
+  it("with its page to every caller, without a grant to other origins", function* ({ url }) {
     const grants = (answer: Answer) => [...answer.headers.keys()].filter((name) => name.startsWith("access-control-"))
     const origin = "https://evil.example"
     const preflight = { method: "OPTIONS", headers: { origin, "access-control-request-method": "GET" } }
@@ -111,7 +111,7 @@ suite("the room refuses", rooms(), (it) => {
       assert.include(grants(yield* ask(`${url}${path}`)), "access-control-allow-origin", path)
   })
 
-  it("400 whatever is not the documented form, and stores nothing", function* ({ sql, url }) {
+  it("400 to every undocumented form, and stores nothing", function* ({ sql, url }) {
     const guest = yield* newRoom(url)
     const room = `${url}/api/rooms/${guest.id}`
     const control = ["\u0000", "\n", "\u0007", "\u007f", "\u0085", "\u2028", "\u2029", "\u202e", "\u2066", "\ud800"]

@@ -35,7 +35,7 @@ suite("a room", rooms(), (it) => {
     )
   })
 
-  it("takes its name trimmed, counted in code points", function* ({ url }) {
+  it("trims its name and counts it in code points", function* ({ url }) {
     const create = (body: unknown) => ask(`${url}/api/rooms`, json("POST", body, from(newAddress())))
     const named = yield* create({ name: `  ${"🜁".repeat(60)} ` })
     assert.strictEqual(JSON.parse(named.text).room.name, "🜁".repeat(60))
@@ -53,7 +53,7 @@ suite("a room", rooms(), (it) => {
     }
   })
 
-  it("keeps a message and answers it on both send routes and both poll routes", function* ({ url }) {
+  it("stores a message and answers it on both send routes and both poll routes", function* ({ url }) {
     const guest = yield* newRoom(url)
     const sent = yield* send(guest, { sender: " Wren ", senderKind: "agent", text: ' <b>"hé"</b> ', mode: "spark" })
     assert.strictEqual(sent.status, 201, sent.text)
@@ -92,7 +92,7 @@ suite("a room", rooms(), (it) => {
     assert.deepStrictEqual(polled(yield* poll(guest, "?after=9007199254740991")).messages, [])
   })
 
-  it("keeps the newest 50, and says when a cursor missed some", function* ({ sql, url }) {
+  it("keeps the newest 50, and reports to a cursor that it missed some", function* ({ sql, url }) {
     const guest = yield* newRoom(url)
     for (let index = 1; index <= 53; index++) {
       // The room's own 30 a minute are another test's.
@@ -116,7 +116,7 @@ suite("a room", rooms(), (it) => {
     assert.strictEqual(count?.n, 50)
   })
 
-  it("answers a used clientId with the original, or 409 for other content, while it is kept", function* ({ sql, url }) {
+  it("answers a stored clientId with the original, or 409 for other content", function* ({ sql, url }) {
     const guest = yield* newRoom(url)
     const first = yield* send(guest, { clientId: "x_1-Z" })
     assert.strictEqual(first.status, 201)
@@ -139,7 +139,7 @@ suite("a room", rooms(), (it) => {
     assert.strictEqual(size?.n, 50)
   })
 
-  it("ends after seven days, and says so to the right token alone", function* ({ sql, url }) {
+  it("ends after seven days, and says so to its token alone", function* ({ sql, url }) {
     const guest = yield* newRoom(url)
     yield* send(guest)
     yield* sql`UPDATE rooms SET expires_at = now() WHERE id = ${guest.id}::uuid`
@@ -154,7 +154,7 @@ suite("a room", rooms(), (it) => {
     assert.deepStrictEqual([wrong.status, codeOf(wrong)], [401, "UNAUTHORIZED"])
   })
 
-  it("is deleted for everyone at once, with everything in it", function* ({ sql, url }) {
+  it("is deleted for every member at once, with all its messages", function* ({ sql, url }) {
     const guest = yield* newRoom(url)
     yield* send(guest)
     const remove = ask(`${url}/api/rooms/${guest.id}`, {

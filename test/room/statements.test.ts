@@ -1,12 +1,13 @@
 /** What a call costs the database: one statement for every admitted request, whichever limiter; and the sweeper's work. */
 import { randomUUID } from "node:crypto"
-import { assert, describe, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient, Statement } from "effect/sql"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import * as Ceiling from "../../src/room/Ceiling.ts"
 import { RoomStore } from "../../src/room/RoomStore.ts"
 import { database, sql } from "../lab/Database.ts"
+import { suite } from "../lab/Suites.ts"
 
 const message = { sender: "Wren", senderKind: "person", text: "hello", mode: "calm" } as const
 
@@ -163,39 +164,30 @@ const world = Layer.orDie(
   ),
 )
 
-describe("with limits", () => {
-  it.layer(world, { excludeTestServices: true })((it) => {
-    it.effect(
-      "creating, sending, replaying, reading and deleting cost one statement each once rooms are counted",
-      () => costs,
-    )
-    it.effect("many at once share statements, and each has its own answer", () => together)
-    it.effect("polls from far apart share a statement", () => apart)
-    it.effect("many of one address share statements, and are counted one by one", () => office)
-  })
+suite("under the room's limits,", world, (it) => {
+  it("creating, sending, replaying, reading and deleting cost one statement each in a full count", () => costs)
+  it("concurrent requests share statements, and each has its own answer", () => together)
+  it("polls from distant addresses share a statement", () => apart)
+  it("requests of one address share statements, and are counted one by one", () => office)
 })
 
-describe("the sweeper", () => {
-  it.layer(world, { excludeTestServices: true })((it) => {
-    it.effect("deletes what has expired, with its messages, in batches, and nothing else", () =>
-      Effect.gen(function* () {
-        const rooms = yield* RoomStore
-        const db = yield* SqlClient.SqlClient
-        const [ended, open] = [yield* newRoom(), yield* newRoom()]
-        for (const room of [ended, open]) yield* rooms.send(room.id, message, room.caller)
-        yield* db`
+suite("the sweeper", world, (it) => {
+  it("deletes expired rooms with their messages in batches, and nothing else", function* () {
+    const rooms = yield* RoomStore
+    const db = yield* SqlClient.SqlClient
+    const [ended, open] = [yield* newRoom(), yield* newRoom()]
+    for (const room of [ended, open]) yield* rooms.send(room.id, message, room.caller)
+    yield* db`
           INSERT INTO rooms (id, name, token_digest, created_at, expires_at)
           SELECT gen_random_uuid(), 'old', sha256('old'), now() - interval '8 days', now() - interval '1 day'
           FROM generate_series(1, 450)`
-        yield* db`UPDATE rooms SET expires_at = now() WHERE id = ${ended.id}::uuid`
-        assert.strictEqual(yield* rooms.sweep, 451)
-        const left = yield* db<{ id: string }>`
+    yield* db`UPDATE rooms SET expires_at = now() WHERE id = ${ended.id}::uuid`
+    assert.strictEqual(yield* rooms.sweep, 451)
+    const left = yield* db<{ id: string }>`
           SELECT id::text FROM rooms UNION SELECT room_id::text FROM room_messages`
-        assert.deepStrictEqual(
-          left.map(({ id }) => id),
-          [open.id],
-        )
-      }),
+    assert.deepStrictEqual(
+      left.map(({ id }) => id),
+      [open.id],
     )
   })
 })

@@ -6,8 +6,8 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { temporaryFolder } from "./Holder.ts"
 import { apart } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 interface Said {
   readonly pid?: number
@@ -48,8 +48,8 @@ const end = (child: ChildProcess, signal: NodeJS.Signals) =>
   })
 
 apart("DataFolder", Layer.empty, (it) => {
-  it("is held by exactly one of many that begin at once, also after one that was killed", function* () {
-    const dataDir = join(yield* temporaryFolder, "data")
+  it("is held by exactly one of many concurrent starts, also after its holder was killed", function* () {
+    const dataDir = join(newFolder(), "data")
     for (let round = 0; round < 2; round++) {
       const all = yield* Effect.all(
         Array.from({ length: 4 }, () => contend(dataDir)),
@@ -66,22 +66,22 @@ apart("DataFolder", Layer.empty, (it) => {
   })
 
   it("is free again once its holder has stopped", function* () {
-    const dataDir = join(yield* temporaryFolder, "data")
+    const dataDir = join(newFolder(), "data")
     const first = yield* contend(dataDir)
     assert.strictEqual((yield* contend(dataDir)).said.owner?.pid, first.said.pid)
     yield* end(first.child, "SIGINT")
     assert.strictEqual((yield* contend(dataDir)).said.folder, dataDir)
   })
 
-  it("does not take a folder that names this very process as its owner, without a lock, for held", function* () {
-    const dataDir = join(yield* temporaryFolder, "data")
+  it("is not considered held when it names this very process without a lock", function* () {
+    const dataDir = join(newFolder(), "data")
     mkdirSync(dataDir)
     writeFileSync(join(dataDir, "sandbox.json"), JSON.stringify({ pid: process.pid, url }))
     assert.strictEqual((yield* contend(dataDir)).said.folder, dataDir)
   })
 
-  it("is a new one for each fresh start, gone when it stops, and swept when it was killed", function* () {
-    const dataDir = join(yield* temporaryFolder, "data")
+  it("is new for each fresh start, removed when it stops, and swept after a kill", function* () {
+    const dataDir = join(newFolder(), "data")
     const holder = yield* contend(dataDir)
     const [one, two] = yield* Effect.all([contend(dataDir, "fresh"), contend(dataDir, "fresh")], {
       concurrency: "unbounded",

@@ -21,7 +21,7 @@ import { events, order, price, setup, types } from "./Token.ts"
 import { suite } from "../lab/Suites.ts"
 
 suite("DevUSD", LocalChain.layer({ network: "eip155:84532" }), (it) => {
-  it("names itself as USDC does on Base Sepolia", function* () {
+  it("has the names of USDC on Base Sepolia", function* () {
     const { read } = yield* setup
     assert.deepStrictEqual(yield* Effect.forEach(["name", "symbol", "version", "decimals"], (field) => read(field)), [
       "USDC",
@@ -46,7 +46,7 @@ suite("DevUSD", LocalChain.layer({ network: "eip155:84532" }), (it) => {
     )
   })
 
-  it("pays by v, r, s and by bytes, and says AuthorizationUsed before Transfer", function* () {
+  it("pays by v, r, s and by bytes, and emits AuthorizationUsed before Transfer", function* () {
     const t = yield* setup
     const before = yield* t.read("balanceOf", [t.chain.payTo])
     const first = t.authorize()
@@ -68,7 +68,7 @@ suite("DevUSD", LocalChain.layer({ network: "eip155:84532" }), (it) => {
     assert.strictEqual(yield* t.read("balanceOf", [t.chain.payTo]), BigInt(String(before)) + price * 2n)
   })
 
-  it("refuses a replay, a late and an early authorization, and more than there is", function* () {
+  it("rejects a replay, a late and an early authorization, and more than the balance", function* () {
     const t = yield* setup
     const once = t.authorize()
     yield* t.redeem(once)
@@ -80,7 +80,7 @@ suite("DevUSD", LocalChain.layer({ network: "eip155:84532" }), (it) => {
     yield* t.refused("ERC20: transfer amount exceeds balance", t.redeem(t.authorize({ value: price * 3n })))
   })
 
-  it("refuses a signature of another, a malleable, a short and a meaningless one", function* () {
+  it("rejects a signature of another wallet, and a malleable, short or meaningless one", function* () {
     const t = yield* setup
     const other = privateKeyToAccount(generatePrivateKey())
     const a = t.authorize()
@@ -157,7 +157,7 @@ suite("DevUSD", LocalChain.layer({ network: "eip155:84532" }), (it) => {
     assert.strictEqual(yield* t.read("balanceOf", [t.buyer.address]), price)
   })
 
-  it("refuses the blacklisted on either side until they are let back", function* () {
+  it("rejects blacklisted wallets on either side until they are removed from the list", function* () {
     const t = yield* setup
     const a = t.authorize()
     yield* t.call("blacklist", [t.buyer.address])
@@ -172,7 +172,7 @@ suite("DevUSD", LocalChain.layer({ network: "eip155:84532" }), (it) => {
     yield* t.refused("Blacklistable: account is blacklisted", t.redeem(outcast))
   })
 
-  it("asks a wallet with code and nobody else, also when its address has a key", function* () {
+  it("asks the code of a wallet with code, even if its address has a key", function* () {
     const t = yield* setup
     const deploy = yield* Effect.promise(() =>
       t.client.sendTransaction({

@@ -1,19 +1,8 @@
 // What the sandbox's tests share: a folder of their own, a process that is killed while it holds something, and whether a process lives.
 import { spawn, spawnSync } from "node:child_process"
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Schedule } from "effect"
-
-/** A folder that every user may pass through, as PostgreSQL's must when the tests run as root. */
-export const temporaryFolder = Effect.acquireRelease(
-  Effect.sync(() => {
-    const folder = mkdtempSync(join(tmpdir(), "spirit-altar-test-"))
-    chmodSync(folder, 0o755)
-    return folder
-  }),
-  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true })),
-)
 
 /** Starts hold.ts, waits until it holds, and kills it with SIGKILL; the process that it leaves behind, by `pidOf` its place. */
 export const holdAndKill = (kind: "chain" | "database", place: string, pidOf: (place: string) => number) =>

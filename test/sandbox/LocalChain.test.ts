@@ -1,12 +1,14 @@
 // The local chain is ready at once, keeps what it was told to keep, and leaves no process behind.
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
 import { createPublicClient, createWalletClient, encodeFunctionData, http, parseAbi } from "viem"
 import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { awaitGone, holdAndKill, isAlive, temporaryFolder } from "./Holder.ts"
+import { awaitGone, holdAndKill, isAlive } from "./Holder.ts"
+import { live } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const payer = "0x00000000000000000000000000000000000000aa"
 const network = "eip155:84532"
@@ -32,7 +34,7 @@ const withChain = <A, E, R>(
 ) => Effect.flatMap(LocalChain, use).pipe(Effect.provide(LocalChain.layer({ network, ...options }), { local: true }))
 
 describe("LocalChain", () => {
-  it.live("serves the network it names, with a relayer that can pay for gas", () =>
+  live("serves the network it names, with a relayer that can pay for gas", () =>
     withChain({}, (chain) =>
       Effect.gen(function* () {
         const client = clientOf(chain.rpcUrl)
@@ -49,7 +51,7 @@ describe("LocalChain", () => {
     ),
   )
 
-  it.live("answers at the safe and finalized blocks, one and two behind the head", () =>
+  live("answers at the safe and finalized blocks, one and two behind the head", () =>
     withChain({}, (chain) =>
       Effect.gen(function* () {
         const client = clientOf(chain.rpcUrl)
@@ -76,7 +78,7 @@ describe("LocalChain", () => {
     ),
   )
 
-  it.live("mines by its heartbeat, and a transaction at once all the same", () =>
+  live("mines by its heartbeat, and a transaction at once", () =>
     withChain({ heartbeatMs: 200 }, (chain) =>
       Effect.gen(function* () {
         const client = clientOf(chain.rpcUrl)
@@ -89,71 +91,69 @@ describe("LocalChain", () => {
     ),
   )
 
-  it.live("finds balances, receipts and used nonces again after a restart, and no process stays", () =>
-    Effect.gen(function* () {
-      const stateFile = join(yield* temporaryFolder, "chain.json")
-      const nonce = `0x${"ab".repeat(32)}` as const
-      const used = (chain: LocalChain["Service"], authorizer: `0x${string}`) =>
-        Effect.promise(() =>
-          clientOf(chain.rpcUrl).readContract({
-            address: chain.asset,
-            abi: token,
-            functionName: "authorizationState",
-            args: [authorizer, nonce],
+  live("keeps balances, receipts and used nonces over a restart, and leaves no process", function* () {
+    const stateFile = join(newFolder(), "chain.json")
+    const nonce = `0x${"ab".repeat(32)}` as const
+    const used = (chain: LocalChain["Service"], authorizer: `0x${string}`) =>
+      Effect.promise(() =>
+        clientOf(chain.rpcUrl).readContract({
+          address: chain.asset,
+          abi: token,
+          functionName: "authorizationState",
+          args: [authorizer, nonce],
+        }),
+      )
+    const before = yield* withChain({ stateFile }, (chain) =>
+      Effect.gen(function* () {
+        const account = privateKeyToAccount(Redacted.value(chain.relayerKey))
+        const wallet = createWalletClient({ account, transport: http(chain.rpcUrl) })
+        const signature = yield* Effect.promise(() =>
+          account.signTypedData({
+            domain: {
+              name: "USDC",
+              version: "2",
+              chainId: chain.chainId,
+              verifyingContract: chain.asset,
+            },
+            types: {
+              CancelAuthorization: [
+                { name: "authorizer", type: "address" },
+                { name: "nonce", type: "bytes32" },
+              ],
+            },
+            primaryType: "CancelAuthorization",
+            message: { authorizer: account.address, nonce },
           }),
         )
-      const before = yield* withChain({ stateFile }, (chain) =>
-        Effect.gen(function* () {
-          const account = privateKeyToAccount(Redacted.value(chain.relayerKey))
-          const wallet = createWalletClient({ account, transport: http(chain.rpcUrl) })
-          const signature = yield* Effect.promise(() =>
-            account.signTypedData({
-              domain: {
-                name: "USDC",
-                version: "2",
-                chainId: chain.chainId,
-                verifyingContract: chain.asset,
-              },
-              types: {
-                CancelAuthorization: [
-                  { name: "authorizer", type: "address" },
-                  { name: "nonce", type: "bytes32" },
-                ],
-              },
-              primaryType: "CancelAuthorization",
-              message: { authorizer: account.address, nonce },
-            }),
-          )
-          yield* Effect.promise(() =>
-            wallet.writeContract({
-              address: chain.asset,
-              abi: token,
-              functionName: "cancelAuthorization",
-              args: [account.address, nonce, signature],
-              chain: null,
-            }),
-          )
-          const { balanceAtomic, transaction } = yield* chain.fund(payer, 7n)
-          assert.strictEqual(balanceAtomic, 7n)
-          assert.strictEqual(yield* used(chain, account.address), true)
-          return { pid: pidOf(stateFile), transaction, authorizer: account.address }
-        }),
-      )
-      assert.strictEqual(yield* isAlive(before.pid), false)
-      yield* withChain({ stateFile }, (chain) =>
-        Effect.gen(function* () {
-          const receipt = yield* Effect.promise(() =>
-            clientOf(chain.rpcUrl).getTransactionReceipt({ hash: before.transaction }),
-          )
-          assert.strictEqual(receipt.status, "success")
-          assert.strictEqual(yield* used(chain, before.authorizer), true)
-          assert.strictEqual((yield* chain.fund(payer, 1n)).balanceAtomic, 8n)
-        }),
-      )
-    }),
-  )
+        yield* Effect.promise(() =>
+          wallet.writeContract({
+            address: chain.asset,
+            abi: token,
+            functionName: "cancelAuthorization",
+            args: [account.address, nonce, signature],
+            chain: null,
+          }),
+        )
+        const { balanceAtomic, transaction } = yield* chain.fund(payer, 7n)
+        assert.strictEqual(balanceAtomic, 7n)
+        assert.strictEqual(yield* used(chain, account.address), true)
+        return { pid: pidOf(stateFile), transaction, authorizer: account.address }
+      }),
+    )
+    assert.strictEqual(yield* isAlive(before.pid), false)
+    yield* withChain({ stateFile }, (chain) =>
+      Effect.gen(function* () {
+        const receipt = yield* Effect.promise(() =>
+          clientOf(chain.rpcUrl).getTransactionReceipt({ hash: before.transaction }),
+        )
+        assert.strictEqual(receipt.status, "success")
+        assert.strictEqual(yield* used(chain, before.authorizer), true)
+        assert.strictEqual((yield* chain.fund(payer, 1n)).balanceAtomic, 8n)
+      }),
+    )
+  })
 
-  it.live("answers several calls in one by both entry points of Multicall3", () =>
+  live("answers several calls in one by both entry points of Multicall3", () =>
     withChain({}, (chain) =>
       Effect.gen(function* () {
         const client = clientOf(chain.rpcUrl)
@@ -191,44 +191,38 @@ describe("LocalChain", () => {
     ),
   )
 
-  it.live("takes over a state file from a process that was killed", () =>
-    Effect.gen(function* () {
-      const stateFile = join(yield* temporaryFolder, "chain.json")
-      const orphan = yield* holdAndKill("chain", stateFile, pidOf)
-      yield* withChain({ stateFile }, (chain) =>
-        Effect.gen(function* () {
-          assert.notStrictEqual(pidOf(stateFile), orphan)
-          assert.strictEqual(yield* isAlive(orphan), false)
-          assert.strictEqual((yield* chain.fund(payer, 1n)).balanceAtomic, 8n)
-        }),
-      )
-    }),
-  )
+  live("takes over the state file of a killed process", function* () {
+    const stateFile = join(newFolder(), "chain.json")
+    const orphan = yield* holdAndKill("chain", stateFile, pidOf)
+    yield* withChain({ stateFile }, (chain) =>
+      Effect.gen(function* () {
+        assert.notStrictEqual(pidOf(stateFile), orphan)
+        assert.strictEqual(yield* isAlive(orphan), false)
+        assert.strictEqual((yield* chain.fund(payer, 1n)).balanceAtomic, 8n)
+      }),
+    )
+  })
 
-  it.live("ends soon after the process that started it was killed", () =>
-    Effect.gen(function* () {
-      const stateFile = join(yield* temporaryFolder, "chain.json")
-      yield* awaitGone(yield* holdAndKill("chain", stateFile, pidOf))
-    }),
-  )
+  live("ends soon after the process that started it was killed", function* () {
+    const stateFile = join(newFolder(), "chain.json")
+    yield* awaitGone(yield* holdAndKill("chain", stateFile, pidOf))
+  })
 
-  it.live("ends another chain on its state file, but no other program of that process id", () =>
-    Effect.gen(function* () {
-      const stateFile = join(yield* temporaryFolder, "chain.json")
-      yield* withChain({ stateFile }, (first) =>
-        Effect.gen(function* () {
-          const pid = pidOf(stateFile)
-          yield* first.fund(payer, 7n)
-          yield* withChain({ stateFile }, (second) =>
-            Effect.gen(function* () {
-              assert.strictEqual(yield* isAlive(pid), false)
-              assert.strictEqual((yield* second.fund(payer, 1n)).balanceAtomic, 8n)
-            }),
-          )
-        }),
-      )
-      writeFileSync(`${stateFile}.pid`, String(process.pid))
-      yield* withChain({ stateFile }, (chain) => chain.mine)
-    }),
-  )
+  live("ends another chain on its state file, but no other program with that process id", function* () {
+    const stateFile = join(newFolder(), "chain.json")
+    yield* withChain({ stateFile }, (first) =>
+      Effect.gen(function* () {
+        const pid = pidOf(stateFile)
+        yield* first.fund(payer, 7n)
+        yield* withChain({ stateFile }, (second) =>
+          Effect.gen(function* () {
+            assert.strictEqual(yield* isAlive(pid), false)
+            assert.strictEqual((yield* second.fund(payer, 1n)).balanceAtomic, 8n)
+          }),
+        )
+      }),
+    )
+    writeFileSync(`${stateFile}.pid`, String(process.pid))
+    yield* withChain({ stateFile }, (chain) => chain.mine)
+  })
 })

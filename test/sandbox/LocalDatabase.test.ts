@@ -5,8 +5,9 @@ import { assert } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { awaitGone, holdAndKill, isAlive, temporaryFolder } from "./Holder.ts"
+import { awaitGone, holdAndKill, isAlive } from "./Holder.ts"
 import { apart } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const pidOf = (dataDir: string) =>
   Number(readFileSync(join(dataDir, "cluster", "postmaster.pid"), "utf8").split("\n")[0])
@@ -21,8 +22,8 @@ const withSql = <A, E, R>(dataDir: string, use: (sql: PgClient.PgClient) => Effe
   )
 
 apart("LocalDatabase", Layer.empty, (it) => {
-  it("serves UTF8 and UTC, keeps its data over a restart, and no process stays", function* () {
-    const dataDir = join(yield* temporaryFolder, "database")
+  it("serves UTF8 and UTC, keeps its data over a restart, and leaves no process", function* () {
+    const dataDir = join(newFolder(), "database")
     const pid = yield* withSql(dataDir, (sql) =>
       Effect.gen(function* () {
         const [row] = yield* sql<Record<string, string>>`SELECT
@@ -48,8 +49,8 @@ apart("LocalDatabase", Layer.empty, (it) => {
     assert.deepStrictEqual(rows, [{ n: 7 }])
   })
 
-  it("lets nobody in without the password", function* () {
-    const dataDir = join(yield* temporaryFolder, "database")
+  it("requires the password", function* () {
+    const dataDir = join(newFolder(), "database")
     const error = yield* Effect.gen(function* () {
       const { url } = yield* LocalDatabase
       const wrong = Redacted.make(Redacted.value(url).replace(/postgres:[0-9a-f]+@/, "postgres:guess@"))
@@ -61,8 +62,8 @@ apart("LocalDatabase", Layer.empty, (it) => {
     assert.strictEqual(error.reason._tag, "AuthenticationError")
   })
 
-  it("takes over a data folder from a process that was killed", function* () {
-    const dataDir = join(yield* temporaryFolder, "database")
+  it("takes over the data folder of a killed process", function* () {
+    const dataDir = join(newFolder(), "database")
     const orphan = yield* holdAndKill("database", dataDir, pidOf)
     const rows = yield* withSql(dataDir, (sql) => {
       assert.notStrictEqual(pidOf(dataDir), orphan)
@@ -73,7 +74,7 @@ apart("LocalDatabase", Layer.empty, (it) => {
   })
 
   it("ends another server on its data folder first", function* () {
-    const dataDir = join(yield* temporaryFolder, "database")
+    const dataDir = join(newFolder(), "database")
     yield* withSql(dataDir, (first) =>
       Effect.gen(function* () {
         const pid = pidOf(dataDir)

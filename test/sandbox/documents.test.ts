@@ -1,7 +1,6 @@
 /** What the documents tell a newcomer to type beside `npm start` is typed as it stands there, and works. */
 import { execFile } from "node:child_process"
-import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -10,6 +9,7 @@ import { examplesOf } from "../lab/Documents.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { apart } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const bound = patience(400)
@@ -19,14 +19,7 @@ const example = (file: string, begins: string) =>
   examplesOf(file).find((one) => one.begins.startsWith(begins))?.text ?? assert.fail(`${file}: ${begins}`)
 
 const sandbox = Effect.gen(function* () {
-  const folder = yield* Effect.acquireRelease(
-    Effect.promise(async () => {
-      const made = await mkdtemp(join(tmpdir(), "spirit-altar-documents-"))
-      await chmod(made, 0o755)
-      return made
-    }),
-    (made) => Effect.promise(() => rm(made, { recursive: true, force: true, maxRetries: 20, retryDelay: 500 })),
-  )
+  const folder = newFolder()
   const port = yield* freePort
   const env = { DATA_DIR: join(folder, "data"), SPIRIT_ALTAR_DATA: join(folder, "buyer"), PORT: String(port) }
   const unset = ["HOST", "PUBLIC_URL", "DATABASE_URL", "SPIRIT_ALTAR_URL", "SPIRIT_ALTAR_PRIVATE_KEY"]
@@ -64,7 +57,7 @@ const sandbox = Effect.gen(function* () {
 
 apart("beside a sandbox on another port, the commands of", Layer.empty, (it) => {
   it(
-    "the README, the library's page, the integrator's, the debugger's and the operator's guide work as they are printed",
+    "the README, the library's page, the integrator's, the debugger's and the operator's guide work as printed",
     function* () {
       const { folder, type } = yield* sandbox
       const stone = yield* type(example("README.md", "npm run buy -- witness"))

@@ -9,7 +9,8 @@ import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import { challengeSecret, prepare as prepareCard, processor, Processor } from "../lab/buyer/Cards.ts"
 import { attemptsIn, linesOf, requestsIn } from "../lab/LogLines.ts"
 import { patientSeconds } from "../lab/Patience.ts"
-import { Proxies, stage } from "../lab/server/ProxiedServer.ts"
+import { stage } from "../lab/server/ProxiedServer.ts"
+import { Proxies } from "../lab/TestServices.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { from, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
@@ -35,7 +36,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/u
 
 apart("the log", stage, (it) => {
   it.on(Layer.merge(processor, stage))(
-    "tells every request and every change of an attempt, and no secret of any of them",
+    "records every request and every change of an attempt, and none of their secrets",
     function* ({ database, rpc, sql }) {
       const chain = yield* LocalChain
       const bank = yield* Processor
@@ -180,7 +181,7 @@ apart("the log", stage, (it) => {
     },
   )
 
-  it("shows one of a hundred good reads, and all that is done or goes wrong", function* () {
+  it("shows one of a hundred successful reads, and every write and failure", function* () {
     const server = yield* started({})
     const { url } = server
     for (let n = 0; n < 250; n += 1) assert.strictEqual((yield* ask(`${url}/api/spirits`)).status, 200)
@@ -196,7 +197,7 @@ apart("the log", stage, (it) => {
     assert.isTrue(requests.filter(({ status }) => status === 404).every(({ route }) => route === "other"))
   })
 
-  it("is sentences where people read it, and silent where nobody wants it", function* () {
+  it("is readable text on a terminal, and silent when it is off", function* () {
     const pretty = yield* started({ LOG_FORMAT: "pretty", LOG_READS: "1" })
     yield* ask(`${pretty.url}/api/spirits`, { headers: { "user-agent": "Mozilla/5.0" } })
     assert.match(
@@ -219,7 +220,7 @@ apart("the log", stage, (it) => {
     assert.strictEqual(quiet.output(), "")
   })
 
-  it("holds up no purchase while nobody reads it", function* () {
+  it("delays no purchase while its output is not read", function* () {
     const server = yield* started({ LOG_LEVEL: "Trace" })
     const paid = yield* Purchase.prepare(server.url)
     server.deafen()
@@ -229,7 +230,7 @@ apart("the log", stage, (it) => {
     yield* Purchase.assertSettled(server.url, paid)
   })
 
-  it("goes on selling when its reader is gone", function* () {
+  it("continues to sell after its output was closed", function* () {
     const server = yield* started({ LOG_LEVEL: "Trace" })
     const paid = yield* Purchase.prepare(server.url)
     server.hangUp()

@@ -42,7 +42,7 @@ const samplesOf = (text: string): ReadonlyArray<Sample> =>
     })
 
 apart("metrics", stage, (it) => {
-  it("are all that dashboard and alarms ask for, true, and of few series", function* ({ rpc, sql }) {
+  it("provide the true values of all dashboards and alerts, in few series", function* ({ rpc, sql }) {
     const metricsPort = yield* freePort
     const server = yield* serving({
       ...(yield* proxied),

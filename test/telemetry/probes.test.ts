@@ -71,7 +71,7 @@ const headed = (answer: string) => {
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: altar\r\n\r\n`
 
 apart("a server that starts or stops", stage, (it) => {
-  it("is alive and not ready, and refuses in the shape of each service", function* ({ rpc }) {
+  it("is alive and not ready, and refuses in the form of each service", function* ({ rpc }) {
     const database = yield* way
     database.close()
     const server = yield* serving({
@@ -145,8 +145,8 @@ apart("a server that starts or stops", stage, (it) => {
   })
 })
 
-apart("while the database is away", stage, (it) => {
-  it("reads and acts of both services answer 503 with Retry-After, and health says what is not known", function* () {
+apart("while the database is unreachable,", stage, (it) => {
+  it("reads and acts of both services answer 503 with Retry-After, and health says which state is unknown", function* () {
     const database = yield* way
     const server = yield* serving({
       ...(yield* proxied),
@@ -206,8 +206,8 @@ apart("while the database is away", stage, (it) => {
   })
 })
 
-apart("a database that does not answer", stage, (it) => {
-  it("is told to who waits for it, and is forgotten with its connection", function* ({ database }) {
+apart("a database without an answer", stage, (it) => {
+  it("is reported to its waiting callers, and dropped with its connection", function* ({ database }) {
     const server = yield* serving({
       ...(yield* proxied),
       SWEEP_SECONDS: "3600",
@@ -226,7 +226,7 @@ apart("a database that does not answer", stage, (it) => {
 })
 
 apart("a relayer", stage, (it) => {
-  it("that cannot pay makes a server unready, and so does a node that does not answer", function* ({ rpc }) {
+  it("that cannot pay makes a server unready, and so does a node without an answer", function* ({ rpc }) {
     const chain = yield* LocalChain
     const server = yield* serving({
       ...(yield* proxied),

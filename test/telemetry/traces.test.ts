@@ -81,7 +81,7 @@ const traceId = "4bf92f3577b34da6a3ce929d0e0e4736"
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`
 
 apart("a trace", stage, (it) => {
-  it("goes from the request to the chain link and back through the sweeper of another server", function* ({ rpc }) {
+  it("covers the request, the chain link and the sweeper of another server", function* ({ rpc }) {
     const otlp = yield* collector
     const node = yield* overheard(rpc.url)
     const telemetry = {
@@ -167,7 +167,7 @@ apart("a trace", stage, (it) => {
     assert.notInclude(text, "client.address")
   })
 
-  it("is kept only where the sampler says so, and not at all without an endpoint", function* ({ rpc }) {
+  it("is exported only when sampled, and never without an endpoint", function* ({ rpc }) {
     const otlp = yield* collector
     const node = yield* overheard(rpc.url)
     const off = yield* started({

@@ -36,7 +36,7 @@ const flagOf = (field: Field): Flag.Flag<Option.Option<Schema.Json>> => {
         : Flag.String(name).pipe(Flag.withMetavar("json"), Flag.withSchema(Json))
   const described = Flag.withDescription(
     flag,
-    field.isCommitment ? `${field.description} Made here from --words when absent.` : field.description,
+    field.isCommitment ? `${field.description} Computed from --words when absent.` : field.description,
   )
   return field.isRequired && !field.isCommitment ? Flag.map(described, Option.some) : Flag.optional(described)
 }
@@ -82,6 +82,6 @@ const commandOf = (act: Act) => {
 }
 
 export const act = Command.make("act").pipe(
-  Command.withDescription("Buy any act by the name the altar gives it, also one that has no command of its own"),
+  Command.withDescription("Buy any act by its name, even without a command of its own"),
   Command.withSubcommands([...catalog.values()].map(commandOf)),
 )

@@ -36,17 +36,17 @@ export const sandboxOf = Effect.fn("sandboxOf")(function* (altar: string, reques
   )
   if (status === 503) return yield* undecided(altar, "is still starting, or its parts do not answer: try again later")
   if (status === 429 || status >= 500)
-    return yield* undecided(altar, `answers ${status} when it is asked whether it is a sandbox: try again later`)
+    return yield* undecided(altar, `answers ${status} to the question whether it is a sandbox: try again later`)
   if (status !== 200) {
     const isHere = Option.exists(yield* processesHere, ({ url }) => url === altar)
     return isHere
-      ? yield* undecided(altar, "is where the sandbox of this folder starts, but another program answers there")
+      ? yield* undecided(altar, "is the address of this folder's sandbox, but another program answers there")
       : Option.none()
   }
   return Option.some(
     yield* Effect.mapError(
       Schema.decodeEffect(SandboxJson)(json),
-      () => new CommandFailure({ message: `${altar} says something unknown at /sandbox.` }),
+      () => new CommandFailure({ message: `${altar} gives an unknown answer at /sandbox.` }),
     ),
   )
 })

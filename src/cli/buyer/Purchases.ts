@@ -16,7 +16,9 @@ import { plain } from "../Output.ts"
 import { saveProof } from "./Proof.ts"
 import { paid } from "./BuyerCommand.ts"
 
-const spirit = Argument.Literals("spirit", spiritIds).pipe(Argument.withDescription("Whose altar; see `spirits`"))
+const spirit = Argument.Literals("spirit", spiritIds).pipe(
+  Argument.withDescription("Spirit of the altar; see `spirits`"),
+)
 const onAltar = (says: string) => Flag.Literals("spirit", spiritIds).pipe(Flag.withDescription(says), Flag.optional)
 
 /** `$0.01`. */
@@ -34,17 +36,17 @@ export const witness = paid("witness", {
     ],
     [
       'spirit-altar witness --text "The heron will return by May." --proof stone.tlog-proof',
-      "Set a stone and keep the proof that the log has it",
+      "Set a stone and save its log proof",
     ],
   ],
   flags: {
     words: text("text", "The words to seal; words and salt stay on this machine until revealed"),
     salt,
     kind: Flag.Literals("kind", StoneKind.literals).pipe(
-      Flag.withDescription("What the words are"),
+      Flag.withDescription("Kind of the words"),
       Flag.withDefault("intention" as const),
     ),
-    spirit: onAltar("Whose stone it is; chosen by the commitment when absent"),
+    spirit: onAltar("Spirit of the stone; chosen by the commitment when absent"),
     agentName,
     proof: optionalText("proof", "Wait until the transparency log covers the stone, and save the proof here", "file"),
     reveal: on("reveal", "Reveal the words at once: words and salt become public"),

@@ -18,8 +18,8 @@ const kept = (keeper: { readonly keeper: string; readonly agentName: string | nu
   keeper === null ? "no keeper yet" : `kept by ${keeper.agentName ?? keeper.keeper}`
 
 export const spirits = free("spirits", {
-  description: "The 24 spirits and who keeps them",
-  examples: [["spirit-altar spirits --json", "As the API tells it"]],
+  description: "The 24 spirits and their keepers",
+  examples: [["spirit-altar spirits --json", "As the API returns it"]],
   flags: {},
   ask: (orders) => orders.spirits,
   render: (all) => table(all.map(({ epithet, id, keeper, kin }) => [id, kin, kept(keeper), epithet])),
@@ -30,7 +30,7 @@ export const altar = free("altar", {
   examples: [["spirit-altar altar moss-hare --json", "Everything about one altar"]],
   flags: {
     asked: Argument.Literals("spirit", spiritIds).pipe(
-      Argument.withDescription("Whose altar; every altar when absent"),
+      Argument.withDescription("Spirit of the altar; every altar when absent"),
       Argument.optional,
     ),
   },
@@ -50,8 +50,8 @@ export const altar = free("altar", {
 })
 
 const opening = (words: "text" | "words") => ({
-  salt: salt.pipe(Flag.withDescription("The salt it was sealed with, when this machine's journal does not hold it")),
-  words: optionalText(words, "The words that were sealed, when this machine's journal does not hold them"),
+  salt: salt.pipe(Flag.withDescription("Its salt, when this machine's journal does not have it")),
+  words: optionalText(words, "Its words, when this machine's journal does not have them"),
 })
 
 const openingSays = (what: string) =>
@@ -61,7 +61,7 @@ const someId = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 
 export const reveal = free("reveal", {
   description: openingSays("Reveal the words of a stone"),
-  examples: [[`spirit-altar reveal ${someId}`, "With the words of this journal"]],
+  examples: [[`spirit-altar reveal ${someId}`, "With words from this journal"]],
   flags: { ...opening("text"), agentName, id: word("id", "Of the stone") },
   ask: (orders, { id, ...given }) => orders.reveal(id, provided(given)),
   render: pretty,
@@ -69,14 +69,14 @@ export const reveal = free("reveal", {
 
 export const unseal = free("unseal", {
   description: openingSays("Unseal the words of a candle or light"),
-  examples: [[`spirit-altar unseal ${someId}`, "With the words of this journal"]],
+  examples: [[`spirit-altar unseal ${someId}`, "With words from this journal"]],
   flags: { ...opening("words"), id: word("id", "Of the candle or light") },
   ask: (orders, { id, ...given }) => orders.unseal(id, provided(given)),
   render: pretty,
 })
 
 export const reconcile = free("reconcile", {
-  description: "Learn how a purchase ended, and finish one that was interrupted; free, and never signs",
+  description: "Show the outcome of a purchase, and complete an interrupted one; free, without signing",
   examples: [["spirit-altar reconcile buyer-1f0c2c1e5b0a4c1f9d518a54", "Ask"]],
   flags: { key: word("key", "The idempotency key of the purchase") },
   ask: (orders, { key }) => orders.reconcile(key),
@@ -103,7 +103,7 @@ const listed = (purchase: Purchase) => ({
 })
 
 export const purchases = free("purchases", {
-  description: "What this machine's journal knows it bought; salts and words stay in it",
+  description: "Purchases in this machine's journal, without salts and words",
   examples: [["spirit-altar purchases", "List keys and ids"]],
   flags: {},
   ask: (orders) => Effect.map(orders.purchases, (all) => all.map(listed)),

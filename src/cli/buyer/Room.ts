@@ -53,12 +53,12 @@ const inRoom = <const Name extends string, const Flags extends Config, A>(
   })
 
 const create = command("create", {
-  description: "Create a room; its invite is kept in the journal",
+  description: "Create a room, and store its invite in the journal",
   examples: [['spirit-altar room create --name "Night shift" --show-link', "Create, and print the link"]],
   flags: {
     ...common,
-    name: optionalText("name", "What the room is called, 1 to 60 characters"),
-    showLink: on("show-link", "Print the invite link; whoever has it can read, send and delete"),
+    name: optionalText("name", "Name of the room, 1 to 60 characters"),
+    showLink: on("show-link", "Print the invite link, with which anyone can read, send and delete"),
   },
   run: (flags) =>
     show(
@@ -73,7 +73,7 @@ const create = command("create", {
 })
 
 const list = command("list", {
-  description: "The rooms this journal has invites of",
+  description: "Rooms whose invites are in this journal",
   examples: [["spirit-altar room list", "Ids and names, no tokens"]],
   flags: kept,
   run: (flags) =>
@@ -88,18 +88,18 @@ const list = command("list", {
 })
 
 const invite = inRoom("invite", {
-  description: "Print a room's invite link; it is the secret itself",
-  examples: [['spirit-altar room invite "Night shift"', "For whoever may come in"]],
+  description: "Print a room's invite link, which is its secret",
+  examples: [['spirit-altar room invite "Night shift"', "For a guest"]],
   flags: {},
   use: (_, found) => Effect.succeed({ link: linkOf(found) }),
   render: ({ link }) => link,
 })
 
 const read = inRoom("read", {
-  description: "The latest messages of a room; joining needs nothing but the link",
+  description: "The latest messages of a room; the link suffices to join",
   examples: [
-    ["spirit-altar room read - < invite.txt", "With a link that stays out of the shell's history"],
-    ['spirit-altar room read "Night shift" --after 17', "What came after message 17"],
+    ["spirit-altar room read - < invite.txt", "With a link kept out of the shell's history"],
+    ['spirit-altar room read "Night shift" --after 17', "Only messages after number 17"],
   ],
   flags: {
     after: Flag.Int("after").pipe(
@@ -112,22 +112,22 @@ const read = inRoom("read", {
 })
 
 const send = inRoom("send", {
-  description: "Send a message; an answer means that the server has it, not that anybody read it",
+  description: "Send a message; the answer confirms that the server has it, not that someone read it",
   examples: [
     ['spirit-altar room send "Night shift" "The build is green." --sender Wren --mode celebrate', "Celebrate"],
   ],
   flags: {
-    text: word("text", "What to say, 1 to 160 characters on one line"),
-    sender: text("sender", "Who says it, 1 to 40 characters"),
+    text: word("text", "Text, 1 to 160 characters on one line"),
+    sender: text("sender", "Name of the sender, 1 to 40 characters"),
     senderKind: Flag.Literals("kind", ["agent", "person"]).pipe(
-      Flag.withDescription("What the sender is"),
+      Flag.withDescription("Kind of the sender"),
       Flag.withDefault("agent" as const),
     ),
     mode: Flag.Literals("mode", modes).pipe(
       Flag.withDescription("The light and sound a page plays for it"),
       Flag.withDefault("calm" as const),
     ),
-    clientId: optionalText("client-id", "Names this message: repeat it to repeat the sending without saying it twice"),
+    clientId: optionalText("client-id", "Id of this message: repeat it to resend safely"),
   },
   use: ({ send }, found, { clientId, ...message }) =>
     send(found, { ...message, clientId: Option.getOrElse(clientId, () => crypto.randomUUID()) }),
@@ -135,11 +135,11 @@ const send = inRoom("send", {
 })
 
 const poll = inRoom("poll", {
-  description: "Print new messages as they come, until Ctrl-C; with --json one document a line",
+  description: "Print new messages as they arrive, until Ctrl-C; with --json one document a line",
   examples: [['spirit-altar room poll "Night shift" --json', "For a program"]],
   flags: {
     every: Flag.Int("every").pipe(
-      Flag.withDescription("Seconds between two looks, 1 to 3600"),
+      Flag.withDescription("Seconds between two polls, 1 to 3600"),
       Flag.withDefault(3),
       Flag.filter(
         (seconds) => seconds >= 1 && seconds <= 3600,

@@ -58,8 +58,8 @@ export const open = Effect.fn("Rooms.open")(function* ({ data, insecure }: Pick<
       : yield* refuse(
           "room_unknown",
           only === undefined
-            ? `This journal knows no room ${plain(room)}: give its invite link once.`
-            : `${plain(room)} may be ${fitting.length} rooms: give more of the id.`,
+            ? `This journal has no room ${plain(room)}: give its invite link once.`
+            : `${plain(room)} matches ${fitting.length} rooms: give more of the id.`,
         )
   })
 

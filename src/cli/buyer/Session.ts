@@ -48,13 +48,13 @@ export const journalOf = Effect.fn("Session.journalOf")(function* (data: Option.
 const progressLine = (progress: Buyer.Progress): string => {
   switch (progress.step) {
     case "signed":
-      return `signed      ${priceUsd(BigInt(progress.amountAtomic))} to ${progress.payTo}, kept before it is sent`
+      return `signed      ${priceUsd(BigInt(progress.amountAtomic))} to ${progress.payTo}, stored before it is sent`
     case "repeated":
-      return "repeated    sending what was signed for this key before"
+      return "repeated    resending the payment signed for this key"
     case "pending":
       return `pending     the outcome is not known yet; asking again in ${progress.seconds} s, not paying again`
     case "unkept":
-      return `unkept      it is paid for, but: ${plain(progress.because)} Repeat it with --key ${progress.key} to note it, unpaid`
+      return `unkept      it is paid for, but: ${plain(progress.because)} Repeat it with --key ${progress.key} to record it, without paying`
     case "silent":
       return `waiting     ${plain(progress.because)}; trying again in ${progress.seconds} s, not paying again`
   }

@@ -33,11 +33,11 @@ const ageOf = (at: Date, now: number) => {
 
 const advice: Readonly<Record<InspectionTarget, string>> = {
   backup:
-    "Do not resume as it is: stones that were signed are missing here. Bring back the newest backup; if they are lost for good, the log has ended: a new one needs empty log_ tables, no LOG_CHECKPOINT_FILE, another LOG_ORIGIN and a new key; say so in public.",
+    "Do not resume as it is: stones that were signed are missing here. Restore the newest backup. If they are lost for good, the log has ended: announce a new one with empty log_ tables, no LOG_CHECKPOINT_FILE, another LOG_ORIGIN and a new key.",
   log_checkpoints:
-    "Compare log_checkpoints with a backup and with what readers hold: another program wrote to the table, or the key was changed under the same origin. Put the rows back, then resume.",
-  log_tiles: "Another program wrote to log_tiles: put the rows back out of a backup, then resume.",
-  witness_stones: "Another program wrote to witness_stones: put the rows back out of a backup, then resume.",
+    "Compare log_checkpoints with a backup and with readers' copies: another program wrote to the table, or the key was changed under the same origin. Restore the rows, then resume.",
+  log_tiles: "Another program wrote to log_tiles: restore the rows from a backup, then resume.",
+  witness_stones: "Another program wrote to witness_stones: restore the rows from a backup, then resume.",
 }
 
 /** The advice for a stored reason, which another version of the server may have worded. */
@@ -64,7 +64,7 @@ const showStatus = withStore(
     yield* Console.log(`checkpoint  ${published}`)
     if (Option.isNone(head.stopped)) return yield* Console.log("state       running")
     const { at, reason } = head.stopped.value
-    yield* Console.log(`state       stopped ${ageOf(at, now)}; stones are sold as before`)
+    yield* Console.log(`state       stopped ${ageOf(at, now)}; stones are still sold`)
     return yield* new CommandFailure({ message: `The log is stopped: ${reason}.\n${adviceOn(reason)}` })
   }),
 )
@@ -90,7 +90,7 @@ const keep = Effect.fnUntraced(function* (root: string) {
     Effect.catchTag("LastSignedLost", ({ message }) => new CommandFailure({ message })),
   )
   yield* Console.log(
-    `${path.value} holds the checkpoint of ${newest.value.size} stones. A server that waits goes on now.`,
+    `${path.value} holds the checkpoint of ${newest.value.size} stones. A waiting server continues now.`,
   )
 })
 
@@ -101,14 +101,14 @@ const goOn = withStore(
     if (Option.isNone(stopped)) return yield* Console.log("The log is not stopped.")
     yield* store.resume
     yield* Console.log(
-      `The log goes on. It had stopped because ${stopped.value.reason}; if that is still so, it stops again within seconds: spirit-altar log status`,
+      `The log is resumed. It had stopped because ${stopped.value.reason}. If the cause remains, it stops again within seconds: spirit-altar log status`,
     )
   }),
 )
 
 const key = command("key", {
   description:
-    "Make a new key for a log, at random, and print it with its verifier key. Nothing is kept: whoever has the first line can sign for the log",
+    "Make a random key for a log, and print it with its verifier key. Nothing is stored. The first line can sign for the log: keep it secret",
   summary: "Make a key for a log, and its verifier key",
   examples: [["spirit-altar log key --url https://altar.example >> .env", "A key for a server"]],
   flags: {
@@ -125,36 +125,33 @@ const key = command("key", {
     if (Result.isFailure(made) || Result.isFailure(signer))
       return yield* new CommandFailure({ message: `${name} names no log: no white space and no plus sign.` })
     // In the form of an environment file.
-    yield* Console.log(`# The log ${name}. Its verifier key, for everybody: ${signer.success.vkey}`)
+    yield* Console.log(`# The log ${name}. Its public verifier key: ${signer.success.vkey}`)
     yield* Console.log(`LOG_KEY=${Redacted.value(made.success)}`)
   }),
 })
 
 const status = command("status", {
-  description: `Say how far the log is, whether it is stopped and why, and what to do. Exit code 1 when it is stopped. ${database}`,
-  summary: "How far the log is, and why it stopped",
+  description: `Show the log's size, whether and why it is stopped, and what to do. Exit code 1 when it is stopped. ${database}`,
+  summary: "The log's size and state",
   examples: [["DATABASE_URL=postgres://… spirit-altar log status", "Look"]],
   flags: {},
   run: () => showStatus,
 })
 
 const resume = command("resume", {
-  description: `Let a stopped log go on, when what stopped it is mended; what is still wrong stops it again. ${database}`,
-  summary: "Let a stopped log go on",
+  description: `Resume a stopped log after the cause is fixed. Remaining faults stop it again. ${database}`,
+  summary: "Resume a stopped log",
   examples: [["DATABASE_URL=postgres://… spirit-altar log resume", "Go on"]],
   flags: {},
   run: () => goOn,
 })
 
 const confirm = command("confirm", {
-  description: `Write the newest published checkpoint of the database to LOG_CHECKPOINT_FILE, so that a log that waits after a start goes on. Without --root it changes nothing and says what to compare. ${database}\n${helpOf([variables.checkpointFile])}`,
+  description: `Write the newest published checkpoint of the database to LOG_CHECKPOINT_FILE, so that a log that waits after a start continues. Without --root it changes nothing and lists the values to compare. ${database}\n${helpOf([variables.checkpointFile])}`,
   summary: "Confirm the newest checkpoint by hand, for a log that waits",
-  examples: [["DATABASE_URL=postgres://… spirit-altar log confirm", "See what has to be compared"]],
+  examples: [["DATABASE_URL=postgres://… spirit-altar log confirm", "Show the values to compare"]],
   flags: {
-    root: optionalText(
-      "root",
-      "Root hash, Base64, of the newest checkpoint, once it was compared with what others hold",
-    ),
+    root: optionalText("root", "Root hash, Base64, of the newest checkpoint, after comparing it with others' copies"),
   },
   run: ({ root }) => withStore(keep(Option.getOrElse(root, () => ""))),
 })

@@ -80,7 +80,7 @@ export const make = Effect.fn("LogMemory.make")(function* (base: string, named: 
         onSome: (text) =>
           Effect.mapError(
             Effect.asSome(Schema.decodeEffect(SeenCheckpoint)(text)),
-            () => new CommandFailure({ message: `${file} is not what an earlier check left there.` }),
+            () => new CommandFailure({ message: `${file} has an unknown format: an earlier check did not write it.` }),
           ),
       }),
     ),

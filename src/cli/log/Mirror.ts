@@ -25,9 +25,9 @@ import { cosignedBy, onlyLogOf, policyIn } from "./Policy.ts"
 import { noPlace, walk, walkStart } from "./Walk.ts"
 
 const flags = {
-  folder: word("folder", "Where the files of the log are kept; a file server may serve it as it is"),
+  folder: word("folder", "Folder for the files of the log, which a file server can serve"),
   url: common.url,
-  vkey: optionalText("vkey", "The log's verifier key (else the one of the last run, or the altar's own word)"),
+  vkey: optionalText("vkey", "The log's verifier key (else the last run's, or the one that the altar names)"),
   origin: optionalText("origin", "First line of its checkpoints, when that is not the name of the key"),
   policy,
 }
@@ -98,7 +98,7 @@ export const mirroring = Effect.fn("mirroring")(
       )
     }
     if (keyIsItsOwnWord) {
-      yield* say(`The key was the server's own word: ${key}. Compare it, or name it with --vkey.`)
+      yield* say(`The server itself named the key: ${key}. Compare it, or name it with --vkey.`)
     }
     yield* Console.log(`root ${base64(root)}`)
   },
@@ -107,7 +107,7 @@ export const mirroring = Effect.fn("mirroring")(
 
 export const mirror = command("mirror", {
   description:
-    "Keep a complete, verified copy of a log as files: checkpoint, tiles and entries (C2SP tlog-tiles), all earlier checkpoints and an altar's stones. Run it again to bring it up to date, also after it was stopped: what is missing or damaged is downloaded again. A shorter or rewritten history changes nothing here, is kept beside mirror.json and ends with exit code 1",
+    "Keep a complete, verified copy of a log as files: checkpoint, tiles and entries (C2SP tlog-tiles), all earlier checkpoints and an altar's stones. Run it again to update it, also after an interruption: it downloads missing and damaged files again. A shorter or rewritten history changes no file, is stored beside mirror.json and ends with exit code 1",
   summary: "Keep a verified copy of a log as files",
   examples: [
     ["spirit-altar log mirror ./mirror --url https://altar.example", "Mirror the log of an altar"],

@@ -109,7 +109,7 @@ export const proving = Effect.fn("proving")(function* ({ mirror: place, out, sto
 
 export const prove = command("prove", {
   description:
-    "Write the proof of one stone, and the stone, from the files of a mirror alone: no server is asked. Of any other log the entry is written as it is. verify-proof checks both",
+    "Write a stone and its proof from the files of a mirror, without its server. Any other log's entry is written unchanged. verify-proof checks both",
   summary: "Prove a stone from a mirror's files",
   examples: [
     ["spirit-altar log prove 417 --mirror ./mirror", "By its sequence, from a folder"],

@@ -22,7 +22,7 @@ export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, ch
   const config = { source, copy: noCopy, isOurs, checkpoint, old, save: memory.save(vkey, oldNote) }
   const whole = Effect.map(walk({ ...config, from: walkStart }), (end) => ({ ...end, from: 1 }))
   const goingOn = Effect.fnUntraced(function* (from: Walk) {
-    yield* Console.error(`  going on behind entry ${from.size}, where the last check was stopped`)
+    yield* Console.error(`  continuing after entry ${from.size}, where the last check stopped`)
     return { ...(yield* walk({ ...config, from })), from: from.size + 1 }
   })
   const walked = Option.match(left, {
@@ -33,7 +33,7 @@ export const verifyLog = Effect.fn("verifyLog")(function* (opened: OpenedLog, ch
         Effect.andThen(
           Effect.andThen(
             memory.forgetPlace,
-            Console.error(`  ${message}\n  That place is forgotten: once more from 1`),
+            Console.error(`  ${message}\n  That position is invalid: starting again from 1`),
           ),
           whole,
         ),
@@ -76,7 +76,7 @@ export const sentencesOf = (log: LogVerdict): ReadonlyArray<string> => [
     ? []
     : [
         log.entries === "stones"
-          ? "The entries are stones that follow each other. NOT shown: that they are what an altar sells and shows."
+          ? "The entries are stones that follow each other. NOT shown: that an altar sells and shows them."
           : "NOT shown: the meaning of the entries. Only their hashes were compared.",
       ]),
   ...(log.uncovered === 0
@@ -88,7 +88,5 @@ export const sentencesOf = (log: LogVerdict): ReadonlyArray<string> => [
   log.continues === null
     ? `This is the first checkpoint seen here; ${log.seen} remembers it for the next check.`
     : `It continues the ${log.continues} stones of the last check (${log.seen}).`,
-  ...(log.keyIsItsOwnWord
-    ? [`The key was the server's own word: ${log.vkey}. Compare it, or name it with --vkey.`]
-    : []),
+  ...(log.keyIsItsOwnWord ? [`The server itself named the key: ${log.vkey}. Compare it, or name it with --vkey.`] : []),
 ]

@@ -31,16 +31,16 @@ const flags = {
   ),
   origin: optionalText("origin", "First line of its checkpoints, when that is not the name of the key"),
   policy,
-  once: on("once", "Look once at each log. Exit code 1 when an alarm stands or a log cannot be read"),
-  every: seconds("every", "Seconds between two looks", 60),
-  stale: seconds("stale", "Seconds without growth or a new cosignature that are too many", 86_400),
+  once: on("once", "Check each log once. Exit code 1 when an alarm is raised or a log cannot be read"),
+  every: seconds("every", "Seconds between two checks", 60),
+  stale: seconds("stale", "Seconds without growth or a new cosignature before an alarm", 86_400),
   webhook: text(
     "webhook",
-    "https URL that each alarm is posted to as JSON, once, without redirects (LOG_WATCH_WEBHOOK)",
+    "https URL that receives each alarm as JSON, once, without redirects (LOG_WATCH_WEBHOOK)",
   ).pipe(Flag.withFallbackConfig(Config.String("LOG_WATCH_WEBHOOK")), Flag.optional),
-  data: optionalText("data", "Where it is remembered what was seen and told (else beside the journal)", "folder"),
+  data: optionalText("data", "Folder for checkpoints and alarms (else beside the journal)", "folder"),
   metricsPort: Flag.Int("metrics-port").pipe(
-    Flag.withDescription("Port of this machine where Prometheus finds /metrics"),
+    Flag.withDescription("Port of this machine that serves /metrics to Prometheus"),
     Flag.optional,
   ),
 }
@@ -48,11 +48,11 @@ const flags = {
 type Flags = Command.Command.Config.Infer<typeof flags>
 
 const logSize = Metric.gauge("altar.watch.size", {
-  description: "Entries of the newest checkpoint that continued all before it.",
+  description: "Entries of the newest consistent checkpoint.",
 })
 const logFresh = Metric.gauge("altar.watch.fresh", { description: "Unix time of the last growth or cosignature." })
-const logAlarm = Metric.gauge("altar.watch.alarm", { description: "1 while an alarm of this cause stands." })
-const logLooks = Metric.counter("altar.watch.looks", { description: "Looks at a log, by whether it could be read." })
+const logAlarm = Metric.gauge("altar.watch.alarm", { description: "1 while an alarm of this cause is raised." })
+const logLooks = Metric.counter("altar.watch.looks", { description: "Checks of a log, by outcome." })
 
 const sizeOf = ({ checkpoint }: State) => {
   const note = parseNote(checkpoint)
@@ -104,7 +104,8 @@ export const lookAt = Effect.fn("lookAt")(function* (
     const isTold = yield* Effect.forEach(state.value.notices, (notice) =>
       Option.match(webhook, { onNone: () => Effect.succeed(true), onSome: (to) => post(to, watched, notice) }),
     )
-    if (isTold.includes(false)) yield* say("The webhook did not take an alarm. It is posted again after the next look.")
+    if (isTold.includes(false))
+      yield* say("The webhook did not accept an alarm. It is posted again after the next check.")
     yield* remember(watched, { ...state.value, notices: state.value.notices.filter((_, at) => isTold[at] !== true) })
   }
   return { alarms: state.value.alarms, isRead: Option.isNone(why) }
@@ -175,11 +176,11 @@ export const watching = Effect.fn("watching")(function* (flags: Flags) {
 
 export const watch = command("watch", {
   description:
-    "Follow logs and compare each new checkpoint with the last one seen here. An alarm is raised once for a fork, a shrink, a stale checkpoint or a missing cosignature, and is over when it no longer holds; a fork stays until its file is removed. A shrink or a missing cosignature counts at the second look, and with --once at the first",
+    "Follow logs and compare each new checkpoint with the last one seen here. An alarm is raised once for a fork, a shrink, a stale checkpoint or a missing cosignature, and ends with its cause; a fork stays until its file is removed. A shrink or a missing cosignature counts at the second check, and with --once at the first",
   summary: "Watch logs, and raise an alarm when one misbehaves",
   examples: [
     ["spirit-altar log watch https://altar.example --policy trusted --webhook https://hooks.example/T0", "Watch a log"],
-    ["spirit-altar log watch --policy trusted --once", "Look once at all logs of a policy, from a timer"],
+    ["spirit-altar log watch --policy trusted --once", "Check all logs of a policy once, from a timer"],
   ],
   flags,
   run: watching,

@@ -53,7 +53,7 @@ export const recall = Effect.fn("WatchedLog.recall")(function* ({ file }: Watche
   if (!(yield* Effect.orElseSucceed(files.exists(file), () => false))) return Option.none<State>()
   return yield* Effect.mapError(
     Effect.asSome(Effect.flatMap(files.readFileString(file), Schema.decodeEffect(StateText))),
-    () => new CommandFailure({ message: `${file} is not what an earlier watch left there.` }),
+    () => new CommandFailure({ message: `${file} has an unknown format: an earlier watch did not write it.` }),
   )
 })
 

@@ -19,9 +19,9 @@ import { exitsCleanly } from "../ExitCode.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 
 const flags = {
-  name: text("name", "Name of its key, for life: host and path it is known by, without scheme"),
+  name: text("name", "Permanent name of its key: its public host and path, without scheme"),
   log: text("log", "Verifier key of a log it signs for; may be repeated", "vkey").pipe(Flag.atLeast(1)),
-  data: text("data", "Where its key and what it signed last are kept; never restore it from a backup", "folder"),
+  data: text("data", "Folder for its key and its last signatures; never restore it from a backup", "folder"),
   postQuantum: on("post-quantum", "Make its key of type ML-DSA-44, at its first start; logs must know this type"),
   host: text("host", "Address to listen on").pipe(Flag.withDefault("127.0.0.1")),
   port: Flag.Int("port").pipe(Flag.withDescription("Port to listen on"), Flag.withDefault(3200)),
@@ -117,7 +117,7 @@ export const witnessServing = Effect.fn("witnessServing")(function* ({
 
 export const witnessServe = command("witness-serve", {
   description:
-    "Cosign the checkpoints of transparency logs (C2SP tlog-witness): each that continues the last one signed, and no other. The key is made at the first start; what was signed is on disk before it is answered",
+    "Cosign the checkpoints of transparency logs (C2SP tlog-witness): each that continues the last signed one, and no other. The key is made at the first start. A signature is on disk before it is answered",
   examples: [
     [
       "spirit-altar witness-serve --name witness.example/w1 --log altar.example/log+21ce6caa+AW… --data ./witness",

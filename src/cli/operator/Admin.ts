@@ -12,8 +12,8 @@ import { exporting } from "./Export.ts"
 import { refund } from "./Refund.ts"
 
 const audit = command("audit", {
-  description: `Who changed what by hand, when and why, newest first. ${database}`,
-  summary: "Who changed what by hand",
+  description: `Manual changes with operator, time and reason, newest first. ${database}`,
+  summary: "Manual changes",
   examples: [["spirit-altar admin audit --json", "As one document"]],
   flags: { json: common.json, limit },
   run: (flags) =>
@@ -31,7 +31,7 @@ const audit = command("audit", {
 
 export const admin = Command.make("admin").pipe(
   Command.withDescription(
-    "What an operator looks at and changes by hand, in the database of DATABASE_URL; every change is kept with who, when and why",
+    "Show and change data in the database of DATABASE_URL. Every change is recorded with operator, time and reason",
   ),
   Command.withSubcommands([attempts, attempt, ...changes, refund, exporting, audit]),
 )

@@ -24,7 +24,7 @@ const evidenceOf = (attempt: Unresolved.InspectedAttempt): string =>
       ? undefined
       : `our relayer sent ${attempt.broadcast} (nonce ${attempt.broadcastNonce}) at ${attempt.broadcastAt}`,
     attempt.refusal === null ? undefined : `the facilitator refused it: ${attempt.refusal}`,
-    attempt.doubtedReason === null ? undefined : `one look found ${attempt.doubtedReason}; a second has to agree`,
+    attempt.doubtedReason === null ? undefined : `one inquiry found ${attempt.doubtedReason}; a second must agree`,
     attempt.reason === null ? undefined : `ended as ${attempt.reason}`,
   ]
     .filter((part) => part !== undefined)
@@ -33,15 +33,15 @@ const evidenceOf = (attempt: Unresolved.InspectedAttempt): string =>
 /** Only evidence ends an attempt: an operator can only make sure that the evidence can be found. */
 const adviceOf = ({ checks, finality, isPayable, rail, state, validBefore }: Unresolved.InspectedAttempt): string => {
   if (finality === "lost")
-    return "The chain took its transfer back. Deliver or refund as you see fit, then say that you have looked: docs/operations.md, A lost payment."
-  if (state !== "pending") return "It has ended; nothing is to be done."
-  if (rail === "card") return "See that the card processor answers; it is asked again by itself."
+    return "Its block was orphaned for good. Deliver or refund, then acknowledge it: docs/operations.md, A lost payment."
+  if (state !== "pending") return "It has ended; nothing remains to do."
+  if (rail === "card") return "Check that the card processor answers; the server asks it again."
   const until = new Date(Number(validBefore) * 1000)
   return isPayable
-    ? `It can still be paid${Number.isNaN(until.getTime()) ? "" : ` until ${until.toISOString()}`}; wait, and see that RPC_URL answers.`
+    ? `It can still be paid${Number.isNaN(until.getTime()) ? "" : ` until ${until.toISOString()}`}; wait, and check that RPC_URL answers.`
     : checks > 20
-      ? "It expired and its outcome could not be proved: is RPC_URL behind, without logs, or without the final block? spirit-altar serve --check says."
-      : "Its time is over; it ends once a final block proves it."
+      ? "It expired without a proven outcome. RPC_URL may be stale or lack logs or the final block: run spirit-altar serve --check."
+      : "It expired; it ends once a final block proves it."
 }
 
 const told = (attempt: Unresolved.InspectedAttempt) =>
@@ -50,7 +50,7 @@ const told = (attempt: Unresolved.InspectedAttempt) =>
     `  key       ${attempt.idempotencyKey}`,
     `  bought    ${attempt.act} for ${priceUsd(BigInt(attempt.amountAtomic))} by ${attempt.payer}, ${age(attempt.ageSeconds)} ago`,
     `  evidence  ${evidenceOf(attempt)}`,
-    ...(attempt.state === "pending" ? [`  next look ${attempt.nextCheckAt}, after ${attempt.checks} so far`] : []),
+    ...(attempt.state === "pending" ? [`  next inquiry ${attempt.nextCheckAt}, after ${attempt.checks} so far`] : []),
     `  to do     ${adviceOf(attempt)}`,
   ]
     .map(plain)
@@ -67,8 +67,8 @@ const tell = (flags: DatabaseFlags, attempts: ReadonlyArray<Unresolved.Inspected
     : Console.log(attempts.length === 0 ? none : attempts.map(told).join("\n\n"))
 
 export const attempts = command("attempts", {
-  description: `List purchases whose outcome is not known yet, oldest first: age, evidence so far, the next look, and what a person can do. Nothing is ended by hand: evidence alone does. ${database}`,
-  summary: "Purchases whose outcome is not known",
+  description: `List purchases with an unknown outcome, oldest first: age, evidence, next inquiry and possible actions. Evidence alone ends a purchase, no command does. ${database}`,
+  summary: "Purchases with an unknown outcome",
   examples: [["spirit-altar admin attempts", "What is open"]],
   flags: { json, limit },
   run: (flags) =>
@@ -79,8 +79,8 @@ export const attempts = command("attempts", {
 })
 
 export const attempt = command("attempt", {
-  description: `Look up what became of a purchase. ${database}`,
-  summary: "What became of a purchase",
+  description: `Show the state of a purchase. ${database}`,
+  summary: "State of a purchase",
   examples: [["spirit-altar admin attempt 0x…", "By wallet or transaction"]],
   flags: { what: word("what", "An idempotency key, an id, a transaction hash, or a wallet"), json, limit },
   run: (flags) =>

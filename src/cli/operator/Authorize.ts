@@ -17,8 +17,8 @@ const flags = {
   payTo: text("pay-to", "PAY_TO of the server, whose wallet signs", "address"),
   network: Flag.withDefault(text("network", "X402_NETWORK of the server"), "eip155:8453"),
   vkey: optionalText("vkey", "The verifier key of the log that will hold the stone", "name+hash+base64"),
-  notBefore: text("not-before", "From when the key signs, such as 2026-11-24T00:00:00.000Z", "timestamp"),
-  replaces: optionalText("replaces", "Name of the receipt key before it", "name"),
+  notBefore: text("not-before", "Start of the key's validity, such as 2026-11-24T00:00:00.000Z", "timestamp"),
+  replaces: optionalText("replaces", "Name of the previous receipt key", "name"),
   signature: optionalText("signature", "The wallet's signature of the typed data", "0x…"),
   keyFile: optionalText("key-file", "File with the private key of the wallet, instead of --signature", "file"),
 }
@@ -91,8 +91,8 @@ const since = "--not-before 2026-11-24T00:00:00.000Z"
 
 export const authorize = command("authorize", {
   description:
-    "Make the statement with which the wallet that is paid authorizes a receipt key. Without a signature it prints typed data (EIP-712) to sign offline. With one it prints the signed statement, and the commitment to set as a stone of kind `hash`",
-  summary: "Authorize a receipt key by the wallet that is paid",
+    "Make the statement by which the paid wallet authorizes a receipt key. Without a signature it prints typed data (EIP-712) to sign offline. With one it prints the signed statement, and the commitment to set as a stone of kind `hash`",
+  summary: "Authorize a receipt key by the paid wallet",
   examples: [
     [`${line} ${since} > unsigned.json`, "Typed data for a hardware wallet"],
     [`${line} ${since} --signature 0x… > signed.json`, "Check the signature, and print the commitment"],

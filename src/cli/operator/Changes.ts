@@ -11,8 +11,8 @@ import { database, explained, run } from "./AdminDatabase.ts"
 
 export const doing = {
   json: common.json,
-  why: text("why", "Why, for the audit; nobody else is told"),
-  by: optionalText("by", "Who decides it, for the audit, beside the account of this machine"),
+  why: text("why", "Reason, for the audit alone"),
+  by: optionalText("by", "Operator, for the audit, beside this machine's account"),
 }
 
 type Doing = Command.Command.Config.Infer<typeof doing>
@@ -73,7 +73,7 @@ const shown = {
     act: word("act", "Id of the act, as its permalink ends"),
     field: word(
       "field",
-      "name: the public name; words: what was revealed or unsealed; or a public text by its name in the record, such as dedication or reason",
+      "name: the public name; words: the revealed or unsealed words; or a public text by its name in the record, such as dedication or reason",
     ),
   },
   subject: ({ act }: { readonly act: string }) => ["an act", act] as const,
@@ -82,8 +82,8 @@ const shown = {
 export const changes = [
   change("pause", {
     description:
-      "Pause selling on every server of this database, within two seconds and without a restart: new purchases answer 503 selling_paused with Retry-After. Payments in flight still end, and repeated requests get their answers.",
-    summary: "Sell nothing for now",
+      "Pause selling on every server of this database, within two seconds and without a restart: new purchases answer 503 selling_paused with Retry-After. Payments in flight still complete, and repeated requests get their answers.",
+    summary: "Pause all sales",
     examples: [['spirit-altar admin pause --why "the node is behind"', "Pause"]],
     flags: {},
     change: (one, by) => one.pause(by),
@@ -91,17 +91,17 @@ export const changes = [
       "Selling is paused on every server of this database, within two seconds: new purchases answer 503 selling_paused; payments in flight still end.",
   }),
   change("resume", {
-    description: "Let selling go on.",
+    description: "Resume selling.",
     summary: "Sell again",
     examples: [['spirit-altar admin resume --why "the node is back"', "Go on"]],
     flags: {},
     change: (one, by) => one.resume(by),
-    done: () => "Selling goes on, within two seconds.",
+    done: () => "Selling resumes within two seconds.",
   }),
   change("hide", {
     ...shown,
     description:
-      'Hide a name, a dedication, a reason or revealed words: every page and answer says "hidden by the operator" instead. Record and hashes stay, and so does the answer that the payer can repeat with its key.',
+      'Hide a name, a dedication, a reason or revealed words: every page and answer says "hidden by the operator" instead. Record and hashes stay, and the payer can still repeat the first answer with its key.',
     summary: "Hide a name or a text from the public",
     examples: [['spirit-altar admin hide ID dedication --why "names a neighbour"', "Hide a dedication"]],
     change: (one, by, { act, field }) => one.hide(act, field, by),
@@ -109,8 +109,8 @@ export const changes = [
   }),
   change("show", {
     ...shown,
-    description: "Show again what was hidden by hand.",
-    summary: "Show what was hidden",
+    description: "Show a hidden text again.",
+    summary: "Show a hidden text",
     examples: [['spirit-altar admin show ID name --why "a mistake"', "Show a name"]],
     change: (one, by, { act, field }) => one.show(act, field, by),
     done: ({ act, field }) => `The ${field} of ${act} is shown again.`,

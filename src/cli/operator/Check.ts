@@ -55,7 +55,7 @@ const configured = Effect.gen(function* () {
   }))
   const { payments } = config
   if ("length" in payments) {
-    const missing = `nothing is sold: ${payments.join(", ")} ${payments.length === 1 ? "is" : "are"} not set`
+    const missing = `paid routes are off: ${payments.join(", ")} ${payments.length === 1 ? "is" : "are"} not set`
     const unsold: CheckResult = { check: "payments", state: "skipped", message: missing }
     return [
       ok("configuration", "every value can be read"),

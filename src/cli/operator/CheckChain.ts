@@ -20,10 +20,10 @@ const tokenLine = (url: Redacted.Redacted<string>, { asset, payTo }: PaymentsCon
       case "paused":
         return failed(
           "token",
-          `the issuer of ${asset} has paused all transfers: nothing can be sold until it ends the pause`,
+          `the issuer of ${asset} has paused all transfers: sales resume when the issuer resumes them`,
         )
       case "blocked":
-        return failed("token", `the issuer of ${asset} has blocked PAY_TO ${payTo}: put another wallet in`)
+        return failed("token", `the issuer of ${asset} has blocked PAY_TO ${payTo}: configure another wallet`)
     }
   }).pipe(Effect.scoped)
 

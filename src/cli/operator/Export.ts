@@ -22,7 +22,7 @@ type Exporting = Command.Command.Config.Infer<typeof flags>
 const written = (text: string) =>
   Effect.callback<void, CommandFailure>((resume) => {
     process.stdout.write(text, (error) =>
-      resume(error ? Effect.fail(new CommandFailure({ message: "Nobody reads the export." })) : Effect.void),
+      resume(error ? Effect.fail(new CommandFailure({ message: "The export's output was closed." })) : Effect.void),
     )
   })
 
@@ -91,7 +91,7 @@ const exportActs = Effect.fnUntraced(function* (asked: Exporting) {
 
 /** Only public rows: an export holds nothing that a reader of the API cannot see. */
 export const exporting = command("export", {
-  description: `Write all acts or all links of the chain to stdout, oldest first: what is public of them, in constant memory. Acts are those of the moment when it begins, read in one transaction that lasts as long as whoever reads the output. ${database}`,
+  description: `Write all acts or all links of the chain to stdout, oldest first, with their public data and in constant memory. Acts are read in one transaction, which lasts as long as the output is read. ${database}`,
   summary: "All acts or the chain, as CSV or NDJSON",
   examples: [["spirit-altar admin export acts --format csv > acts.csv", "For a spreadsheet"]],
   flags,

@@ -8,7 +8,7 @@ import { authorize } from "./Authorize.ts"
 
 const key = command("key", {
   description:
-    "Make a new key for receipts, at random, and print it with its verifier key. Nothing is kept. After a rotation, list the old verifier key in RECEIPT_KEYS_RETIRED, so that old receipts stay valid",
+    "Make a random key for receipts, and print it with its verifier key. Nothing is stored. After a rotation, list the old verifier key in RECEIPT_KEYS_RETIRED, so that old receipts stay valid",
   summary: "Make a key for receipts, and its verifier key",
   examples: [["spirit-altar receipts key --name receipts-2026-11 >> .env", "A first key"]],
   flags: {
@@ -20,12 +20,14 @@ const key = command("key", {
     if (Result.isFailure(made) || Result.isFailure(signer) || !/^[A-Za-z0-9._-]{1,64}$/u.test(name)) {
       return yield* new CommandFailure({ message: `${name} names no key: use 1 to 64 of A-Z a-z 0-9 . _ -` })
     }
-    yield* Console.log(`# The verifier key of ${name}, for RECEIPT_KEYS_RETIRED one day: ${signer.success.vkey}`)
+    yield* Console.log(
+      `# The verifier key of ${name}, for RECEIPT_KEYS_RETIRED after a rotation: ${signer.success.vkey}`,
+    )
     yield* Console.log(`RECEIPT_KEY=${Redacted.value(made.success)}`)
   }),
 })
 
 export const receipts = Command.make("receipts").pipe(
-  Command.withDescription("The signed receipts of a server: their key and its authorization"),
+  Command.withDescription("Signed receipts of a server: their key and its authorization"),
   Command.withSubcommands([key, authorize]),
 )

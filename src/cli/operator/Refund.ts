@@ -23,7 +23,7 @@ const why: Readonly<Record<Returnable["reason"], string>> = {
 
 const adviceOf = ({ isClaimable, network, reason, refund, validBefore }: Returnable): string => {
   if (network === "card") return "Refund it at the card processor."
-  if (refund?.state === "REFUND_PENDING") return "A refund is on its way."
+  if (refund?.state === "REFUND_PENDING") return "A refund is in flight."
   if (isClaimable) return `Its buyer can still claim it, until ${new Date(Number(validBefore) * 1000).toISOString()}.`
   const before = refund?.state === "REFUND_FAILED" ? "The last refund failed. " : ""
   return `${before}${reason === "lost" ? "Refund it if it was paid after all." : "It can be refunded."}`
@@ -71,8 +71,8 @@ const flags = {
   ),
   signed: optionalText("signed", "The file that --unsigned wrote, once it is signed", "file"),
   signature: optionalText("signature", "The signature of --signed: of a key, or of a contract (EIP-1271)", "hex"),
-  why: optionalText("why", "Why, for the audit; nobody else is told"),
-  by: optionalText("by", "Who decides it, for the audit, beside the account of this machine"),
+  why: optionalText("why", "Reason, for the audit alone"),
+  by: optionalText("by", "Operator, for the audit, beside this machine's account"),
 }
 
 type Asked = FlagValues<typeof flags>
@@ -99,7 +99,7 @@ const chosen = Effect.fnUntraced(function* ({ all, attempt, limit: rows, payment
   return yield* new CommandFailure({
     message:
       found.length === 0
-        ? "No payment that has ended is named so. An attempt in flight ends by itself, and a failed one has nothing to refund until its transfer is found. Nothing was recorded."
+        ? "No ended payment matches. An attempt in flight ends without help, and a failed one has nothing to refund until its transfer is found. Nothing was recorded."
         : "This transaction made several payments: name one by --attempt, or by its nonce. Nothing was recorded.",
   })
 })
@@ -125,12 +125,12 @@ export const refund = command("refund", {
   description: `List payments that may need a refund: unmatched ones, those of failed attempts, and those of lost acts; or refund them. A refund is recorded here before anything is sent, and a running server sends it and finds its outcome. A payment is refunded once, from the wallet that was paid, to the wallet that paid. ${database}\n${helpOf([variables.key])}`,
   summary: "List and refund payments",
   examples: [
-    ["spirit-altar admin refund", "What may need a refund"],
+    ["spirit-altar admin refund", "Payments that may need a refund"],
     ['spirit-altar admin refund --payment 0x… --key-file wallet.key --why "bought nothing"', "Refund one"],
-    ['spirit-altar admin refund --all --key-file wallet.key --why "bought nothing"', "Refund all that can be"],
+    ['spirit-altar admin refund --all --key-file wallet.key --why "bought nothing"', "Refund all that are possible"],
     [
       "spirit-altar admin refund --payment 0x… --unsigned refund.json",
-      "Have a hardware or multi-signature wallet sign",
+      "Prepare a file for a hardware or multi-signature wallet",
     ],
     ['spirit-altar admin refund --payment 0x… --signed refund.json --signature 0x… --why "bought nothing"', "Send it"],
   ],

@@ -22,7 +22,7 @@ const network = Flag.Literals("network", [baseSepolia, base]).pipe(
 
 const fresh = on(
   "fresh",
-  "Start empty, in a new folder inside DATA_DIR that is removed when it stops: for a second sandbox beside another, or to leave yours as it is",
+  "Start empty, in a new folder inside DATA_DIR that is removed at the end: for a second sandbox, or to leave yours unchanged",
 )
 
 const flags = { network, fresh }

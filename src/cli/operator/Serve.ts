@@ -21,7 +21,7 @@ import { log } from "../../platform/LogMessages.ts"
 
 const check = on(
   "check",
-  "Serve nothing: ask database, chain, relayer and facilitator once, print what they say, and end; exit code 1 when one is not as it should be",
+  "Check database, chain, relayer and facilitator once, print the results, and exit without serving; exit code 1 when a check fails",
 )
 
 const workers = Flag.Int("workers").pipe(
@@ -82,7 +82,7 @@ export const serve = command("serve", {
       "DATABASE_URL=postgres://… PAY_TO=0x… RPC_URL=https://… RELAYER_KEY=0x… npm run serve",
       "Serve with our own settlement",
     ],
-    ["npm run serve -- --check", "Say whether this environment would do, and what it lacks"],
+    ["npm run serve -- --check", "Check this environment, and name its faults"],
     ["DATABASE_URL=postgres://… npm run serve", "Serve the free routes; paid ones answer 503 payments_unavailable"],
   ],
   flags: { check, workers, json: common.json },

@@ -38,7 +38,7 @@ const confirming = (revealed: Revealed) => {
     if (shown !== undefined && (shown.commitment !== commitment || shown.sequence !== sequence)) {
       return yield* broken(
         sequence,
-        `its revealed words are shown with the commitment ${shown.commitment}, which is not its own.`,
+        `its revealed words are shown with another stone's commitment, ${shown.commitment}.`,
       )
     }
   })

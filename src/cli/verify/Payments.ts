@@ -60,7 +60,7 @@ const ask = <A>(
     // The payer decides how long the receipt is.
     receiptLimit,
   ).pipe(
-    Effect.mapError(({ why }) => new CommandFailure({ message: plain(`${rpcUrl} could not be asked: ${why}`) })),
+    Effect.mapError(({ why }) => new CommandFailure({ message: plain(`${rpcUrl} did not answer: ${why}`) })),
     Effect.flatMap((body) =>
       Effect.mapError(
         Schema.decodeEffect(Schema.fromJsonString(schema))(new TextDecoder().decode(body)),
@@ -81,7 +81,7 @@ const ledgerAt = Effect.fnUntraced(function* (rpcUrl: string) {
   const asset = usdcOn(network)
   return asset === undefined
     ? yield* new CommandFailure({
-        message: `${rpcUrl} is a node of ${network}, where no altar is paid: name another --rpc.`,
+        message: `${rpcUrl} is a node of ${network}, which altars do not use: name another --rpc.`,
       })
     : ({ rpcUrl, asset } satisfies Ledger)
 })

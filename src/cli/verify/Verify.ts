@@ -15,28 +15,28 @@ import { verifyChain } from "./Chain.ts"
 
 export const policy = optionalText(
   "policy",
-  "Policy (C2SP tlog-policy) that names log witnesses and how many must have signed the newest checkpoint",
+  "Policy (C2SP tlog-policy) with log witnesses and the quorum that must have signed the newest checkpoint",
   "file",
 )
 
 const flags = {
   url: common.url,
-  rpc: optionalText("rpc", "JSON-RPC of its network, of your own choice; a sandbox on this machine tells its own"),
+  rpc: optionalText("rpc", "JSON-RPC of its network, chosen by you; a sandbox on this machine names its own"),
   payTo: text(
     "pay-to",
-    "The address that every payment went to; may be repeated where it was changed (else one for all, whichever it is)",
+    "The address of every payment; may be repeated after a change (else any one address for all)",
     "address",
   ).pipe(Flag.atLeast(0)),
   log: on(
     "log",
-    "Walk the transparency log, too: every entry, tile and root, that its stones are those of the chain, and that it only grew since the last check",
+    "Check the transparency log, too: every entry, tile and root, that it matches the chain, and that it only grew since the last check",
   ),
-  vkey: optionalText("vkey", "The log's verifier key (else the one of the last check, or the server's own word)"),
+  vkey: optionalText("vkey", "The log's verifier key (else the last check's, or the one that the server names)"),
   origin: optionalText("origin", "First line of the log's checkpoints, when that is not the name of its key"),
   policy,
   seen: optionalText(
     "seen",
-    "Where the last checkpoint is remembered, and beside it how far a stopped walk came and what contradicts it (else one for each altar in the folder of the journal)",
+    "File for the last checkpoint, the position of a stopped walk and contradictions (else one for each altar in the journal's folder)",
     "file",
   ),
   receipt: optionalText(
@@ -87,7 +87,7 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
   const rpcUrl = Option.isSome(rpc) ? rpc : yield* ownNode(base)
   if (payTo.length > 0 && Option.isNone(rpcUrl)) {
     return yield* new CommandFailure({
-      message: "--pay-to says where payments went: name the network's RPC with --rpc.",
+      message: "--pay-to checks where payments went: name the network's RPC with --rpc.",
     })
   }
   const known = Option.orElse(vkey, () => Option.flatMap(policy, onlyLogOf))
@@ -133,7 +133,7 @@ const inWords = Effect.fnUntraced(function* ({
     `${stones} stones: every link hashes${payments === "checked" ? `, ${paid}` : ". NO payment was looked up: name the network's RPC with --rpc."}`,
   )
   yield* Console.log(
-    `${checked} reveals: all words that are shown hash to what was sealed.${hidden === 0 ? "" : ` ${hidden} more are hidden, so nobody can check them.`}`,
+    `${checked} reveals: all words that are shown hash to what was sealed.${hidden === 0 ? "" : ` ${hidden} more are hidden and cannot be checked.`}`,
   )
   if (payTo.length > 0) yield* Console.log(plain(`paid to ${payTo.join(", ")}`))
   yield* Console.log(`head ${chainHash}`)
@@ -174,7 +174,7 @@ export const verifying = Effect.fn("verifying")(
 
 export const verify = command("verify", {
   description:
-    "Download a witness chain, recompute every link, hash every revealed word of stones, candles and lights and, with --rpc, look every payment up on its chain. Exit code 1 when something does not hold, or when the altar itself declares payments lost, which are named",
+    "Download a witness chain, recompute every link, hash every revealed word of stones, candles and lights and, with --rpc, look up every payment on its chain. Exit code 1 when a check fails, or when the altar itself declares payments lost, which are named",
   examples: [
     ["npm run verify -- --url http://127.0.0.1:3000", "Check the sandbox"],
     ["npm run verify -- --url https://altar.example --rpc https://…", "Check a public altar"],

@@ -30,7 +30,7 @@ const unlisted = [
 const wrongMethod = unlisted.map(([code, body]): ErrorCode => ({
   code,
   status: "405",
-  meaning: "The path does not answer this method; `Allow` lists those it does.",
+  meaning: "The path does not support this method; `Allow` lists those it supports.",
   example: JSON.parse(JSON.stringify(body)),
   operations: [],
 }))

@@ -12,7 +12,8 @@ import { isLost, receiptOf } from "../templates/RecordTable.ts"
 import { certificate } from "./Certificate.ts"
 
 const missing = "No stone is set under this address, so there is nothing to certify."
-const lost = "The chain took the payment of this stone back, so there is nothing to certify. The payer was not charged."
+const lost =
+  "The payment of this stone was reorganised away, so there is nothing to certify. The payer was not charged."
 
 const isMissing = (error: WitnessNotFound | ChainBroken): error is WitnessNotFound => "code" in error
 

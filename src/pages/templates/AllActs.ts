@@ -157,14 +157,14 @@ export const allActs = (view: AllActsView): Page => {
     title: isWallet ? `Wallet ${wallet}` : "All acts",
     description: isWallet
       ? `Everything that wallet ${wallet} paid for at the altar.`
-      : "Everything that was ever paid for at the altar, newest first, by kind, spirit and wallet.",
+      : "Every paid act of the altar, newest first, by kind, spirit and wallet.",
     path: hrefOf(view, before),
     chapter: "acts",
     preview: previewOf("guide"),
     body: html`<header class="opening">
         <h1>${isWallet ? html`Wallet ${short(wallet ?? "")}` : "All acts"}</h1>
         <p class="lead">
-          ${isWallet ? html`Everything that <code class="long">${wallet}</code> paid for here.` : "Everything that was paid for here, newest first. Each act has a public page and a receipt."}
+          ${isWallet ? html`Everything that <code class="long">${wallet}</code> paid for here.` : "Every paid act, newest first. Each act has a public page and a receipt."}
         </p>
         ${filters(view)}
       </header>

@@ -87,10 +87,10 @@ const filter = (spirit: string | undefined): Html =>
 
 const aside = html`<div class="aside">
   <p>
-    A candle is a few words in public, for somebody or something, that stand on this wall until it has burned down. Then
+    A candle holds a few public words for someone or something. They stand on this wall until it has burned down. Then
     its page stays, with its receipt.
   </p>
-  <p>What it costs buys days of light and nothing else. No candle makes a prayer better.</p>
+  <p>The price buys days of light and nothing else. No candle makes a prayer better.</p>
 </div>`
 
 export const candles = (view: CandlesView): Page => {
@@ -106,7 +106,7 @@ export const candles = (view: CandlesView): Page => {
     body: html`<header class="opening" data-renew="opening" data-live="/api/altars">
         <h1>The candle wall</h1>
         <p class="lead">
-          ${lit}. A candle is for remembering somebody in public: it burns for one, seven or thirty days and is drawn as
+          ${lit}. A candle is for remembering someone in public: it burns for one, seven or thirty days and is drawn as
           tall as its time left.
         </p>
         <p class="doors">

@@ -25,9 +25,9 @@ export const glossary = (...terms: ReadonlyArray<Term>): Html =>
   </details>`
 
 export const kindWords: Readonly<Record<typeof StoneKind.Type, string>> = {
-  intention: "what somebody means to do",
-  prediction: "what somebody expects to happen",
-  promise: "what somebody will keep",
+  intention: "something that its author means to do",
+  prediction: "something that its author expects",
+  promise: "something that its author will keep",
   hash: "the fingerprint of a file or a text",
 }
 

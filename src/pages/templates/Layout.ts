@@ -140,7 +140,7 @@ export const layout = ({ hasLog, money, publicUrl }: Surroundings, page: Page): 
         </header>
         ${moneyNotice[money]}
         <p class="offline" role="status" data-offline hidden>
-          You are offline. What you see was true when it was loaded; nothing can be paid until you are back.
+          You are offline. This page shows the state when it was loaded. Payments need a connection.
         </p>
         <main id="main">${page.body}</main>
         <footer class="foot">

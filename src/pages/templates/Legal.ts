@@ -16,51 +16,51 @@ Collectibles are numbered records of this site. They are no token on a chain, ca
 
 ## What you pay
 
-You pay the listed price, once, in USDC on the network that the offer names, or by card where that is offered. A payment on a blockchain cannot be taken back by anybody. When a payment has reached us and the act cannot be delivered any more, we deliver something equal or pay it back; write to us with the transaction. A refund is a transfer from the wallet that was paid to the wallet that paid, once for each payment, after its authorization has ended. It is public under its transaction, and /.well-known/x402 says so for programs. A sandbox takes play money only, which is worth nothing.
+You pay the listed price, once, in USDC on the network that the offer names, or by card where that is offered. A payment on a blockchain is final. If a payment has reached us and the act can no longer be delivered, we deliver something equal or pay it back. Write to us with the transaction. A refund is a transfer from the wallet that was paid to the wallet that paid, once for each payment, after its authorization has ended. It is public under its transaction, and /.well-known/x402 says so for programs. A sandbox takes play money only, which is worth nothing.
 
-You keep your wallet, your salts and your sealed words yourself. Nobody here can restore them.
+You keep your wallet, your salts and your sealed words yourself. We cannot restore them.
 
 ## What stays
 
-A settled act is public and stays: its place in the chain, its hash and its receipt are not changed or removed, for us and for everybody else. Names, dedications and revealed words can be hidden from view, as far as the law asks for it or these terms are broken; their hashes stay.
+A settled act is public and stays. Its place in the chain, its hash and its receipt are never changed or removed. We may hide names, dedications and revealed words where the law requires it or these terms are broken; their hashes stay.
 
 ## What you write
 
-You answer for what you write. Write nothing unlawful, no threats, no personal data of others, and nothing that you may not publish. Names here are self-declared: do not pass for somebody else. Do not attack the service or use it up at the cost of others.
+You answer for what you write. Write nothing unlawful, no threats, no personal data of others, and nothing that you may not publish. Names here are self-declared: do not impersonate others. Do not attack the service or exhaust it at the cost of others.
 
 ## Signal rooms
 
-A room is deleted seven days after it was made, or when anybody who holds its link deletes it. Whoever has the link can read and write. A room is not encrypted from end to end: send no secrets.
+A room is deleted seven days after its creation, or earlier by anyone with its link. Anyone with the link can read and write. A room is not encrypted from end to end: send no secrets.
 
 ## Without warranty
 
 The service is offered as it is. It may be interrupted, and the networks it depends on may fail. As far as the law allows we are not liable for more than you paid for the act in question; where the law does not allow such a limit, the law holds.
 
-When these terms change, the new ones hold for acts that are paid afterwards.`
+When these terms change, the new ones apply to acts that are paid afterwards.`
 
 const privacy = `## What is public
 
-Whatever you buy leaves a public record: the wallet that paid, the transaction, the time, and what you chose to write (a name, a dedication, a reason, words you revealed and their salt). It is meant to be checked by anybody and stays. The payment itself is public on its network, where nobody can remove it. Sealed words are not sent: only their hash is.
+Every purchase leaves a public record: the wallet that paid, the transaction, the time, and your public texts (a name, a dedication, a reason, revealed words and their salt). It stays, so that anyone can check it. The payment itself is public on its network and cannot be removed there. Sealed words are not sent: only their hash is.
 
 Write no personal data of yourself or others into a public field.
 
 ## What is kept about visitors
 
-Your internet address is stored nowhere by this software. To hold its limits it keeps a keyed hash of it, which is forgotten after a day without a request. There is no account, no cookie, no statistics and no script of anybody else. A server or a provider in front of this one may keep a log of its own for a short time, as most do.
+This software stores your internet address nowhere. For its limits it keeps a keyed hash of the address, and deletes it after a day without a request. There are no accounts, cookies, statistics or third-party scripts. A server or a provider in front of this one may keep a log of its own for a short time, as most do.
 
-Your browser keeps what you sealed and bought, so that you can show it later, and your name and settings for signal rooms. It keeps no room and no link to one. What it keeps stays on your device until you delete it.
+Your browser keeps your sealed words and purchases, so that you can show them later, and your name and settings for signal rooms. It keeps no room and no link to one. All of this stays on your device until you delete it.
 
 ## Signal rooms
 
-Names and messages of a room are kept in plain text until the room ends, seven days at most, or is deleted; the key in its link is kept only as a hash.
+We keep names and messages of a room in plain text until the room ends, after seven days at most, or is deleted. We keep the key in its link only as a hash.
 
-## Who else learns of it
+## Others who learn of it
 
-The network's nodes, and a payment facilitator where one is used, learn of your payment. If you pay by card, the card processor does, under its own terms; we see no card number.
+The network's nodes, and a payment facilitator where one is used, learn of your payment. If you pay by card, the card processor learns of it, under its own terms. We see no card number.
 
-## What you can ask for
+## Your rights
 
-Ask us what is stored under your wallet, or that a name, a dedication or revealed words be hidden from view. Hashes, amounts and transactions stay: they are the proof that others paid for, too. Backups forget later than the site does.`
+Ask us for the data under your wallet, or to hide a name, a dedication or revealed words. Hashes, amounts and transactions stay, because the proofs of other buyers depend on them. Backups keep hidden texts longer than the site.`
 
 /** A text as a page: paragraphs between empty lines, `## ` before a heading, `- ` before each item of a list. */
 const paragraph = (text: string): Html => {

@@ -60,10 +60,10 @@ export const log = ({ log: { origin, vkey }, now, published, stopped, witnesses 
       <h1>The transparency log</h1>
       <p class="lead">
         Every stone of <a href="/v2/witness">the witness chain</a> is also a leaf of a Merkle tree, whose state the log
-        signs. One small file out of it proves one stone, offline and for ever; and whoever keeps a checkpoint can tell
+        signs. One small file of it proves one stone, offline and for ever. Anyone with an old checkpoint can tell
         whether the history was rewritten since.
       </p>
-      ${stopped ? html`<p class="words words--sealed">The log is stopped: it would contradict itself, so it signs nothing new until its operator has looked. What is published stays.</p>` : ""}
+      ${stopped ? html`<p class="words words--sealed">The log is stopped: it would contradict itself, so it signs nothing new until its operator resumes it. Published files stay.</p>` : ""}
     </header>
     <section aria-labelledby="check-title">
       ${heading("check-title", "Check it here", "Your browser checks the signature, and that the checkpoint continues the one it saw last.")}

@@ -49,8 +49,8 @@ export const myPurchases = (view: MyPurchasesView): Page => ({
   body: html`<header class="opening">
       <h1>My acts</h1>
       <p class="lead">
-        What a wallet paid for here, and the box of sealed words. The box is in this browser alone: nobody can send you
-        its content again.
+        The acts that a wallet paid for, and the box of sealed words. The box is in this browser alone: we cannot send
+        you its content again.
       </p>
     </header>
     <section id="wallet" data-renew="wallet" aria-labelledby="wallet-title">

@@ -43,7 +43,7 @@ export const checkForm = (commitment: string): Html =>
 /** A form that turns words into salt and commitment. */
 export const sealForm = (): Html =>
   html`<form class="seal scripted" data-sealing autocomplete="off" aria-labelledby="seal-title">
-      <p class="small quiet">Nothing you type here is sent. What you seal is kept in this browser.</p>
+      <p class="small quiet">Nothing you type here is sent. This browser keeps what you seal.</p>
       ${wordsField("seal-words", "Words", html`data-words maxlength="8192" required`, `1 to ${wordsMaximum} characters`)}${textField("seal-salt", "Salt", html`data-salt minlength="${saltMinimum}" maxlength="${saltMaximum}" spellcheck="false"`, "Left empty, a random one is made")}
       <p><button class="button">Seal</button></p>
       <div data-result role="status"></div>

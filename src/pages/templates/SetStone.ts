@@ -37,7 +37,7 @@ const form = ({ payment, publicUrl, spirit }: SetStoneView): Html =>
     amountAtomic: setWitnessStone.sale.priceAtomic,
     fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, `1 to ${wordsMaximum} characters. They stay in this browser until you reveal them.`)}${fileField}
       <p class="ask">
-        <label for="stone-kind">What they are</label
+        <label for="stone-kind">Their kind</label
         ><select class="field" id="stone-kind" data-body="kind">
           ${StoneKind.literals.map((kind) => html`<option>${kind}</option>`)}</select
         ><small>${kindsHint}</small>

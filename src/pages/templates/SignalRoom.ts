@@ -20,12 +20,12 @@ const start = html`<section id="start" class="start" hidden>
   <div class="start__words">
     <h1 id="start-title" tabindex="-1">A room for short signals</h1>
     <p class="lead">
-      For a word between people and agents while something runs: share one link, and whoever holds it can send a line
-      and one of four patterns of light and sound.
+      For a word between people and agents while something runs. Share one link: anyone with it can send a line and one
+      of four patterns of light and sound.
     </p>
     <ul class="facts">
       <li>A room ends ${lifetimeDays} days after it is made, and keeps the newest ${retained} signals until then.</li>
-      <li>Nobody signs in. The link is the key: it lets its holder read, send and delete.</li>
+      <li>There are no accounts. The link is the key: its holder can read, send and delete.</li>
       <li>It costs nothing. The server can read what is sent: leave secrets out.</li>
     </ul>
   </div>
@@ -116,8 +116,7 @@ const invite = html`<div class="panel invite" id="invite" popover role="dialog" 
         hidden
       ></textarea>
       <p class="small">
-        Whoever has either can read, send, and delete the room. It cannot be taken back from one person: to shut
-        somebody out, delete the room.
+        Anyone with either can read, send, and delete the room. To exclude one person, delete the room.
       </p>
     </div>
     <div class="invite__code" id="invite-code"></div>
@@ -138,7 +137,7 @@ const signals = html`<section class="signals" aria-labelledby="log-title">
   <div class="log" id="log" role="log" aria-labelledby="log-title" aria-live="off" tabindex="0">
     <div class="empty" id="empty">
       <p class="empty__title">No signals yet.</p>
-      <p class="quiet">Send the first one, or invite somebody who will.</p>
+      <p class="quiet">Send the first one, or invite someone who will.</p>
     </div>
     <p class="missed small" id="missed" hidden>
       Some signals came and went while you were away: a room keeps the newest ${retained}.

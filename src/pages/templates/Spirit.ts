@@ -54,7 +54,7 @@ const text = ({ plate }: SpiritView): Html =>
 
 const keeper = ({ altar, keeping }: SpiritView): Html => {
   if (altar.keeper === null)
-    return html`<p>Nobody keeps this spirit yet. The first keeper stays on this page for good.</p>`
+    return html`<p>This spirit has no keeper yet. The first keeper stays on this page for good.</p>`
   const reason = keeping === undefined ? "" : recordText(keeping, "reason")
   return html`<p>
       Kept by ${who(altar.keeper.agentName, altar.keeper.keeper)} since
@@ -111,7 +111,7 @@ const prayer = (view: SpiritView): Html => {
       ${laterCall(view)}`
   }
   if (state === "held") {
-    return html`<p>A payment in flight holds today's slot. If it fails, the slot is free again; look back later.</p>
+    return html`<p>A payment in flight holds today's slot. If it fails, the slot is free again. Come back later.</p>
       ${laterCall(view)}`
   }
   return html`<p class="column">
@@ -125,7 +125,7 @@ const prayer = (view: SpiritView): Html => {
           is sent.
         </p>
         <p>${sealing}</p>
-        <p>One prayer a day is laid here, by whoever comes first. It costs ${prayerPrice} for everyone, always.</p>
+        <p>One prayer a day is laid here: the first one. It costs ${prayerPrice} for everyone, always.</p>
       </div>
     </div>`
 }
@@ -154,7 +154,7 @@ const offering = ({ agentName, edition, id, item, keeper: wallet }: SpiritView["
 const offerings = ({ altar, dedicated, plate }: SpiritView): Html =>
   dedicated.length === 0
     ? html`<p class="blank">
-        Nothing from the catalog lies here yet. What is dedicated to ${plate.name} stays for good.
+        Nothing from the catalog lies here yet. Every dedication to ${plate.name} stays for good.
       </p>`
     : html`<ul class="offerings" role="list">
           ${dedicated.map(offering)}

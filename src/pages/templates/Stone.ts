@@ -32,7 +32,7 @@ export interface StoneView {
 const reveal = ({ commitment, reveal: revealed }: Stone): Html =>
   revealed === null
     ? html`<p class="words words--sealed">
-        The words are sealed. Whoever set this stone may reveal them, free and once: words and salt become public.
+        The words are sealed. Their owner may reveal them, free and once: words and salt become public.
       </p>`
     : html`${revealedWords(commitment, revealed, "revealed")}
         <p class="quiet">

@@ -42,8 +42,7 @@ export const verifyingPage = (publicUrl: string, operator: Operator["Service"]):
   body: html`<article class="prose">
     <h1>Check the chain yourself</h1>
     <p class="lead">
-      Every stone names the hash of the stone before it. Whoever recomputes the hashes learns whether any stone was
-      changed.
+      Every stone names the hash of the stone before it. Recompute the hashes to learn whether any stone was changed.
     </p>
     <h2>The chain</h2>
     <p>
@@ -56,7 +55,7 @@ export const verifyingPage = (publicUrl: string, operator: Operator["Service"]):
     <p>Keep the last hash. A later check that no longer finds it shows that the past was rewritten.</p>
     <h2 id="words">The words of a stone</h2>
     <p><code>${recipe}</code></p>
-    <p>Whoever has the salt and the words can compare this with the stone's commitment:</p>
+    <p>With the salt and the words, compare this with the stone's commitment:</p>
     ${block("How a commitment is recomputed", `printf '%s\\0%s' "$SALT" "$WORDS" | sha256sum`)}
     <h2 id="payments">The payments</h2>
     <p>

@@ -37,10 +37,7 @@ export const isForCards = ({ cards, priceAtomic }: SoldAct) =>
 const reject = (reason: string, message: string) =>
   new PaymentRejected({ reason, message: `${message} This request charged nothing.` })
 
-const notHere = reject(
-  "card_not_accepted",
-  "Cards are not taken on this route of this server; pay by x402, as PAYMENT-REQUIRED says.",
-)
+const notHere = reject("card_not_accepted", "This route does not accept cards. Pay by x402, as PAYMENT-REQUIRED says.")
 
 /** The `Payment` credential of an `Authorization` header, which may hold several schemes. */
 export const cardCredentialIn = (authorization: string | undefined): string | undefined =>
@@ -98,16 +95,16 @@ export class CardRail extends Context.Service<CardRail>()("spirit-altar/payments
       }
       const { challenge, token } = credential.value
       if (challenge.expires === undefined || !CardChallenge.isOurs(challenge, secret)) {
-        return yield* reject("invalid_challenge", "This card challenge was not made by this server; take a new one.")
+        return yield* reject("invalid_challenge", "This card challenge is not from this server. Request a new one.")
       }
       if (challenge.id !== challengeFor(act, request, challenge.expires).id) {
         return yield* reject(
           "challenge_mismatch",
-          "This card challenge was made for another URL, body, Idempotency-Key or price; take the one in WWW-Authenticate.",
+          "This card challenge is for another URL, body, Idempotency-Key or price. Use the one in WWW-Authenticate.",
         )
       }
       if (Date.parse(challenge.expires) <= (yield* Clock.currentTimeMillis)) {
-        return yield* reject("payment_expired", "This card challenge has expired; take a new one.")
+        return yield* reject("payment_expired", "This card challenge has expired. Request a new one.")
       }
       const payment: CardPayment = {
         rail: "card",

@@ -77,7 +77,7 @@ export class RefundRefused extends Schema.TaggedError<RefundRefused>()("RefundRe
 
 const taken = new RefundRefused({
   message:
-    "This payment cannot be refunded now: it is being refunded or was, it has bought something, or the nonce of its refund was used otherwise. Nothing was recorded.",
+    "This payment cannot be refunded: a refund exists, it bought an act, or the nonce of its refund was used elsewhere. Nothing was recorded.",
 })
 
 const isTaken = (error: unknown) => SqlError.isSqlError(error) && error.reason._tag === "UniqueViolation"

@@ -66,7 +66,7 @@ export class Refunding extends Context.Service<Refunding>()("spirit-altar/paymen
         return yield* refuse(`The payment was ${amountAtomic} atomic USDC. Refund at least 1 and at most all of it.`)
       const { asset, nonce, payer, transaction } = addresses.value
       if (network !== terms.network || asset.toLowerCase() !== terms.asset.toLowerCase())
-        return yield* refuse(`This payment was made in ${asset} on ${network}, which this server does not take now.`)
+        return yield* refuse(`This payment was made in ${asset} on ${network}, which this server does not accept now.`)
       const wallet = returned.payTo ?? terms.payTo
       const to = inLowerCase(wallet)
       const evidence = yield* chain.evidence({
@@ -87,7 +87,7 @@ export class Refunding extends Context.Service<Refunding>()("spirit-altar/paymen
       if (evidence._tag !== "Paid")
         return yield* refuse(
           reason === "lost"
-            ? "The chain took this payment back and the payer was not charged, so there is nothing to refund."
+            ? "The block of this payment was orphaned and the payer was not charged, so there is nothing to refund."
             : `The chain does not show that ${transaction} paid ${wallet}. Check RPC_URL, and try again later.`,
         )
       if (!(yield* chain.isFinal(evidence.block)))

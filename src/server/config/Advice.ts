@@ -48,8 +48,8 @@ export const adviceFor = (env: Readonly<Record<string, string | undefined>>): Re
     .filter((name) => isSet(name) && !known.has(name))
     .flatMap((name) => {
       const one = meant(name)
-      if (one !== undefined) return [`${name} is read by nobody: is ${one} meant?`]
-      return name.startsWith("SPIRIT_ALTAR_") ? [`${name} is read by nobody: serve --help lists every variable.`] : []
+      if (one !== undefined) return [`${name} is not used. Did you mean ${one}?`]
+      return name.startsWith("SPIRIT_ALTAR_") ? [`${name} is not used: serve --help lists every variable.`] : []
     })
   const halves = pairs
     .filter(([name, others]) => isSet(name) && !others.some(isSet))

@@ -51,7 +51,8 @@ const cards: Config.Config<CardConfig | undefined> = Config.flatMap(
     if (missing.length === 3) return Config.succeed(undefined)
     return Option.match(Option.all({ profile, secretKey, challengeSecret }), {
       onSome: (set) => Config.succeed({ ...set, apiUrl: new URL(apiUrl).href }),
-      onNone: () => refused(`Cards are configured by half: set ${missing.join(" and ")} as well, or none of them.`),
+      onNone: () =>
+        refused(`The configuration of cards is incomplete: set ${missing.join(" and ")} as well, or none of them.`),
     })
   },
 )

@@ -12,35 +12,35 @@ export const sufficient = {
     example: "postgres://altar:password@127.0.0.1:5432/altar",
   }),
   publicUrl: optional("PUBLIC_URL", Kinds.url, {
-    says: "The address that the world knows this server by: permalinks and signed URLs begin with it.",
+    says: "The server's public address: permalinks and signed URLs begin with it.",
   }),
   payTo: optional("PAY_TO", Kinds.address, {
-    says: "The address that receives the USDC; it belongs to this altar alone.",
+    says: "The address that receives the USDC, used for this altar alone.",
   }),
   rpcUrl: optional("RPC_URL", Kinds.secretUrl, {
-    says: "JSON-RPC of the network: evidence is read there, and self-settlement is sent there.",
+    says: "JSON-RPC of the network, for evidence and self-settlement.",
   }),
   relayerKey: optional("RELAYER_KEY", Kinds.privateKey, {
-    says: "The private key that settles payments and pays their gas; it should hold nothing else.",
+    says: "The private key that settles payments and pays their gas. Keep only gas in its wallet.",
   }),
 }
 
 export const listening = {
   host: preset("HOST", "127.0.0.1", Kinds.text("an address to listen on"), {
-    says: "The address to listen on; 0.0.0.0 is every one.",
+    says: "The address to listen on; 0.0.0.0 means all.",
   }),
   port: preset("PORT", 3000, Kinds.port, { says: "The port to listen on." }),
   trustedProxies: preset("TRUSTED_PROXIES", [], Kinds.networks, {
-    says: "Proxies whose X-Forwarded-For or Forwarded is believed: addresses or CIDRs, separated by commas.",
+    says: "Proxies whose X-Forwarded-For or Forwarded is trusted: addresses or CIDRs, separated by commas.",
   }),
   rateLimitSecret: optional("RATE_LIMIT_SECRET", Kinds.secret("16 characters or more", 16), {
     says: "The key of address pseudonyms, 16 characters or more; without it the database keeps a random one.",
   }),
   rooms: preset("ROOMS_MAX", defaults.rooms, Kinds.whole(1, 10_000_000), {
-    says: "Signal rooms that may exist at once; beyond them a new one is refused with 503, and all else works.",
+    says: "Maximum number of signal rooms; above it, creating one answers 503.",
   }),
   roomBytes: preset("ROOMS_MAX_BYTES", defaults.bytes, Kinds.whole(roomBytes, 2 ** 50), {
-    says: `Bytes of all rooms together; each room counts as a full one, which is ${roomBytes}.`,
+    says: `Maximum bytes of all rooms; each counts as full, ${roomBytes} bytes.`,
   }),
 }
 
@@ -49,37 +49,37 @@ export const operator = {
     says: "The name of this server's operator, shown in its terms and on its privacy page.",
   }),
   contact: optional("OPERATOR_CONTACT", Kinds.contact, {
-    says: "How they are reached: an e-mail address, mailto: or https:; with it there is a security.txt.",
+    says: "The operator's contact: an e-mail address, mailto: or https:. It enables security.txt.",
   }),
   source: optional("SOURCE_URL", Kinds.httpsUrl, {
-    says: "Where the software's source is, for the page on checking the chain: an https URL.",
+    says: "The https URL of the source, for the page on checking the chain.",
   }),
   termsFile: optional("TERMS_FILE", Kinds.text("a path"), {
-    says: "Plain text that is shown at /terms instead of the text that comes with the server.",
+    says: "A plain text file for /terms, instead of the built-in text.",
   }),
   privacyFile: optional("PRIVACY_FILE", Kinds.text("a path"), {
-    says: "Plain text that is shown at /privacy instead of the text that comes with the server.",
+    says: "A plain text file for /privacy, instead of the built-in text.",
   }),
 }
 
 export const sandbox = {
   dataDir: preset("DATA_DIR", ".data", Kinds.text("a path"), {
-    says: "The folder of the sandbox's database and chain; a production server keeps nothing there.",
+    says: "The folder of the sandbox's database and chain; a production server does not use it.",
   }),
 }
 
 export const log = {
   key: optional("LOG_KEY", Kinds.secret("a key as `spirit-altar log key` makes it"), {
-    says: "The private key of the transparency log, as `spirit-altar log key` makes it; without one there is no log.",
+    says: "The private key of the transparency log, from `spirit-altar log key`. Without it there is no log.",
   }),
   origin: optional("LOG_ORIGIN", Kinds.text("the name of a log"), {
-    says: "The name of the log and of its key, the same for its life: by default the host of PUBLIC_URL, and /log.",
+    says: "The permanent name of the log and of its key: by default the host of PUBLIC_URL, and /log.",
   }),
   checkpointFile: optional("LOG_CHECKPOINT_FILE", Kinds.text("the path of a file"), {
-    says: "A file for the last signed checkpoint, outside the database, so that one that was restored forks nothing.",
+    says: "A file for the last signed checkpoint, outside the database, so that a restored database causes no fork.",
   }),
   policyFile: optional("LOG_WITNESSES", Kinds.text("the path of a file"), {
-    says: "A policy file (C2SP tlog-policy) with the witnesses that are asked to sign each checkpoint; without one none are asked.",
+    says: "A policy file (C2SP tlog-policy) with the witnesses that cosign each checkpoint.",
   }),
   publishSeconds: optional("LOG_PUBLISH_SECONDS", Kinds.whole(1, 3600), {
     says: "Minimum seconds between two checkpoints of the log, 1 to 3600: by default 10, and 1 in the sandbox.",
@@ -88,34 +88,34 @@ export const log = {
 
 export const receipts = {
   key: optional("RECEIPT_KEY", Kinds.secret("a key as `spirit-altar receipts key` makes it"), {
-    says: "The private key that signs receipts, as `spirit-altar receipts key` makes it; without one answers carry no signed receipt.",
+    says: "The private key that signs receipts, from `spirit-altar receipts key`. Without it receipts are not signed.",
   }),
   offers: optional("OFFER_KEY", Kinds.secret("a key as `spirit-altar receipts key` makes it"), {
-    says: "The private key that signs the offers of 402s, made like RECEIPT_KEY; without one they are not signed. An offer adds 0.8 KB to each 402, which then exceeds 1.5 KB, and clients send it back.",
+    says: "The private key that signs the offers of 402s, made like RECEIPT_KEY. A signed offer adds 0.8 KB to each 402, which then exceeds 1.5 KB, and to the client's payment.",
   }),
   retired: preset("RECEIPT_KEYS_RETIRED", [], Kinds.verifierKeys, {
     says: "The verifier keys of earlier receipt keys, separated by commas: they stay in /.well-known/did.json.",
   }),
   authorizations: optional("RECEIPT_AUTHORIZATIONS", Kinds.text("the path of a file"), {
-    says: "A JSON file: a list of what `spirit-altar receipts authorize` made, each with the id of its stone as `stone`; without one receipt files do not say why a key may sign.",
+    says: "A JSON list of statements from `spirit-altar receipts authorize`, each with the id of its stone as `stone`. Receipt files quote them to show why a key may sign.",
   }),
 }
 
 export const lines = {
   level: preset("LOG_LEVEL", "Info", Kinds.logLevel, {
-    says: "How much is logged: Trace, Debug, Info, Warn, Error, Fatal or None; the sandbox logs at Warn.",
+    says: "The log level: Trace, Debug, Info, Warn, Error, Fatal or None; the sandbox logs at Warn.",
   }),
   format: preset("LOG_FORMAT", "json", Kinds.oneOf("json", "pretty"), {
-    says: "How it is logged: json, one object a line, or pretty, for people, as in the sandbox.",
+    says: "The log format: json, one object a line, or pretty, for people, as in the sandbox.",
   }),
   reads: preset("LOG_READS", 0.01, Kinds.share, {
-    says: "The share of reads that went well which are logged at Info, 0 to 1; all that is done or goes wrong is logged anyway.",
+    says: "The share of successful reads that are logged at Info, 0 to 1; writes and failures are always logged.",
   }),
 }
 
 export const metrics = {
   port: optional("METRICS_PORT", Kinds.port, {
-    says: "The port on which Prometheus may ask for /metrics; without one there are none. Never let the world reach it.",
+    says: "The port of /metrics for Prometheus; off by default. Never make it public.",
   }),
   host: preset("METRICS_HOST", "127.0.0.1", Kinds.text("an address to listen on"), {
     says: "The address of that port.",
@@ -124,24 +124,24 @@ export const metrics = {
 
 export const otlp = {
   endpoint: optional("OTEL_EXPORTER_OTLP_ENDPOINT", Kinds.url, {
-    says: "The base URL of a collector of traces and metrics (OTLP over HTTP); without one nothing is sent anywhere.",
+    says: "The base URL of a collector of traces and metrics (OTLP over HTTP); off by default.",
   }),
   headers: optional("OTEL_EXPORTER_OTLP_HEADERS", Kinds.secret("name=value, separated by commas"), {
-    says: "Headers that the collector asks for, such as its key: name=value, separated by commas, escaped as in a URL.",
+    says: "Headers for the collector, such as its key: name=value, separated by commas, escaped as in a URL.",
   }),
   protocol: preset("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", Kinds.oneOf("http/protobuf", "http/json"), {
-    says: "How it is sent: http/protobuf or http/json.",
+    says: "The protocol to the collector: http/protobuf or http/json.",
   }),
-  traces: preset("OTEL_TRACES_EXPORTER", "otlp", Kinds.anyText, { says: "Whether traces are sent: otlp or none." }),
-  metrics: preset("OTEL_METRICS_EXPORTER", "otlp", Kinds.anyText, { says: "Whether metrics are sent: otlp or none." }),
+  traces: preset("OTEL_TRACES_EXPORTER", "otlp", Kinds.anyText, { says: "The export of traces: otlp or none." }),
+  metrics: preset("OTEL_METRICS_EXPORTER", "otlp", Kinds.anyText, { says: "The export of metrics: otlp or none." }),
   serviceName: preset("OTEL_SERVICE_NAME", "", Kinds.anyText, {
-    says: "The name of this server there: by default the service.name of OTEL_RESOURCE_ATTRIBUTES, or spirit-altar.",
+    says: "The name of this server at the collector: by default the service.name of OTEL_RESOURCE_ATTRIBUTES, or spirit-altar.",
   }),
   attributes: preset("OTEL_RESOURCE_ATTRIBUTES", "", Kinds.anyText, {
-    says: "Further attributes of this server there: name=value, separated by commas, escaped as in a URL.",
+    says: "Further attributes of this server at the collector: name=value, separated by commas, escaped as in a URL.",
   }),
   sampler: preset("OTEL_TRACES_SAMPLER", "parentbased_always_on", Kinds.oneOf(...samplers), {
-    says: "Which traces are kept: always_on, always_off or traceidratio; after parentbased_, a trace that began elsewhere keeps its decision.",
+    says: "The sampler of traces: always_on, always_off or traceidratio; with parentbased_ a trace from elsewhere keeps its decision.",
   }),
   ratio: preset("OTEL_TRACES_SAMPLER_ARG", 1, Kinds.share, {
     says: "The share of traces that a ratio's sampler keeps, 0 to 1.",
@@ -159,21 +159,23 @@ export const payment = {
     says: "Base (eip155:8453), or its test network (eip155:84532).",
   }),
   groupMaximum: preset("SETTLE_GROUP_MAX", groupMaximum, Kinds.whole(1, groupMaximum), {
-    says: "Payments that the relayer sends in one transaction at most, 1 to 50; 1 sends each alone.",
+    says: "Maximum number of payments in one transaction of the relayer, 1 to 50; 1 sends each alone.",
   }),
   previousRelayerKey: optional("RELAYER_KEY_PREVIOUS", Kinds.privateKey, {
-    says: "The private key before it, after a change of keys, until nothing that it sent is on its way.",
+    says: "The previous RELAYER_KEY after a change, until none of its transactions is in flight.",
   }),
   facilitatorUrl: optional("FACILITATOR_URL", Kinds.url, {
-    says: "An x402 facilitator that settles instead of a relayer key; without either nothing is sold.",
+    says: "An x402 facilitator that settles instead of a relayer key. Without either, paid routes are off.",
   }),
   isCatalogued: preset("FACILITATOR_CATALOGUES", false, Kinds.boolean, {
-    says: "Whether it lists paid routes (bazaar): each 402 then says how its route is called, and grows by 2 to 3 KB.",
+    says: "Whether the facilitator lists paid routes (bazaar): each 402 then describes its route, and grows by 2 to 3 KB.",
   }),
   keyId: optional("CDP_API_KEY_ID", Kinds.text("the id of a key"), {
-    says: "The key of a facilitator that asks for one.",
+    says: "The id of the facilitator's API key, where it needs one.",
   }),
-  keySecret: optional("CDP_API_KEY_SECRET", Kinds.secret("the secret of a key"), { says: "The secret of that key." }),
+  keySecret: optional("CDP_API_KEY_SECRET", Kinds.secret("the secret of a key"), {
+    says: "The secret of the facilitator's API key.",
+  }),
   finalTag: preset("CHAIN_FINALITY", "finalized", Kinds.oneOf("finalized", "safe", "latest"), {
     says: "The block tag that counts as final: finalized, safe or latest.",
   }),
@@ -181,19 +183,19 @@ export const payment = {
     says: "Factories whose smart wallets may be deployed by their first payment, separated by commas.",
   }),
   patience: preset("SETTLE_TIMEOUT_SECONDS", 30, Kinds.seconds, {
-    says: "Seconds that a settlement may take before its outcome counts as unknown.",
+    says: "Seconds until the outcome of a settlement counts as unknown.",
   }),
   sweepEvery: preset("SWEEP_SECONDS", 5, Kinds.seconds, {
     says: "Seconds between two rounds of the background reconciler.",
   }),
   maxTimeoutSeconds: preset("MAX_TIMEOUT_SECONDS", 300, Kinds.seconds, {
-    says: "Seconds that an authorization is asked to live; one that lives 300 seconds longer than this is refused.",
+    says: "Seconds that an authorization should live; one that lives 300 seconds longer is refused.",
   }),
 }
 
 export const cards = {
   profile: optional("CARD_PROFILE_ID", Kinds.text("the id of a profile"), {
-    says: "The profile that card tokens are granted to.",
+    says: "The processor's profile that receives card tokens.",
   }),
   secretKey: optional("CARD_SECRET_KEY", Kinds.secret("a secret key"), {
     says: "The secret key at the card processor.",
@@ -206,19 +208,19 @@ export const cards = {
 
 export const buyer = {
   url: optional("SPIRIT_ALTAR_URL", Kinds.anyText, {
-    says: "The altar to buy from, where no --url is given; else the sandbox of this folder, or http://127.0.0.1:3000.",
+    says: "The altar to buy from without --url; else the sandbox of this folder, or http://127.0.0.1:3000.",
   }),
   data: optional("SPIRIT_ALTAR_DATA", Kinds.anyText, {
-    says: "The folder of the buyer's journal, where no --data is given; else one of your account's state folder.",
+    says: "The folder of the buyer's journal without --data; else one in your account's state folder.",
   }),
   privateKey: optional("SPIRIT_ALTAR_PRIVATE_KEY", Kinds.anyText, {
-    says: "The private key that pays, where no --wallet file is named; a sandbox funds a throw-away one.",
+    says: "The private key that pays without --wallet; a sandbox funds a throw-away one.",
   }),
 }
 
 export const refunds = {
   key: optional("REFUND_KEY", Kinds.privateKey, {
-    says: "The private key of the wallet that was paid, for spirit-altar admin refund where no --key-file is named.",
+    says: "The private key of the paid wallet, for spirit-altar admin refund without --key-file.",
   }),
 }
 
@@ -227,12 +229,12 @@ const all = (...of: ReadonlyArray<Readonly<Record<string, Variable<unknown>>>>) 
 
 /** The groups in the order of `--help` and the guide. */
 export const groups: ReadonlyArray<readonly [title: string, variables: ReadonlyArray<Words>]> = [
-  ["The five that suffice", all(sufficient)],
-  ["Where it listens, and who may reach it", all(listening)],
-  ["Who answers for it", all(operator)],
-  ["What it keeps and signs", all(sandbox, log, receipts)],
-  ["What it says of itself", all(lines, metrics, otlp)],
-  ["How it is paid, beside PAY_TO, RPC_URL and RELAYER_KEY", all(payment)],
+  ["Required to sell", all(sufficient)],
+  ["Listening and limits", all(listening)],
+  ["Operator", all(operator)],
+  ["Storage and signing", all(sandbox, log, receipts)],
+  ["Logs, metrics and traces", all(lines, metrics, otlp)],
+  ["Payments, beside the required ones", all(payment)],
   ["Cards, beside USDC, for week and month candles: the first three, or none of them", all(cards)],
   ["Refunds, for the operator's command and not the server", all(refunds)],
   ["The buyer's commands, not the server", all(buyer)],

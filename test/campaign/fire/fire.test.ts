@@ -72,18 +72,18 @@ describe("a campaign", { timeout: patience(300) }, () => {
   })
 })
 
-describe("a plan", () => {
+describe("the plan of a campaign", () => {
   const planned = (seed: string, settledBy: "relayer" | "facilitator" = "relayer") =>
     planOf({ purchases: 200, kills: 4, only: undefined }, { settledBy }, random(seed)).map(
       ({ at, random: chance, strike }) => `${at} ${strike.name} ${chance.next()}`,
     )
 
-  it("is the same for the same seed, and another for another", () => {
+  it("is the same for the same seed, and differs for another", () => {
     assert.deepStrictEqual(planned("7/4"), planned("7/4"))
     assert.notDeepEqual(planned("7/4"), planned("7/5"))
   })
 
-  it("has the kills that it is told, four other faults for each, and a facilitator's lies only where one settles", () => {
+  it("has the given kills, four other faults for each, and a facilitator's lies only where one settles", () => {
     assert.lengthOf(planned("7/4"), 20)
     const all = (settledBy: "relayer" | "facilitator") =>
       Array.from({ length: 50 }, (_, seed) => planned(String(seed), settledBy))
@@ -95,6 +95,6 @@ describe("a plan", () => {
   })
 })
 
-it("a campaign kills one server or database for every fifty purchases unless it is told otherwise", () => {
+it("a campaign kills one server or database for every fifty purchases by default", () => {
   assert.strictEqual(killsOf(1000), 20)
 })

@@ -39,26 +39,26 @@ const complaints = async (otherwise: Partial<typeof well>) => {
 }
 
 describe("members of rooms", () => {
-  it("say nothing where everything is as it should be", async () => {
+  it("report nothing in a correct history", async () => {
     assert.deepStrictEqual(await complaints({}), [])
   })
 
-  it("say nothing of a deletion that had been answered to nobody", async () => {
+  it("accept a deletion whose answer was lost", async () => {
     assert.deepStrictEqual(await complaints({ ended: refused(404, "NOT_FOUND") }), [])
   })
 
-  it("complain of a conflict: each of their clientIds has one content", async () => {
+  it("report a conflict, because each of their clientIds has one content", async () => {
     const found = await complaints({ sent: refused(409, "CONFLICT") })
     assert.lengthOf(found, 6)
     for (const one of found) assert.match(one, /^signal fire-[0-9a-f]{16} to .* was refused: 409 CONFLICT$/u)
   })
 
-  it("complain when a room that nobody deleted is gone", async () => {
+  it("report a room that is missing without a deletion", async () => {
     const found = await complaints({ read: refused(404, "NOT_FOUND") })
     assert.deepStrictEqual([...new Set(found)], [`a poll of ${id} was refused: 404 NOT_FOUND`])
   })
 
-  it("complain when no room is made for them", async () => {
+  it("report that no room could be created", async () => {
     const found = await complaints({ made: refused(400, "BAD_REQUEST") })
     const fates = ["stays", "is deleted", "is left"]
     assert.deepStrictEqual(

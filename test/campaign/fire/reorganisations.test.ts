@@ -14,21 +14,21 @@ describe("reorganisations", () => {
   const blockAt = (blockTag: "latest" | "finalized") => ground.client.getBlock({ blockTag })
   const hashNow = async (blockNumber: bigint) => (await ground.client.getBlock({ blockNumber })).hash
 
-  it("that overlap replace the newest block, and leave the final one", async () => {
+  it("that overlap replace the newest block, and not the final one", async () => {
     const [latest, final] = [await blockAt("latest"), await blockAt("finalized")]
     await Promise.all(Array.from({ length: 3 }, () => ground.reorganise(2)))
     assert.strictEqual(await hashNow(final.number), final.hash)
     assert.notStrictEqual(await hashNow(latest.number), latest.hash)
   })
 
-  it("end at the final block, however many blocks they are to take back", async () => {
+  it("end at the final block, however deep they are planned", async () => {
     const [latest, final] = [await blockAt("latest"), await blockAt("finalized")]
     await ground.reorganise(9)
     assert.strictEqual(await hashNow(final.number), final.hash)
     assert.notStrictEqual(await hashNow(final.number + 1n), latest.parentHash)
   })
 
-  it("of a node that takes back more than it was told are the campaign's own fault", async () => {
+  it("of a node beyond the planned depth are the campaign's own fault", async () => {
     const { client } = ground
     const tooMany = ({ method, params }: { readonly method: string; readonly params?: ReadonlyArray<number> }) =>
       client.request({ method, params: method === "anvil_rollback" ? [Number(params?.[0]) + 2] : params } as never)

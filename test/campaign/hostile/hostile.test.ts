@@ -1,5 +1,5 @@
 /** A short seeded form of `npm run campaign -- hostile`: what went wrong once in it goes wrong each time. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../../src/server/config/Config.ts"
@@ -8,6 +8,7 @@ import { configOf, layer as world, TestServer } from "../../lab/Fixture.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
 import { patience } from "../../lab/Patience.ts"
 import { loopback, newRoom, poll, send } from "../../lab/server/Rooms.ts"
+import { suite } from "../../lab/Suites.ts"
 
 /** Rows of every table but those of rooms and limits. */
 const stored = Effect.gen(function* () {
@@ -20,49 +21,46 @@ const stored = Effect.gen(function* () {
 })
 
 // Addresses are told, so that each has its own share.
-layer(world({}, undefined, { trustedProxies: loopback }), { excludeTestServices: true })(
-  "a server that is sent thousands of hostile requests",
-  (it) => {
-    it.effect(
-      "answers each as the document says, none with 500, sells nothing, and the next server sweeps what they left",
-      () =>
-        Effect.gen(function* () {
-          const { url } = yield* TestServer
-          const sql = yield* SqlClient.SqlClient
-          const before = yield* stored
-          const { broken, faults, judged, requests } = yield* Effect.promise(() =>
-            attack({ url, requests: 2_500, seed: "every time", connections: 4, patience: patience(30) }),
-          )
-          assert.deepStrictEqual(faults, [])
-          assert.isAbove(judged, requests / 2)
-          assert.isAbove(broken, 0)
-          const rows = sql<{ rooms: number; signals: number; counts: number }>`
+suite("a server under thousands of hostile requests", world({}, undefined, { trustedProxies: loopback }), (it) => {
+  it(
+    "answers each as the document says, none with 500, sells nothing, and leaves nothing after the next sweep",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* TestServer
+        const sql = yield* SqlClient.SqlClient
+        const before = yield* stored
+        const { broken, faults, judged, requests } = yield* Effect.promise(() =>
+          attack({ url, requests: 2_500, seed: "every time", connections: 4, patience: patience(30) }),
+        )
+        assert.deepStrictEqual(faults, [])
+        assert.isAbove(judged, requests / 2)
+        assert.isAbove(broken, 0)
+        const rows = sql<{ rooms: number; signals: number; counts: number }>`
             SELECT (SELECT count(*)::int FROM rooms) AS rooms, (SELECT count(*)::int FROM room_messages) AS signals,
               (SELECT count(*)::int FROM rate_limits WHERE idle_from < now() - interval '1 day') AS counts`
-          const [left] = yield* rows
-          assert.isAbove(left?.signals ?? 0, 0, "rooms were spoken in")
-          assert.deepStrictEqual(yield* stored, before)
+        const [left] = yield* rows
+        assert.isAbove(left?.signals ?? 0, 0, "rooms were spoken in")
+        assert.deepStrictEqual(yield* stored, before)
 
-          // As if rooms had lived and addresses rested long enough; one room is opened after that.
-          yield* sql`UPDATE rooms SET created_at = created_at - interval '8 days', expires_at = expires_at - interval '8 days'`
-          yield* sql`UPDATE rate_limits SET idle_from = idle_from - interval '3 days'`
-          const guest = yield* newRoom(url)
-          assert.strictEqual((yield* send(guest)).status, 201)
-          const next = Layer.succeed(AppConfig, yield* configOf({}, { trustedProxies: loopback }))
-          yield* Layer.build(Layer.fresh(Server.layer(Layer.empty).pipe(Layer.provide(next))))
-          yield* rows.pipe(
-            Effect.repeat({
-              until: ([now]) => now?.rooms === 1 && now.signals === 1 && now.counts === 0,
-              schedule: Schedule.spaced("50 millis"),
-            }),
-            Effect.timeoutOrElse({
-              duration: patience(30),
-              orElse: () => Effect.die("rows of what is over stay"),
-            }),
-          )
-          assert.strictEqual((yield* poll(guest)).status, 200)
-        }).pipe(Effect.scoped),
-      patience(240),
-    )
-  },
-)
+        // As if rooms had lived and addresses rested long enough; one room is opened after that.
+        yield* sql`UPDATE rooms SET created_at = created_at - interval '8 days', expires_at = expires_at - interval '8 days'`
+        yield* sql`UPDATE rate_limits SET idle_from = idle_from - interval '3 days'`
+        const guest = yield* newRoom(url)
+        assert.strictEqual((yield* send(guest)).status, 201)
+        const next = Layer.succeed(AppConfig, yield* configOf({}, { trustedProxies: loopback }))
+        yield* Layer.build(Layer.fresh(Server.layer(Layer.empty).pipe(Layer.provide(next))))
+        yield* rows.pipe(
+          Effect.repeat({
+            until: ([now]) => now?.rooms === 1 && now.signals === 1 && now.counts === 0,
+            schedule: Schedule.spaced("50 millis"),
+          }),
+          Effect.timeoutOrElse({
+            duration: patience(30),
+            orElse: () => Effect.die("rows of what is over stay"),
+          }),
+        )
+        assert.strictEqual((yield* poll(guest)).status, 200)
+      }).pipe(Effect.scoped),
+    patience(240),
+  )
+})

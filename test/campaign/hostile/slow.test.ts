@@ -6,6 +6,7 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import * as Listener from "../../../src/http/Listener.ts"
 import { patience } from "../../lab/Patience.ts"
+import { live } from "../../lab/Suites.ts"
 
 /** More than two kernels keep for one connection. */
 const long = new Uint8Array(64 * 1_048_576)
@@ -81,14 +82,14 @@ const dripping = ({ closed, socket }: Client, drop: string) =>
     (drip) => Effect.sync(() => clearInterval(drip)),
   )
 
-it("the times and places are those of the manual", () => {
+it("the deadlines and limits are those of the manual", () => {
   const { quiet, rest, ...counts } = Listener.defaultLimits
   assert.deepStrictEqual(counts, { connections: 4096, pipelined: 32 })
   assert.deepStrictEqual([quiet, rest, Listener.grace].map(Duration.toSeconds), [120, 65, 10])
 })
 
-describe("a client that is slow", { concurrent: true, timeout: patience(120) }, () => {
-  it.live("to read its answer is hung up on once it has taken nothing for the quiet time", () =>
+describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
+  live("that stops reading its answer is disconnected after the quiet time", () =>
     Effect.gen(function* () {
       const port = yield* serving({ connections: 1, quiet: Duration.seconds(1) })
       const reader = yield* client(port)
@@ -102,7 +103,7 @@ describe("a client that is slow", { concurrent: true, timeout: patience(120) }, 
     }).pipe(Effect.scoped),
   )
 
-  it.live("but goes on taking it gets the whole of it, however long that takes", () =>
+  live("that keeps reading gets its whole answer, however long it takes", () =>
     Effect.gen(function* () {
       const port = yield* serving({ quiet: Duration.seconds(10) })
       const reader = yield* client(port)
@@ -120,10 +121,10 @@ describe("a client that is slow", { concurrent: true, timeout: patience(120) }, 
     }).pipe(Effect.scoped),
   )
 
-  it.live.each([
+  live.each([
     { form: "of known length", header: "content-length: 100000", drop: "a" },
     { form: "in chunks", header: "transfer-encoding: chunked", drop: "1\r\na\r\n" },
-  ])("to send its body $form is told so after half a minute, whatever it drips", ({ drop, header }) =>
+  ])("that sends its body $form gets 408 after half a minute, however many bytes trickle in", ({ drop, header }) =>
     Effect.gen(function* () {
       const port = yield* serving({})
       const sender = yield* client(port)
@@ -134,7 +135,7 @@ describe("a client that is slow", { concurrent: true, timeout: patience(120) }, 
     }).pipe(Effect.scoped),
   )
 
-  it.live("to send its head is told so after ten seconds, whatever it drips", () =>
+  live("that sends its head slowly gets 408 after ten seconds, however many bytes trickle in", () =>
     Effect.gen(function* () {
       const port = yield* serving({})
       const sender = yield* client(port)
@@ -145,7 +146,7 @@ describe("a client that is slow", { concurrent: true, timeout: patience(120) }, 
     }).pipe(Effect.scoped),
   )
 
-  it.live("to send its second head is told so, too", () =>
+  live("that sends its second head slowly gets 408, too", () =>
     Effect.gen(function* () {
       const port = yield* serving({})
       const sender = yield* client(port)
@@ -155,7 +156,7 @@ describe("a client that is slow", { concurrent: true, timeout: patience(120) }, 
     }).pipe(Effect.scoped),
   )
 
-  it.live("to ask again finds its connection closed once it has rested too long", () =>
+  live("that rests too long finds its connection closed", () =>
     Effect.gen(function* () {
       const port = yield* serving({ rest: Duration.millis(10) })
       const rester = yield* client(port)
@@ -164,7 +165,7 @@ describe("a client that is slow", { concurrent: true, timeout: patience(120) }, 
     }).pipe(Effect.scoped),
   )
 
-  it.live("to say anything at all is told so after ten seconds", () =>
+  live("that sends nothing at all gets 408 after ten seconds", () =>
     Effect.gen(function* () {
       const port = yield* serving({})
       const silent = yield* client(port)
@@ -173,10 +174,10 @@ describe("a client that is slow", { concurrent: true, timeout: patience(120) }, 
   )
 })
 
-describe("a connection on which many requests are sent at once", { timeout: patience(60) }, () => {
+describe("a pipelining connection", { timeout: patience(60) }, () => {
   const ask = "GET /counted HTTP/1.1\r\nhost: a\r\n\r\n"
 
-  it.live("gets its answers when they are 32", () =>
+  live("gets its answers to 32 requests", () =>
     Effect.gen(function* () {
       const port = yield* serving({})
       const sender = yield* client(port)
@@ -185,7 +186,7 @@ describe("a connection on which many requests are sent at once", { timeout: pati
     }).pipe(Effect.scoped),
   )
 
-  it.live("has none begun before the answer to the one before has left", () =>
+  live("has no request started before the answer to the one before has left", () =>
     Effect.gen(function* () {
       const port = yield* serving({})
       const reader = yield* client(port)
@@ -201,7 +202,7 @@ describe("a connection on which many requests are sent at once", { timeout: pati
     }).pipe(Effect.scoped),
   )
 
-  it.live("is hung up on when they are more, and no more than 32 were begun", () =>
+  live("is closed above 32 requests, with no more than 32 started", () =>
     Effect.gen(function* () {
       const port = yield* serving({})
       const sender = yield* client(port)
@@ -214,10 +215,10 @@ describe("a connection on which many requests are sent at once", { timeout: pati
     }).pipe(Effect.scoped),
   )
 
-  it.live.each([
+  live.each([
     { form: "without a host", strange: "GET /short HTTP/1.1\r\n\r\n", status: 400 },
     { form: "with an expectation", strange: "GET /short HTTP/1.1\r\nhost: a\r\nexpect: tea\r\n\r\n", status: 417 },
-  ])("is hung up on when those beyond 32 are $form, which Node answers by itself", ({ status, strange }) =>
+  ])("is closed when those beyond 32 are $form, which Node answers by itself", ({ status, strange }) =>
     Effect.gen(function* () {
       const port = yield* serving({ connections: 1 })
       const within = yield* client(port)
@@ -233,8 +234,8 @@ describe("a connection on which many requests are sent at once", { timeout: pati
   )
 })
 
-describe("a head that is too long", { timeout: patience(60) }, () => {
-  it.live("is refused at 32 KB and its connection closed, and one below is served", () =>
+describe("a request head above the limit", { timeout: patience(60) }, () => {
+  live("is rejected at 32 KB and its connection closed, and one below is served", () =>
     Effect.gen(function* () {
       const port = yield* serving({})
       const head = (length: number) => `GET /short HTTP/1.1\r\nhost: a\r\nx: ${"x".repeat(length)}\r\n\r\n`
@@ -248,7 +249,7 @@ describe("a head that is too long", { timeout: patience(60) }, () => {
 })
 
 describe("a flood of connections", { timeout: patience(60) }, () => {
-  it.live("finds so many places and no more, and a place that is left is given again", () =>
+  live("gets the stated number of places, and a freed place is given again", () =>
     Effect.gen(function* () {
       const port = yield* serving({ connections: 8 })
       const ask = "GET /short HTTP/1.1\r\nhost: a\r\n\r\n"

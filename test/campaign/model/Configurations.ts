@@ -24,7 +24,7 @@ const twoKeys = {
 
 const slot = {
   ...relayed,
-  name: "a slot that is given away, two servers",
+  name: "a slot that changes hands, two servers",
   adversary: { ...relayed.adversary, height: 3, authorizations: "ab" },
   requests: [
     { key: "k1", authorization: "a", slot: "s" },
@@ -34,7 +34,7 @@ const slot = {
 
 const anew = {
   ...relayed,
-  name: "a client that signs anew when told so, clocks that differ, two servers",
+  name: "a client that signs again when told to, clocks that differ, two servers",
   adversary: { ...relayed.adversary, height: 3, authorizations: "ab" },
   requests: [
     { key: "k1", authorization: "a" },
@@ -54,13 +54,13 @@ const replaced = {
 
 const resent = {
   ...relayed,
-  name: "a payment that is sent again once its block is gone, two servers",
+  name: "a payment resubmitted after its block was orphaned, two servers",
   versions: 2,
 } as const
 
 const split = {
   ...behind,
-  name: "questions asked together that several nodes answer, and a payer who cancels",
+  name: "a pair of calls answered by several nodes, and a payer who cancels",
   adversary: { ...behind.adversary, payerCancels: true },
   splitsBatches: true,
 } as const
@@ -74,13 +74,13 @@ const facilitator = {
 
 const unheard = {
   ...relayed,
-  name: "a facilitator that is not reached or says nothing, and is asked again, two servers",
+  name: "a facilitator that is unreachable or silent, and gets resubmissions, two servers",
   settles: "facilitator",
 } as const
 
 const group = {
   ...relayed,
-  name: "two payments that travel together, money that moves, two servers",
+  name: "two payments in one transaction, money that moves, two servers",
   adversary: { ...relayed.adversary, height: 3, authorizations: "b", moneyMoves: true },
   requests: [
     { key: "k1", authorization: "a" },
@@ -111,22 +111,22 @@ export const small = {
     name: "one key, two servers, money that moves",
     adversary: { ...relayed.adversary, moneyMoves: true },
   },
-  behind: { ...behind, name: "one key, a node that is behind" },
+  behind: { ...behind, name: "one key, a stale node" },
   cancelled: {
     ...behind,
-    name: "a payer who cancels, a node that is behind",
+    name: "a payer who cancels, a stale node",
     adversary: { ...behind.adversary, payerCancels: true },
   },
   replaced: { ...replaced, name: "a broadcast that is forgotten, replaced and comes back", servers: 1 },
-  resent: { ...resent, name: "a payment that is sent again once its block is gone", servers: 1 },
+  resent: { ...resent, name: "a payment resubmitted after its block was orphaned", servers: 1 },
   strayed: {
     ...twoKeys,
-    name: "two keys, one authorization, which its payer sends, too",
+    name: "two keys, one authorization, also broadcast by its payer",
     servers: 1,
     adversary: { ...relayed.adversary, payerSends: true },
   },
-  slot: { ...slot, name: "a slot that is given away", servers: 1 },
-  anew: { ...anew, name: "a client that signs anew when told so, clocks that differ", servers: 1 },
+  slot: { ...slot, name: "a slot that changes hands", servers: 1 },
+  anew: { ...anew, name: "a client that signs again when told to, clocks that differ", servers: 1 },
   facilitator,
   unheard,
   split,
@@ -134,7 +134,7 @@ export const small = {
   refilled,
   group: {
     ...group,
-    name: "two payments that travel together",
+    name: "two payments in one transaction",
     adversary: { ...group.adversary, moneyMoves: false },
     servers: 1,
   },
@@ -153,14 +153,14 @@ export const large = {
   group,
   emptiedGroup: {
     ...group,
-    name: "two payments that travel together, and a wallet that is emptied before its block",
+    name: "two payments in one transaction, and a wallet that is emptied before its block",
     adversary: { ...group.adversary, expiry: 4, height: 5, blocksStay: true },
     servers: 1,
   },
   stepwise: { ...relayed, name: "one key, two servers, each question a step", looksAreWhole: false },
   behind: {
     ...relayed,
-    name: "one key, two servers, a node that is behind",
+    name: "one key, two servers, a stale node",
     adversary: { ...relayed.adversary, lags: true },
   },
   longer: {
@@ -179,7 +179,7 @@ export const large = {
 export const beyond: ReadonlyArray<Configuration & { readonly breaks: string }> = [
   {
     ...split,
-    name: "two questions asked together, answered by two nodes, are believed about what is final",
+    name: "a pair of calls answered by two nodes is trusted about finality",
     isStrict: true,
     breaks: "a settled act that is final was paid for good, and a lost one was not",
   },
@@ -189,7 +189,7 @@ export const beyond: ReadonlyArray<Configuration & { readonly breaks: string }> 
 export const farBeyond: typeof beyond = [
   {
     ...anew,
-    name: "a client that signs anew under a new key after a refusal, while its first request is still on its way",
+    name: "a client that signs again under a new key while its first request is in flight",
     requests: [
       { key: "k1", authorization: "a" },
       { key: "k2", authorization: "b", after: { authorization: "a", told: "refused" } },

@@ -42,7 +42,7 @@ export const invariantsOf = ({
 
   return [
     {
-      name: "who is charged for good has exactly one attempt, and it has not failed",
+      name: "a client charged for good has exactly one attempt, which has not failed",
       holds: (state) =>
         charges(state).every(([authorization, { transaction }]) => {
           const rows = rowsOf(state).filter(([, row]) => row.authorization === authorization)
@@ -51,7 +51,7 @@ export const invariantsOf = ({
         }),
     },
     {
-      name: "who heard that nothing was charged is not charged",
+      name: "a client told that nothing was charged is not charged",
       holds: (state) =>
         charges(state).every(
           ([authorization, { transaction }]) =>
@@ -100,7 +100,7 @@ export const invariantsOf = ({
       },
     },
     {
-      name: "what failed as its wallet could not pay is never charged by a transaction of our relayer",
+      name: "an attempt that failed for lack of money is never charged by our relayer",
       holds: (state) =>
         charges(state).every(
           ([authorization, { transaction }]) =>

@@ -8,7 +8,7 @@ import { specificationOf } from "./Specification.ts"
 import { type Configuration, type Row, type State, tooPoor } from "./State.ts"
 
 describe("the payment protocol", () => {
-  it.each(Object.values(small))("keeps its promise: $name", (configuration) => {
+  it.each(Object.values(small))("keeps its invariants with $name", (configuration) => {
     const { isWhole, violation } = explore(specificationOf(configuration))
     assert.deepStrictEqual({ isWhole, violation }, { isWhole: true, violation: undefined })
   })
@@ -36,11 +36,11 @@ describe("the payment protocol", () => {
     assert.strictEqual(violation?.name, name)
   })
 
-  it.each(beyond)("does not promise: $name", (configuration) => {
+  it.each(beyond)("does not promise, and the model shows why: $name", (configuration) => {
     assert.strictEqual(explore(specificationOf(configuration)).violation?.name, configuration.breaks)
   })
 
-  it.each(mutants)("would not keep it otherwise: $fault", (mutant) => {
+  it.each(mutants)("would break with this fault: $fault", (mutant) => {
     const { states, violation } = explore(specificationOf(mutant))
     assert.isDefined(violation, `${states} states of "${mutant.name}" show nothing`)
     console.log(

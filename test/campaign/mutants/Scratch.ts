@@ -1,14 +1,14 @@
 /** A copy of the checkout that faults are put into. */
 import { execFileSync } from "node:child_process"
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "../Report.ts"
 import type { Mutant } from "./Mutants.ts"
+import { newFolder } from "../../lab/Folders.ts"
 
 /** A copy of what is tracked or new; the dependencies are linked. */
 export const makeScratch = () => {
-  const folder = mkdtempSync(join(tmpdir(), "spirit-altar-mutants-"))
+  const folder = newFolder()
   const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" })
   for (const file of listed.split("\n").filter((name) => name !== "" && existsSync(join(root, name)))) {
     cpSync(join(root, file), join(folder, file))

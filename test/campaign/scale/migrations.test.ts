@@ -1,11 +1,12 @@
 /** Several servers start at once, of this version and of the one before: each migration has run once, whoever ran it. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { Migrator as EffectMigrator, SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
 import * as Migrator from "../../../src/platform/Migrator.ts"
 import * as Sql from "../../../src/platform/Sql.ts"
 import { emptyDatabase, templateUrl } from "../../lab/Database.ts"
+import { live } from "../../lab/Suites.ts"
 
 /** Effect's own migrator, as versions before 0024 had it. */
 const before = Layer.effectDiscard(
@@ -67,81 +68,75 @@ const attempts = `
   FROM generate_series(1, 4) w, generate_series(1, w * w * 8) i`
 
 describe("migrations", () => {
-  it.live("run once where three servers of this version and two of the one before meet an empty database", () =>
-    Effect.gen(function* () {
-      const url = yield* empty
-      const versions = ["this", "before", "this", "before", "this"] as const
-      yield* Effect.forEach(versions, (version) => migrateAs(url, version), { concurrency: "unbounded" })
-      const made = yield* schemaOf(url)
-      assert.deepStrictEqual(made, yield* schemaOf(templateUrl()))
-      assert.isTrue(made.some((what) => what.startsWith("payment_fits sql")))
-    }),
-  )
+  live("run once where three servers of this version and two of the previous one meet an empty database", function* () {
+    const url = yield* empty
+    const versions = ["this", "before", "this", "before", "this"] as const
+    yield* Effect.forEach(versions, (version) => migrateAs(url, version), { concurrency: "unbounded" })
+    const made = yield* schemaOf(url)
+    assert.deepStrictEqual(made, yield* schemaOf(templateUrl()))
+    assert.isTrue(made.some((what) => what.startsWith("payment_fits sql")))
+  })
 
-  it.live("go on from a database of the version before, which then finds nothing to do", () =>
-    Effect.gen(function* () {
-      const url = yield* empty
-      const database = Sql.layer(Redacted.make(url), 1)
-      const run = (statement: string) =>
-        Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(Effect.provide(database), Effect.orDie)
-      yield* migrateAs(url, "before")
-      yield* run(fitsBefore("payment_fits"))
-      yield* migrateAs(url, "this")
-      yield* migrateAs(url, "before")
-      assert.deepStrictEqual(yield* schemaOf(url), yield* schemaOf(templateUrl()))
+  live("continue from a database of the previous version, which then finds nothing to do", function* () {
+    const url = yield* empty
+    const database = Sql.layer(Redacted.make(url), 1)
+    const run = (statement: string) =>
+      Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(Effect.provide(database), Effect.orDie)
+    yield* migrateAs(url, "before")
+    yield* run(fitsBefore("payment_fits"))
+    yield* migrateAs(url, "this")
+    yield* migrateAs(url, "before")
+    assert.deepStrictEqual(yield* schemaOf(url), yield* schemaOf(templateUrl()))
 
-      // What a wallet can pay is decided as it was.
-      yield* run(fitsBefore("fits_before"))
-      yield* run(attempts)
-      const decided = yield* run(`
+    // What a wallet can pay is decided as it was.
+    yield* run(fitsBefore("fits_before"))
+    yield* run(attempts)
+    const decided = yield* run(`
         SELECT fits_before(w, a, b, s, m) AS before, payment_fits(w, a, b, s, m) AS after
         FROM unnest(ARRAY['0x0', '0x1', '0x2', '0x3', '0x4']) w, unnest(ARRAY[1, 10000]::numeric[]) a,
           unnest(ARRAY[0, 1, 10000, 80027, 170000, 600000, 2000000]::numeric[]) b,
           unnest(ARRAY[now() - interval '1 day', now() - interval '20 seconds', now()]) s, unnest(ARRAY[0, 2, 8, 18, 64]) m`)
-      assert.deepStrictEqual(
-        new Set(decided.map((row) => Object.values(row).join())),
-        new Set(["true,true", "false,false"]),
-      )
-    }),
-  )
+    assert.deepStrictEqual(
+      new Set(decided.map((row) => Object.values(row).join())),
+      new Set(["true,true", "false,false"]),
+    )
+  })
 
-  it.live("are left to the next server by one that fails in the middle", () =>
-    Effect.gen(function* () {
-      const url = yield* empty
-      const [begun, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const table = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`CREATE TABLE one (id int)`))
-      const broken = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-        table.pipe(
-          Effect.andThen(Deferred.succeed(begun, undefined)),
-          Effect.andThen(Deferred.await(go)),
-          Effect.andThen(Effect.asVoid(sql`SELECT 1 / 0`)),
-        ),
-      )
-      const server = (migration: Migrator.Migration) =>
-        Migrator.run({ "0001_one": migration }).pipe(Effect.provide(Sql.layer(Redacted.make(url), 2)), Effect.result)
-      const first = yield* Effect.forkChild(server(broken))
-      yield* Deferred.await(begun)
-      const second = yield* Effect.forkChild(server(table))
-      // The second waits for the first one's row.
-      const waiting = Effect.flatMap(
-        SqlClient.SqlClient,
-        (sql) => sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      ).pipe(Effect.provide(Sql.layer(Redacted.make(url), 1)))
-      yield* Effect.repeat(waiting, { until: (rows) => rows.length === 1 })
-      yield* Deferred.succeed(go, undefined)
-      assert.strictEqual((yield* Fiber.join(first))._tag, "Failure")
-      assert.strictEqual((yield* Fiber.join(second))._tag, "Success")
-      assert.deepStrictEqual(
-        yield* schemaOf(url),
-        [
-          "effect_sql_migrations.created_at timestamp with time zone NO",
-          "effect_sql_migrations.migration_id integer NO",
-          "effect_sql_migrations.name text NO",
-          "CREATE UNIQUE INDEX effect_sql_migrations_pkey ON public.effect_sql_migrations USING btree (migration_id)",
-          "migration 1 one",
-          "one.id integer YES",
-        ].sort(),
-      )
-    }),
-  )
+  live("are left to the next server by one that fails in the middle", function* () {
+    const url = yield* empty
+    const [begun, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    const table = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`CREATE TABLE one (id int)`))
+    const broken = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      table.pipe(
+        Effect.andThen(Deferred.succeed(begun, undefined)),
+        Effect.andThen(Deferred.await(go)),
+        Effect.andThen(Effect.asVoid(sql`SELECT 1 / 0`)),
+      ),
+    )
+    const server = (migration: Migrator.Migration) =>
+      Migrator.run({ "0001_one": migration }).pipe(Effect.provide(Sql.layer(Redacted.make(url), 2)), Effect.result)
+    const first = yield* Effect.forkChild(server(broken))
+    yield* Deferred.await(begun)
+    const second = yield* Effect.forkChild(server(table))
+    // The second waits for the first one's row.
+    const waiting = Effect.flatMap(
+      SqlClient.SqlClient,
+      (sql) => sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    ).pipe(Effect.provide(Sql.layer(Redacted.make(url), 1)))
+    yield* Effect.repeat(waiting, { until: (rows) => rows.length === 1 })
+    yield* Deferred.succeed(go, undefined)
+    assert.strictEqual((yield* Fiber.join(first))._tag, "Failure")
+    assert.strictEqual((yield* Fiber.join(second))._tag, "Success")
+    assert.deepStrictEqual(
+      yield* schemaOf(url),
+      [
+        "effect_sql_migrations.created_at timestamp with time zone NO",
+        "effect_sql_migrations.migration_id integer NO",
+        "effect_sql_migrations.name text NO",
+        "CREATE UNIQUE INDEX effect_sql_migrations_pkey ON public.effect_sql_migrations USING btree (migration_id)",
+        "migration 1 one",
+        "one.id integer YES",
+      ].sort(),
+    )
+  })
 })

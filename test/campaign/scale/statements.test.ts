@@ -1,5 +1,5 @@
 /** What a server sends its database while it makes its schema, sells every act, keeps rooms and its log: nothing that engines lack. */
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { AppConfig } from "../../../src/server/config/Config.ts"
@@ -16,60 +16,56 @@ import { ask, configOf, newPayer, pay, TestServer } from "../../lab/Fixture.ts"
 import { chain } from "../../lab/Chain.ts"
 import { violationsOf } from "./Portability.ts"
 import * as Postgres from "../../lab/proxy/Postgres.ts"
+import { suite } from "../../lab/Suites.ts"
 
 const reads = ["/api/witness", "/api/acts", "/api/candles", "/api/altars", "/api/field", "/api/elements", "/api/stats"]
 
-layer(sql.pipe(Layer.provideMerge(Layer.merge(emptyDatabase, chain))), { excludeTestServices: true })(
-  "a server",
-  (it) => {
-    it.effect("asks its database for nothing that engines lack", () =>
-      Effect.gen(function* () {
-        const { url: direct } = yield* LocalDatabase
-        const tap = yield* Postgres.make(Redacted.value(direct))
-        const config = yield* configOf(
-          { sweepEvery: Duration.seconds(1) },
-          { databaseUrl: Redacted.make(tap.url), log: { ...signing, checkpointFile: Option.none() } },
-        )
-        yield* Layer.build(Server.layer(Sandbox.routes).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-        const { publicUrl: url } = config
-
-        const agent = new Agent(privateKeyToAccount(generatePrivateKey()))
-        const { text } = yield* ask(`${url}/llms.txt`)
-        yield* Effect.promise(() => agent.follow(programOf(text)))
-        const payer = yield* newPayer(100_000_000n)
-        for (const act of acts()) {
-          const { body, path } = act.request()
-          const { answer } = yield* pay(payer, `${url}${path}`, body ?? {})
-          assert.strictEqual(answer.status, 201, `${act.name}: ${answer.text}`)
-        }
-        for (const path of reads) yield* ask(`${url}${path}`)
-        const guest = yield* newRoom(url)
-        assert.strictEqual((yield* send(guest)).status, 201)
-        assert.strictEqual((yield* poll(guest)).status, 200)
-
-        const { run } = yield* Effect.provideService(terminal, TestServer, { url })
-        const acting = ["--why", "asked by a neighbour", "--by", "Ada"]
-        for (const args of [
-          ["pause", ...acting],
-          ["resume", ...acting],
-          ["audit"],
-          ["export", "acts"],
-          ["export", "chain"],
-        ]) {
-          const ended = yield* run(["admin", ...args], { DATABASE_URL: tap.url })
-          assert.strictEqual(ended.code, 0, ended.stderr)
-        }
-
-        const statements = [...tap.statements]
-        const changed = (table: string) =>
-          statements.some((one) => new RegExp(`(?:INTO|UPDATE) ${table}\\b`, "u").test(one))
-        for (const table of ["effect_sql_migrations", "payment_payers", "witness_stones", "rooms", "rate_limits"]) {
-          assert.isTrue(changed(table), `nothing was written to ${table}, or not through the wire that is watched`)
-        }
-        const found = statements.flatMap((one) => violationsOf(one).map((what) => `${what}: ${one.slice(0, 200)}`))
-        assert.deepStrictEqual(found, [])
-        assert.isAbove(statements.length, 120)
-      }),
+suite("a server", sql.pipe(Layer.provideMerge(Layer.merge(emptyDatabase, chain))), (it) => {
+  it("sends its database nothing that other engines lack", function* () {
+    const { url: direct } = yield* LocalDatabase
+    const tap = yield* Postgres.make(Redacted.value(direct))
+    const config = yield* configOf(
+      { sweepEvery: Duration.seconds(1) },
+      { databaseUrl: Redacted.make(tap.url), log: { ...signing, checkpointFile: Option.none() } },
     )
-  },
-)
+    yield* Layer.build(Server.layer(Sandbox.routes).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
+    const { publicUrl: url } = config
+
+    const agent = new Agent(privateKeyToAccount(generatePrivateKey()))
+    const { text } = yield* ask(`${url}/llms.txt`)
+    yield* Effect.promise(() => agent.follow(programOf(text)))
+    const payer = yield* newPayer(100_000_000n)
+    for (const act of acts()) {
+      const { body, path } = act.request()
+      const { answer } = yield* pay(payer, `${url}${path}`, body ?? {})
+      assert.strictEqual(answer.status, 201, `${act.name}: ${answer.text}`)
+    }
+    for (const path of reads) yield* ask(`${url}${path}`)
+    const guest = yield* newRoom(url)
+    assert.strictEqual((yield* send(guest)).status, 201)
+    assert.strictEqual((yield* poll(guest)).status, 200)
+
+    const { run } = yield* Effect.provideService(terminal, TestServer, { url })
+    const acting = ["--why", "asked by a neighbour", "--by", "Ada"]
+    for (const args of [
+      ["pause", ...acting],
+      ["resume", ...acting],
+      ["audit"],
+      ["export", "acts"],
+      ["export", "chain"],
+    ]) {
+      const ended = yield* run(["admin", ...args], { DATABASE_URL: tap.url })
+      assert.strictEqual(ended.code, 0, ended.stderr)
+    }
+
+    const statements = [...tap.statements]
+    const changed = (table: string) =>
+      statements.some((one) => new RegExp(`(?:INTO|UPDATE) ${table}\\b`, "u").test(one))
+    for (const table of ["effect_sql_migrations", "payment_payers", "witness_stones", "rooms", "rate_limits"]) {
+      assert.isTrue(changed(table), `nothing was written to ${table}, or not through the wire that is watched`)
+    }
+    const found = statements.flatMap((one) => violationsOf(one).map((what) => `${what}: ${one.slice(0, 200)}`))
+    assert.deepStrictEqual(found, [])
+    assert.isAbove(statements.length, 120)
+  })
+})

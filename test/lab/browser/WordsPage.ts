@@ -1,9 +1,8 @@
 /** A page with sealed words: what it shows, what this browser keeps, and the files they leave in. */
-import { mkdtemp } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Download, Page, Request } from "playwright-core"
 import { take } from "./GuidePage.ts"
+import { newFolder } from "../Folders.ts"
 
 export interface Kept {
   readonly salt: string
@@ -38,7 +37,7 @@ export const keepsakeOf = async (page: Page): Promise<Kept> =>
 
 /** The browser may run apart from the test: what it saved is copied over. */
 export const keep = async (download: Download) => {
-  const path = join(await mkdtemp(join(tmpdir(), "altar-words-")), "words.json")
+  const path = join(newFolder(), "words.json")
   await download.saveAs(path)
   return path
 }

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestServer } from "../Fixture.ts"
-import { Proxies } from "../server/ProxiedServer.ts"
+import { Proxies } from "../TestServices.ts"
 import * as Purchase from "./Purchase.ts"
 
 export const paymentFixture = Effect.gen(function* () {

@@ -6,7 +6,7 @@ import { multicall3 } from "../../../schema/payments/Usdc.ts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import { eventually } from "../Eventually.ts"
 import * as Purchase from "./Purchase.ts"
-import { Proxies } from "../server/ProxiedServer.ts"
+import { Proxies } from "../TestServices.ts"
 import { ask } from "../Fixture.ts"
 
 export { eventually } from "../Eventually.ts"

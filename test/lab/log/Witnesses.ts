@@ -1,7 +1,4 @@
 /** Witnesses of a log on real sockets: our own, and such as nobody should have. */
-import { mkdtempSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Context, Effect, Exit, Layer, Redacted, Result, Scope } from "effect"
@@ -18,13 +15,12 @@ import * as Listener from "../../../src/http/Listener.ts"
 import { signer } from "./LogFixture.ts"
 import { patience } from "../Patience.ts"
 import { type Answering, listening } from "../Socket.ts"
+import { newFolder } from "../Folders.ts"
 
 /** A new key under a name. */
 export const cosignerOf = (name: string) => Result.getOrThrow(cosignerFrom(Result.getOrThrow(generate(name))))
 
 export const secretOf = (name: string) => Redacted.value(Result.getOrThrow(generate(name)))
-
-export const newFolder = () => mkdtempSync(join(tmpdir(), "log-witness-"))
 
 export const verifierOf = (vkey: string) => {
   const verifier = logVerifier(vkey)

@@ -1,10 +1,10 @@
 /** A shared cache in front of a server: a real nginx that keeps whatever it is not told to forget, answers to POST included. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { Effect } from "effect"
 import * as OwnedProcess from "../../../src/sandbox/OwnedProcess.ts"
 import { freePort } from "../Ports.ts"
+import { newFolder } from "../Folders.ts"
 
 const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"]
 
@@ -44,10 +44,7 @@ http {
 /** The address of the cache in front of `upstream`; `X-Cache` of an answer says whether it is a kept one. */
 export const inFrontOf = Effect.fnUntraced(function* (upstream: string) {
   const port = yield* freePort
-  const folder = yield* Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), "spirit-altar-nginx-"))),
-    (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true })),
-  )
+  const folder = newFolder()
   mkdirSync(join(folder, "cache"))
   const file = join(folder, "nginx.conf")
   writeFileSync(file, configuration(folder, port, upstream))

@@ -1,8 +1,8 @@
 /** Runs test files in a process of their own, and says which tests failed. */
 import { spawn } from "node:child_process"
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
+import { newFolder } from "../Folders.ts"
 
 const root = new URL("../../..", import.meta.url).pathname
 
@@ -63,7 +63,7 @@ export const runTests = (
   files: ReadonlyArray<string>,
   { args = [], cwd = root, env = {}, isHeard = false, minutes }: TestsOptions,
 ): Promise<Verdict> => {
-  const folder = mkdtempSync(join(tmpdir(), "spirit-altar-tests-"))
+  const folder = newFolder()
   const report = join(folder, "report.json")
   const reporters = [...(isHeard ? ["--reporter=default"] : []), "--reporter=json", `--outputFile.json=${report}`]
   const program = spawn(

@@ -1,7 +1,5 @@
 /** One real PostgreSQL for the whole run: `DATABASE_URL` if given, else our own; with a migrated template to copy. */
 import { existsSync } from "node:fs"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -12,6 +10,7 @@ import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
 import * as Migrator from "../../../src/platform/Migrator.ts"
 import * as Sql from "../../../src/platform/Sql.ts"
 import { buildCheckout } from "../../../src/build/build.ts"
+import { newFolder } from "../Folders.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -70,20 +69,16 @@ export default async function setup(project: TestProject) {
   const browser = await launchBrowser()
   project.provide("browser", browser?.wsEndpoint() ?? "")
   const scope = Scope.makeUnsafe()
-  const folder = await mkdtemp(join(tmpdir(), "spirit-altar-test-"))
   const start = Effect.gen(function* () {
     const given = process.env["DATABASE_URL"]
     if (given !== undefined) return given
-    const context = yield* Layer.build(LocalDatabase.layer({ dataDir: join(folder, "postgres"), durable: false }))
+    const context = yield* Layer.build(LocalDatabase.layer({ dataDir: join(newFolder(), "postgres"), durable: false }))
     return Redacted.value(yield* Effect.provideContext(LocalDatabase, context).pipe(Effect.map((db) => db.url)))
   })
-  // The folder holds a cluster that its own unprivileged user must reach.
-  await import("node:fs/promises").then((fs) => fs.chmod(folder, 0o755))
   const url = await Effect.runPromise(Effect.tap(start, makeTemplate).pipe(Scope.provide(scope)))
   project.provide("databaseUrl", url)
   return async () => {
     await browser?.close()
     await Effect.runPromise(Scope.close(scope, Exit.void))
-    await rm(folder, { recursive: true, force: true })
   }
 }

@@ -2,7 +2,7 @@
 import { Effect, Redacted } from "effect"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
-import { Proxies } from "./ProxiedServer.ts"
+import { Proxies } from "../TestServices.ts"
 
 /** By the straight way. */
 export const direct = Effect.gen(function* () {

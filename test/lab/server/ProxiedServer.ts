@@ -12,18 +12,10 @@ import { slowness } from "../Patience.ts"
 import * as PgProxy from "../proxy/Postgres.ts"
 import * as RpcProxy from "../proxy/Node.ts"
 import { chain } from "../Chain.ts"
-import { configOf, paymentsOf, TestServer } from "../Fixture.ts"
+import { configOf, paymentsOf } from "../Fixture.ts"
+import { Proxies, TestServer } from "../TestServices.ts"
 
 export type SettledBy = "relayer" | "facilitator"
-
-export class Proxies extends Context.Service<
-  Proxies,
-  {
-    readonly rpc: RpcProxy.NodeProxy
-    readonly facilitator: Facilitator.Facilitator
-    readonly database: PgProxy.PostgresProxy
-  }
->()("test/Proxies") {}
 
 const proxies = Layer.effect(
   Proxies,

@@ -1,4 +1,4 @@
-/** A rule of oxlint: comments, titles of tests and messages are plain prose. */
+/** Rules of oxlint: comments and messages (`plain`) and titles of tests (`titles`) are plain prose. */
 import { faultsOf } from "./Sentences.ts"
 
 interface Comment {
@@ -11,6 +11,8 @@ interface Node {
   readonly type: string
   readonly value?: unknown
   readonly quasis?: ReadonlyArray<{ readonly value: { readonly cooked: string } }>
+  readonly tag?: Node & { readonly name?: string }
+  readonly quasi?: Node
   readonly callee?: Node & { readonly name?: string; readonly object?: Node & { readonly name?: string } }
   readonly arguments?: ReadonlyArray<Node>
 }
@@ -48,34 +50,57 @@ const textOf = (node: Node | undefined): string => {
   return node.quasis?.map(({ value }) => value.cooked).join("x") ?? ""
 }
 
+const blocks = /<\/?(?:p|li|h\d|d[dt]|t[dh]|pre|summary|figcaption|div|section|button|title|option|label)\b[^>]*>/u
+
+/** Whole sentences of a page; a heading may be a noun clause. */
+const paragraphsOf = (page: string) =>
+  page
+    .split(blocks)
+    .map((text) => text.replaceAll(/<[^>]*>/gu, "").trim())
+    .filter((text) => /[.!]$/u.test(text))
+
 /** A sentence of its own: a capital, five words, a full stop. */
 const isMessage = (text: string) => /^\p{Lu}[^\n]*\.$/u.test(text) && text.split(" ").length >= 5
 
-const tests = new Set(["it", "describe", "layer", "test"])
+const tests = new Set(["it", "describe", "layer", "test", "suite", "apart", "effect", "live", "journeys", "browser"])
 
-const rule = {
+const reporting = (context: Context) => (node: Comment | Node, text: string) => {
+  for (const { message, sentence } of faultsOf(text)) {
+    context.report({ node, message: `${message}: ${sentence.slice(0, 160)}` })
+  }
+}
+
+/** A test or suite: a call of theirs, or one of the lab's with words and a body. */
+const titlesIn = (check: ReturnType<typeof reporting>) => ({
+  CallExpression: ({ arguments: [title, ...others] = [], callee }: Node) => {
+    const name = callee?.name ?? callee?.object?.name ?? ""
+    const hasBody = others.some(({ type }) => /Function/u.test(type))
+    if (title !== undefined && (tests.has(name) || hasBody)) check(title, textOf(title))
+  },
+})
+
+const plain = {
   create: (context: Context) => {
-    const check = (node: Comment | Node, text: string) => {
-      for (const { message, sentence } of faultsOf(text)) {
-        context.report({ node, message: `${message}: ${sentence.slice(0, 160)}` })
-      }
-    }
+    const check = reporting(context)
     const message = (node: Node) => {
       const text = textOf(node)
       if (isMessage(text)) check(node, text)
+    }
+    const page = (node: Node) => {
+      for (const text of node.tag?.name === "html" ? paragraphsOf(textOf(node.quasi)) : []) check(node, text)
     }
     return {
       Program: () => {
         for (const { at, text } of passagesOf(context.sourceCode.getAllComments())) check(at, text)
       },
-      CallExpression: ({ arguments: [title] = [], callee }: Node) => {
-        const name = callee?.name ?? callee?.object?.name ?? ""
-        if (title !== undefined && tests.has(name)) check(title, textOf(title))
-      },
       Literal: message,
       TemplateLiteral: message,
+      TaggedTemplateExpression: page,
     }
   },
 }
 
-export default { meta: { name: "prose" }, rules: { plain: rule } }
+export default {
+  meta: { name: "prose" },
+  rules: { plain, titles: { create: (context: Context) => titlesIn(reporting(context)) } },
+}

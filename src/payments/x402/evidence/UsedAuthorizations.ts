@@ -44,21 +44,19 @@ const secondsOf = (millis: number) => BigInt(Math.floor(millis / 1000))
 
 const unclaimed = (transaction: string) =>
   used(
-    `This authorization paid us in transaction ${transaction}, but belongs to no purchase we know. Do not sign again before the operator has looked; the payment is noted for them. This request charged nothing.`,
+    `This authorization paid us in transaction ${transaction}, but belongs to no purchase here. The payment is recorded for the operator. Do not sign again before the operator has decided. This request charged nothing.`,
   )
 
 const canceled = (where: string) =>
-  used(
-    `Its wallet cancelled this authorization${where}, so it never paid and never will. Nothing was charged; sign a new one.`,
-  )
+  used(`The wallet cancelled this authorization${where}, so it never pays. Nothing was charged. Sign a new one.`)
 
 const elsewhere = (where: string) =>
   used(
-    `This authorization was used up${where}, which did not pay us its amount. This request charged nothing; sign a new one.`,
+    `This authorization was used${where}, which did not pay us its amount. This request charged nothing. Sign a new one.`,
   )
 
 const unsearched = used(
-  "This authorization was used or cancelled, and of one that ends more than a day from now, or ended more than a day ago, where is not looked up. This request charged nothing; sign a new one once your wallet shows that it did not pay us.",
+  "This authorization was used or cancelled. The server does not search for one that expires more than a day from now, or expired more than a day ago. This request charged nothing. Sign a new one once your wallet shows that it did not pay us.",
 )
 
 const unproven = (reason: string) => new ChainUnavailable({ method: "Chain.usedBy", reason })

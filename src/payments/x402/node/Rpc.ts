@@ -85,7 +85,7 @@ export const readAll = (ask: Ask, asset: Address, reads: ReadonlyArray<Hex>) =>
 
 const durations = seriesOf(
   Metric.histogram("altar.rpc.duration", {
-    description: "Duration of JSON-RPC questions to the node, by method and outcome: answered, refused or failed.",
+    description: "Duration of JSON-RPC calls to the node, by method and outcome: answered, refused or failed.",
     attributes: { unit: "s" },
     boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   }),

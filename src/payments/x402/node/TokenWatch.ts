@@ -32,9 +32,9 @@ export const tokenStateOf = (ask: Ask, { asset, payTo }: Receiving) => {
 /** Sentences for a caller, without their full stop. */
 const obstacles = {
   open: undefined,
-  node: "The node of the payment network does not answer at the moment, so this server takes no USDC",
-  paused: "The issuer of USDC has paused all transfers, so this server takes no USDC",
-  blocked: "The issuer of USDC has blocked the wallet that receives payments here, so this server takes no USDC",
+  node: "The node of the payment network does not answer, so this server accepts no USDC now",
+  paused: "The issuer of USDC has paused all transfers, so this server accepts no USDC now",
+  blocked: "The issuer of USDC has blocked the wallet that receives payments here, so this server accepts no USDC now",
 } as const
 
 /** How long a good and a bad answer are cached, and the timeout of a query. */

@@ -32,7 +32,7 @@ export interface RelayerConfig {
 /** Seconds of validity an authorization needs to be sent at our cost. */
 const leastLife = 6n
 
-const insolvent = "This server cannot pay the network's fee of a settlement at the moment, so it takes no USDC"
+const insolvent = "This server cannot pay the network's fee of a settlement, so it accepts no USDC now"
 
 /** How long the relayer's balance is cached, and the timeout of its query. */
 const solventFor = Duration.seconds(3)

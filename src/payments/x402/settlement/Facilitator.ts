@@ -25,8 +25,7 @@ const leastLife = 12n
 /** Maximum number of pending payments resubmitted concurrently. The next sweep takes the others. */
 const resubmittedAtOnce = 16
 
-const away =
-  "The facilitator that brings payments to the chain does not say at the moment that it settles them, so this server takes no USDC"
+const away = "The facilitator does not confirm that it settles payments, so this server accepts no USDC now"
 
 /** How long a good and a bad answer are cached, and the timeout of a query. */
 const wellFor = Duration.seconds(5)

@@ -50,17 +50,17 @@ const decodePayload = Schema.decodeUnknownOption(PaymentPayload)
 const decodeVersion = Schema.decodeUnknownOption(Schema.Struct({ x402Version: Schema.Unknown }))
 
 const simulationMessages: Readonly<Record<string, string>> = {
-  invalid_exact_evm_insufficient_balance: "The paying wallet holds less USDC than the price; fund it and sign again.",
-  invalid_exact_evm_signature: "The signature is not the paying wallet's signature of this authorization; sign again.",
-  invalid_exact_evm_payload_authorization_valid_before: "The authorization has expired on chain; sign a new one.",
-  invalid_exact_evm_payload_authorization_valid_after: "The authorization is not valid yet on chain; sign a new one.",
+  invalid_exact_evm_insufficient_balance: "The paying wallet holds less USDC than the price. Fund it and sign again.",
+  invalid_exact_evm_signature: "The signature is not the paying wallet's for this authorization. Sign again.",
+  invalid_exact_evm_payload_authorization_valid_before: "The authorization has expired on chain. Sign a new one.",
+  invalid_exact_evm_payload_authorization_valid_after: "The authorization is not valid yet on chain. Sign a new one.",
 }
 
 const badSignature = "invalid_exact_evm_signature"
 
 const unproven = refuse(
   badSignature,
-  "The paying wallet does not stand for this signature now, so what became of its authorization is not looked up. This request charged nothing; sign a new one once your wallet shows that it did not pay us.",
+  "The paying wallet no longer accepts this signature, so the server does not search for its authorization. This request charged nothing. Sign a new one once your wallet shows that it did not pay us.",
 )
 
 /** Reverts that may hide a used authorization: the token checks the clock before the nonce. */
@@ -86,7 +86,7 @@ const read = ({ isStrict, json, text }: PaymentHeader) => {
   }
   const version = Option.flatMap(json, decodeVersion)
   if (Option.isSome(version) && version.value.x402Version !== 2) {
-    return Result.fail(refuse("invalid_x402_version", "This server speaks x402 version 2 only."))
+    return Result.fail(refuse("invalid_x402_version", "This server supports x402 version 2 only."))
   }
   return Option.match(Option.flatMap(json, decodePayload), {
     onSome: (payload) => Result.succeed({ payload, text: text.value }),

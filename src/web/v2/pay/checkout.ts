@@ -37,10 +37,10 @@ const outcomeOf = (asked: Promise<Reply>): Promise<Outcome> =>
 const handIn = ({ body, key, path, payment }: Purchase) =>
   outcomeOf(send(fetch, { url: path, key, body }, payment ?? undefined))
 
-const kept = (purchase: Purchase, what = "What you signed is") =>
+const kept = (purchase: Purchase, what = "Your signed payment is") =>
   mayLeave(purchase)
     ? `${what} kept in this browser.`
-    : "This browser does not keep it, so what you signed is lost when you leave this page."
+    : "This browser does not keep it, so your signed payment is lost when you leave this page."
 
 const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, seconds * 1000))
 
@@ -65,7 +65,7 @@ const concluded = async (purchase: Purchase, settlement: Settlement, progress: P
   return {
     tag: "open",
     isMisrecorded: true,
-    message: misrecorded(differences, kept(disputed, "What you signed and the altar's answer are")),
+    message: misrecorded(differences, kept(disputed, "Your signed payment and the altar's answer are")),
   }
 }
 
@@ -80,7 +80,7 @@ const refused = (purchase: Purchase, message: string, progress: Progress): Resul
   const evident = pending().some(({ key, misrecorded: other }) => key === purchase.key && other !== undefined)
   if (evident || purchase.misrecorded !== undefined) {
     progress.step("settle", "open", "The altar gave two answers.")
-    const evidence = kept(purchase, "What you signed and the altar's answer are")
+    const evidence = kept(purchase, "Your signed payment and the altar's answer are")
     return { tag: "open", isMisrecorded: true, message: `${message} ${evidence}` }
   }
   progress.step("sign", "done", "Signed. This page no longer sends it.")

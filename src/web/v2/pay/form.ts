@@ -181,7 +181,7 @@ const followOther = (purchase: Purchase): void =>
   void paying().then(
     ({ follow }) => follow(purchase),
     (error: unknown) => {
-      const message = `${sentenceOf(error, pageFailed)} What you signed is kept in this browser.`
+      const message = `${sentenceOf(error, pageFailed)} Your signed payment is kept in this browser.`
       const notice = make("section", { class: "pay pay--open", role: "status", "aria-label": "Your open purchase" })
       document.getElementById("main")?.prepend(notice)
       notice.append(

@@ -58,7 +58,7 @@ export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done: () 
       "p",
       {},
       make("b", {}, "Keep this."),
-      " Only you have the salt and the words. Without them nobody can ever show what was sealed.",
+      " Only you have the salt and the words. Without them the sealed words can never be proved.",
     ),
     make("pre", { tabindex: "0", role: "region", "aria-label": "Salt, words and commitment" }, code),
     make("p", { class: "doors" }, file, copy),
