@@ -71,7 +71,7 @@ const quickSearch = html`<search class="site__search" aria-label="Acts">
     ><input id="site-search" name="q" type="search" maxlength="300" autocomplete="off" placeholder="Search" /><button
       aria-label="Find"
     >
-      <svg viewBox="0 0 20 20" width="18"><path d="M12 12a5.6 5.6 0 1 0-.1 0l6 6" /></svg>
+      <svg viewBox="0 0 20 20" width="18" aria-hidden="true"><path d="M12 12a5.6 5.6 0 1 0-.1 0l6 6" /></svg>
     </button>
   </form>
 </search>`

@@ -68,7 +68,7 @@ export const searchPage = (found: Found | undefined): Page => ({
           />
           <button class="button">Search</button>
         </form>
-        ${found === undefined ? hint : results(found)}
+        ${found === undefined ? "" : results(found)}${found === undefined || found.hits.length === 0 ? hint : ""}
       </search>
       ${byFile}
     </section>`,
