@@ -8,7 +8,7 @@ import { header } from "../Fields.ts"
 import { anyRailHeaders, PaymentRefusal, Pending, reconcilePath } from "../payments/Endpoint.ts"
 import { AttemptNotFound, PaymentsUnavailable } from "../payments/Errors.ts"
 import { IdempotencyKey } from "../payments/Payment.ts"
-import { RefundList } from "../payments/Refund.ts"
+import { refundLink, RefundList } from "../payments/Refund.ts"
 import { CandleSettled, lightDay, lightMonth, lightWeek } from "./Candle.ts"
 import { CollectibleSettled, collectMaterial } from "./Collectible.ts"
 import { KeeperSettled, takeIn } from "./Keeper.ts"
@@ -41,6 +41,12 @@ export const reconcile = HttpApiEndpoint.post("reconcile", reconcilePath, {
     HttpApiSchema.WithHeaders(AnySettled.pipe(HttpApiSchema.status(200)), {
       ...anyRailHeaders,
       "idempotent-replayed": header("`true`: this answer is a replay.", "true"),
+      link: Schema.optionalKey(
+        header(
+          "Where the payment was refunded, or is about to be: its refunds, with amount, time and transaction. The body stays the first answer.",
+          refundLink("0x1881f4141f36e18ce36573461c0822ca6549d3afc78dbf52a161d3fe3396c1d8"),
+        ),
+      ),
     }),
     Pending,
   ],
@@ -49,7 +55,7 @@ export const reconcile = HttpApiEndpoint.post("reconcile", reconcilePath, {
   .annotateMerge(
     described(
       "Ask for the outcome of a paid request",
-      "Free and safe at any time. Looks for evidence on the chain: 200 with the answer when settled, 202 while unknown, 402 `payment_failed` with a new offer when its attempt has failed, or 503 on a server without payments.",
+      "Free and safe at any time. Looks for evidence on the chain: 200 with the answer when settled, 202 while unknown, 402 `payment_failed` with a new offer when its attempt has failed, or 503 on a server without payments. The 402 has a `refund` where the payment arrived later and was refunded.",
     ),
   )
   .annotate(Unknown, () => new AttemptNotFound({}))

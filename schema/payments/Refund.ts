@@ -22,6 +22,9 @@ const example = {
   signature: null,
 } as const
 
+/** A `Link` (RFC 8288) to the refunds of a transaction. */
+export const refundLink = (transaction: string) => `</api/refunds/${transaction}>; rel="related"; title="refund"`
+
 export const Refund = Schema.Struct({
   id: Uuid,
   state: Schema.Literals(["REFUND_PENDING", "REFUNDED", "PARTIALLY_REFUNDED", "REFUND_FAILED"]).annotate({

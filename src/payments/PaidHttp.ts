@@ -5,6 +5,7 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { SettlementPending } from "../../schema/payments/Act.ts"
 import { AttemptNotFound, PaymentFailed, PaymentInvalid, PaymentRequired } from "../../schema/payments/Errors.ts"
 import { reconcilePath } from "../../schema/payments/Endpoint.ts"
+import { refundLink } from "../../schema/payments/Refund.ts"
 import { priceUsd } from "../../schema/payments/Payment.ts"
 import { body, jsonText, refusalOf } from "../http/Responses.ts"
 import { cachedResponse, cachedByValue } from "../http/CachedResponse.ts"
@@ -16,6 +17,8 @@ import { addressOf, filled } from "./ActAddress.ts"
 import type { PaidAct } from "./PaidAct.ts"
 import type { PaidRequest, PaymentGuard } from "./PaidRequest.ts"
 import type { Outcome } from "./Outcome.ts"
+import { Refunds } from "./ledger/Refunds.ts"
+import { claimOf } from "./Payment.ts"
 import { PaymentPipeline } from "./PaymentPipeline.ts"
 import { retryAfterSeconds } from "./protocol/Decision.ts"
 import { pendingResponseOf } from "./Receipts.ts"
@@ -52,6 +55,7 @@ export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments
     const pipeline = yield* PaymentPipeline
     const cards = yield* CardRail
     const publicUrl = yield* PublicUrl
+    const refunds = yield* Refunds
 
     const openAnswer = (attempt: Attempt) => {
       const { payment } = attempt
@@ -123,10 +127,17 @@ export class PaidHttp extends Context.Service<PaidHttp>()("spirit-altar/payments
       )
     })
 
+    /** A settled answer keeps its bytes, so a header links the refund of its payment. */
     const reconcile = Effect.fn("PaidHttp.reconcile")(function* (key: string) {
       const outcome = yield* pipeline.reconcile(key)
       if (Option.isNone(outcome)) return yield* new AttemptNotFound({})
-      return respond(outcome.value)
+      const { _tag, attempt } = outcome.value
+      const response = respond(outcome.value)
+      if (_tag === "Pending" || attempt.payment.rail === "card") return response
+      const refund = yield* refunds.ofPayment(claimOf(attempt.payment))
+      return Option.isNone(refund)
+        ? response
+        : HttpServerResponse.setHeader(response, "link", refundLink(refund.value.originalTransaction))
     })
 
     return { pay, reconcile }

@@ -104,6 +104,7 @@ const open = {
     "Idempotent-Replayed",
     "Retry-After",
     "Location",
+    "Link",
     "X-Request-Id",
     "ETag",
   ].join(","),

@@ -68,7 +68,7 @@ export const audit = async (target: AuditTarget): Promise<AuditReport> => {
   const acts = new Map<string, ReadonlyArray<PublicAct>>()
   for (const server of servers) acts.set(server, await readActs(server, found))
   await auditPayments({ token, payTo, isQuiet, settlers }, chain, ledger, acts, found)
-  auditRefunds({ token, payTo, isQuiet }, chain, ledger, found)
+  await auditRefunds({ token, payTo, isQuiet, servers }, chain, ledger, found)
   const charges = target.cards === undefined ? [] : await readCharges(target.cards)
   if (target.cards !== undefined) auditCards(charges, ledger, found)
   log(`${charges.length} charges of cards, ${ledger.rooms.length} rooms`)

@@ -36,6 +36,7 @@ export interface RefundRow {
   readonly finality: Attempt["finality"]
   /** The claim of the payment that it returns. */
   readonly payment: string
+  readonly reason: string
   readonly payer: string
   readonly payTo: string
   readonly nonce: string
@@ -139,7 +140,7 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
           accepted_at AS "acceptedAt", next_check_at AS "nextCheckAt", answer, payment_response AS "paymentResponse"
         FROM payment_attempts WHERE act <> 'refund'`
       const refunds = await tx<RefundRow[]>`
-        SELECT a.id, a.state, a.finality, f.payment, lower(a.pay_to) AS payer, lower(a.payer) AS "payTo",
+        SELECT a.id, a.state, a.finality, f.payment, f.reason, lower(a.pay_to) AS payer, lower(a.payer) AS "payTo",
           lower(a.nonce) AS nonce, a.amount_atomic::text AS amount,
           lower(COALESCE(a.current_transaction, a.transaction)) AS transaction,
           lower(f.original_transaction) AS "originalTransaction"

@@ -55,6 +55,14 @@ export const harness = async (options: HarnessOptions) => {
   )
   const door = await tcpProxy(random.fork("door"))
   const url = `http://127.0.0.1:${door.port}`
+  const environment = {
+    PUBLIC_URL: url,
+    DATABASE_URL: `${cluster.urlOf(database, pg.port)}?sslmode=disable`,
+    X402_NETWORK: network,
+    RPC_URL: rpc.url,
+    PAY_TO: chain.payTo,
+    ...(settledBy === "relayer" ? { RELAYER_KEY: chain.relayerKey } : { FACILITATOR_URL: facilitator.url }),
+  }
   const servers = await Promise.all(
     Array.from({ length: count }, (_, index) =>
       server({
@@ -62,12 +70,7 @@ export const harness = async (options: HarnessOptions) => {
         hear: (text) => appendFileSync(join(folder, `server-${index}.log`), text),
         skewSeconds: index === 0 ? skewSeconds : 0,
         environment: {
-          PUBLIC_URL: url,
-          DATABASE_URL: `${cluster.urlOf(database, pg.port)}?sslmode=disable`,
-          X402_NETWORK: network,
-          RPC_URL: rpc.url,
-          PAY_TO: chain.payTo,
-          ...(settledBy === "relayer" ? { RELAYER_KEY: chain.relayerKey } : { FACILITATOR_URL: facilitator.url }),
+          ...environment,
           CARD_PROFILE_ID: CardProcessor.profile,
           CARD_SECRET_KEY: CardProcessor.secretKey,
           CARD_CHALLENGE_SECRET: challengeSecret,
@@ -111,6 +114,8 @@ export const harness = async (options: HarnessOptions) => {
     door,
     servers,
     url,
+    /** What an operator's command needs of the servers' settings. */
+    environment,
     answers,
     log,
     hasten,

@@ -28,6 +28,8 @@ export const token = parseAbi([
 // Accounts of the public test mnemonic: anvil signs for them.
 export const stranger: Hex = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266" // account 0
 export const facilitatorAccount: Hex = "0x976EA74026E726554dB657fA54763abd0C3a0aa9" // account 6
+/** The key of the wallet that is paid, worthless on any real chain. */
+export const payToKey: Hex = "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a" // account 2
 
 /**
  * Asks for the receipt itself until it is there. viem waits for the next block between two looks, and on a chain that

@@ -89,6 +89,25 @@ suite(
       )
     })
 
+    it("of a candle holds its unsealed words with their salt, and the command shows them", function* ({ url }) {
+      const intentionCommitment = seal(words.salt, words.text)
+      const candle = yield* bought("/api/candles/day/moss-hare", { dedication: "For the tide", intentionCommitment })
+      const closed = yield* command((yield* ask(candle.file)).text, { key: Option.some(key) })
+      assert.include(closed.lines, "NOT SHOWN  words: No words are revealed.")
+      const unsealed = { salt: words.salt, words: words.text }
+      assert.strictEqual((yield* ask(`${url}/api/candles/${candle.id}/unseal`, post(unsealed))).status, 201)
+      const { json, text } = yield* ask(candle.file)
+      assert.isTrue(isFile(json), text)
+      assert.deepInclude(json["reveal"], words)
+      const open = yield* command(text, { key: Option.some(key) })
+      assert.strictEqual(open.ended._tag, "Success")
+      assert.include(open.lines, "SHOWN      words: The revealed words and their salt are those that were sealed.")
+      const other = text.replace(words.text, "The tide table was right.")
+      const forged = yield* command(other, { key: Option.some(key) })
+      assert.strictEqual(forged.ended._tag, "Failure")
+      assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN     words: ")))
+    })
+
     it("of another act names that act's record, and is rejected with another act's receipt", function* () {
       const [one, other] = [yield* bought("/api/acquire/dew-spider", {}), yield* bought("/api/acquire/rain-crow", {})]
       const [first, second] = [yield* ask(one.file), yield* ask(other.file)]

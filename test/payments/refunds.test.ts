@@ -339,10 +339,28 @@ describe("a refund", { concurrent: true }, () => {
       assert.strictEqual(refund.attempt, record.id)
       const act = json((yield* ask(`${url}/api/acts/${record.id}`)).text).act
       assert.deepInclude(act.receipt.refund, { id: refund.id, amountAtomic: "4000", reason: "settled" })
+      const page = (yield* ask(`${url}/witness/${record.id}`, { headers: { accept: "text/html" } })).text
+      assert.include(page, "Refunded to the payer in part: 4000 atomic")
+      assert.include(page, `href="/api/refunds/${refund.refundTransaction}"`)
+      const { refund_policy: policy } = json((yield* ask(`${url}/.well-known/x402`)).text)
+      assert.strictEqual(policy.refund_endpoint, `${url}/api/refunds/{transaction}`)
+      assert.include(policy.states, refund.state)
       const stone = json((yield* ask(`${url}/api/witness/${record.id}`)).text)
       assert.strictEqual(stone.receipt.refund.id, refund.id)
       const replayed = yield* Purchase.send(url, purchase)
       assert.strictEqual(replayed.text, bought.text.replace(/false\}$/u, "true}"))
+      const reconciled = yield* Purchase.reconcile(url, purchase)
+      assert.strictEqual(reconciled.text, replayed.text, "a reconcile repeats the first answer")
+      const link = reconciled.headers.get("link") ?? ""
+      assert.match(link, /^<\/api\/refunds\/0x[0-9a-f]{64}>; rel="related"; title="refund"$/u)
+      const linked = json((yield* ask(`${url}${link.slice(1, link.indexOf(">"))}`)).text)
+      assert.deepInclude(linked.refunds[0], { id: refund.id, refundTransaction: refund.refundTransaction })
+      // As if a reorganisation had put the payment into another transaction before it was refunded.
+      const moved = `0x${"77".repeat(32)}`
+      yield* sql`UPDATE payment_attempts SET current_transaction = ${moved} WHERE id = ${record.id}::uuid`
+      yield* sql`UPDATE payment_refunds SET original_transaction = ${moved}`
+      for (const transaction of [moved, json(bought.text).receipt.transaction])
+        assert.deepInclude((yield* Refunds.refundsOf(url, transaction))[0], { id: refund.id })
       assert.deepStrictEqual(yield* returned(purchase.payer.address), [4_000n])
     }).pipe(Effect.provide(server)),
   )

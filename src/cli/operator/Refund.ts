@@ -17,16 +17,19 @@ import { signing } from "./RefundSigning.ts"
 const why: Readonly<Record<Returnable["reason"], string>> = {
   unmatched: "it belongs to no purchase",
   failed: "its attempt had failed",
-  lost: "the block of its payment was orphaned; the chain decides whether anything was paid",
+  lost: "the block of its payment was orphaned; its act stands",
   settled: "its act stands",
 }
+
+const standing = "Its act was delivered, so nothing is owed."
+const byChoice = "--attempt refunds it by choice."
 
 const adviceOf = ({ isClaimable, network, reason, refund, validBefore }: Returnable): string => {
   if (network === "card") return "Refund it at the card processor."
   if (refund?.state === "REFUND_PENDING") return "A refund is in flight."
   if (isClaimable) return `Its buyer can still claim it, until ${new Date(Number(validBefore) * 1000).toISOString()}.`
   const before = refund?.state === "REFUND_FAILED" ? "The last refund failed. " : ""
-  return `${before}${reason === "lost" ? "Refund it if it was paid after all." : "It can be refunded."}`
+  return `${before}${reason === "lost" ? `${standing} If it was paid after all, ${byChoice}` : "It can be refunded."}`
 }
 
 const told = (one: Returnable) =>
@@ -57,7 +60,7 @@ const flags = {
   limit,
   attempt: optionalText("attempt", "Id of the act or of the failed attempt to refund", "id"),
   payment: optionalText("payment", "Transaction or nonce of the payment to refund", "hash"),
-  all: on("all", "Refund every listed payment that can be refunded now"),
+  all: on("all", "Refund every listed payment that bought nothing and can be refunded now"),
   amount: dollars("amount", "Refund this part of the payment alone; the rest can never be refunded here"),
   keyFile: optionalText(
     "key-file",
@@ -147,6 +150,13 @@ export const refund = command("refund", {
         const refunded: Array<ReturnType<typeof intended>> = []
         const refused: Array<{ readonly transaction: string; readonly message: string }> = []
         for (const returned of found) {
+          if (!isOne && returned.reason === "lost") {
+            refused.push({
+              transaction: returned.transaction,
+              message: `${standing} ${byChoice} Nothing was recorded.`,
+            })
+            continue
+          }
           const done = sign(returned).pipe(
             Effect.tap((made) =>
               Option.isNone(made)

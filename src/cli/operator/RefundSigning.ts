@@ -8,7 +8,7 @@ import { typedData, typedDataText } from "../../payments/refunds/RefundTransfer.
 import { Chain } from "../../payments/x402/node/Chain.ts"
 import { Signatures } from "../../payments/x402/verification/Signatures.ts"
 import { DatabaseClock } from "../../platform/DatabaseClock.ts"
-import { refunding } from "../../server/config/Config.ts"
+import { payments as configuredPayments } from "../../server/config/Config.ts"
 import { refunds as variables } from "../../server/config/Table.ts"
 import { accountOf, fromFile } from "../buyer/Wallet.ts"
 import { CommandFailure } from "../CommandFailure.ts"
@@ -50,7 +50,7 @@ const accountIn = Effect.fnUntraced(function* (keyFile: Option.Option<string>) {
 
 /** Returns what makes a signed refund of a payment; none where it only wrote the transfer to a file. */
 export const signing = Effect.fnUntraced(function* (asked: Asked, isOne: boolean) {
-  const { payments, publicUrl } = yield* refunding
+  const payments = yield* configuredPayments
   if ("length" in payments)
     return yield* trouble(`A refund needs the server's settings of payments: set ${payments.join(", ")}.`)
   const { finalTag, rpcUrl, terms } = payments
@@ -59,7 +59,7 @@ export const signing = Effect.fnUntraced(function* (asked: Asked, isOne: boolean
   if (Option.isSome(asked.signed) !== Option.isSome(asked.signature))
     return yield* trouble("--signed and --signature belong together.")
   const account: PrivateKeyAccount | undefined = isFile ? undefined : yield* accountIn(asked.keyFile)
-  const services = Refunding.layer({ terms, publicUrl }).pipe(
+  const services = Refunding.layer({ terms }).pipe(
     Layer.provide(Layer.mergeAll(Signatures.layer, DatabaseClock.layer)),
     Layer.provide(Chain.layer({ rpcUrl, finalTag, timeout: Duration.seconds(10) })),
   )

@@ -165,13 +165,17 @@ export class Refunds extends Context.Service<Refunds>()("spirit-altar/payments/l
       Effect.catchIf(isTaken, () => Effect.fail(taken)),
     )
 
-    /** JSON texts of the refunds that a transaction made, and of those of the payments that it made; newest first. */
+    /**
+     * JSON texts of the refunds that a transaction made, and of those of the payments that it made, newest first. A
+     * payment in another transaction after a reorganisation is found by the one that its buyer was told, too.
+     */
     const ofTransaction = Effect.fn("Refunds.ofTransaction")(function* (hash: string) {
       const rows = yield* texts(sql`
         SELECT ${refundJson} AS refund FROM ${refunds}
         WHERE f.original_transaction = ${hash}
           OR f.id IN (SELECT id FROM payment_attempts WHERE state = 'settled' AND transaction = ${hash})
           OR f.id IN (SELECT id FROM payment_attempts WHERE current_transaction = ${hash})
+          OR f.attempt IN (SELECT id FROM payment_attempts WHERE state = 'settled' AND transaction = ${hash})
         ORDER BY t.accepted_at DESC, t.id LIMIT 100`).pipe(Effect.orDie, bounded)
       return rows.map(({ refund }) => refund)
     })
@@ -180,6 +184,7 @@ export class Refunds extends Context.Service<Refunds>()("spirit-altar/payments/l
     const ofPayment = Effect.fn("Refunds.ofPayment")(function* (payment: string) {
       const [row] = yield* states(sql`SELECT ${newestRefund(part`f.payment = ${payment}`)} AS refund`).pipe(
         Effect.orDie,
+        bounded,
       )
       return Option.fromNullishOr(row?.refund)
     })

@@ -9,11 +9,12 @@ import { chainIdOf } from "../x402/verification/Eip3009.ts"
 /** A payment has one refund. A further part would need a nonce of its own. */
 const part = "1"
 
-/** `payment` is the claim of the payment. The same payment has the same nonce for ever, whatever the amount. */
-export const refundNonce = (publicUrl: string, network: string, payment: string): Hex =>
-  `0x${createHash("sha256")
-    .update(["spirit-altar/refund/v1", new URL(publicUrl).host, network, payment, part].join("\0"))
-    .digest("hex")}`
+/**
+ * `payment` is the claim of the payment. The same payment has the same nonce for ever: for each amount, on each host and
+ * in each database. Nonces belong to the wallet that signs.
+ */
+export const refundNonce = (network: string, payment: string): Hex =>
+  `0x${createHash("sha256").update(["spirit-altar/refund/v1", network, payment, part].join("\0")).digest("hex")}`
 
 export interface Transfer {
   readonly from: Address

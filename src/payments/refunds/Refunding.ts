@@ -32,13 +32,12 @@ export interface PreparedRefund {
 
 export interface RefundingConfig {
   readonly terms: Terms
-  readonly publicUrl: string
 }
 
 const settledStates: ReadonlySet<string> = new Set(["REFUNDED", "PARTIALLY_REFUNDED"])
 
 export class Refunding extends Context.Service<Refunding>()("spirit-altar/payments/refunds/Refunding", {
-  make: Effect.fnUntraced(function* ({ publicUrl, terms }: RefundingConfig) {
+  make: Effect.fnUntraced(function* ({ terms }: RefundingConfig) {
     const chain = yield* Chain
     const clock = yield* DatabaseClock
     const signatures = yield* Signatures
@@ -98,7 +97,7 @@ export class Refunding extends Context.Service<Refunding>()("spirit-altar/paymen
         value,
         validAfter: 0n,
         validBefore: BigInt(Math.floor((yield* clock.now).millis / 1000 + Duration.toSeconds(lifetime))),
-        nonce: refundNonce(publicUrl, network, payment),
+        nonce: refundNonce(network, payment),
       }
       return { returned, transfer, fromBlock: evidence.block.number } satisfies PreparedRefund
     }, silent)

@@ -78,7 +78,7 @@ const settlementOf = (env: Config.Success<typeof environment>): Option.Option<Se
   )
 
 /** Payments are configured completely or not at all. Money has no default. */
-const payments: Config.Config<Configured> = Config.map(environment, (env) => {
+export const payments: Config.Config<Configured> = Config.map(environment, (env) => {
   const settlement = settlementOf(env)
   if (Option.isSome(env.payTo) && Option.isSome(env.rpcUrl) && Option.isSome(settlement)) {
     const { asset, assetName, assetVersion, explorer } = usdc[env.network]
@@ -164,9 +164,6 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
           )
     },
   )
-
-/** The server's settings that a refund needs: payments and the public URL. */
-export const refunding = Config.all({ payments, publicUrl: Config.map(listen, ({ publicUrl: named }) => named) })
 
 /** The errors of one part of the configuration, one per line; empty if it can be read. */
 const problemsOf = (part: Config.Config<unknown>): Config.Config<ReadonlyArray<string>> =>

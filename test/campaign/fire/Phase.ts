@@ -17,6 +17,7 @@ import { owners } from "./Owners.ts"
 import { buyers, conclude } from "./Recovery.ts"
 import { type Planned, planOf, type PlanOptions } from "./Plan.ts"
 import { reading } from "./Readers.ts"
+import { refundAll } from "./Refunds.ts"
 import type { Struck } from "./Strikes.ts"
 
 export interface PhaseOptions extends PlanOptions {
@@ -120,6 +121,7 @@ export const runPhase = async (options: PhaseOptions) => {
     await stopReading()
     violations.push(...(await conclude(target, shop, wanted)))
     violations.push(...(await gathered.rest()), ...(await sealers.rest()))
+    violations.push(...(await refundAll(target, random.fork("refunds"))))
     const endedRooms = [gathered.leftRoom()].filter((id) => id !== undefined)
     for (const id of endedRooms) await cluster.run(`UPDATE rooms SET expires_at = now() WHERE id = '${id}'`, database)
     for (const { crashes, name } of world.servers)

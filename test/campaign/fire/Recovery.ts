@@ -18,10 +18,9 @@ const carryOn = async (shop: BuyerOptions, purchases: ReadonlyArray<Purchase>, p
   await Promise.all(Array.from({ length: buyers }, worker))
 }
 
-/** Ends the faults, starts all servers and awaits every outcome, at last on a chain past every authorization. */
-export const conclude = async (world: Struck, shop: BuyerOptions, purchases: ReadonlyArray<Purchase>) => {
+/** Ends the faults, and starts all servers. */
+export const recover = async (world: Struck) => {
   const violations: Array<string> = []
-  world.log("the last strikes are over")
   await clusterRests()
   for (const proxy of [world.pg, world.rpc, world.facilitator, world.cards]) await Effect.runPromise(proxy.calm)
   world.door.calm()
@@ -30,6 +29,13 @@ export const conclude = async (world: Struck, shop: BuyerOptions, purchases: Rea
   for (const one of world.servers) if (!one.isRunning()) one.start()
   for (const one of world.servers)
     if (!(await one.ready(40_000))) violations.push(`${one.name} was not ready 40 s after all was well again`)
+  return violations
+}
+
+/** Awaits every outcome when the faults are over, at last on a chain past every authorization. */
+export const conclude = async (world: Struck, shop: BuyerOptions, purchases: ReadonlyArray<Purchase>) => {
+  world.log("the last strikes are over")
+  const violations = await recover(world)
   await world.outsiders.done()
   await carryOn(shop, purchases, 15_000)
   world.log(`all is well again; ${openIn(purchases).length} of ${purchases.length} outcomes are open`)

@@ -7,6 +7,7 @@ import { openIdleConnections } from "../../lab/hostile/IdleConnections.ts"
 import type { View } from "../../lab/proxy/NodeViews.ts"
 import { lies as cardLies } from "../../lab/proxy/CardProcessor.ts"
 import { lies, supportLies } from "../../lab/proxy/Facilitator.ts"
+import { refundAndMayDie } from "./Operator.ts"
 import type { Outsiders } from "./Outsiders.ts"
 import type { PostgresFault } from "../../lab/proxy/Postgres.ts"
 import type { Random } from "../../lab/Random.ts"
@@ -286,5 +287,6 @@ export const strikes: ReadonlyArray<Strike> = [
       await attack({ url, known, requests: 500, seed: random.hex(4), connections: 8, patience: 5_000 })
     },
   },
+  { name: "operator: refunds all, and may be killed", run: (world, random) => refundAndMayDie(world, random, "--all") },
   { name: "outsider: 256 copies, asked for", run: async ({ outsiders }) => outsiders.replayNext() },
 ]

@@ -42,6 +42,9 @@ const ofOpenings = [
   "what was not opened was refused for its reason",
 ]
 
+/** Two acts are refunded by choice in every phase. */
+const ofRefunds = ["a refund returns a payment to its payer", "a settled refund was paid once", "a refund is public"]
+
 describe("a campaign", { timeout: patience(300) }, () => {
   it("kills servers and databases under purchases of every kind, and nothing is charged twice, lost or forked", async () => {
     const lines: Array<string> = []
@@ -63,7 +66,8 @@ describe("a campaign", { timeout: patience(300) }, () => {
     assert.isAbove(lookedFor[0] ?? 0, 0, ofPayments[0])
     assert.isAbove(counts.strikes, counts.kills)
     // Four of these purchases are charged to cards, three rooms are gathered, candles get lights, and owners open their words.
-    for (const check of [...ofCards, ...ofRooms, ...ofOpenings]) assert.isAbove(examined.get(check) ?? 0, 0, check)
+    for (const check of [...ofCards, ...ofRooms, ...ofOpenings, ...ofRefunds])
+      assert.isAbove(examined.get(check) ?? 0, 0, check)
     assert.isTrue(
       ofLights.some((check) => (examined.get(check) ?? 0) > 0),
       "a light was asked for, and what became of that was held",

@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import { type Hex, parseAbiItem } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
+import { payToKey } from "../Chain.ts"
 import { until } from "../Eventually.ts"
 import { ask, newCommitment, newKey, newPayer, TestServer } from "../Fixture.ts"
 import { direct } from "../server/Environment.ts"
@@ -15,8 +16,6 @@ import { challengeOf, encode, sign } from "./Payment.ts"
 import * as Purchase from "./Purchase.ts"
 import { broadcast } from "./ThirdParty.ts"
 
-/** The key of the wallet that is paid: account 2 of the test mnemonic, worthless on any real chain. */
-export const payToKey = "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a"
 export const payTo = privateKeyToAccount(payToKey)
 
 export const why = ["--why", "bought nothing", "--by", "Ada"]
@@ -63,11 +62,10 @@ export interface Operator {
   readonly refund: (...args: ReadonlyArray<string>) => ReturnType<Terminal["run"]>
 }
 
-/** The command line with the server's settings and the key of the wallet that was paid. */
+/** The command line with the server's settings, away from its host, and the key of the wallet that was paid. */
 export const operator = Effect.gen(function* () {
-  const { url } = yield* TestServer
   const made = yield* terminal
-  const environment = { ...(yield* direct), PUBLIC_URL: url }
+  const environment = yield* direct
   const keyFile = join(made.folder, "wallet.key")
   writeFileSync(keyFile, payToKey, { mode: 0o600 })
   return {

@@ -1,0 +1,141 @@
+/** Payments of every reason for a refund, as the operator, the buyer and the public meet them. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Hex } from "viem"
+import { refundNonce } from "../../src/payments/refunds/RefundTransfer.ts"
+import { carded, prepare, send } from "../lab/buyer/Cards.ts"
+import * as Purchase from "../lab/buyer/Purchase.ts"
+import * as Refunds from "../lab/buyer/Refunds.ts"
+import { until } from "../lab/Eventually.ts"
+import { ask, TestServer } from "../lab/Fixture.ts"
+import { apart } from "../lab/Suites.ts"
+import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { stranger } from "../lab/Chain.ts"
+
+const server = proxiedServer("relayer", "20 seconds", "300 millis")
+const { operator, returned, unmatched, why } = Refunds
+const json = (text: string) => JSON.parse(text)
+
+/** A stone whose payment is in a final block. */
+const settled = Effect.gen(function* () {
+  const { url } = yield* TestServer
+  const sql = yield* SqlClient.SqlClient
+  const purchase = yield* Purchase.prepare(url)
+  const bought = yield* Purchase.send(url, purchase)
+  assert.strictEqual(bought.status, 201, bought.text)
+  const { receipt, record } = json(bought.text)
+  yield* Purchase.mine(3)
+  yield* sql`UPDATE payment_attempts SET next_check_at = now() WHERE id = ${record.id}::uuid`
+  yield* sql`SELECT id FROM payment_attempts WHERE finality = 'final' AND id = ${record.id}::uuid`.pipe(
+    until("it never was final", (rows) => rows.length > 0),
+  )
+  return { purchase, id: String(record.id), transaction: String(receipt.transaction) }
+})
+
+/** As if two inquiries of a node that lied had agreed that the payment is gone. */
+const marked = (id: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`UPDATE payment_attempts SET finality = 'lost' WHERE id = ${id}::uuid`,
+  )
+
+apart("admin refund", server, (it) => {
+  it.on(carded("20 seconds"))("refuses a card's payment, and names who refunds it", function* ({ url, sql }) {
+    const one = yield* operator
+    const bought = yield* send(yield* prepare(url))
+    assert.strictEqual(bought.status, 201, bought.text)
+    const refused = yield* one.refund("--attempt", json(bought.text).record.id, "--key-file", one.keyFile, ...why)
+    assert.strictEqual(refused.code, 1, refused.stdout)
+    assert.include(
+      refused.stderr,
+      "This payment was made by card. Refund it at the card processor. Nothing was recorded.",
+    )
+    assert.deepStrictEqual(yield* sql`SELECT id FROM payment_refunds`, [])
+  })
+
+  // I19
+  it("refunds a lost act that was paid after all by its id alone, once, and shows it at the act", function* ({ url }) {
+    const one = yield* operator
+    const { id, purchase, transaction } = yield* settled
+    yield* marked(id)
+    const [listed] = json((yield* one.refund("--json")).stdout).payments
+    assert.deepInclude(listed, { reason: "lost", attempt: id, transaction })
+    const all = yield* one.refund("--all", "--key-file", one.keyFile, ...why)
+    assert.include(all.stdout, "Its act was delivered, so nothing is owed. --attempt refunds it by choice.")
+    const done = yield* one.refund("--attempt", id, "--key-file", one.keyFile, ...why)
+    assert.strictEqual(done.code, 0, done.stderr)
+    const refund = yield* Refunds.becomes(transaction, "REFUNDED")
+    assert.deepInclude(refund, { reason: "lost", attempt: id, amountAtomic: "10000", originalAtomic: "10000" })
+    const { receipt } = json((yield* ask(`${url}/api/acts/${id}`)).text).act
+    assert.strictEqual(receipt.refund.id, refund.id)
+    assert.strictEqual(json((yield* one.refund("--json")).stdout).payments.length, 0)
+    assert.deepStrictEqual(yield* returned(purchase.payer.address), [10_000n])
+  })
+
+  it("refuses a lost act whose payer was not charged", function* ({ url }) {
+    const one = yield* operator
+    const purchase = yield* Purchase.prepare(url)
+    const bought = yield* Purchase.send(url, purchase)
+    const { id } = json(bought.text).record
+    yield* marked(id)
+    yield* Purchase.reorganise(1)
+    yield* Purchase.mine(4)
+    const refused = yield* one.refund("--attempt", id, "--key-file", one.keyFile, ...why)
+    assert.include(refused.stderr, "The chain took this payment back and the payer was not charged")
+    assert.deepStrictEqual(yield* returned(purchase.payer.address), [])
+  })
+
+  it("refunds the payment of a failed attempt, and its buyer's reconcile says so", function* ({ url, sql }) {
+    const one = yield* operator
+    const { id, purchase, transaction } = yield* settled
+    // As if a lying node had made it fail, and its payment had been found afterwards.
+    yield* sql`DELETE FROM payment_claims WHERE attempt_id = ${id}::uuid`
+    yield* sql`
+      INSERT INTO payment_strays (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before, transaction, found_at)
+      SELECT lower('authorization:' || network || ':' || asset || ':' || payer || ':' || nonce), network, asset, pay_to,
+        payer, nonce, amount_atomic, extract(epoch FROM now())::bigint - 1, transaction, now()
+      FROM payment_attempts WHERE id = ${id}::uuid`
+    yield* sql`
+      UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired', transaction = NULL
+      WHERE id = ${id}::uuid`
+    const noted = yield* Purchase.reconcile(url, purchase)
+    assert.include(String(noted.json["message"]), "is noted for the operator")
+    const done = yield* one.refund("--attempt", id, "--key-file", one.keyFile, ...why)
+    assert.strictEqual(done.code, 0, done.stderr)
+    const refund = yield* Refunds.becomes(transaction, "REFUNDED")
+    const told = yield* Purchase.reconcile(url, purchase)
+    assert.deepStrictEqual([told.status, told.json["code"]], [402, "payment_failed"])
+    assert.deepInclude(told.json["refund"], { id: refund.id, reason: "failed", attempt: id, state: "REFUNDED" })
+    assert.include(
+      String(told.json["message"]),
+      `10000 atomic USDC of it were refunded to ${refund.payer} in transaction ${refund.refundTransaction}`,
+    )
+  })
+
+  it("prints a call that any wallet can send, and the server takes its transfer for the refund", function* ({ rpc }) {
+    const one = yield* operator
+    const bought = yield* unmatched
+    rpc.arm("eth_sendRawTransaction", "swallow")
+    const done = yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, "--json", ...why)
+    assert.strictEqual(done.code, 0, done.stderr)
+    const { call }: { call: { to: Hex; data: Hex } } = json(done.stdout).refunds[0]
+    const sent = yield* Purchase.onChain(async (client) => {
+      const hash = await client.sendTransaction({ ...call, account: stranger, chain: null })
+      return client.waitForTransactionReceipt({ hash })
+    })
+    assert.strictEqual(sent.status, "success")
+    const refund = yield* Refunds.becomes(bought.transaction, "REFUNDED")
+    assert.strictEqual(refund.refundTransaction, sent.transactionHash)
+    assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
+  })
+})
+
+describe("the nonce of a refund", () => {
+  it("is the hash that docs/payment-protocol.md names", () => {
+    const payment = `authorization:eip155:8453:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913:0x70997970c51812dc3a010c7d01b50e0d17dc79c8:0x${"cd".repeat(32)}`
+    // printf 'spirit-altar/refund/v1\\0eip155:8453\\0authorization:…\\0001' | sha256sum
+    const [first, second] = ["8574c91bea91c27a59fc02c6ba2570fe", "29c09d16a48ff46e7f12834e0a2238e9"]
+    assert.strictEqual(refundNonce("eip155:8453", payment), `0x${first}${second}`)
+  })
+})
