@@ -26,8 +26,10 @@ const listed = (text: string): Listed | undefined => {
 }
 
 /** The entries that a slow check admits. */
-const kept = async <Entry>(entries: ReadonlyArray<Entry>, check: (entry: Entry) => Promise<boolean>) =>
-  (await Promise.all(entries.map(async (entry) => ((await check(entry)) ? [entry] : [])))).flat()
+const kept = async <Entry>(entries: ReadonlyArray<Entry>, check: (entry: Entry) => Promise<boolean>) => {
+  const fit = await Promise.all(entries.map(check))
+  return entries.filter((_, index) => fit[index])
+}
 
 export interface Imported {
   readonly entries: ReadonlyArray<Held>

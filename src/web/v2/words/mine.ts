@@ -86,8 +86,7 @@ const exporter = (entries: ReadonlyArray<Held>, done: () => void) => {
   )
 }
 
-const followed = (count: number) =>
-  count === 0 ? "" : ` ${count} signed ${count === 1 ? "payment is" : "payments are"} followed here now.`
+const followed = (count: number) => (count === 0 ? "" : ` Signed payments that are followed here now: ${count}.`)
 const noRoom = "found no room here and will be gone when you leave."
 const fleetingBox = "This browser keeps nothing for this site: words that are imported here are gone when you leave."
 
