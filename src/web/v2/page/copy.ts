@@ -33,7 +33,7 @@ const startShare = (button: HTMLButtonElement) => {
   button.hidden = !("share" in navigator)
   button.addEventListener("click", () => {
     // Closing the menu without a choice is no failure.
-    void navigator.share({ title: document.title, url: location.href }).catch(() => undefined)
+    navigator.share({ url: location.href }).catch(() => {})
   })
 }
 

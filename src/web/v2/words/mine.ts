@@ -86,9 +86,8 @@ const exporter = (entries: ReadonlyArray<Held>, done: () => void) => {
   )
 }
 
-const followed = (count: number) => (count === 0 ? "" : ` Signed payments that are followed here now: ${count}.`)
 const noRoom = "found no room here and will be gone when you leave."
-const fleetingBox = "This browser keeps nothing for this site: words that are imported here are gone when you leave."
+const fleetingBox = "This browser keeps nothing for this site. Imported words are gone when you leave."
 
 const box = (place: HTMLElement) => {
   const list = one("[data-box-list]", HTMLElement, place)
@@ -111,17 +110,14 @@ const box = (place: HTMLElement) => {
     document.body,
     ({ entries, purchases, refused }) => {
       show()
+      // Each is shown with its steps above.
       for (const purchase of purchases) void paying().then(({ follow }) => follow(purchase))
       const lost = refused === 0 ? "" : ` ${leftOut(refused)}`
       const fleeting = entries.filter(({ commitment }) => !lasts(commitment)).length
       note.replaceChildren(
         entries.length + purchases.length === 0
-          ? verdict("broken", "Not taken.", "Its salts and words do not hash to its commitments.")
-          : verdict(
-              "holds",
-              "Taken back.",
-              `${counted(entries.length)} are in the box now.${followed(purchases.length)}${lost}`,
-            ),
+          ? verdict("broken", "Not taken.", "Salts and words do not fit its commitments.")
+          : verdict("holds", "Taken back.", `${counted(entries.length)} are in the box now.${lost}`),
         ...(fleeting === 0 ? [] : [verdict("broken", "Not kept.", `${counted(fleeting)} ${noRoom}`)]),
       )
     },
