@@ -54,7 +54,7 @@ const importAll = async ({ purchases, words }: Listed): Promise<Imported> => {
   return { entries: entries.map(restore), purchases: open, refused }
 }
 
-const notOurs = new AnswerError("That is no file of sealed words: it has no salt, words and commitment.")
+const notOurs = new AnswerError("That is no file of sealed words.")
 
 /** `[data-take]` is the file input; a file may be dropped, and a text pasted, anywhere in the place. */
 export const acceptImports = (

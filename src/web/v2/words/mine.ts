@@ -167,7 +167,7 @@ const wallets = (place: HTMLElement) => {
         })),
       ]
       const [first] = ways
-      if (first === undefined) return fail("No wallet was found in this browser. Type its address instead.")
+      if (first === undefined) return fail("No wallet was found in this browser. Type an address.")
       const take = async ({ address }: typeof first) => {
         const named = await address().catch(() => undefined)
         if (named === undefined) return fail("The wallet named no account.")
