@@ -29,6 +29,7 @@ const guided = [
 /** Pages beside the guide. */
 export const beside = [
   "/v2/log",
+  "/v2/verify",
   "/v2/nowhere",
   "/terms",
   "/privacy",
