@@ -26,7 +26,6 @@ const mayAsk: Readonly<Record<string, string>> = {
   "src/buyer/Buyer.ts": "the altar of a buyer",
   "src/buyer/Client.ts": "the altar of a buyer",
   "src/sandbox/LocalChain.ts": "the chain that the sandbox started",
-  "src/sandbox/Sandbox.ts": "the chain that the sandbox started",
 }
 
 const sources = filesIn(["schema", "src", "migrations"], /\.(?:ts|js)$/u).filter((file) => !file.startsWith("src/web/"))
