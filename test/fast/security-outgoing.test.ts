@@ -25,6 +25,7 @@ const mayAsk: Readonly<Record<string, string>> = {
   "src/cli/buyer/Faucet.ts": "the altar of `buy`",
   "src/buyer/Buyer.ts": "the altar of a buyer",
   "src/buyer/Client.ts": "the altar of a buyer",
+  "src/sandbox/Explorer.ts": "the chain that the sandbox started",
   "src/sandbox/LocalChain.ts": "the chain that the sandbox started",
 }
 
