@@ -206,7 +206,7 @@ const surfaces: Readonly<Record<string, string>> = {
     core/Request log/EntryProof log/MerkleProofs log/SignedCheckpoint log/StoneProof log/Tiles log/Verdict receipt/Authority receipt/Checks receipt/ReceiptFile receipt/VerifyReceipt`,
   cli: "Command",
   limits: "Address Limits Policy Windows",
-  log: "Consistency Http Log Signer StopReason Tree Verifier witness/Http",
+  log: "Consistency Http Log LogWitness Signer StopReason Tree Verifier witness/Http",
   pages: "Site",
   payments: `ActAddress ActInput Hex PaidRequest Payments Receipts card/Cards ledger/LedgerSql ledger/PublicActs
     ledger/Unresolved refunds/RefundTransfer x402/node/JsonRpc x402/relayer/Fees x402/relayer/Relayer x402/settlement/Supported

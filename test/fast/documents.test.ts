@@ -128,6 +128,7 @@ const examples: Readonly<
     ["spirit-altar admin refund  ", not("names a payment; test/payments/refunds.test.ts refunds some")],
     ["spirit-altar admin refund --payment", not("names a payment; test/payments/refunds.test.ts signs elsewhere")],
     ["spirit-altar log key", run("test/sandbox/documents.test.ts")],
+    ["spirit-altar log join", not("asks a public altar; test/log/join.test.ts runs it on a local one")],
     ["witness watcher", policy],
     ["spirit-altar log watch", not("asks a public altar; test/log/gone.test.ts watches a local one")],
     [

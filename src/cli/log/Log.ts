@@ -13,6 +13,7 @@ import { fromText, generate, originOf } from "../../log/Signer.ts"
 import { type InspectionTarget, inspectionTargetOf } from "../../log/StopReason.ts"
 import * as Sql from "../../platform/Sql.ts"
 import { databaseUrl } from "../../server/config/Config.ts"
+import { join } from "./Join.ts"
 import { mirror } from "./Mirror.ts"
 import { prove } from "./Prove.ts"
 import { CommandFailure } from "../CommandFailure.ts"
@@ -158,5 +159,5 @@ const confirm = command("confirm", {
 
 export const log = Command.make("log").pipe(
   Command.withDescription("Transparency logs: the key and the state of your own, and mirrors of any"),
-  Command.withSubcommands([key, status, confirm, resume, mirror, prove, watch]),
+  Command.withSubcommands([key, status, confirm, resume, join, mirror, prove, watch]),
 )

@@ -30,7 +30,7 @@ export interface LogSource {
 export const broken = (what: string) => new CheckFailed({ message: plain(`THE LOG IS BROKEN: ${what}`) })
 
 /** A bundle of any log: 256 entries of 64 kB with their lengths. */
-const fileLimit = 256 * 65_537
+export const fileLimit = 256 * 65_537
 
 export const at = (url: string): LogSource => ({
   name: url,

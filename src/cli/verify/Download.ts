@@ -51,9 +51,11 @@ interface Unanswered {
 }
 
 /** The answer to a request that is safe to repeat, at most `limit` bytes; fails with the reason. */
-export const answerOf = (request: HttpClientRequest.HttpClientRequest, limit: number) =>
+export const fullAnswerOf = (request: HttpClientRequest.HttpClientRequest, limit: number) =>
   HttpClient.execute(request).pipe(
-    Effect.flatMap((response) => Effect.map(bodyOf(response, limit), (body) => ({ status: response.status, body }))),
+    Effect.flatMap((response) =>
+      Effect.map(bodyOf(response, limit), (body) => ({ status: response.status, headers: response.headers, body })),
+    ),
     Effect.timeoutOrElse({
       duration: patience,
       orElse: () => Effect.fail(new CommandFailure({ message: "it takes more than 30 seconds" })),
@@ -76,8 +78,11 @@ export const answerOf = (request: HttpClientRequest.HttpClientRequest, limit: nu
       },
     ),
     Effect.retry({ while: ({ isOver }) => !isOver, schedule: again }),
-    Effect.map(({ body }) => body),
   )
+
+/** Its body alone. */
+export const answerOf = (request: HttpClientRequest.HttpClientRequest, limit: number) =>
+  Effect.map(fullAnswerOf(request, limit), ({ body }) => body)
 
 /** The bytes at an address, 1 MB at most where no other limit is named. */
 export const bytes = (address: string, limit = answerLimit) =>

@@ -57,6 +57,10 @@ export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Ar
     asked: 0,
     /** Signature lines of log witnesses under its checkpoint. */
     cosignatures: (_note: string) => "",
+    /** Headers of a file by its path. */
+    headers: (path: string): Readonly<Record<string, string>> => ({
+      "content-type": path === "/log/checkpoint" ? "text/plain; charset=utf-8" : "application/octet-stream",
+    }),
     isAway: false,
     refuse: (_: number): boolean => false,
     chain: (_: number): ReadonlyArray<Uint8Array> => state.entries,
@@ -85,7 +89,7 @@ export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Ar
   }
   const base = yield* listening((_, response, { url = "" }) => {
     const answer = answerOf(url)
-    response.writeHead(answer === undefined ? 404 : 200).end(answer)
+    response.writeHead(answer === undefined ? 404 : 200, state.headers(url)).end(answer)
   })
   return Object.assign(state, { base })
 })

@@ -1,0 +1,319 @@
+/** `log join`: the request to a witness network, checks of what strangers are served, and the policy of witnesses that sign. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert } from "@effect/vitest"
+import { Effect, Layer, Result, Schedule } from "effect"
+import { Malformed } from "../../schema/log/Bytes.ts"
+import { parseNote } from "../../schema/log/Note.ts"
+import { parsePolicy } from "../../schema/log/Policy.ts"
+import { fromText, generate } from "../../src/log/Signer.ts"
+import { chain } from "../lab/Chain.ts"
+import { commandRun } from "../lab/CommandRun.ts"
+import { database, sql } from "../lab/Database.ts"
+import { newFolder } from "../lab/Folders.ts"
+import { ask, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { signer } from "../lab/log/LogFixture.ts"
+import { MemoryLog } from "../lab/log/MemoryLog.ts"
+import * as StaticLog from "../lab/log/StaticLog.ts"
+import { golden } from "../lab/log/Vectors.ts"
+import { cosignerOf, ownWitness, strangeWitness } from "../lab/log/Witnesses.ts"
+import { patience } from "../lab/Patience.ts"
+import { freePort } from "../lab/Ports.ts"
+import { direct } from "../lab/server/Environment.ts"
+import * as ServerProcess from "../lab/server/ServerProcess.ts"
+import { suite } from "../lab/Suites.ts"
+import { terminal } from "../lab/Terminal.ts"
+
+const { vkey } = signer
+
+const all = StaticLog.entriesOf(600)
+
+type Log = Effect.Success<ReturnType<typeof StaticLog.serve>>
+
+const newFile = (name: string) => join(newFolder(), name)
+
+/** Runs the command on a log with the key in the environment, and reads its report: the state of each check. */
+const joined = Effect.fnUntraced(function* (url: string, ...more: ReadonlyArray<string>) {
+  const env = { LOG_KEY: golden.signerKey, PUBLIC_URL: url, OPERATOR_CONTACT: "ops@altar.example" }
+  const ended = yield* commandRun(["log", "join", ...more], { ...env, LOG_PUBLISH_SECONDS: "1" })
+  const lines = [...ended.stdout.matchAll(/^(\S+) +(ok|failed|skipped|warning) +(.*)$/gmu)]
+  return {
+    ...ended,
+    states: Object.fromEntries(lines.map(([, check = "", state = ""]) => [check, state])),
+    says: Object.fromEntries(lines.map(([, check = "", , message = ""]) => [check, message])),
+  }
+})
+
+const checks = ["checkpoint", "signature", "tiles", "entries", "rate"]
+
+/** The report in which one check failed. */
+const failedAt = (check: string) => ({
+  ...Object.fromEntries(
+    checks.map((name, at) => {
+      const rest = at - checks.indexOf(check)
+      return [name, rest < 0 ? "ok" : rest === 0 ? "failed" : "skipped"]
+    }),
+  ),
+  address: "warning",
+})
+
+const html = { "content-type": "text/html" }
+
+/** The same root over tiles of which one was changed. */
+const changeTile = (log: Log, key: string) => {
+  const { log: real } = log
+  const tiles = new Map(real.tiles).set(key, new Uint8Array(256 * 32))
+  log.log = Object.assign(new MemoryLog(), { tiles, rootAt: (size: number) => real.rootAt(size) })
+}
+
+const resize = (log: Log, by: number) =>
+  Effect.forkScoped(
+    Effect.repeat(
+      Effect.sync(() => (log.size += by)),
+      Schedule.spaced("100 millis"),
+    ),
+  )
+
+const otherKey = Result.getOrThrow(Result.flatMap(generate(golden.name), fromText)).vkey
+
+const faults: ReadonlyArray<readonly [what: string, check: string, message: RegExp, spoil: (log: Log) => unknown]> = [
+  ["no server", "checkpoint", /could not be read: it was answered 404/u, (log) => (log.isAway = true)],
+  [
+    "a page at its path",
+    "checkpoint",
+    /content type text\/html, not text\/plain/u,
+    (log) => (log.headers = () => html),
+  ],
+  [
+    "a cache that keeps checkpoints",
+    "checkpoint",
+    /kept for 3600 seconds/u,
+    (log) => (log.headers = () => ({ "content-type": "text/plain; charset=UTF-8", "cache-control": "max-age=3600" })),
+  ],
+  ["another key", "signature", /not signed with the key/u, () => undefined],
+  ["no entry", "signature", /covers nothing yet/u, (log) => (log.size = 0)],
+  ["a changed tile", "tiles", /do not have the signed root/u, (log) => changeTile(log, "1/0")],
+  [
+    "tiles as text",
+    "tiles",
+    /tile\/1\/000\.p\/2 has the content type text\/html/u,
+    (log) => {
+      const usual = log.headers
+      log.headers = (path) => (path.startsWith("/log/tile/1") ? html : usual(path))
+    },
+  ],
+  [
+    "a missing bundle",
+    "entries",
+    /tile\/entries\/002\.p\/88 could not be read/u,
+    (log) => (log.refuse = (at) => at === 2),
+  ],
+  ["entries of another tile", "entries", /entries from 1 on are not/u, (log) => changeTile(log, "0/0")],
+  [
+    "changed entries",
+    "entries",
+    /entries from 513 on are not/u,
+    (log) => (log.entries = StaticLog.entriesOf(600, (sequence) => (sequence > 599 ? "rewritten" : ""))),
+  ],
+]
+
+suite("log join", Layer.empty, (it) => {
+  it("prints the request with all that a network asks for, and passes a log that is served well", function* () {
+    const log = yield* StaticLog.serve(all)
+    const { code, states, stdout } = yield* joined(log.base, "--list", "staging")
+    assert.strictEqual(code, 0, stdout)
+    assert.deepStrictEqual(states, {
+      ...Object.fromEntries(checks.map((check) => [check, "ok"])),
+      address: "warning",
+    })
+    for (const line of [
+      "To: participate@lists.witness-network.org",
+      `Origin:     ${golden.name}`,
+      `Key:        ${vkey}`,
+      "Rate:       at most one checkpoint every 1 s and one retry of each, 172800 requests a day",
+      "List:       staging",
+      "Contact:    ops@altar.example",
+      `Checkpoint: ${log.base}/log/checkpoint`,
+    ]) {
+      assert.include(stdout.split("\n"), line)
+    }
+    assert.include(stdout, `\nvkey ${vkey}\nqpd 172800\ncontact ops@altar.example\n`)
+    assert.notInclude(stdout, golden.signerKey)
+  })
+
+  for (const [what, check, message, spoil] of faults) {
+    it(`fails at ${check} for ${what}`, function* () {
+      const log = yield* StaticLog.serve(all)
+      spoil(log)
+      const key = what === "another key" ? ["--vkey", otherKey] : []
+      const { code, says, states, stderr } = yield* joined(log.base, ...key)
+      assert.deepStrictEqual([code, states], [1, failedAt(check)], stderr)
+      assert.match(says[check] ?? "", message)
+    })
+  }
+
+  it("fails at rate for a log that signs more often than stated, or shrinks", function* () {
+    const [often, shrinking] = [yield* StaticLog.serve(all), yield* StaticLog.serve(all)]
+    often.size = 100
+    yield* resize(often, 1)
+    yield* resize(shrinking, -1)
+    const [one, two] = yield* Effect.all([joined(often.base), joined(shrinking.base)], { concurrency: 2 })
+    assert.deepStrictEqual([one.code, one.states], [1, failedAt("rate")])
+    assert.match(one.says["rate"] ?? "", /^\d+ new checkpoints in \d+ seconds, and one every 1 seconds is stated$/u)
+    assert.deepStrictEqual([two.code, two.states], [1, failedAt("rate")])
+    assert.match(two.says["rate"] ?? "", /the checkpoint shrank/u)
+  })
+
+  it("writes a policy of the witnesses that sign, without those that are down or sign with another key", function* () {
+    const log = yield* StaticLog.serve(all)
+    const [one, two] = [yield* ownWitness("one.example/w"), yield* ownWitness("two.example/w")]
+    const down = yield* ownWitness("down.example/w")
+    yield* down.stop
+    const false_ = yield* strangeWitness("false.example/w", (body, response) => {
+      const text = body.slice(body.indexOf("\n\n") + 2)
+      const line = cosignerOf("false.example/w").line(`${text.split("\n\n")[0]}\n`, 1_700_000_000) ?? ""
+      response.writeHead(200).end(line)
+    })
+    const silent = cosignerOf("silent.example/w")
+    log.cosignatures = (note) => {
+      const parsed = parseNote(note)
+      return parsed instanceof Malformed ? "" : (silent.line(parsed.text, 1_700_000_000) ?? "")
+    }
+    const [file, listed] = [newFile("policy"), newFile("witnesses")]
+    writeFileSync(listed, `# Ours\nwitness one ${one.vkey} ${one.url}\n\nwitness silent ${silent.vkey}\n`)
+    const named = [two, down, false_].flatMap(({ url, vkey: key }) => ["--witness", `${key},${url}`])
+    const given = ["--witnesses", listed, ...named, "--policy", file]
+
+    const strict = yield* joined(log.base, ...given)
+    assert.strictEqual(strict.code, 1)
+    assert.include(strict.stderr, "3 of 5 witnesses signed, and 5 must. No policy was written.")
+    assert.isFalse(existsSync(file))
+    const { code, says, states, stderr } = yield* joined(log.base, ...given, "--quorum", "2")
+    assert.strictEqual(code, 0, stderr)
+    assert.deepInclude(states, {
+      one: "ok",
+      silent: "ok",
+      "two.example-w": "ok",
+      "down.example-w": "warning",
+      "false.example-w": "warning",
+    })
+    assert.match(says["false.example-w"] ?? "", /^left out of the policy: .* without a signature that holds under/u)
+    assert.match(says["silent"] ?? "", /signature is under the served checkpoint of 600 entries/u)
+    assert.deepStrictEqual(readFileSync(file, "utf8").split("\n").slice(1), [
+      `log ${vkey} ${log.base}/log`,
+      `witness one ${one.vkey} ${one.url}`,
+      `witness silent ${silent.vkey}`,
+      `witness two.example-w ${two.vkey} ${two.url}`,
+      "group enough 2 one silent two.example-w",
+      "quorum enough",
+      "",
+    ])
+    const policy = parsePolicy(readFileSync(file, "utf8"))
+    if (policy instanceof Malformed) return assert.fail(policy.message)
+    assert.deepStrictEqual(
+      [policy.isMet(new Set([one.vkey])), policy.isMet(new Set([one.vkey, two.vkey]))],
+      [false, true],
+    )
+
+    // Its own file is replaced; by now the witness has signed this size, and is asked again all the same.
+    log.cosignatures = () => ""
+    const again = yield* joined(log.base, "--witness", `${one.vkey},${one.url}`, "--policy", file)
+    assert.strictEqual(again.code, 0, again.stderr)
+    assert.include(readFileSync(file, "utf8"), "group enough 1 one.example-w\n")
+  })
+
+  it("counts no witness whose served signature is wrong", function* () {
+    const log = yield* StaticLog.serve(all)
+    const witness = yield* ownWitness("one.example/w")
+    log.cosignatures = () => witness.cosigner.line("another checkpoint\n", 1_700_000_000) ?? ""
+    const file = newFile("policy")
+    const { code, says } = yield* joined(log.base, "--witness", `${witness.vkey},${witness.url}`, "--policy", file)
+    assert.deepStrictEqual([code, existsSync(file)], [1, false])
+    assert.match(says["one.example-w"] ?? "", /that the log serves is wrong/u)
+  })
+
+  it("refuses flags that contradict each other and files of others before it asks anyone", function* () {
+    const log = yield* StaticLog.serve(all)
+    const witness = `${cosignerOf("one.example/w").vkey},http://127.0.0.1:1`
+    const [foreign, folder] = [newFile("policy"), newFolder()]
+    writeFileSync(foreign, `log ${vkey}\nquorum none\n`)
+    const otherLog = newFile("policy")
+    writeFileSync(
+      otherLog,
+      "# The policy of other.example/log, written by spirit-altar log join, which may replace it.\n",
+    )
+    const refused: ReadonlyArray<readonly [says: string, ...flags: Array<string>]> = [
+      ["is there and not of this command", "--witness", witness, "--policy", foreign],
+      ["is there and not of this command", "--witness", witness, "--policy", otherLog],
+      ["is there and not of this command", "--witness", witness, "--policy", folder],
+      ["needs --policy FILE", "--witness", witness],
+      ["needs --policy FILE", "--policy", newFile("policy")],
+      ["needs --policy FILE", "--witness", witness, "--policy", newFile("policy"), "--quorum", "2"],
+      ["needs --policy FILE", "--witness", witness, "--policy", newFile("policy"), "--quorum", "0"],
+      ["is not vkey,url", "--witness", "one.example", "--policy", newFile("policy")],
+      ["is taken", "--witness", witness, "--witness", witness, "--policy", newFile("policy")],
+      ["A line of witnesses is", "--witnesses", foreign, "--policy", newFile("policy")],
+      ["--contact is one line", "--contact", "a\nvkey b"],
+      ["--list is testing or staging", "--list", "production"],
+      ["--seconds is from 1 to 3600", "--seconds", "0"],
+      ["--vkey: ", "--vkey", "altar.example/log"],
+    ]
+    for (const [says, ...flags] of refused) {
+      const { code, stderr, stdout } = yield* joined(log.base, ...flags)
+      assert.deepStrictEqual([code, stdout], [1, ""], flags.join(" "))
+      assert.include(stderr, says)
+    }
+    assert.strictEqual(readFileSync(foreign, "utf8"), `log ${vkey}\nquorum none\n`)
+  })
+})
+
+const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
+
+suite("log join with a real server", Layer.orDie(place), (it) => {
+  it(
+    "checks it, and writes the policy by which it is signed for and its proofs are verified",
+    function* () {
+      const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
+      const policy = join(at.folder, "policy")
+      const log = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name, LOG_PUBLISH_SECONDS: "1" }
+      const env = { ...(yield* direct), ...log, LOG_CHECKPOINT_FILE: join(at.folder, "checkpoint") }
+      const server = yield* ServerProcess.make(env)
+      yield* server.start
+      const buyer = yield* newPayer()
+      const proof = Effect.fnUntraced(function* (url: string, isEnough: (text: string) => boolean) {
+        const { answer } = yield* pay(buyer, `${url}/api/witness`, { commitment: newCommitment() })
+        const { record } = JSON.parse(answer.text)
+        writeFileSync(join(at.folder, "stone.json"), JSON.stringify(record))
+        const { text } = yield* ask(`${url}/api/witness/${record.id}/proof`).pipe(
+          Effect.repeat({ until: (one) => isEnough(one.text), schedule: Schedule.spaced("100 millis") }),
+          Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never signed") }),
+        )
+        writeFileSync(join(at.folder, "stone.tlog-proof"), text)
+      })
+      yield* proof(server.url, (text) => text.startsWith("c2sp.org/tlog-proof@v1"))
+
+      for (const name of ["a", "b"]) {
+        const running = at.start(
+          ["witness-serve", "--name", name, "--log", vkey, "--data", name, "--port", String(yield* freePort)].concat(
+            name === "b" ? "--post-quantum" : [],
+          ),
+        )
+        const line = /^witness .*$/mu.exec(yield* Effect.promise(() => running.says(`witness ${name} `)))?.[0] ?? ""
+        writeFileSync(join(at.folder, "witnesses"), `${line}\n`, { flag: "a" })
+      }
+      const args = ["log", "join", "--url", server.url, "--contact", "ops@altar.example", "--witnesses", "witnesses"]
+      const ended = yield* at.run([...args, "--policy", policy], log)
+      assert.strictEqual(ended.code, 0, ended.stdout + ended.stderr)
+      assert.match(ended.stdout, /^b +ok +it signed the checkpoint of \d+ entries when asked$/mu)
+
+      yield* server.kill
+      const signed = yield* ServerProcess.make({ ...env, LOG_WITNESSES: policy })
+      yield* signed.start
+      yield* proof(signed.url, (text) => text.includes("— a ") && text.includes("— b "))
+      const held = yield* at.run(["verify-proof", "stone.tlog-proof", "--stone", "stone.json", "--policy", policy])
+      assert.strictEqual(held.code, 0, held.stderr)
+      assert.include(held.stdout, "Cosigned by a, b: the quorum of the policy.")
+    },
+    patience(120),
+  )
+})
