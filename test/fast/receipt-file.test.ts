@@ -163,6 +163,7 @@ describe("a receipt file", () => {
   it("without the proof that its reader asked for is rejected", async () => {
     const { file } = await made()
     const { authorization: _, log: __, ...less } = file
+    assert.isTrue((await stateOf(less, { key })).ok)
     await broken("no proof", less, "log")
     await broken("no proof and no record", { ...less, record: null }, "log")
   })

@@ -11,8 +11,8 @@ type OnChain = Extract<Proof, { readonly rail: "x402" }>
 
 /**
  * The claims of a receipt. Up to `transaction` they are the extension's; `delivered` binds what was paid and what was
- * recorded: the act and its id, atomic amount, asset, payee, the authorization's nonce, SHA-256 over the canonical JSON (RFC 8785) of the
- * record, and what the act adds, such as a stone's sequence and leaf.
+ * recorded: the act and its id, atomic amount, asset, payee, and the authorization's nonce. It adds SHA-256 over the
+ * canonical JSON (RFC 8785) of the record, and what the act adds, such as a stone's sequence and leaf.
  */
 const claimsOf = ({ act, amountAtomic, id, url }: Attempt, { payment, transaction }: OnChain, recorded: Recorded) => {
   const { authorization, network } = payment
