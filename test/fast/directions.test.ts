@@ -23,7 +23,8 @@ const imported: Readonly<Record<string, string>> = {
     schema/payments schema/room`,
   http: "platform schema/Errors.ts",
   limits: "platform",
-  log: "altar/witness/WitnessChain altar/HashChain http/CachedResponse platform schema/log",
+  log: `altar/witness/WitnessChain altar/HashChain http/CachedResponse payments/Receipts payments/ledger/ActOrder platform
+    schema/log schema/payments/CanonicalJson`,
   pages:
     "altar http limits log payments platform web schema/Api.ts schema/Common.ts schema/Errors.ts schema/altar schema/payments schema/room",
   payments: "http platform schema/Common.ts schema/Errors.ts schema/openapi schema/payments",
@@ -206,7 +207,7 @@ const surfaces: Readonly<Record<string, string>> = {
     core/Request log/EntryProof log/MerkleProofs log/SignedCheckpoint log/StoneProof log/Tiles log/Verdict receipt/Authority receipt/Checks receipt/ReceiptFile receipt/VerifyReceipt`,
   cli: "Command",
   limits: "Address Limits Policy Windows",
-  log: "Consistency Http Log LogWitness Signer StopReason Tree Verifier witness/Http",
+  log: "Consistency Http Log LogKind LogWitness Signer StopReason Tree Verifier witness/Http",
   pages: "Site",
   payments: `ActAddress ActInput Hex PaidRequest Payments Receipts card/Cards ledger/LedgerSql ledger/PublicActs
     ledger/Unresolved refunds/RefundTransfer x402/node/JsonRpc x402/relayer/Fees x402/relayer/Relayer x402/settlement/Supported
