@@ -128,6 +128,10 @@ const stoneChecks = async (
     unless((await chainHashOf(stone)) === stone.chainHash, "The stone does not hash to its chainHash.")
     const computed = hex(await leaf(entryOf(stone)))
     unless(stone.sequence === signed.sequence && computed === signed.leaf, "The receipt is of another stone.")
+    unless(
+      Math.floor(Date.parse(stone.witnessedAt) / 1000) === claims.issuedAt,
+      "The receipt was issued at another time than its stone was set.",
+    )
     return holds("stone", `Stone ${signed.sequence} hashes to its chainHash and to the signed leaf.`)
   })
   // The leaf is signed, so its place is shown even where the record is hidden.
