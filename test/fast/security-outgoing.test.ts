@@ -26,6 +26,7 @@ const mayAsk: Readonly<Record<string, string>> = {
   "src/buyer/Buyer.ts": "the altar of a buyer",
   "src/buyer/Client.ts": "the altar of a buyer",
   "src/sandbox/Explorer.ts": "the chain that the sandbox started",
+  "src/buyer/receipt/ContractSigned.ts": "the node of `verify --receipt`, of `receipts authorize` and of a server",
   "src/sandbox/LocalChain.ts": "the chain that the sandbox started",
 }
 
