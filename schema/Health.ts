@@ -19,8 +19,7 @@ const Log = Schema.Struct({
   ).annotate({ description: "The input that a waiting log needs; null in every other state." }),
 }).annotate({
   identifier: "LogHealth",
-  description:
-    "A transparency log as this server sees it: over the stones, or over all acts; absent without one. It does not affect `status`.",
+  description: "The transparency log as this server sees it; absent without one. It does not affect `status`.",
   examples: [{ state: "running", waitsFor: null }],
 })
 export type LogHealth = typeof Log.Type
@@ -72,7 +71,7 @@ export const Health = Schema.Struct({
     }),
   }),
   log: Schema.optionalKey(Log),
-  actsLog: Schema.optionalKey(Log),
+  actLog: Schema.optionalKey(Log).annotateKey({ description: "The log over all acts." }),
   modes: listOf(Mode, 4).annotate({ description: "Message modes of the signal room." }),
 }).annotate({
   identifier: "Health",
@@ -135,7 +134,7 @@ export const Readiness = Schema.Struct({
   }),
   settlement,
   log: Schema.optionalKey(Log),
-  actsLog: Schema.optionalKey(Log),
+  actLog: Schema.optionalKey(Log).annotateKey({ description: "The log over all acts." }),
 }).annotate({
   identifier: "Readiness",
   description: "Whether this server should get requests. A part that was not checked or did not answer is `unknown`.",

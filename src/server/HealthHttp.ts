@@ -54,26 +54,35 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
     const databaseClock = yield* DatabaseClock
     const enabled = terms._tag === "Ready"
 
-    const stateOf = Effect.fnUntraced(function* (
-      { stopped }: PublishedLog["Service"],
+    /** The state of a log; none if this server has no log. */
+    const logState = Effect.fnUntraced(function* (
+      shown: PublishedLog["Service"],
       waits: Confirmation["Service"]["waitsFor"],
     ) {
+      if (Option.isNone(shown.identity)) return Option.none<LogHealth>()
+      const stopped = yield* found(shown.stopped)
       const waitsFor = Option.getOrNull(yield* waits)
       const state = waitsFor === null ? "running" : "waiting"
-      return Result.match(yield* found(stopped), {
-        onFailure: (): LogHealth => ({ state: "unknown", waitsFor: null }),
-        onSuccess: (reason): LogHealth =>
-          Option.isSome(reason) ? { state: "stopped", waitsFor: null } : { state, waitsFor },
-      })
+      return Option.some(
+        Result.match(stopped, {
+          onFailure: (): LogHealth => ({ state: "unknown", waitsFor: null }),
+          onSuccess: (reason): LogHealth =>
+            Option.isSome(reason) ? { state: "stopped", waitsFor: null } : { state, waitsFor },
+        }),
+      )
     })
 
-    /** Empty if this server has no log. */
-    const logs = Option.isNone(published.identity)
-      ? Effect.succeed({})
-      : Effect.all(
-          { log: stateOf(published, confirmation.waitsFor), actsLog: stateOf(acts.log, acts.waitsFor) },
-          { concurrency: "unbounded" },
-        )
+    const log = Effect.gen(function* () {
+      const { log: overActs, waitsFor } = acts
+      const [stones, other] = yield* Effect.all(
+        [logState(published, confirmation.waitsFor), logState(overActs, waitsFor)],
+        { concurrency: 2 },
+      )
+      return {
+        ...Option.match(stones, { onNone: () => ({}), onSome: (state) => ({ log: state }) }),
+        ...Option.match(other, { onNone: () => ({}), onSome: (state) => ({ actLog: state }) }),
+      }
+    })
 
     const health = Effect.gen(function* () {
       const [head, words, pending, lost, time, { isPaused, obstacle, settlement }, logPart] = yield* Effect.all(
@@ -84,7 +93,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
           found(attempts.lost),
           found(databaseClock.now),
           availability.state,
-          logs,
+          log,
         ],
         { concurrency: "unbounded" },
       )
@@ -129,7 +138,7 @@ export const handlers = HttpApiBuilder.group(Api, "service", (handlers) =>
           found(attempts.pending),
           found(databaseClock.now),
           toSell ? Effect.asSome(availability.state) : Effect.succeedNone,
-          logs,
+          log,
         ],
         { concurrency: "unbounded" },
       )

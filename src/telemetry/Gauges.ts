@@ -95,8 +95,8 @@ const showing = <Name extends string, E>(
     ),
   )
 
-/** Seconds since the position of a queue last moved: a moving queue is busy, a standing one is stuck. */
-const standing = () => {
+/** Seconds since the position of a queue last moved: a moving queue is busy, a still one is stuck. */
+const secondsStill = () => {
   let before = { place: -1, since: 0 }
   return (place: number, isWaiting: boolean) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
@@ -107,7 +107,7 @@ const standing = () => {
 
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const standings = yield* AttemptCounts
+    const attempts = yield* AttemptCounts
     const node = yield* NodeWatch
     const availability = yield* Availability
     const clock = yield* DatabaseClock
@@ -115,7 +115,7 @@ export const layer = Layer.effectDiscard(
     const log = yield* PublishedLog
     const acts = yield* ActsLog
     let lastBalance: bigint | undefined
-    const minedStands = standing()
+    const minedStands = secondsStill()
     let busy = performance.eventLoopUtilization()
 
     const askNode = Effect.gen(function* () {
@@ -131,7 +131,7 @@ export const layer = Layer.effectDiscard(
     })
 
     const askLog = (log: PublishedLog["Service"], total: Effect.Effect<number>) => {
-      const coverStands = standing()
+      const coverStands = secondsStill()
       return Effect.gen(function* () {
         if (Option.isNone(log.identity)) return {}
         const running = bit(Option.isNone(yield* log.stopped))
@@ -166,7 +166,7 @@ export const layer = Layer.effectDiscard(
       [
         showing(
           database,
-          Effect.map(standings.now, (found) => ({ ...found, databaseUp: 1 })),
+          Effect.map(attempts.now, (found) => ({ ...found, databaseUp: 1 })),
           { databaseUp: 0 },
         ),
         showing(

@@ -6,7 +6,7 @@ import type { Locator, Page, Request } from "playwright-core"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { type BrowserClient } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
-import { kept } from "../lab/browser/PrayerPage.ts"
+import { kept, stepsOf } from "../lab/browser/PrayerPage.ts"
 import { ask } from "../lab/Fixture.ts"
 
 interface Call {
@@ -14,7 +14,7 @@ interface Call {
   readonly params?: ReadonlyArray<string>
 }
 
-/** What a wallet answers when it does not do as asked (EIP-1193). */
+/** A wallet's refusals (EIP-1193). */
 interface Refusal {
   readonly refuses: { readonly code: number; readonly message: string }
 }
@@ -192,6 +192,7 @@ guide("a browser wallet", (it) => {
       await priced
       await form.locator(".verdict", { hasText: `${words} Nothing was charged.` }).waitFor()
       await form.getByText("Waiting for the signature").waitFor({ state: "hidden" })
+      assert.match(await stepsOf(form), /^Done: \$0\.01.* as listed\. Stopped: Not signed\.$/u)
       assert.strictEqual(keys.size, index + 1, words)
       assert.deepStrictEqual(handed, [], words)
       assert.deepStrictEqual(await kept(page), [], words)
@@ -225,9 +226,13 @@ guide("a browser wallet", (it) => {
     await form.getByRole("button", { name: "Lay the prayer for" }).click()
     await form.getByText("Not done.").waitFor()
     const said = await form.locator("[data-progress]").innerText()
-    assert.match(said, /holds less USDC than the price; fund it and sign again\. This request charged nothing\.\s*$/u)
+    assert.match(said, /holds less USDC than the price\. Fund it and sign again\. This request charged nothing\.\s*$/u)
     assert.notInclude(said, "Nothing was charged.")
-    // What was signed may pay yet, whoever funds the wallet: only its words stay, so that they can be revealed.
+    assert.match(
+      await stepsOf(form),
+      /^Done: .* Done: Signed\. .* Stopped: The altar refused the payment, so there is no act\.$/u,
+    )
+    // The signed authorization may still pay once the wallet is funded: only its words stay, so that they can be revealed.
     const slots = await kept(page)
     assert.deepStrictEqual(
       slots.map((key) => key.replace(/:[^:]*$/u, "")),
@@ -237,7 +242,7 @@ guide("a browser wallet", (it) => {
 
   it("that is missing is named as missing, with the ways to pay without one", async ({ visit }) => {
     const { page } = await visit("/api/health")
-    // What a server that is no sandbox answers.
+    // The answer of a server that is no sandbox.
     await page.route("**/sandbox", (route) => route.fulfill({ status: 404, json: { ok: false } }))
     await page.goto(new URL("/v2/spirits/frost-stoat", page.url()).href)
     const form = page.getByRole("form", { name: "Lay the prayer" })

@@ -36,12 +36,12 @@ const looks = Effect.fnUntraced(function* (path: string) {
     }),
     PublishedLog.none,
     Confirmation.layer,
+    ActsLog.none,
     Layer.mock(Availability, {
       state: Effect.succeed({ isPaused: false, obstacle: undefined, settlement: "ok" as const }),
     }),
     Layer.mock(DatabaseClock, { now: Effect.succeed({ millis: 0, aheadMillis: 0 }) }),
     PaymentTerms.notConfigured([]),
-    ActsLog.none,
   )
   const { handler } = yield* Effect.acquireRelease(
     Effect.sync(() =>

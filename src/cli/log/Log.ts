@@ -41,7 +41,7 @@ const ageOf = (at: Date, now: number) => {
   return seconds < 120 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`
 }
 
-/** What a new log needs. The log over the acts ends without the log over the stones. */
+/** The parts of a new log. The log over the acts ends without the log over the stones. */
 const renewal = {
   stone: "empty log_ tables, no LOG_CHECKPOINT_FILE, another LOG_ORIGIN and a new key",
   act: "empty tables log_act_tiles and log_act_checkpoints, row 2 of log_head as migration 0033 made it, no file LOG_CHECKPOINT_FILE-acts and another LOG_ACTS_ORIGIN",

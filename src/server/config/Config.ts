@@ -151,6 +151,7 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
     ({
       actsOrigin,
       checkpointFile,
+      entriesInMemory,
       origin: named,
       policyFile,
       publishSeconds,
@@ -166,6 +167,7 @@ const logAt = (publicUrl: string): Config.Config<LogConfig | undefined> =>
             publishSeconds: Option.getOrElse(publishSeconds, () => 10),
             ...Option.match(actsOrigin, { onNone: () => ({}), onSome: (name) => ({ actsOrigin: name }) }),
             ...Option.match(policyFile, { onNone: () => ({}), onSome: (file) => ({ policyFile: file }) }),
+            ...Option.match(entriesInMemory, { onNone: () => ({}), onSome: (count) => ({ entriesInMemory: count }) }),
           })
         : refused(
             `LOG_KEY is the key of ${signer.name}, but this log is ${origin}: set LOG_ORIGIN to the key's name, or make a key for this one with spirit-altar log key.`,

@@ -1,7 +1,7 @@
-/** What a visitor does who lays a prayer, and what the page and the altar keep of it. */
+/** The steps of a prayer's visitor, and the data that page and altar store. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Page, Request } from "playwright-core"
+import type { Locator, Page, Request } from "playwright-core"
 
 /** All requests a page makes from now on. */
 export const watch = (page: Page) => {
@@ -17,12 +17,16 @@ export const attempts = Effect.gen(function* () {
   return rows
 })
 
-/** What happened on the altar of a spirit. */
+/** The acts on the altar of a spirit. */
 export const attemptsAt = (spirit: string) =>
   Effect.map(attempts, (all) => all.filter(({ url }) => url.endsWith(`/${spirit}`)))
 
 /** The states of what happened on the altar of a spirit. */
 export const statesAt = (spirit: string) => Effect.map(attemptsAt(spirit), (all) => all.map(({ state }) => state))
+
+/** The steps of a payment on one line, without their signs. */
+export const stepsOf = async (within: Page | Locator) =>
+  (await within.locator(".steps li .verdict > span:last-child").allInnerTexts()).join(" ").replaceAll(/\s+/gu, " ")
 
 export const wallet = (page: Page) => page.locator("#prayer").getByRole("button", { name: "Make a play wallet" })
 export const lay = (page: Page) => page.getByRole("button", { name: "Lay the prayer for $0.01" })
@@ -41,7 +45,7 @@ export const fundAndLay = async (page: Page) => {
 
 export const paidPath = (url: URL) => url.pathname.startsWith("/api/prayers/")
 
-/** What the browser keeps for the page. */
+/** The page's data in the browser. */
 export const kept = (page: Page) =>
   page.evaluate(() => [sessionStorage, localStorage].flatMap((store) => Object.keys(store)))
 
