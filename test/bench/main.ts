@@ -21,7 +21,7 @@ ${contests.map(({ isLong, name, what }) => `                   ${name.padEnd(15)
   --rounds N     N rounds, 10 at most
   --stones N     stones in the databases before anything is measured (1000)
   --check        fail where a ratio is more than 20 % below the one in test/bench/budget.json, or beyond the bounds of
-                 its contest: start, growth and relayer-load have some
+                 its contest: bundles, start, growth and relayer-load have some
   --keep         make the ratios of this run the budget of their contests
   --json FILE    write all figures there, too
   --help         this text
@@ -80,6 +80,7 @@ const arenas: Readonly<Record<Arena, () => Promise<{ readonly run: Run }>>> = {
   rooms: () => import("./Rooms.ts"),
   start: () => import("./Start.ts"),
   growth: () => import("./Growth.ts"),
+  log: () => import("./Bundles.ts"),
 }
 
 const figures: Array<Figure> = []
@@ -94,7 +95,7 @@ for (const [arena, load] of Object.entries(arenas)) {
     figures.push(...outcome.figures)
     about = outcome.about ?? about
   } catch (cause) {
-    // What was measured elsewhere still counts; the run as a whole has failed.
+    // Measurements from elsewhere still count; the run as a whole has failed.
     console.error(cause)
     failures.push(`${arena}: ${String(cause)}`)
   }
@@ -109,7 +110,7 @@ ${held.rounds} rounds, ${held.stones} stones; ${availableParallelism()} cores sh
 const worst = (name: string) => Math.min(...figures.filter((figure) => figure.name === name).map(ratioOf))
 const ratioNamed = ({ name }: Figure) => [name, Number(worst(name).toFixed(2))] as const
 const ratios = Object.fromEntries(figures.map(ratioNamed))
-// What has a bound of its own is held to that: what was reached once is no promise.
+// A contest with its own bound is held to that: one good result is no promise.
 const kept = Object.fromEntries(figures.filter(({ least }) => least === undefined).map(ratioNamed))
 if (values.json !== undefined) {
   writeFileSync(values.json, `${JSON.stringify({ ratios, figures, failures }, null, 2)}\n`)
