@@ -2,8 +2,7 @@
 import { Effect } from "effect"
 import { usdcOn } from "../../../schema/payments/Usdc.ts"
 import { holds, open, type ReceiptCheck, same } from "../../buyer/receipt/Checks.ts"
-import type { ReceiptClaims } from "../../buyer/receipt/Jws.ts"
-import { sumOf } from "../../buyer/receipt/VerifyReceipt.ts"
+import { type ReceiptVerdict, sumOf } from "../../buyer/receipt/VerifyReceipt.ts"
 import { inLowerCase } from "../../payments/Hex.ts"
 import { authorizationStateData, pays } from "../../payments/x402/verification/Eip3009.ts"
 import { CommandFailure } from "../CommandFailure.ts"
@@ -12,7 +11,10 @@ import * as Node from "./Node.ts"
 const broken = (says: string): ReceiptCheck => ({ name: "payment", state: "broken", says })
 
 /** Whether the named transaction pays the named authorization: this payer, payee, amount, token and nonce. */
-export const transferCheck = Effect.fn("transferCheck")(function* (rpcUrl: string, claims: ReceiptClaims) {
+export const transferCheck = Effect.fn("transferCheck")(function* (
+  rpcUrl: string,
+  claims: NonNullable<ReceiptVerdict["claims"]>,
+) {
   const { network, transaction } = claims
   const [asset, from] = [inLowerCase(claims.asset), inLowerCase(claims.payer)]
   const [to, nonce] = [inLowerCase(claims.payTo), inLowerCase(claims.nonce)]
