@@ -8,6 +8,7 @@ import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 import { provided } from "../Flags.ts"
 import { onlyLogOf, policyIn } from "../log/Policy.ts"
 import { plain } from "../Output.ts"
+import { asked, contractAt } from "./Contract.ts"
 import * as Download from "./Download.ts"
 import { transferCheck } from "./Transfer.ts"
 
@@ -45,10 +46,13 @@ export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (path:
       message: "Name the receipts' verifier key with --key, or with --pay-to the one address that authorized it.",
     })
   }
+  if (payTo.length > 1)
+    return yield* new CommandFailure({ message: "A receipt was paid to one address: name one with --pay-to." })
   const text = yield* read(path)
   const log = logOf(given.vkey, yield* policyIn(given.policy))
-  const trust = provided({ key, payTo: Option.fromUndefinedOr(payTo[0]), log })
-  const verdict = yield* Effect.promise(() => verifyReceipt(text, trust))
+  const isContractSigned = yield* contractAt(given.rpc)
+  const trust = { ...provided({ key, payTo: Option.fromUndefinedOr(payTo[0]), log }), isContractSigned }
+  const verdict = yield* asked(() => verifyReceipt(text, trust))
   const { claims } = verdict
   const payment =
     Option.isSome(given.rpc) && claims !== undefined
