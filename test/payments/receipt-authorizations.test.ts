@@ -100,7 +100,7 @@ suite("an authorized receipt key", world({}, undefined, { receipts: { current: f
         )
         const path = join(home, "act.receipt.json")
         yield* Effect.promise(() => writeFile(path, answer.text))
-        const given = { key: Option.none(), payTo: [paid], policy: Option.none(), json: false }
+        const given = { key: Option.none(), actsVkey: Option.none(), payTo: [paid], policy: Option.none(), json: false }
         const lines = yield* printed(verifyReceiptFile(path, { ...given, vkey: Option.some(signer.vkey) }))
         assert.isTrue(
           lines.some((line) => line.startsWith("SHOWN      key: ")),

@@ -10,6 +10,7 @@ import { Moderation } from "../../src/altar/Moderation.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { verifyReceiptFile } from "../../src/cli/verify/Receipt.ts"
 import { verifyReceipt } from "../../src/buyer/index.ts"
+import { ofActs } from "../../src/log/Log.ts"
 import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
@@ -48,7 +49,14 @@ const command = Effect.fnUntraced(function* (text: string, given: Partial<Parame
   const path = join(newFolder(), "receipt.json")
   const lines: Array<string> = []
   yield* Effect.promise(() => writeFile(path, text))
-  const none = { key: Option.none(), payTo: [], vkey: Option.none(), policy: Option.none(), json: false }
+  const none = {
+    key: Option.none(),
+    payTo: [],
+    vkey: Option.none(),
+    actsVkey: Option.none(),
+    policy: Option.none(),
+    json: false,
+  }
   const ended = yield* Effect.result(
     Effect.provideService(verifyReceiptFile(path, { ...none, ...given }), Console.Console, {
       ...globalThis.console,
@@ -65,7 +73,9 @@ suite(
     it("of a stone holds its receipt, its record, its revealed words and its log proof", function* ({ url }) {
       const stone = yield* bought("/api/witness", { commitment: seal(words.salt, words.text), kind: "promise" })
       assert.strictEqual((yield* ask(`${url}/api/witness/${stone.id}/reveal`, post(words))).status, 201)
-      const answer = yield* ask(stone.file).pipe(until("no checkpoint", ({ json }) => "log" in json))
+      const answer = yield* ask(stone.file).pipe(
+        until("no checkpoint", ({ json }) => "log" in json && "actLog" in json),
+      )
       assert.isTrue(isFile(answer.json), answer.text)
       assert.deepStrictEqual(answer.json["record"], stone.record)
       assert.deepStrictEqual(yield* states(answer.text, { key, log: { vkey: signer.vkey } }), {
@@ -75,6 +85,7 @@ suite(
         record: "holds",
         stone: "holds",
         log: "holds",
+        "acts' log": "open",
         words: "holds",
         key: "open",
         payment: "open",
@@ -125,6 +136,9 @@ suite(
       assert.isNull(answer.json["record"])
       assert.notInclude(answer.text, "It is slow.")
       assert.deepInclude(yield* states(answer.text), { ok: "true", signature: "holds", record: "open" })
+      const covered = yield* ask(kept.file).pipe(until("no checkpoint", ({ json }) => "actLog" in json))
+      const trust = { key, actLog: { vkey: ofActs(logConfig).signer.vkey } }
+      assert.deepInclude(yield* states(covered.text, trust), { ok: "true", record: "open", "acts' log": "holds" })
     })
 
     it("is a 404 where there is no act", function* ({ url }) {
