@@ -58,7 +58,7 @@ const told: Readonly<Record<(typeof sales)[number]["identifier"], ActText>> = {
   setWitnessStone: witnessing,
 }
 
-/** The telling of each act sold here, by name. */
+/** The text of each act sold here, by name. */
 export const ActTexts = Context.Reference<ReadonlyMap<string, ActText>>("spirit-altar/altar/ActTexts", {
   defaultValue: () => new Map(Object.entries(told)),
 })
@@ -204,7 +204,7 @@ export class Acts extends Context.Service<
         return yield* textsOf(rows)
       })
 
-      // Acts of one table share a telling.
+      // Acts of one table share a text.
       const owners = [...new Set((yield* ActTexts).values())]
       const lying = ({ limit, spirit }: Altar, now: string) =>
         owners

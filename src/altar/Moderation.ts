@@ -46,7 +46,7 @@ export class Moderation extends Context.Service<
     Moderation,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const tellings = yield* ActTexts
+      const actTexts = yield* ActTexts
       const acts = yield* PublicActs.make
       const hidden = yield* HiddenTexts.make
 
@@ -54,7 +54,7 @@ export class Moderation extends Context.Service<
         yield* acts.lock(id)
         const found = yield* acts.find(id)
         if (Option.isNone(found)) return yield* new NothingToHide({ message: `No settled act has the id ${id}.` })
-        const { hideable } = tellings.get(found.value.act) ?? { hideable: unsold }
+        const { hideable } = actTexts.get(found.value.act) ?? { hideable: unsold }
         return { act: found.value, hideable }
       })
       type Found = Effect.Success<ReturnType<typeof actOf>>

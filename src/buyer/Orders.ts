@@ -157,7 +157,7 @@ export const make = (buyer: Buyer) => {
         payload: { agentName: order.agentName, intentionCommitment },
       })),
 
-    keep: ({ agentName, key, reason, spirit }: Order.KeeperOrder) =>
+    takeIn: ({ agentName, key, reason, spirit }: Order.KeeperOrder) =>
       bought(acts.takeIn, present({ key }), () => ({
         params: { familiarId: spirit },
         payload: present({ agentName, reason }),

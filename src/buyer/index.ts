@@ -89,7 +89,7 @@ export const buyer = (options: Options) => {
     /** Lays today's one prayer of a spirit. */
     pray: (order: PrayerOrder, call?: Call) => run((orders) => orders.pray(order), call),
     /** Becomes a spirit's first keeper. */
-    keep: (order: KeeperOrder, call?: Call) => run((orders) => orders.keep(order), call),
+    takeIn: (order: KeeperOrder, call?: Call) => run((orders) => orders.takeIn(order), call),
     /** Collects the next edition of a material, crab or pixel. */
     collect: (order: CollectOrder, call?: Call) => run((orders) => orders.collect(order), call),
     /** Lights a candle, or with `parentId` adds a light to one. */

@@ -106,6 +106,20 @@ export const fromText = (text: Redacted.Redacted<string>): Result.Result<Signer,
 /** Whether the id of a verifier key is that of its name and bytes. */
 export const isVerifierKey = (key: VerifierKey) => keyIdOf(sha256(keyIdInput(key))) === key.id
 
+/** The text of a verifier key, with its id; of Ed25519 unless it says otherwise. */
+export const verifierKeyOf = ({
+  name,
+  publicKey,
+  type = ed25519,
+}: {
+  readonly name: string
+  readonly publicKey: Uint8Array
+  readonly type?: KeyType
+}): string => {
+  const key = { name, type, publicKey: concat(publicKey) }
+  return verifierKeyText({ ...key, id: keyIdOf(sha256(keyIdInput(key))) })
+}
+
 /** A key of the same text form that signs other things than checkpoints: its name, its 32 public bytes, and how it signs. */
 export const plainFrom = (text: Redacted.Redacted<string>) =>
   Result.map(keyFrom(text, ed25519), ({ key, name, publicKey }) => ({
@@ -121,7 +135,7 @@ export const cosignerFrom = (text: Redacted.Redacted<string>): Result.Result<Cos
     const id = keyIdOf(sha256(keyIdInput(own)))
     return {
       name,
-      vkey: verifierKeyText({ ...own, id }),
+      vkey: verifierKeyOf(own),
       line: (text, seconds) => {
         const signed = cosignedBytes(own, seconds, text)
         if (signed === undefined) return undefined

@@ -59,7 +59,7 @@ suite("spirit-altar", world(), (it) => {
       const prayer = yield* json(at, "pray", "rain-crow", "--words", words, "--name", "Wren")
       assert.strictEqual(prayer.record.spirit, "rain-crow")
       assert.isString(prayer.line)
-      const keeper = yield* json(at, "keep", "rain-crow", "--reason", "It sat still.")
+      const keeper = yield* json(at, "take-in", "rain-crow", "--reason", "It sat still.")
       assert.strictEqual(keeper.record.reason, "It sat still.")
       const collected = yield* json(at, "collect", "beeswax", "--spirit", "kelp-seal")
       assert.deepStrictEqual([collected.record.edition, collected.record.spirit], [1, "kelp-seal"])
@@ -138,7 +138,7 @@ suite("spirit-altar", world(), (it) => {
         [[...order, "--key", "short"], "idempotency_key_invalid", /12 to 128 characters/u],
         [["act", "takeIn", "moss-hare", "--agent-name", "x".repeat(65)], "bad_request", misunderstood],
         [["act", "setWitnessStone"], "bad_request", misunderstood],
-        [["collect", "nobody"], "element_not_found", /no such item/u],
+        [["collect", "nobody"], "element_not_found", /No item has this id/u],
         [order, "trouble", /^No wallet: set SPIRIT_ALTAR_PRIVATE_KEY/u, { SPIRIT_ALTAR_PRIVATE_KEY: "" }],
         [order, "trouble", /holds no private key/u, { SPIRIT_ALTAR_PRIVATE_KEY: "0x1234" }],
         [order, "trouble", /holds no private key/u, { SPIRIT_ALTAR_PRIVATE_KEY: `0x${"0".repeat(64)}` }],

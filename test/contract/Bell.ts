@@ -112,7 +112,7 @@ const bells = Effect.gen(function* () {
 
 const contract = Api.add(BellsGroup)
 
-export const tellings = Layer.effect(
+export const actTexts = Layer.effect(
   ActTexts,
   Effect.map(ActTexts, (altar) => new Map([...altar, ["ringBell", ringing]])),
 )
@@ -123,5 +123,5 @@ export const house: Server.Site = {
   acts: Layer.effect(
     PaidActs,
     Effect.zipWith(PaidActs, bells, (altar, bell) => actsByName([...altar.values(), bell])),
-  ).pipe(Layer.provide(paidActs), Layer.merge(tellings)),
+  ).pipe(Layer.provide(paidActs), Layer.merge(actTexts)),
 }

@@ -1,4 +1,4 @@
-/** An act is an endpoint, a behaviour and a telling: with these a whole server sells it, without a word more anywhere. */
+/** An act is an endpoint, a behaviour and a text: with these a server sells it, with no other change. */
 import { assert, it } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch"
@@ -11,7 +11,7 @@ import { examplesOf } from "../lab/Documents.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { ask, layer as world, newKey, newPayer, post, TestServer, read } from "../lab/Fixture.ts"
 import { textOf } from "../lab/Sources.ts"
-import { house, ringBell, tellings } from "./Bell.ts"
+import { house, ringBell, actTexts } from "./Bell.ts"
 import { suite } from "../lab/Suites.ts"
 
 /** Buys it by its name with the library. */
@@ -33,7 +33,7 @@ it("the guide to a new act shows the endpoint, the behaviour and the text that a
   assert.include(own, shown.replace("const act =", "return"))
 })
 
-suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(tellings)), world({}, house)), (it) => {
+suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(actTexts)), world({}, house)), (it) => {
   it("is sold to the reference client once, replayed, and refused to the next caller", function* ({ sql, url }) {
     const at = `${url}/api/bells/moss-hare`
     assert.strictEqual((yield* ask(at, { method: "POST" })).status, 402)

@@ -42,6 +42,11 @@ const refusedFor = (answer: string, what: string) => {
   assert.match(answer, /This request did nothing\./u, what)
 }
 
+const fresh = (port: number) => Effect.scoped(Effect.flatMap(openConnection(port), (one) => one.ask(get)))
+
+/** The first refusal of a server that was told to stop. */
+const refuses = (port: number) => Effect.repeat(fresh(port), { until: (answer) => answer.startsWith("HTTP/1.1 503") })
+
 apart("a server that is told to stop", stage, (it) => {
   it("completes the purchase in flight, refuses new requests on all connections, and exits with 0", function* () {
     const { buying, purchase, rpc, server, trap } = yield* selling
@@ -54,12 +59,7 @@ apart("a server that is told to stop", stage, (it) => {
     yield* server.says(id)
     yield* server.signal("SIGTERM")
     // Whoever is served before the signal arrives is served; from the first refusal on, everybody is refused.
-    let refused = ""
-    while (!refused.startsWith("HTTP/1.1 503")) {
-      const fresh = yield* openConnection(server.port)
-      refused = yield* fresh.ask(get)
-    }
-    refusedFor(refused, "on a new connection")
+    refusedFor(yield* refuses(server.port), "on a new connection")
     refusedFor(yield* kept.ask(get), "on a kept one")
     refusedFor(yield* upgrading.ask(upgrade), "where another protocol is asked for")
     yield* rpc.calm
@@ -75,7 +75,8 @@ apart("a server that is told to stop", stage, (it) => {
     yield* Fiber.interrupt(buying)
     yield* server.signal("SIGTERM")
     // Nobody listens and nobody is answered: only the settlement itself holds the server.
-    yield* Effect.sleep("1 second")
+    yield* refuses(server.port)
+    for (let times = 0; times < 20; times += 1) refusedFor(yield* fresh(server.port), "while it settles")
     yield* rpc.calm
     yield* trap.release
     assert.strictEqual(yield* server.ended, 0, server.output())

@@ -63,7 +63,7 @@ describe("the library", () => {
       | "act"
       | "witness"
       | "pray"
-      | "keep"
+      | "takeIn"
       | "collect"
       | "light"
       | "reveal"
@@ -140,7 +140,7 @@ describe("the library", () => {
   })
 
   it("answers each act with its record, its receipt and its key", () => {
-    expectTypeOf<Result<"witness" | "pray" | "keep" | "collect" | "light">>().toExtend<Bought>()
+    expectTypeOf<Result<"witness" | "pray" | "takeIn" | "collect" | "light">>().toExtend<Bought>()
     expectTypeOf<Result<"witness">["record"]>().toExtend<library.Link & { readonly id: string }>()
     expectTypeOf<Result<"reveal">["replayed"]>().toEqualTypeOf<boolean>()
     expectTypeOf<Result<"unseal">["replayed"]>().toEqualTypeOf<boolean>()

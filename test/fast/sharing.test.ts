@@ -30,7 +30,7 @@ const receipt: SettledAct["receipt"] = {
   payer: null,
 }
 
-const tellings = Effect.runSync(ActTexts)
+const actTexts = Effect.runSync(ActTexts)
 
 const actOf = (act: string, record: Record<string, string | number | null>, agentName = "Wren"): SettledAct => ({
   id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
@@ -42,7 +42,7 @@ const actOf = (act: string, record: Record<string, string | number | null>, agen
   receipt,
   record: { ...record, agentName },
   reveal: null,
-  telling: tellings.get(act) ?? assert.fail(act),
+  actText: actTexts.get(act) ?? assert.fail(act),
 })
 
 const candle = (dedication: string, name: string) =>
@@ -164,7 +164,7 @@ describe("the text of an act", () => {
   })
 
   it.each(sales.map((sale) => ({ name: sale.identifier, sale })))("hides the words of $name", ({ name, sale }) => {
-    const { name: column, texts } = tellings.get(name)?.hideable ?? assert.fail(name)
+    const { name: column, texts } = actTexts.get(name)?.hideable ?? assert.fail(name)
     const hideable = [...Object.keys(texts), ...(column === undefined ? [] : ["agentName"])]
     assert.includeMembers(hideable, wordsIn(bodyOf(sale)))
     assert.include(hideable, "agentName", "every act of this altar has a public name")

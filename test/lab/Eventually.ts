@@ -4,10 +4,10 @@ import { patience } from "./Patience.ts"
 
 /** Repeats an effect until its answer is so; `why` is what a failure says after these seconds of a quiet machine. */
 export const until =
-  <A>(why: string, isSo: (found: A) => boolean, seconds = 30) =>
+  <A>(why: string, isSo: (found: A) => boolean, seconds = 30, everyMillis = 50) =>
   <E, R>(look: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     look.pipe(
-      Effect.repeat({ until: isSo, schedule: Schedule.spaced("50 millis") }),
+      Effect.repeat({ until: isSo, schedule: Schedule.spaced(everyMillis) }),
       Effect.timeoutOrElse({ duration: patience(seconds), orElse: () => Effect.die(why) }),
     )
 

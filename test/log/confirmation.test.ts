@@ -9,6 +9,7 @@ import { Confirmation } from "../../src/log/Confirmation.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { cosignerOf, ownWitness, policyOf, witnessesOf } from "../lab/log/Witnesses.ts"
 import { forget, grow, layer as world, newest, publish, server, stopReason, stored } from "../lab/log/LogFixture.ts"
+import { onOwnClock, pass } from "../lab/Clock.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
@@ -53,7 +54,7 @@ const lasting = Effect.fnUntraced(function* (name: string) {
   return { ...first, again: ownWitness(name, { cosigner: first.cosigner, folder: first.folder, port }) }
 })
 
-suite("a log after a restart", world, (it) => {
+suite("a log after a restart", onOwnClock(world), (it) => {
   it("signs no second history of a restored backup while its only witness is unreachable, and stops once it is back", function* () {
     const witness = yield* lasting("witness.example/w")
     const first = yield* begin(2, [witness])
@@ -72,7 +73,7 @@ suite("a log after a restart", world, (it) => {
         Option.some(`a log witness to confirm the checkpoint of size ${first.size}`),
       )
       yield* witness.again
-      yield* Effect.sleep("1100 millis")
+      yield* pass(1000)
       assert.strictEqual((yield* Effect.flip(publish))._tag, "LogStopped")
       assert.match(
         yield* stopReason,
@@ -90,7 +91,7 @@ suite("a log after a restart", world, (it) => {
       yield* grow(3)
       assert.isFalse(yield* publish)
       yield* witness.again
-      yield* Effect.sleep("1100 millis")
+      yield* pass(1000)
       assert.isTrue(yield* publish)
       assert.deepStrictEqual(yield* waitsFor, Option.none())
       assert.strictEqual((yield* newest).size, (yield* stored).size)
@@ -118,7 +119,7 @@ suite("a log after a restart", world, (it) => {
     yield* Effect.gen(function* () {
       yield* grow(1)
       assert.isFalse(yield* publish)
-      yield* Effect.sleep("1100 millis")
+      yield* pass(1000)
       assert.isFalse(yield* publish)
       assert.strictEqual((yield* newest).note, note)
     }).pipe(Effect.provide(start([stranger])))

@@ -11,6 +11,7 @@ import { patience } from "../lab/Patience.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { type Answer, ask, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
+import { until } from "../lab/Eventually.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
@@ -48,7 +49,7 @@ const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
 suite("a server that is killed twice", Layer.orDie(place), (it) => {
   it(
     "sells each stone once, and each is proved",
-    function* () {
+    function* ({ sql }) {
       const server = yield* ServerProcess.make(yield* environment)
       const { url } = server
       const buyer = yield* newPayer()
@@ -79,7 +80,9 @@ suite("a server that is killed twice", Layer.orDie(place), (it) => {
       for (const _ of [1, 2]) {
         yield* Effect.replicateEffect(buy, third, six)
         const dying = yield* Effect.forkChild(Effect.replicateEffect(Effect.exit(tryToBuy), 6, six))
-        yield* Effect.sleep("300 millis")
+        yield* sql`SELECT id FROM payment_attempts WHERE state = 'pending'`.pipe(
+          until("no payment was ever pending", (rows) => rows.length > 0),
+        )
         yield* server.kill
         yield* Fiber.join(dying)
         yield* server.start

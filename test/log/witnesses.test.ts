@@ -12,7 +12,7 @@ import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { sha256 } from "../../src/log/Tree.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
-import { heldClock } from "../lab/Clock.ts"
+import { heldClock, onOwnClock, pass } from "../lab/Clock.ts"
 import { cosignerOf, ownWitness, policyOf, strangeWitness, witnessesOf } from "../lab/log/Witnesses.ts"
 import {
   forget,
@@ -54,7 +54,7 @@ const lineOf = (cosigner: ReturnType<typeof cosignerOf>, body: string) =>
 const open = (note: string, witnesses: ReadonlyArray<Named>, quorum = "all") =>
   Effect.promise(() => openCheckpoint(note, { vkey, witnesses: policyOf(witnesses, quorum) }))
 
-suite("the log's witnesses", world, (it) => {
+suite("the log's witnesses", onOwnClock(world), (it) => {
   it("sign each published checkpoint as it grows, also after a restart of each", function* () {
     const one = yield* ownWitness("one.example/w")
     const two = yield* ownWitness("two.example/w")
@@ -205,7 +205,7 @@ suite("the log's witnesses", world, (it) => {
         const bare = yield* published
         assert.isFalse((yield* open(bare.note, [late])).ok)
         isAway = false
-        yield* Effect.sleep("1100 millis")
+        yield* pass(1000)
         assert.isFalse(yield* publish)
         const { note, size } = yield* newest
         assert.strictEqual(size, bare.size)

@@ -185,7 +185,7 @@ apart("a new wallet that buys 24 keepers with 24 cents and empties itself", pati
     assert.strictEqual(codeOf(refused), "402 wallet_never_paid", refused.text)
     assert.match(
       String(refused.json["message"]),
-      /only from wallets that have paid here before .* This request charged/u,
+      /accepts only wallets that have paid here before .* This request charged/u,
     )
     assert.isUndefined(yield* Purchase.attemptOf(stranger), "nothing is claimed")
     assert.strictEqual((yield* Purchase.send(url, other)).status, 201, "a wallet that has paid is taken")

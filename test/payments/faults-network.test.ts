@@ -5,6 +5,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { ask } from "../lab/Fixture.ts"
 import { apart, live } from "../lab/Suites.ts"
 
 apart("a database that drops its connection", proxiedServer("relayer", "20 seconds"), (it) => {
@@ -57,8 +58,8 @@ describe("a client that disconnects during settlement", { concurrent: true }, ()
           settledBy === "relayer" ? rpc.arm("eth_sendRawTransaction", "holdBefore") : facilitator.arm("holdBefore")
         const request = yield* Purchase.sendInto(trap, url, purchase)
         yield* Fiber.interrupt(request)
-        // Time for the server to see that nobody listens any more.
-        yield* Effect.sleep("100 millis")
+        // An answer to a later request: the server has seen by then that this client is gone.
+        yield* ask(`${url}/livez`)
         yield* trap.release
         yield* Purchase.ended(purchase)
         yield* Purchase.assertSettled(url, purchase)

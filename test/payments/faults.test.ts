@@ -8,6 +8,7 @@ import type { FacilitatorFault } from "../lab/proxy/Facilitator.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeFault } from "../lab/proxy/Node.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { onOwnClock, pass } from "../lab/Clock.ts"
 import { until } from "../lab/Eventually.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { apart } from "../lab/Suites.ts"
@@ -48,7 +49,7 @@ const openThenFailed = Effect.gen(function* () {
   const answer = yield* Purchase.secondInquiry(url, purchase)
   assert.strictEqual(answer.status, 402, answer.text)
   // A relayer whose node drops transactions counts on its own for two seconds.
-  yield* Effect.sleep("1 second")
+  yield* pass(2_000)
   yield* Purchase.assertFailed(url, purchase, expired)
 })
 
@@ -93,7 +94,7 @@ apart("a payment that the facilitator has broadcast", proxiedServer("facilitator
   }
 })
 
-apart("a payment that the facilitator has not broadcast", proxiedServer("facilitator"), (it) => {
+apart("a payment that the facilitator has not broadcast", onOwnClock(proxiedServer("facilitator")), (it) => {
   const faults: ReadonlyArray<readonly [what: string, fault: FacilitatorFault]> = [
     ["returns garbage", "nonsenseBefore"],
     ["invents a success", "imagineBefore"],
@@ -107,7 +108,7 @@ apart("a payment that the facilitator has not broadcast", proxiedServer("facilit
   }
 })
 
-apart("a node that", proxiedServer("relayer"), (it) => {
+apart("a node that", onOwnClock(proxiedServer("relayer")), (it) => {
   const after: ReadonlyArray<readonly [what: string, method: string, fault: NodeFault]> = [
     ["took the transaction and disconnected", "eth_sendRawTransaction", "dropAfter"],
     ["took the transaction and said nothing", "eth_sendRawTransaction", "holdAfter"],
@@ -156,7 +157,7 @@ apart("a node that", proxiedServer("relayer"), (it) => {
     rpc.arm("eth_sendRawTransaction", "swallow")
     Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
     yield* rpc.calm
-    yield* Effect.sleep("2500 millis")
+    yield* pass(2_000)
     yield* Purchase.assertNextStone(url)
     yield* Purchase.assertNextStone(url)
   })

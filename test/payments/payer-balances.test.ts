@@ -10,6 +10,7 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { type Answer, ask, newCommitment, newKey, newPayer, post, read } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
+import { until } from "../lab/Eventually.ts"
 import { apart } from "../lab/Suites.ts"
 
 const edition = "/api/elements/pixel-bit-frog/collect"
@@ -131,7 +132,10 @@ apart("a wallet with exactly the price", proxiedServer("relayer", "20 seconds"),
     // A clock's difference before the first look at the balance, and more than that before the second one.
     yield* sql`UPDATE payment_attempts SET ended_at = ${new Date(Date.now() - 59_999).toISOString()}::timestamptz
         WHERE state = 'settled'`
-    yield* Effect.sleep("50 millis")
+    yield* sql`SELECT id FROM payment_attempts
+        WHERE state = 'settled' AND ended_at < clock_timestamp() - interval '60050 milliseconds'`.pipe(
+      until("the older payment never turns a minute old", (rows) => rows.length > 0),
+    )
     yield* balance.release
     const refused = yield* Fiber.join(refusing)
     assert.deepStrictEqual([refused.status, refused.json["reason"]], [402, "insufficient_funds"], refused.text)

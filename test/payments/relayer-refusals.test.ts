@@ -5,6 +5,7 @@ import { parseGwei } from "viem"
 import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
+import { until } from "../lab/Eventually.ts"
 import { apart } from "../lab/Suites.ts"
 
 const prepare = (url: string, count: number) =>
@@ -99,10 +100,9 @@ apart("a group that no block includes", proxiedServer("relayer", "3 seconds"), (
       await client.setAutomine(true)
     })
     // No more often than the limit of an address lets five ask for a minute.
-    const looks = Effect.forEach(others, (one) => Purchase.reconcile(url, one), { concurrency: "unbounded" }).pipe(
-      Effect.delay("1500 millis"),
-    )
-    yield* QueuedPayments.eventually("settled", looks, (answers) => answers.every(({ status }) => status === 200))
+    const looks = Effect.forEach(others, (one) => Purchase.reconcile(url, one), { concurrency: "unbounded" })
+    yield* looks.pipe(until("never settled", (answers) => answers.every(({ status }) => status === 200), 40, 1_500))
+    yield* Purchase.ended(first)
     for (const one of others) yield* Purchase.assertSettled(url, one)
     yield* Purchase.assertNextStone(url)
   })

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { atOnce, layer as processes, Servers } from "../lab/server/TwoServers.ts"
-import { bearer, codeOf, from, type RoomClient, newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
+import { bearer, codeOf, endRoom, from, type RoomClient, newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { type Answer, ask } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
@@ -137,9 +137,8 @@ suite("of 200 concurrent requests,", processes, (it) => {
 
   it("a limited address gets the same answer for a wrong token, an unknown and an ended room", function* () {
     const servers = yield* Servers
-    const db = yield* SqlClient.SqlClient
     const [guest, other, ended] = [yield* newRoom(servers[0]), yield* newRoom(servers[0]), yield* newRoom(servers[0])]
-    yield* db`UPDATE rooms SET expires_at = now() WHERE id = ${ended.id}::uuid`
+    yield* endRoom(ended)
     const address = newAddress()
     const wrong: ReadonlyArray<RoomClient> = [{ ...guest, token: other.token }, { ...guest, id: noRoom }, ended]
     // Beside each other and at once, in any order: 120 that the room answers, and many that it refuses.

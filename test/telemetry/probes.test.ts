@@ -1,60 +1,29 @@
 /** `/livez`, `/readyz` and `/api/health` say what is known; while the database is away, everybody is told when to ask again. */
-import { createServer, connect, type Socket } from "node:net"
 import { assert } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { parseEther } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { proxied } from "../lab/server/Environment.ts"
 import { patience } from "../lab/Patience.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { newRoom, poll } from "../lab/server/Rooms.ts"
 import { openConnection } from "../lab/Connection.ts"
+import type { PostgresProxy } from "../lab/proxy/Postgres.ts"
+import { until } from "../lab/Eventually.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
-import { freePort } from "../lab/Ports.ts"
 import { type Answer, ask, post } from "../lab/Fixture.ts"
 import { apart } from "../lab/Suites.ts"
 
-/** The way to the database, which can be taken away and given back. */
-const way = Effect.gen(function* () {
-  const real = new URL(Redacted.value((yield* LocalDatabase).url))
-  const port = yield* freePort
-  const sockets = new Set<Socket>()
-  let isOpen = true
-  const server = createServer((client) => {
-    if (!isOpen) return void client.destroy()
-    const upstream = connect(Number(real.port), real.hostname)
-    client.pipe(upstream)
-    upstream.pipe(client)
-    for (const socket of [client, upstream]) {
-      sockets.add(socket)
-      socket.on("error", () => socket.destroy())
-      socket.on("close", () => {
-        client.destroy()
-        upstream.destroy()
-      })
-    }
+/** So many connections are refused from now on. */
+const refusals = (database: PostgresProxy, count: number) =>
+  Effect.suspend(() => {
+    const before = database.refused()
+    return Effect.sync(() => database.refused() - before).pipe(
+      until("the database was not asked for again", (more) => more >= count),
+    )
   })
-  yield* Effect.acquireRelease(
-    Effect.callback<void>((resume) => void server.listen(port, "127.0.0.1", () => resume(Effect.void))),
-    () => Effect.sync(() => server.close()),
-  )
-  const url = new URL(real)
-  url.hostname = "127.0.0.1"
-  url.port = String(port)
-  return {
-    url: url.href,
-    close: () => {
-      isOpen = false
-      for (const socket of sockets) socket.destroy()
-    },
-    open: () => {
-      isOpen = true
-    },
-  }
-})
 
 /** Asks until the answer has this status. */
 const eventually = (url: string, status: number): Effect.Effect<Answer> =>
@@ -71,12 +40,10 @@ const headed = (answer: string) => {
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: altar\r\n\r\n`
 
 apart("a server that starts or stops", stage, (it) => {
-  it("is alive and not ready, and refuses in the form of each service", function* ({ rpc }) {
-    const database = yield* way
-    database.close()
+  it("is alive and not ready, and refuses in the form of each service", function* ({ database, rpc }) {
+    database.refuse(true)
     const server = yield* serving({
       ...(yield* proxied),
-      DATABASE_URL: database.url,
       SWEEP_SECONDS: "3600",
     })
     yield* server.says("database unreachable")
@@ -120,7 +87,7 @@ apart("a server that starts or stops", stage, (it) => {
       }
     })
     yield* refuses("starting")
-    database.open()
+    database.refuse(false)
     yield* server.says("server listening")
     const ready = yield* ask(`${server.url}/readyz`)
     assert.deepStrictEqual(
@@ -146,11 +113,11 @@ apart("a server that starts or stops", stage, (it) => {
 })
 
 apart("while the database is unreachable,", stage, (it) => {
-  it("reads and acts of both services answer 503 with Retry-After, and health says which state is unknown", function* () {
-    const database = yield* way
+  it("reads and acts of both services answer 503 with Retry-After, and health says which state is unknown", function* ({
+    database,
+  }) {
     const server = yield* serving({
       ...(yield* proxied),
-      DATABASE_URL: database.url,
       TRUSTED_PROXIES: "127.0.0.1",
       SWEEP_SECONDS: "1",
     })
@@ -158,7 +125,8 @@ apart("while the database is unreachable,", stage, (it) => {
     const { url } = server
     const guest = yield* newRoom(url)
     const purchase = yield* Purchase.prepare(url)
-    database.close()
+    database.refuse(true)
+    database.cutAll()
     const reads = ["/api/spirits", "/api/witness", "/api/witness/chain", "/api/candles", "/api/acts"]
     for (const path of reads) {
       const answer = yield* ask(`${url}${path}`)
@@ -187,9 +155,9 @@ apart("while the database is unreachable,", stage, (it) => {
     assert.deepInclude(ready.json, { ready: false, state: "serving", database: "failing" })
     assert.strictEqual((yield* ask(`${url}/livez`)).status, 200)
 
-    // Several sweeps of everything that sweeps.
-    yield* Effect.sleep("4 seconds")
-    database.open()
+    // Several sweeps of everything that sweeps, each second.
+    yield* refusals(database, 12)
+    database.refuse(false)
     yield* eventually(`${url}/readyz`, 200)
     yield* server.says("database reachable")
     const told = server.output().slice(server.output().indexOf("server listening"))

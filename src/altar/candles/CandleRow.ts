@@ -10,7 +10,7 @@ import { labelledElsewhere, actText } from "../ActText.ts"
 import { burning } from "./CandleSql.ts"
 import { rungs } from "./Rungs.ts"
 
-/** The telling of a candle or a light of any duration. */
+/** The text of a candle or a light of any duration. */
 export const lighting = actText(Candle, {
   sentence: ({ kind, rung, spirit }) =>
     kind === "light"

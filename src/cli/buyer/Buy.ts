@@ -1,12 +1,12 @@
 /** The commands around a purchase, loaded together. */
 import { act } from "./Act.ts"
-import { collect, keep, light, pray, witness } from "./Purchases.ts"
+import { collect, light, pray, takeIn, witness } from "./Purchases.ts"
 import { altar, purchases, reconcile, reveal, spirits, unseal } from "./Reads.ts"
 
 export const buying = [
   witness,
   pray,
-  keep,
+  takeIn,
   collect,
   light,
   act,

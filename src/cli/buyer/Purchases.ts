@@ -1,9 +1,9 @@
-/** `witness`, `pray`, `keep`, `collect` and `light`: the paid commands, each with one key. */
+/** `witness`, `pray`, `take-in`, `collect` and `light`: the paid commands, each with one key. */
 import { Effect, Option } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { dedicationMaximum, lightDay, lightMonth, lightWeek, rungTerms } from "../../../schema/altar/Candle.ts"
 import { collectMaterial } from "../../../schema/altar/Collectible.ts"
-import { takeIn } from "../../../schema/altar/Keeper.ts"
+import * as Keeper from "../../../schema/altar/Keeper.ts"
 import { offerPrayer } from "../../../schema/altar/Prayer.ts"
 import { spiritIds } from "../../../schema/altar/Spirit.ts"
 import { setWitnessStone, StoneKind } from "../../../schema/altar/Witness.ts"
@@ -82,11 +82,11 @@ export const pray = paid("pray", {
   ends: ({ line }) => `\n\n${plain(line)}`,
 })
 
-export const keep = paid("keep", {
-  description: `Become a spirit's first keeper, for ever: ${cost(takeIn)}`,
-  examples: [['spirit-altar keep rain-crow --reason "It sat still when I did not."', "Keep a spirit"]],
+export const takeIn = paid("take-in", {
+  description: `Become a spirit's first keeper, for ever: ${cost(Keeper.takeIn)}`,
+  examples: [['spirit-altar take-in rain-crow --reason "It sat still when I did not."', "Take in a spirit"]],
   flags: { spirit, agentName, reason },
-  buy: (orders, { spirit, ...why }, key) => orders.keep({ key, spirit, ...provided(why) }),
+  buy: (orders, { spirit, ...why }, key) => orders.takeIn({ key, spirit, ...provided(why) }),
 })
 
 export const collect = paid("collect", {

@@ -43,7 +43,7 @@ const candleOf = (act: SettledAct, now: number): Pick<Card, "candle" | "until"> 
 export const ends = (hash: string) => `${hash.slice(0, 8)} … ${hash.slice(-8)}`
 
 const plain = (act: SettledAct): Pick<Card, "title" | "line"> => {
-  const { line = capitalized(pebbleWords(recordText(act, "commitment"))), title } = act.telling.card(saidOf(act))
+  const { line = capitalized(pebbleWords(recordText(act, "commitment"))), title } = act.actText.card(saidOf(act))
   return { title, line }
 }
 

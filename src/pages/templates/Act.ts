@@ -69,7 +69,7 @@ const published = (act: SettledAct): ReadonlyArray<Row> => {
 /** A member of a record as a row; empty where the page shows it elsewhere. */
 const rowOf = (act: SettledAct, name: string): ReadonlyArray<Row> => {
   const value = recordText(act, name)
-  const label = act.telling.labels[name] ?? (name in act.telling.labels ? null : name)
+  const label = act.actText.labels[name] ?? (name in act.actText.labels ? null : name)
   if (value === "" || label === null) return []
   if (typeof label === "string") return [[label, value.length > 30 ? code(value) : value]]
   const [title, form] = label
@@ -111,7 +111,7 @@ const quoted = (act: SettledAct): Html => {
 /** The spirit's answer to the buyer, where its act has one. */
 const answered = (act: SettledAct): Html => {
   const record = Object.fromEntries(Object.keys(act.record).map((name) => [name, recordText(act, name)]))
-  const line = act.telling.answer?.(record) ?? ""
+  const line = act.actText.answer?.(record) ?? ""
   return line === ""
     ? html``
     : html`<blockquote class="words"><p>${line}</p></blockquote>
@@ -163,7 +163,7 @@ export const act = (one: SettledAct, now: number, isSigning = false): Page => {
       <nav class="leaf" aria-label="More">
         <a href="/v2/acts">All acts</a
         ><a href="${filled(readAct.path, { actId: one.id })}">This act as JSON</a
-        >${one.receipt.payer === null || !isSigning ? "" : html`<a href="${pathOf(one)}.receipt.json" download="act-${one.id}.receipt.json">Its receipt file</a>`}
+        >${one.receipt.payer === null || !isSigning ? "" : html`<a href="${pathOf(one)}.receipt.json" download="act-${one.id}.receipt.json">Its receipt file</a><a href="/v2/verify">Check it in your browser</a>`}
       </nav>`,
   }
 }

@@ -9,10 +9,10 @@ import { pebble } from "./Pebble.ts"
 import { illustration, nameOf, plateOf } from "./Plates.ts"
 import { agoWords, dayWords, isolated } from "./Words.ts"
 
-/** A settled act with the telling of its kind. */
-export type SettledAct = typeof Act.Type & { readonly telling: ActText }
+/** A settled act with the text of its kind. */
+export type SettledAct = typeof Act.Type & { readonly actText: ActText }
 
-/** The telling of an act that is not sold here; its members keep their own names. */
+/** The text of an act that is not sold here; its members keep their own names. */
 const unknown: ActText = {
   sentence: () => "made an act",
   labels: {},
@@ -23,9 +23,9 @@ const unknown: ActText = {
 const readAct = rowReader("acts", Schema.fromJsonString(Act))
 
 /** Decodes acts from the JSON texts of the acts service; in a list, an unreadable one is logged and omitted. */
-export const actReader = Effect.map(ActTexts, (tellings) => {
+export const actReader = Effect.map(ActTexts, (actTexts) => {
   const actOf = (text: unknown): Effect.Effect<SettledAct> =>
-    Effect.map(readAct(text), (act) => ({ ...act, telling: tellings.get(act.act) ?? unknown }))
+    Effect.map(readAct(text), (act) => ({ ...act, actText: actTexts.get(act.act) ?? unknown }))
   return { actOf, actsOf: (texts: ReadonlyArray<string>) => readable(texts, actOf) }
 })
 
@@ -36,11 +36,11 @@ export const recordText = (act: SettledAct, name: string): string => {
 }
 
 const textsOf = (act: SettledAct): RecordTexts =>
-  Object.fromEntries(Object.keys(act.telling.labels).map((name) => [name, recordText(act, name)]))
+  Object.fromEntries(Object.keys(act.actText.labels).map((name) => [name, recordText(act, name)]))
 
 /** A member in words, in the form that its label gives. */
 export const inWords = (act: SettledAct, name: string): string => {
-  const label = act.telling.labels[name]
+  const label = act.actText.labels[name]
   const value = recordText(act, name)
   if (value === "" || typeof label !== "object" || label === null) return value
   const [, form] = label
@@ -49,18 +49,18 @@ export const inWords = (act: SettledAct, name: string): string => {
 }
 
 export const saidOf = (act: SettledAct): RecordTexts =>
-  Object.fromEntries(Object.keys(act.telling.labels).map((name) => [name, inWords(act, name)]))
+  Object.fromEntries(Object.keys(act.actText.labels).map((name) => [name, inWords(act, name)]))
 
 /** The public texts of an act in quotes; empty without any. */
 export const quotedIn = (act: SettledAct): string =>
-  Object.keys(act.telling.hideable.texts)
+  Object.keys(act.actText.hideable.texts)
     .map((name) => recordText(act, name))
     .find((text) => text !== "") ?? ""
 
 const subject = ({ agentName, receipt: { payer } }: SettledAct) =>
   agentName ?? (payer === null ? "Somebody" : `${payer.slice(0, 6)}…${payer.slice(-4)}`)
 
-const predicate = (act: SettledAct) => act.telling.sentence(saidOf(act))
+const predicate = (act: SettledAct) => act.actText.sentence(saidOf(act))
 
 /** `Wren laid a prayer with Moss Hare`, without a full stop. */
 export const sentence = (act: SettledAct): string => `${subject(act)} ${predicate(act)}`

@@ -59,8 +59,8 @@ export class UnmatchedPayments extends Context.Service<UnmatchedPayments>()(
       })
 
       /** Records the payment unless an attempt holds its claim, which means that it has bought something. */
-      const write = Effect.fnUntraced(function* (name: string, stray: UnmatchedPayment, attempt?: string) {
-        const { amountAtomic, asset, network, nonce, pay_to, payer, transaction, valid_before } = stray
+      const write = Effect.fnUntraced(function* (name: string, payment: UnmatchedPayment, attempt?: string) {
+        const { amountAtomic, asset, network, nonce, pay_to, payer, transaction, valid_before } = payment
         const fields = { transaction, amountAtomic: String(amountAtomic), attempt }
         const written = yield* retryConflicts(sql`
         INSERT INTO payment_strays (name, network, asset, pay_to, payer, nonce, amount_atomic, valid_before, transaction,

@@ -29,6 +29,8 @@ export interface PostgresProxy {
   readonly cutAll: () => void
   /** Whether new connections are closed at once. */
   readonly refuse: (isRefused: boolean) => void
+  /** How many connections were closed at once. */
+  readonly refused: () => number
   readonly calm: Effect.Effect<void>
 }
 
@@ -184,11 +186,12 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
   const { arm, calm, strikes } = faults<PostgresFault, Sent>(random, "first")
   const statements = new Set<string>()
   let isRefusing = false
+  let refused = 0
   let upstreamPort = Number(target.port)
   const { cutAll, port } = yield* Effect.acquireRelease(
     Effect.promise(() =>
       openRelay(
-        () => (isRefusing ? undefined : connect(upstreamPort, target.hostname)),
+        () => (isRefusing ? void (refused += 1) : connect(upstreamPort, target.hostname)),
         (client, database, cut) => relay(client, database, cut, strikes, (statement) => statements.add(statement)),
       ),
     ),
@@ -210,6 +213,7 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
     leadTo: (next) => void (upstreamPort = next),
     cutAll,
     refuse: (isRefused) => void (isRefusing = isRefused),
+    refused: () => refused,
     calm: Effect.sync(() => {
       calm()
       isRefusing = false

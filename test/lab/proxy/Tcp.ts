@@ -16,7 +16,14 @@ export const openRelay = (
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
     const behind = dial()
-    if (behind === undefined) return client.destroy()
+    if (behind === undefined) {
+      sockets.add(client)
+      // After its first bytes: a client that still sends would hear of a reset as often as of an end.
+      return client
+        .on("error", () => {})
+        .once("close", () => sockets.delete(client))
+        .once("data", () => client.destroy())
+    }
     const cut = () => {
       client.destroy()
       behind.destroy()
