@@ -141,7 +141,12 @@ const stoneChecks = async (
 }
 
 /** The entry is made of the record and the receipt in the file, so a proof of another act does not fit it. */
-const actChecks = async ({ actLog, permalink, receipt, record }: ReceiptFile, claims: ReceiptClaims, trust?: Trust) => {
+const actChecks = async (
+  { actLog, permalink, receipt, record }: ReceiptFile,
+  claims: ReceiptClaims,
+  unchecked: Set<string>,
+  trust?: Trust,
+) => {
   if (actLog === undefined && trust === undefined) return []
   const name = "acts' log"
   const check = checked(name, async () => {
@@ -157,6 +162,7 @@ const actChecks = async ({ actLog, permalink, receipt, record }: ReceiptFile, cl
     })
     const verdict = await verifyEntry(actLog, { entry }, trust)
     if (!verdict.ok) throw new Unproven(verdict.fault, verdict.reason)
+    for (const one of verdict.unchecked) unchecked.add(one)
     const { cosignatures, index, origin, size } = verdict
     const signed = cosignatures.map((one) => `${one.name} on ${new Date(one.seconds * 1000).toISOString()}`).join(", ")
     return holds(
@@ -217,7 +223,7 @@ export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<
     await claimsCheck(file, kid, claims, trust.payTo),
     await recordCheck(file, claims),
     ...(await stoneChecks(file, claims, trust.log, unchecked)),
-    ...(await actChecks(file, claims, trust.actLog)),
+    ...(await actChecks(file, claims, unchecked, trust.actLog)),
     await wordsCheck(file),
     ...(authorization === undefined
       ? [open("key", "The file does not say why this key may sign: compare it with a copy from elsewhere.")]
