@@ -99,7 +99,7 @@ export class ReceiptUnsigned extends Schema.Error<ReceiptUnsigned>("ReceiptUnsig
 const error = [ActNotFound, ReceiptUnsigned, RevealBroken, BrokenChain] as const
 
 const says =
-  "One file with the signed receipt, the record, revealed words with their salt, and the proofs that exist: it stands beside the permalink. It is checked offline."
+  "One file with the signed receipt, the record, revealed words with their salt, and the existing proofs. It is beside the permalink, and can be checked offline."
 
 export const readActReceipt = HttpApiEndpoint.get("readActReceipt", "/acts/:actId.receipt.json", {
   params: { actId: Uuid },

@@ -6,7 +6,7 @@ import type { Findings } from "./Findings.ts"
 import type { Ledger } from "./Ledger.ts"
 import { leafOf, openNote, provenRoot, rootOf, rootsOf } from "./Merkle.ts"
 
-/** What the log has to be, for whoever holds an answer against it. */
+/** The expected log, for checks of answers. */
 export interface LogView {
   readonly vkey: string
   /** Says what is wrong with a signed checkpoint; nothing when it is of this log. */

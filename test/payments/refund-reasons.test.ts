@@ -113,7 +113,7 @@ apart("admin refund", server, (it) => {
     )
   })
 
-  it("prints a call that any wallet can send, and the server takes its transfer for the refund", function* ({ rpc }) {
+  it("prints a call that any wallet can send, and the server records its transfer as the refund", function* ({ rpc }) {
     const one = yield* operator
     const bought = yield* unmatched
     rpc.arm("eth_sendRawTransaction", "swallow")
