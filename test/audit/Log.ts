@@ -176,7 +176,7 @@ export const auditOne = async (
     )
     found.hold(checks.covered, status.state === "running", () => `${server}: the log is ${status.state}`)
     found.hold(checks.checkpoint, status.vkey === view?.vkey, () => `${server} has another log key than the others`)
-    // Below a server's own address: what it says its log's address is may lead past it.
+    // Below a server's own address: the log's address in an answer may bypass it.
     const file = await request(`${server}${files}checkpoint`)
     const other = view.wrongCheckpoint(file.text)
     found.hold(
