@@ -25,13 +25,12 @@ const digest = (text: string) => sha256(text).toString("hex")
 
 /** The entry of an act, by docs/proofs.md. */
 const actText = (id: string, { answer, paymentResponse, rail }: Partial<Attempt> = {}) => {
-  const { receipt = {}, record = {} } = JSON.parse(answer ?? "{}")
+  const { receipt = {} } = JSON.parse(answer ?? "{}")
   const header = rail === "card" ? {} : JSON.parse(Buffer.from(paymentResponse ?? "e30=", "base64").toString())
   const jws: string | undefined = header.extensions?.["offer-receipt"]?.info.receipt.signature
   return [
     "spirit-altar/act/v1",
     `act ${id}`,
-    `record ${digest(canonical(record))}`,
     jws === undefined ? `receipt json ${digest(canonical(receipt))}` : `receipt jws ${digest(jws)}`,
     `transaction ${receipt.transaction ?? "-"}`,
     "",

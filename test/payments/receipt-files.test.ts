@@ -55,6 +55,7 @@ const command = Effect.fnUntraced(function* (text: string, given: Partial<Parame
     vkey: Option.none(),
     actsVkey: Option.none(),
     policy: Option.none(),
+    rpc: Option.none(),
     json: false,
   }
   const ended = yield* Effect.result(
@@ -119,6 +120,35 @@ suite(
       assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN     words: ")))
     })
 
+    it("of any act holds its proof in the log over all acts, and a forged member fails", function* () {
+      const one = yield* bought("/api/acquire/moss-hare", { agentName: "Wren" })
+      const other = yield* bought("/api/acquire/static-fox", {})
+      const covered = (file: string) => ask(file).pipe(until("no checkpoint", ({ json }) => "actLog" in json))
+      const [{ json, text }, second] = [yield* covered(one.file), yield* covered(other.file)]
+      const actLog = { vkey: ofActs(logConfig).signer.vkey }
+      const trust = { key, actLog }
+      assert.deepInclude(yield* states(text, trust), { ok: "true", "acts' log": "holds" })
+      const proof = String(json["actLog"])
+      const otherPermalink = String(json["permalink"]).replace(one.id, other.id)
+      for (const [name, forged, broken] of [
+        ["permalink", { permalink: otherPermalink }, "acts' log"],
+        ["record", { record: { ...one.record, agentName: "Rook" } }, "record"],
+        ["receipt", { receipt: second.json["receipt"] }, "acts' log"],
+        ["proof", { actLog: second.json["actLog"] }, "acts' log"],
+        ["index", { actLog: proof.replace(/^index (\d+)$/mu, (_, at) => `index ${Number(at) + 1}`) }, "acts' log"],
+        ["root", { actLog: proof.replace(/[A-Za-z0-9+/]{43}=(?=\n\n— )/u, `${"A".repeat(43)}=`) }, "acts' log"],
+        ["signature", { actLog: proof.replace(/.{9}\n$/u, "AAAAAAAA=\n") }, "acts' log"],
+      ] as const) {
+        const said = yield* states(JSON.stringify({ ...json, ...forged }), trust)
+        assert.deepInclude(said, { ok: "false", [broken]: "broken" }, name)
+      }
+      assert.deepInclude(yield* states(text, { key, actLog: { vkey: signer.vkey } }), { "acts' log": "broken" })
+      const shown = yield* command(text, { key: Option.some(key), actsVkey: Option.some(actLog.vkey) })
+      assert.isTrue(shown.lines.some((line) => line.startsWith("SHOWN      acts' log: ")))
+      const { actLog: _, ...older } = json
+      assert.deepInclude(yield* states(JSON.stringify(older), trust), { ok: "true", "acts' log": "open" })
+    })
+
     it("of another act names that act's record, and is rejected with another act's receipt", function* () {
       const [one, other] = [yield* bought("/api/acquire/dew-spider", {}), yield* bought("/api/acquire/rain-crow", {})]
       const [first, second] = [yield* ask(one.file), yield* ask(other.file)]
@@ -129,16 +159,12 @@ suite(
       assert.include((yield* ask(one.permalink, { headers: { accept: "text/html" } })).text, `${one.id}.receipt.json`)
     })
 
-    it("contains no text that an operator hid, and says so", function* ({ sql }) {
+    it("is not public once an operator hid a text, whose guesses it would confirm", function* ({ sql }) {
       const kept = yield* bought("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
       yield* sql.withTransaction((yield* Moderation).hide(kept.id, "reason"))
       const answer = yield* ask(kept.file)
-      assert.isNull(answer.json["record"])
-      assert.notInclude(answer.text, "It is slow.")
-      assert.deepInclude(yield* states(answer.text), { ok: "true", signature: "holds", record: "open" })
-      const covered = yield* ask(kept.file).pipe(until("no checkpoint", ({ json }) => "actLog" in json))
-      const trust = { key, actLog: { vkey: ofActs(logConfig).signer.vkey } }
-      assert.deepInclude(yield* states(covered.text, trust), { ok: "true", record: "open", "acts' log": "holds" })
+      assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "receipt_hidden"])
+      assert.notInclude(answer.text, "eyJ")
     })
 
     it("is a 404 where there is no act", function* ({ url }) {

@@ -8,6 +8,7 @@ import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 import { provided } from "../Flags.ts"
 import { actsLogOf, onlyLogOf, policyIn } from "../log/Policy.ts"
 import { plain } from "../Output.ts"
+import { asked, contractAt } from "./Contract.ts"
 
 interface Given {
   readonly key: Option.Option<string>
@@ -15,6 +16,7 @@ interface Given {
   readonly vkey: Option.Option<string>
   readonly actsVkey: Option.Option<string>
   readonly policy: Option.Option<string>
+  readonly rpc: Option.Option<string>
   readonly json: boolean
 }
 
@@ -43,12 +45,15 @@ export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (path:
       message: "Name the receipts' verifier key with --key, or with --pay-to the one address that authorized it.",
     })
   }
+  if (payTo.length > 1)
+    return yield* new CommandFailure({ message: "A receipt was paid to one address: name one with --pay-to." })
   const text = yield* read(path)
   const policy = yield* policyIn(given.policy)
   const log = logOf(given.vkey, policy, onlyLogOf)
   const actLog = logOf(given.actsVkey, policy, actsLogOf)
-  const trust = provided({ key, payTo: Option.fromUndefinedOr(payTo[0]), log, actLog })
-  const { checks, claims, ok } = yield* Effect.promise(() => verifyReceipt(text, trust))
+  const isContractSigned = yield* contractAt(given.rpc)
+  const trust = { ...provided({ key, payTo: Option.fromUndefinedOr(payTo[0]), log, actLog }), isContractSigned }
+  const { checks, claims, ok } = yield* asked(() => verifyReceipt(text, trust))
   if (isJson) yield* Console.log(JSON.stringify({ ok, checks, claims: claims ?? null }))
   else yield* Effect.forEach(checks, (check) => Console.log(lineOf(check)), { discard: true })
   if (!ok) {
