@@ -211,15 +211,16 @@ describe("an unmatched payment", { concurrent: true }, () => {
       yield* Refunds.becomes(bought.transaction, "REFUNDED")
 
       const other = yield* unmatched
+      const second = join(one.terminal.folder, "second.json")
       yield* giveCode(payTo.address, agreeing)
-      yield* one.refund("--payment", other.transaction, "--unsigned", file)
+      yield* one.refund("--payment", other.transaction, "--unsigned", second)
       const wrong = yield* signed("0x1234")
       assert.include(wrong.stderr, "was refunded", "a file is for one payment")
       const contract = yield* one.refund(
         "--payment",
         other.transaction,
         "--signed",
-        file,
+        second,
         "--signature",
         "0x1234",
         ...why,
@@ -235,12 +236,19 @@ describe("a refund", { concurrent: true }, () => {
   // I21
   live("to a blocked wallet waits until it expires, fails then, and can be repeated once the wallet is unblocked", () =>
     Effect.gen(function* () {
-      const { sql } = yield* paymentFixture
+      const { rpc, sql } = yield* paymentFixture
       const one = yield* operator
       const bought = yield* unmatched
+      const refund = one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
       yield* setBlocked("blacklist", bought.payer.address)
-      const done = yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
+      const refused = yield* refund
+      assert.include(refused.stderr, "one of the two wallets is blocked. Try again later. Nothing was recorded.")
+      yield* setBlocked("unBlacklist", bought.payer.address)
+      rpc.arm("eth_sendRawTransaction", "dropBefore")
+      const done = yield* refund
       assert.strictEqual(done.code, 0, done.stderr)
+      yield* setBlocked("blacklist", bought.payer.address)
+      yield* rpc.calm
       yield* sql`SELECT checks FROM payment_attempts WHERE act = 'refund' AND checks > 2`.pipe(
         until("no sweep inquired", (rows) => rows.length > 0),
       )
