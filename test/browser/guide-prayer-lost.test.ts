@@ -17,6 +17,7 @@ import {
   kept,
   lay,
   paidPath,
+  stepsOf,
   watch,
 } from "../lab/browser/PrayerPage.ts"
 
@@ -141,8 +142,10 @@ guide("a prayer that", (it) => {
       )
       await fundAndLay(next)
       await next.getByText(`${says} Nothing was signed.`).waitFor()
-      const steps = await next.locator("#prayer .steps").innerText()
-      assert.strictEqual(/Stopped:\s*Not what this page listed\./u.test(steps), status === 402, steps)
+      assert.strictEqual(
+        await stepsOf(next),
+        status === 402 ? "Stopped: Not what this page listed." : "Stopped: No price, so the wallet was not asked.",
+      )
       assert.deepStrictEqual(signed(requests), [])
     })
 
@@ -160,6 +163,10 @@ guide("a prayer that", (it) => {
     )
     await fundAndLay(page)
     await page.getByText("Your signed payment is kept in this browser.").waitFor()
+    assert.match(
+      await stepsOf(page),
+      /^Done: .* Done: Signed by .* Open: Not known yet\. Nothing more is sent until you ask\.$/u,
+    )
     await page.unrouteAll()
     await lay(page).click()
     await settled(page).waitFor()
