@@ -6,7 +6,7 @@ import { Renderer } from "../../src/pages/sharing/Renderer.ts"
 import { createActs, createAct, sandbox } from "../lab/browser/Guide.ts"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
 import { ask, newCommitment, post } from "../lab/Fixture.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const circle = (fill: string) =>
@@ -148,7 +148,7 @@ suite("the shared view of an act", sandbox({ trustedProxies: loopback }), (it) =
     assertAnswer(drawn, 404, "act_not_found")
     const certificate = yield* look("/certificate")
     assert.strictEqual(certificate.status, 404)
-    assert.include(certificate.text, "The chain took the payment of this stone back")
+    assert.include(certificate.text, "The payment of this stone was reorganised away")
     assert.strictEqual((yield* ask(`${url}/witness/nothing/certificate`)).status, 404)
   })
 

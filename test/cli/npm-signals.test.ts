@@ -11,6 +11,7 @@ import { freePort } from "../lab/Ports.ts"
 import { run } from "../lab/Process.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { assertSome } from "../lab/Assertions.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 
@@ -90,10 +91,7 @@ suite("npm, when stopped,", database, (it) => {
     assert.include(output, "Installing the database in")
     assert.include(output, "Starting a private chain")
     for (const program of ["src/start.js sandbox", "anvil", "postgres"])
-      assert.isTrue(
-        started.some(({ command }) => command.includes(program)),
-        program,
-      )
+      assertSome(started, ({ command }) => command.includes(program), program)
     signal("SIGTERM")
     yield* ended
     assert.deepStrictEqual(yield* left(started), [])

@@ -11,6 +11,7 @@ import { stage } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
 import { until } from "../lab/Eventually.ts"
 import { apart } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 /** A broadcast counts as lost or stuck after three seconds, later on a slow machine. */
 const environment = Effect.gen(function* () {
@@ -109,7 +110,10 @@ apart("a server killed in the middle of the broadcast of a group", stage, (it) =
     assert.strictEqual(hashes.size, 1)
     const sent = yield* QueuedPayments.sentFor(group)
     assert.deepStrictEqual(
-      sent.filter(({ payments }) => payments > 0).map(({ payments }) => payments),
+      valuesOf(
+        sent.filter(({ payments }) => payments > 0),
+        "payments",
+      ),
       [group.length],
     )
   })

@@ -16,6 +16,7 @@ import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { type Answer, ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { suite } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const { vkey } = signer
 
@@ -162,7 +163,7 @@ suite("a server with a log", Layer.orDie(place), (it) => {
     const ids = new Set(stones.map(({ id }) => id))
     for (const { text } of sold) assert.isTrue(ids.has(JSON.parse(text).record.id), "what was sold is there")
     assert.deepStrictEqual(
-      stones.map(({ sequence }) => sequence),
+      valuesOf(stones, "sequence"),
       stones.map((_, at) => stones.length - at),
     )
     for (const stone of stones) {

@@ -8,6 +8,7 @@ import { serving } from "../../src/server/config/Table.ts"
 import { install } from "../tools/Install.ts"
 import { isHere, make, type Nix } from "./Nix.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { assertNone, assertSome } from "../lab/Assertions.ts"
 
 const secrets = serving.filter(({ isSecret }) => isSecret).map(({ name }) => name)
 
@@ -114,10 +115,7 @@ describe.skipIf(!isHere)("the flake", () => {
         assert.deepStrictEqual(manifest.devDependencies, packages[""]?.devDependencies)
         assert.notProperty(manifest.devDependencies ?? {}, "node")
         for (const tool of programs)
-          assert.isTrue(
-            sources.some((path) => path.startsWith(`node_modules/${tool}`)),
-            `${system} builds with ${tool}`,
-          )
+          assertSome(sources, (path) => path.startsWith(`node_modules/${tool}`), `${system} builds with ${tool}`)
       }
     },
   )
@@ -171,10 +169,7 @@ describe.skipIf(!isHere)("the flake", () => {
     const present = readdirSync(root).filter((file) =>
       /^(?:\w+\.(?:ts|json|md)|src|schema|migrations|test|nix)$/u.test(file),
     )
-    assert.deepStrictEqual(
-      present.filter((file) => file !== "CHANGELOG.md" && !checked.includes(join(root, file))),
-      [],
-    )
+    assertNone(present, (file) => file !== "CHANGELOG.md" && !checked.includes(join(root, file)))
   })
 
   it("runs the server as a unit with only the server's variables and few privileges", async () => {
@@ -189,10 +184,7 @@ describe.skipIf(!isHere)("the flake", () => {
       PUBLIC_URL: "https://altar.example",
       TRUSTED_PROXIES: "",
     })
-    assert.deepStrictEqual(
-      Object.keys(unit.environment).filter((name) => !known.has(name)),
-      [],
-    )
+    assertNone(Object.keys(unit.environment), (name) => !known.has(name))
     assert.deepStrictEqual(plain.services.postgresql, {
       enable: true,
       ensureDatabases: ["spirit-altar"],

@@ -18,6 +18,7 @@ import { ask, post } from "../lab/Fixture.ts"
 import { program } from "./Program.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
@@ -142,15 +143,9 @@ describe("the packed file", () => {
   it("contains the files that run and nothing else", () => {
     const meant =
       /^(?:LICENSE|README\.md|package\.json|sbom\.cdx\.json|(?:(?:schema|src)\/[\w./-]+\.(?:js|d\.ts)|dist\/server\/(?:[\w-]+\.js(?:\.map)?|book-\d00\.ttf|resvg\.wasm)|dist\/web\/(?:[\w./-]+\.(?:js|css|svg|woff2)|assets\.json|type\/OFL\.txt)|src\/web\/art\/[\w./-]+\.(?:png|svg)|schema\/openapi\.json))$/u
-    assert.deepStrictEqual(
-      files.filter((file) => !meant.test(file) || /(?:^|\/)\.|\.test\.|(?:^|\/)test\//u.test(file)),
-      [],
-    )
+    assertNone(files, (file) => !meant.test(file) || /(?:^|\/)\.|\.test\.|(?:^|\/)test\//u.test(file))
     const targets = [packed.bin["spirit-altar"] ?? "", ...Object.values(packed.exports).flatMap(targetsOf)]
-    assert.deepStrictEqual(
-      targets.filter((target) => !files.includes(target)),
-      [],
-    )
+    assertNone(targets, (target) => !files.includes(target))
     assert.isAbove(files.filter((file) => file.endsWith(".png")).length, 50)
   })
 

@@ -13,6 +13,7 @@ import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 
@@ -37,10 +38,7 @@ suite("a checkout without development's tools", database, (it) => {
     assert.match(output, /added \d+ packages/u)
     const modules = join(folder, "node_modules")
     const idle = ["typescript", "redis", "@modelcontextprotocol", "@x402", "mppx", "zod", "express"]
-    assert.deepStrictEqual(
-      idle.filter((name) => existsSync(join(modules, name))),
-      [],
-    )
+    assertNone(idle, (name) => existsSync(join(modules, name)))
     const entries = yield* Effect.promise(() => readdir(modules, { recursive: true, withFileTypes: true }))
     const bytes = entries
       .filter((entry) => entry.isFile())
