@@ -1,4 +1,4 @@
-/** The status of the transparency log and the proof of one stone; the log itself is files below `/log/`. */
+/** The status of both transparency logs and the proof of one entry. The logs are files below `/log/` and `/log/acts/`. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Group } from "../Group.ts"
@@ -9,6 +9,7 @@ import { at, envelope } from "../Refusal.ts"
 import { BrokenChain } from "../altar/BrokenChain.ts"
 import { AltarRequests, described, Unknown } from "../altar/Requests.ts"
 import { WitnessNotFound } from "../altar/Witness.ts"
+import { ActNotFound } from "../payments/Act.ts"
 
 const origin = "altar.example/log"
 const root = "RQkg425aKZaTFaEW6nyEJWplnO3gKn+hDoZj8+u99tY="
@@ -19,7 +20,7 @@ const lines = /^[^\p{Cs}\0-\x09\x0b-\x1f]*$/u
 /** Text of a verifier key. */
 export const VerifierKeyText = sentence(`${origin}+35cb1993+AX38dLo+FFJBIjLwTVIHBy+GqfPpoxYJ9dzRtV5EjnBd`, 400)
 
-export const LogStatus = Schema.Struct({
+const status = {
   ok: Schema.Literal(true),
   origin: sentence(origin, 300).annotate({ description: "The name of the log, the first line of every checkpoint." }),
   vkey: VerifierKeyText.annotate({
@@ -32,39 +33,55 @@ export const LogStatus = Schema.Struct({
   }),
   state: Schema.Literals(["running", "waiting", "stopped"]).annotate({
     description:
-      "`waiting` after a start, until a checkpoint file or a log witness confirms the newest checkpoint, and `stopped` when the log would contradict itself. In both states no new stone is covered, and published files stay.",
+      "`waiting` after a start, until a checkpoint file or a log witness confirms the newest checkpoint, and `stopped` when the log would contradict itself. In both states no new entry is covered, and published files stay.",
   }),
-  size: Count.annotate({ description: "The highest sequence that the newest checkpoint covers." }),
+  size: Count.annotate({ description: "The highest position that the newest checkpoint covers." }),
   root: patterned(/^[A-Za-z0-9+/]{43}=$/u, 44).annotate({
-    description: "Root hash of the tree of these stones, Base64.",
+    description: "Root hash of the tree of these entries, Base64.",
     examples: [root],
   }),
   publishedAt: Timestamp.annotate({ description: "The time of its signature." }),
   checkpoint: sentence(checkpoint, 120_000, lines).annotate({
     description: "The newest checkpoint, a signed note, verbatim.",
   }),
-}).annotate({
+}
+
+const examples = [
+  {
+    ok: true,
+    origin,
+    vkey: `${origin}+35cb1993+AX38dLo+FFJBIjLwTVIHBy+GqfPpoxYJ9dzRtV5EjnBd`,
+    url: `https://${origin}/`,
+    state: "running",
+    size: 1,
+    root,
+    publishedAt: "2026-11-21T09:17:03.120Z",
+    checkpoint,
+  },
+] as const
+
+export const LogStatus = Schema.Struct(status).annotate({
   identifier: "LogStatus",
   description: "The transparency log over the stones: its name, key and newest checkpoint.",
-  examples: [
-    {
-      ok: true,
-      origin,
-      vkey: `${origin}+35cb1993+AX38dLo+FFJBIjLwTVIHBy+GqfPpoxYJ9dzRtV5EjnBd`,
-      url: `https://${origin}/`,
-      state: "running",
-      size: 1,
-      root,
-      publishedAt: "2026-11-21T09:17:03.120Z",
-      checkpoint,
-    },
-  ],
+  examples,
+})
+
+export const ActLogStatus = Schema.Struct(status).annotate({
+  identifier: "ActLogStatus",
+  description: "The transparency log over all acts, with an origin and a key of its own.",
+  examples,
 })
 
 export const StoneProof = sentence(`c2sp.org/tlog-proof@v1\nindex 0\n\n${checkpoint}`, 130_000, lines).annotate({
   identifier: "StoneProof",
   description:
     "A `.tlog-proof` file (C2SP tlog-proof): index of the stone, its inclusion proof, and the signed checkpoint it leads to. With the stone and the log's verifier key it is checked offline, for ever.",
+})
+
+export const ActProof = sentence(`c2sp.org/tlog-proof@v1\nindex 0\n\n${checkpoint}`, 130_000, lines).annotate({
+  identifier: "ActProof",
+  description:
+    "A `.tlog-proof` file (C2SP tlog-proof) of an act in the log over all acts. The entry is made of the act's record and receipt, so with both and the log's verifier key it is checked offline, for ever.",
 })
 
 export class ProofNotReady extends Schema.Error<ProofNotReady>("ProofNotReady")(
@@ -91,7 +108,7 @@ const NotReady = ProofNotReady.pipe(
 export class LogHalted extends Schema.Error<LogHalted>("LogHalted")(
   envelope(
     "log_stopped",
-    "The transparency log is stopped until its operator resumes it, so no proof is available now. Stones are still set and linked.",
+    "The transparency log is stopped until its operator resumes it, so no proof is available now. Acts are still sold and recorded.",
   ),
   at(503, "The log is stopped."),
 ) {}
@@ -129,11 +146,43 @@ export const readStoneProof = HttpApiEndpoint.get("readStoneProof", "/api/witnes
   )
   .annotate(Unknown, () => new WitnessNotFound({}))
 
-const logGroup: Group<"log", typeof readLog | typeof readStoneProof, AltarRequests> = HttpApiGroup.make("log")
-  .add(readLog, readStoneProof)
+export const readActLog = HttpApiEndpoint.get("readActLog", "/api/acts/log", {
+  success: HttpApiSchema.WithHeaders(ActLogStatus, {
+    "cache-control": Schema.optionalKey(header("Ask again before it is used again.", "no-cache")),
+  }),
+  error: [NotFound, NotReady, Halted],
+}).annotateMerge(
+  described(
+    "The transparency log over all acts",
+    "Origin, verifier key and newest checkpoint of the Merkle log over all settled acts. 404 where this server has no log.",
+  ),
+)
+
+export const readActProof = HttpApiEndpoint.get("readActProof", "/api/acts/:actId/proof", {
+  params: { actId: Uuid },
+  success: ActProof.pipe(HttpApiSchema.asText({ contentType: "text/plain" })),
+  error: [NotFound, ActNotFound, NotReady, Halted, BrokenChain],
+})
+  .annotateMerge(
+    described(
+      "The proof of one act",
+      "A `.tlog-proof` file that proves offline that the log over all acts has this act. 409 `proof_not_ready` until a checkpoint covers it, whose time is in `Retry-After`. 404 `not_found` where this server has no log.",
+    ),
+  )
+  .annotate(Unknown, () => new ActNotFound({}))
+
+const logGroup: Group<
+  "log",
+  typeof readLog | typeof readStoneProof | typeof readActLog | typeof readActProof,
+  AltarRequests
+> = HttpApiGroup.make("log")
+  .add(readLog, readStoneProof, readActLog, readActProof)
   .middleware(AltarRequests)
   .annotateMerge(
-    OpenApi.annotations({ title: "Log", description: "The transparency log over the stones, and proofs out of it." }),
+    OpenApi.annotations({
+      title: "Log",
+      description: "The transparency logs over the stones and over all acts, and proofs out of them.",
+    }),
   )
 
 export class LogGroup extends logGroup {}

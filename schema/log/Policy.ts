@@ -34,6 +34,9 @@ export const parsePolicy = (text: string): Policy | Malformed => {
   const witnesses: Array<PolicyWitness> = []
   const tests = new Map<string, Test>()
   const keys = new Map<string, string>()
+  const members = new Set<string>()
+  /** The witnesses, by the names of their keys, that stand behind each name of the policy. */
+  const signers = new Map<string, ReadonlyArray<string>>()
   let quorum: { readonly name: string; readonly isMet: Test } | undefined
 
   const wrongKey = (vkey: string, ...types: ReadonlyArray<number>) => {
@@ -69,18 +72,28 @@ export const parsePolicy = (text: string): Policy | Malformed => {
         keys.set(publicKey, first)
         witnesses.push({ name: first, vkey: second, url: url?.replace(/\/+$/u, "") })
         tests.set(first, (signed) => signed.has(second))
+        signers.set(first, [key instanceof Malformed ? first : key.name])
         return undefined
       }
       case "group": {
-        const members = rest.slice(2)
-        const found = members.flatMap((name) => tests.get(name) ?? [])
-        if (members.length === 0 || found.length < members.length || new Set(members).size < members.length) {
-          return "a group is a name, all, any or a number, and its members, each named above and once"
+        const names = rest.slice(2)
+        const found = names.flatMap((name) => tests.get(name) ?? [])
+        if (names.length === 0 || found.length < names.length)
+          return "a group is a name, all, any or a number, and its members, each named above"
+        for (const name of names) {
+          if (members.has(name)) return `${name} is a member of a group already`
+          members.add(name)
         }
         const least = second === "all" ? found.length : second === "any" ? 1 : fromDecimal(second)
         if (least === undefined || least < 1 || least > found.length) {
           return `${second} is neither all, any, nor a number from 1 to ${found.length}`
         }
+        // A witness with keys of two types must not count twice.
+        const behind = names.map((name) => new Set(signers.get(name)))
+        const all = behind.flatMap((some) => [...some])
+        const twice = all.find((name, at) => all.indexOf(name) < at)
+        if (least > 1 && twice !== undefined) return `${twice} would count twice: put its keys in a group of any`
+        signers.set(first, all)
         tests.set(first, (signed) => found.filter((isMet) => isMet(signed)).length >= least)
         return undefined
       }

@@ -48,10 +48,11 @@ export const cachedAnswer = <Found extends object>(write: Write<Found>) => {
 }
 
 /** The refusal of a broken link, with its sequence. */
-export const brokenLink = (what: "stone" | "entry", { message, sequence }: ChainBroken) =>
+export const brokenLink = (what: "stone" | "entry" | "act", { message, sequence }: ChainBroken) =>
   new BrokenChain({ message: brokenAt(`${what} ${sequence}`, message), sequence })
 
-export const brokenIn = (what: "stone" | "entry") => (error: ChainBroken) => Effect.fail(brokenLink(what, error))
+export const brokenIn = (what: "stone" | "entry" | "act") => (error: ChainBroken) =>
+  Effect.fail(brokenLink(what, error))
 
 /** The answer of a one-time operation: 201 the first time, 200 for an identical repetition. */
 export const oneTimeAnswer = <Body extends { readonly replayed: boolean }>(schema: Schema.Codec<Body, Schema.Json>) => {

@@ -1,11 +1,10 @@
 /** Settled acts with their signed receipts, for the receipt file. */
-import { Context, Effect, Layer, Option, Schema } from "effect"
-import { Base64 } from "effect/encoding"
+import { Context, Effect, Layer, type Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Reveal } from "../../schema/altar/Reveal.ts"
 import { ActNotFound } from "../../schema/payments/Act.ts"
-import { SettlementResponse } from "../../schema/payments/Payment.ts"
 import * as Ledger from "../payments/ledger/LedgerSql.ts"
+import { signedReceiptIn } from "../payments/Receipts.ts"
 import { JsonText } from "../platform/JsonText.ts"
 import { Moment, rowsOf } from "../platform/Rows.ts"
 import { bounded } from "../platform/Sql.ts"
@@ -36,16 +35,6 @@ const rows = rowsOf(
   }),
 )
 
-const settlement = Schema.decodeUnknownOption(Schema.fromJsonString(SettlementResponse))
-
-/** The signed receipt in a stored `PAYMENT-RESPONSE`. */
-const receiptIn = (header: string) =>
-  Option.fromUndefinedOr(
-    Option.getOrUndefined(Option.flatMap(Option.getSuccess(Base64.decodeString(header)), settlement))?.extensions?.[
-      "offer-receipt"
-    ].info.receipt.signature,
-  )
-
 export class SignedActs extends Context.Service<
   SignedActs,
   { get(id: string): Effect.Effect<SignedAct, ActNotFound> }
@@ -71,7 +60,7 @@ export class SignedActs extends Context.Service<
         return {
           act: row.act,
           permalink: row.permalink,
-          receipt: receiptIn(row.paymentResponse),
+          receipt: signedReceiptIn(row.paymentResponse),
           record: row.isAsAnswered ? new JsonText(row.record) : null,
           reveal: revealOf(row),
         }

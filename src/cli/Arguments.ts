@@ -3,6 +3,7 @@
 /** Options without a value. `log` is one, although `witness-serve --log` takes a key: no key begins with a dash. */
 export const switches: ReadonlySet<string> = new Set(
   [
+    "acts",
     "check",
     "fresh",
     "help",

@@ -1,13 +1,15 @@
-/** Serves the log as files (C2SP tlog-tiles). A file below a path never changes, so it may be cached for ever. */
+/** Serves a log as files (C2SP tlog-tiles). A file below a path never changes, so it may be cached for ever. */
 import { Cache, Duration, Effect, Exit, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePath } from "../../schema/log/Tile.ts"
 import { cachedResponse } from "../http/CachedResponse.ts"
+import { ActsLog } from "./ActsLog.ts"
 import { PublishedLog } from "./PublishedLog.ts"
 
-/** The log's path below the public URL. */
+/** The paths of the logs below the public URL. */
 export const prefix = "/log/"
+export const actsPrefix = "/log/acts/"
 
 const forAnyOrigin = { "access-control-allow-origin": "*" }
 
@@ -30,50 +32,57 @@ const withheld = HttpServerResponse.text("This part of the log does not hold, an
 const mostBundles = 160
 const mostTiles = 1024
 
+/** The files of one log. */
+const filesOf = (prefix: `/${string}/`, log: PublishedLog["Service"]) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      /**
+       * Files that were proved by a signed checkpoint. No later checkpoint contradicts it, so they are served from memory
+       * without a query. `Rereading` finds rows that changed since.
+       */
+      const proved = <Place, E>(
+        read: (place: Place) => Effect.Effect<Uint8Array, E>,
+        capacity: number,
+        isCompressible: boolean,
+      ) =>
+        Cache.makeWith(
+          (place: Place) => Effect.map(read(place), (bytes) => cachedResponse(bytes, { ...octets, isCompressible })),
+          { capacity, timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero) },
+        )
+      const bundles = yield* proved(log.bundle, mostBundles, true)
+      const tiles = yield* proved(log.tile, mostTiles, false)
+
+      /** The file at a path below the prefix. Any other spelling is not found. */
+      const find = Effect.fnUntraced(function* (path: string) {
+        if (path === "checkpoint") {
+          const { note } = yield* log.checkpoint
+          return cachedResponse(note, {
+            contentType: "text/plain; charset=utf-8",
+            headers: forAnyOrigin,
+            isCompressible: false,
+          })
+        }
+        const file = parsePath(path)
+        if (file instanceof Malformed) return undefined
+        return yield* file.kind === "entries" ? Cache.get(bundles, file) : Cache.get(tiles, file)
+      })
+
+      return HttpRouter.add("GET", `${prefix}*`, (request) =>
+        find(request.url.slice(prefix.length)).pipe(
+          Effect.flatMap((file) => file?.respond(request) ?? Effect.succeed(notThere)),
+          Effect.catchTags({
+            NotPublished: () => Effect.succeed(notThere),
+            LogStopped: () => Effect.succeed(withheld),
+            ChainBroken: () => Effect.succeed(withheld),
+          }),
+        ),
+      )
+    }),
+  )
+
+/** The files of both logs. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
-    const log = yield* PublishedLog
-
-    /**
-     * Files that were proved by a signed checkpoint. No later checkpoint contradicts it, so they are served from memory
-     * without a query. `Rereading` finds rows that changed since.
-     */
-    const proved = <Place, E>(
-      read: (place: Place) => Effect.Effect<Uint8Array, E>,
-      capacity: number,
-      isCompressible: boolean,
-    ) =>
-      Cache.makeWith(
-        (place: Place) => Effect.map(read(place), (bytes) => cachedResponse(bytes, { ...octets, isCompressible })),
-        { capacity, timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero) },
-      )
-    const bundles = yield* proved(log.bundle, mostBundles, true)
-    const tiles = yield* proved(log.tile, mostTiles, false)
-
-    /** The file at a path below the prefix. Any other spelling is not found. */
-    const find = Effect.fnUntraced(function* (path: string) {
-      if (path === "checkpoint") {
-        const { note } = yield* log.checkpoint
-        return cachedResponse(note, {
-          contentType: "text/plain; charset=utf-8",
-          headers: forAnyOrigin,
-          isCompressible: false,
-        })
-      }
-      const file = parsePath(path)
-      if (file instanceof Malformed) return undefined
-      return yield* file.kind === "entries" ? Cache.get(bundles, file) : Cache.get(tiles, file)
-    })
-
-    return HttpRouter.add("GET", `${prefix}*`, (request) =>
-      find(request.url.slice(prefix.length)).pipe(
-        Effect.flatMap((file) => file?.respond(request) ?? Effect.succeed(notThere)),
-        Effect.catchTags({
-          NotPublished: () => Effect.succeed(notThere),
-          LogStopped: () => Effect.succeed(withheld),
-          ChainBroken: () => Effect.succeed(withheld),
-        }),
-      ),
-    )
+    return Layer.merge(filesOf(prefix, yield* PublishedLog), filesOf(actsPrefix, (yield* ActsLog).log))
   }),
 )

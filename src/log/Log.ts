@@ -4,13 +4,18 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, FileSystem, Layer, Option } from "effect"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy } from "../../schema/log/Policy.ts"
+import { ActOrder } from "../payments/ledger/ActOrder.ts"
+import * as ActEntries from "./ActEntries.ts"
+import { ActsLog } from "./ActsLog.ts"
 import { Confirmation } from "./Confirmation.ts"
-import { Integrator } from "./Integrator.ts"
+import { defaults, Integrator, type IntegratorConfig } from "./Integrator.ts"
 import { LastSigned } from "./LastSigned.ts"
+import * as LogKind from "./LogKind.ts"
 import { LogStore } from "./LogStore.ts"
 import { PublishedLog } from "./PublishedLog.ts"
 import { Publisher, type PublisherConfig } from "./Publisher.ts"
 import * as Rereading from "./Rereading.ts"
+import * as StoneEntries from "./StoneEntries.ts"
 import { WitnessPolicyInvalid, Witnesses } from "./Witnesses.ts"
 
 export interface LogConfig extends PublisherConfig {
@@ -35,17 +40,41 @@ const witnessesOf = (file: string, vkey: string) =>
     // This client follows no redirect.
   ).pipe(Layer.provide([NodeFileSystem.layer, NodeHttpClient.layerUndici]))
 
-/** Both stages are fibers that may stop between any two steps, so start and stop do not wait for them. */
-export const layer = (config: LogConfig | undefined) => {
-  if (config === undefined) return Layer.merge(PublishedLog.none, Confirmation.layer)
-  const lastSigned = Option.match(config.checkpointFile, {
+/**
+ * One log and its services. Both stages are fibers that may stop between any two steps, so start and stop do not wait for
+ * them.
+ */
+const logOf = (
+  { checkpointFile, policyFile, ...config }: LogConfig,
+  batch: IntegratorConfig,
+  rereading: typeof Rereading.layer,
+) => {
+  const lastSigned = Option.match(checkpointFile, {
     onNone: () => LastSigned.none,
     onSome: (path) => LastSigned.file(path).pipe(Layer.provide(NodeFileSystem.layer)),
   })
-  const witnesses =
-    config.policyFile === undefined ? Witnesses.none : witnessesOf(config.policyFile, config.signer.vkey)
+  const witnesses = policyFile === undefined ? Witnesses.none : witnessesOf(policyFile, config.signer.vkey)
   return Layer.merge(
-    Layer.provideMerge(Rereading.layer, PublishedLog.layer(config)),
-    Publisher.layer(config).pipe(Layer.provide([lastSigned, Integrator.layer()])),
-  ).pipe(Layer.provideMerge(Confirmation.layer), Layer.provide(Layer.merge(LogStore.layer, witnesses)))
+    Layer.provideMerge(rereading, PublishedLog.layer(config)),
+    Publisher.layer(config).pipe(Layer.provide([lastSigned, Integrator.layer(batch)])),
+  ).pipe(Layer.provideMerge(Confirmation.layer), Layer.provide(witnesses))
+}
+
+/** The log over all acts: another origin, a key of its own and a checkpoint file of its own. */
+export const ofActs = ({ checkpointFile, origin, signer, ...config }: LogConfig): LogConfig => ({
+  ...config,
+  origin: `${origin}/acts`,
+  signer: signer.derived(`${origin}/acts`, "spirit-altar/log/acts/v1"),
+  checkpointFile: Option.map(checkpointFile, (path) => path + LogKind.acts.suffix),
+})
+
+export const layer = (config: LogConfig | undefined) => {
+  if (config === undefined) return Layer.mergeAll(PublishedLog.none, Confirmation.layer, ActsLog.none)
+  const stones = logOf(config, defaults, Rereading.layer).pipe(Layer.provide([StoneEntries.layer, LogStore.layer]))
+  // An entry of an act is parsed and hashed out of its answer, which takes longer than a stone's.
+  const acts = logOf(ofActs(config), { batch: 128 }, Rereading.every("10 seconds")).pipe(
+    Layer.provide(ActEntries.layer.pipe(Layer.provide(ActOrder.layer))),
+    Layer.provide(LogStore.layerOf(LogKind.acts)),
+  )
+  return Layer.merge(stones, ActsLog.layer.pipe(Layer.provide(acts), Layer.fresh))
 }

@@ -1,6 +1,7 @@
 /** Rows of the log's tables and their decoders. */
 import { Option, Schema } from "effect"
 import { rowsOf, Whole } from "../platform/Rows.ts"
+import { foundColumns } from "./Entries.ts"
 import type { TileReader } from "./Tree.ts"
 
 /** The size of a tree and its root hash. */
@@ -46,14 +47,9 @@ const PathRow = Schema.Struct({
   hashes: Schema.NullOr(Schema.Uint8Array),
 })
 
-/** A stone, with the newest checkpoint and a tile if there are any. */
-const StonePathRow = Schema.Struct({
-  sequence: Whole,
-  previousHash: Schema.String,
-  commitment: Schema.String,
-  witnessedAt: Schema.String,
-  transaction: Schema.String,
-  chainHash: Schema.String,
+/** An entry, with the newest checkpoint and a tile if there are any. */
+const EntryPathRow = Schema.Struct({
+  ...foundColumns,
   size: Schema.NullOr(Whole),
   root: Schema.NullOr(Schema.Uint8Array),
   note: Schema.NullOr(Schema.String),
@@ -69,7 +65,7 @@ export const headsOf = rowsOf("log_head", HeadRow)
 export const tileRowsOf = rowsOf("log_tiles", TileRow)
 export const checkpointsOf = rowsOf("log_checkpoints", PublishedRow)
 export const pathsOf = rowsOf("log_checkpoints", PathRow)
-export const stonePathsOf = rowsOf("log_checkpoints", StonePathRow)
+export const entryPathsOf = rowsOf("log_checkpoints", EntryPathRow)
 export const extendedOf = rowsOf("log_tiles", ExtendedRow)
 
 export const headOf = ({ rest, root, size, stoppedAt, stoppedReason }: typeof HeadRow.Type): LogHead => ({

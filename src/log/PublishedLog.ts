@@ -1,12 +1,11 @@
-/** The public view of the log: at most what its newest checkpoint covers, and only data that folds to its root. */
+/** The public view of a log: at most what its newest checkpoint covers, and only data that folds to its root. */
 import { Context, Effect, Layer, Option, Ref, Schema } from "effect"
 import { concat, equal } from "../../schema/log/Bytes.ts"
-import { entryOf, indexOf } from "../../schema/log/Entry.ts"
 import { hashSize, inclusionRanges } from "../../schema/log/Merkle.ts"
 import { proofFileText } from "../../schema/log/ProofFile.ts"
 import { type Bundle, bundleBytes, fullWidth, type Tile, widthAt } from "../../schema/log/Tile.ts"
-import { WitnessChain } from "../altar/witness/WitnessChain.ts"
 import { stopped } from "./Alarm.ts"
+import { Entries } from "./Entries.ts"
 import type { Path, Published } from "./LogRows.ts"
 import { LogStore } from "./LogStore.ts"
 import type { Signing } from "./Publisher.ts"
@@ -23,10 +22,10 @@ export interface LogIdentity {
   readonly vkey: string
 }
 
-export class StoneUnknown extends Schema.TaggedError<StoneUnknown>()("StoneUnknown", {}) {}
+export class EntryUnknown extends Schema.TaggedError<EntryUnknown>()("EntryUnknown", {}) {}
 
 /** A `.tlog-proof` file. */
-export interface StoneProofFile {
+export interface EntryProofFile {
   readonly text: string
   readonly sequence: number
   /** Whether the quorum of the log's policy has signed. A reader needs no later proof. */
@@ -37,7 +36,8 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
   make: ({ origin, signer }: Signing) =>
     Effect.gen(function* () {
       const store = yield* LogStore
-      const chain = yield* WitnessChain
+      const entries = yield* Entries
+      const { noun } = store.kind
       const witnesses = yield* Witnesses
       const genuine = yield* Ref.make<Published | undefined>(undefined)
       const hashOf = TileMemo.make()
@@ -51,7 +51,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
         if (known?.note === note && known.size === size && equal(known.root, root)) return published.value
         const own = signer.note({ origin, size, root: concat(root), extensions: [] })
         if (!note.startsWith(own) || Option.isNone(witnesses.cosigned(note)))
-          return yield* stopped(store, `the checkpoint of ${size} stones is not as signed`)
+          return yield* stopped(store, `the checkpoint of ${size} ${noun}s is not as signed`)
         yield* Ref.set(genuine, published.value)
         return published.value
       })
@@ -70,7 +70,7 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
         if (Option.isNone(found) || leaf >= published.size) return yield* new NotPublished({})
         const { read } = found.value
         if (!isSound(published, leaf, read, hashOf)) {
-          return yield* stopped(store, `the tiles above stone ${leaf + 1} are not those of the published checkpoint`)
+          return yield* stopped(store, `the tiles above ${noun} ${leaf + 1} are not those of the published checkpoint`)
         }
         return { published, read }
       })
@@ -92,32 +92,34 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
           const from = index * fullWidth
           const { published, read } = yield* pathTo(from)
           if (width > widthAt(published.size, { level: 0, index })) return yield* new NotPublished({})
-          const { links } = yield* chain.segment(from + 1, width)
-          const entries = links.map(entryOf)
-          const leaves = concat(...entries.map(leafOf))
+          const { entries: found } = yield* entries.segment(from + 1, width)
+          const leaves = concat(...found.map(({ bytes }) => leafOf(bytes)))
           if (!equal(leaves, cut(read, { level: 0, index, width }))) {
-            return yield* stopped(store, `stones from ${from + 1} to ${from + width} are not those that the log holds`)
+            return yield* stopped(
+              store,
+              `${noun}s from ${from + 1} to ${from + width} are not those that the log holds`,
+            )
           }
-          return bundleBytes(entries)
+          return bundleBytes(found.map(({ bytes }) => bytes))
         },
         Effect.catchTag("SqlError", Effect.die),
       )
 
-      /** The `.tlog-proof` of a stone by its UUID, an inclusion proof with its checkpoint, in one round trip. */
+      /** The `.tlog-proof` of an entry by its UUID, an inclusion proof with its checkpoint, in one round trip. */
       const proof = Effect.fn("PublishedLog.proof")(
         function* (id: string) {
-          const found = yield* store.stonePath(chain.linkOf(id))
-          if (Option.isNone(found)) return yield* new StoneUnknown({})
-          const { path, stone } = found.value
-          const { sequence } = stone
-          // A single stone proves its own link.
-          yield* chain.check([stone], { sequence: sequence - 1, chainHash: stone.previousHash })
-          const index = indexOf(stone)
+          const found = yield* store.entryPath(entries.find(id))
+          if (Option.isNone(found)) return yield* new EntryUnknown({})
+          const { entry, path } = found.value
+          if (Option.isNone(entry)) return yield* new NotPublished({})
+          const { sequence } = entry.value
+          const bytes = yield* entries.read(entry.value)
+          const index = sequence - 1
           const { published, read } = yield* soundPath(path, index)
           const leaf = leafAt(index, read)
           const hashes = proofOf(inclusionRanges(index, published.size), read, hashOf)
-          if (leaf === undefined || hashes === undefined || !equal(leaf, leafOf(entryOf(stone)))) {
-            return yield* stopped(store, `stone ${sequence} is not the one that the log holds`)
+          if (leaf === undefined || hashes === undefined || !equal(leaf, leafOf(bytes))) {
+            return yield* stopped(store, `${noun} ${sequence} is not the one that the log holds`)
           }
           const { note } = published
           const exact = hashes.map((hash) => concat(hash))

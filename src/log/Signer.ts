@@ -1,5 +1,5 @@
 /** Keys of logs (Ed25519) and of log witnesses (also ML-DSA-44), in the text form of Go's note package. */
-import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from "node:crypto"
+import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, randomBytes, sign } from "node:crypto"
 import { Redacted, Result, Schema } from "effect"
 import { type Bytes, concat, Malformed, utf8 } from "../../schema/log/Bytes.ts"
 import { type Checkpoint, checkpointText } from "../../schema/log/Checkpoint.ts"
@@ -28,6 +28,8 @@ export interface Signer {
   readonly vkey: string
   /** The checkpoint as a note with the log's one signature; the same bytes each time. */
   readonly note: (checkpoint: Checkpoint) => string
+  /** The signer of another log of the same operator, by a key of its own that follows from this one. */
+  readonly derived: (name: string, purpose: string) => Signer
 }
 
 /** The key of a log witness. */
@@ -77,24 +79,46 @@ const keyFrom = (text: Redacted.Redacted<string>, ...types: ReadonlyArray<Signer
   }
   return Result.flatMap(madeOf(type, parsed.seed), ({ key, publicKey }) =>
     keyIdOf(sha256(keyIdInput({ name, type, publicKey }))) === id
-      ? Result.succeed({ name, id, type, key, publicKey })
+      ? Result.succeed({ name, id, type, key, publicKey, seed: parsed.seed })
       : Result.fail(new LogKeyInvalid({ message: `The id in the key of ${name} is not that of its public key.` })),
   )
 }
 
-export const fromText = (text: Redacted.Redacted<string>): Result.Result<Signer, LogKeyInvalid> =>
-  Result.map(keyFrom(text, ed25519), ({ id, key, name, publicKey, type }) => ({
+const signerOf = (name: string, seed: Uint8Array): Signer => {
+  const { key, publicKey } = pairOf(ed25519, seed)
+  const own = { name, type: ed25519, publicKey }
+  const id = keyIdOf(sha256(keyIdInput(own)))
+  return {
     name,
-    vkey: verifierKeyText({ name, id, type, publicKey }),
+    vkey: verifierKeyText({ ...own, id }),
     note: (checkpoint) => {
       const signed = checkpointText(checkpoint)
       const bytes = Uint8Array.from(sign(null, utf8(signed), key))
       return noteText({ text: signed, signatures: [{ name, id, bytes }] })
     },
-  }))
+    derived: (other, purpose) => signerOf(other, new Uint8Array(hkdfSync("sha256", seed, "", purpose, 32))),
+  }
+}
+
+export const fromText = (text: Redacted.Redacted<string>): Result.Result<Signer, LogKeyInvalid> =>
+  Result.map(keyFrom(text, ed25519), ({ name, seed }) => signerOf(name, seed))
 
 /** Whether the id of a verifier key is that of its name and bytes. */
 export const isVerifierKey = (key: VerifierKey) => keyIdOf(sha256(keyIdInput(key))) === key.id
+
+/** The text of a verifier key, with its id; of Ed25519 unless it says otherwise. */
+export const verifierKeyOf = ({
+  name,
+  publicKey,
+  type = ed25519,
+}: {
+  readonly name: string
+  readonly publicKey: Uint8Array
+  readonly type?: KeyType
+}): string => {
+  const key = { name, type, publicKey: concat(publicKey) }
+  return verifierKeyText({ ...key, id: keyIdOf(sha256(keyIdInput(key))) })
+}
 
 /** A key of the same text form that signs other things than checkpoints: its name, its 32 public bytes, and how it signs. */
 export const plainFrom = (text: Redacted.Redacted<string>) =>
@@ -111,7 +135,7 @@ export const cosignerFrom = (text: Redacted.Redacted<string>): Result.Result<Cos
     const id = keyIdOf(sha256(keyIdInput(own)))
     return {
       name,
-      vkey: verifierKeyText({ ...own, id }),
+      vkey: verifierKeyOf(own),
       line: (text, seconds) => {
         const signed = cosignedBytes(own, seconds, text)
         if (signed === undefined) return undefined

@@ -3,7 +3,10 @@ import { Schema } from "effect"
 
 const { Number, String } = Schema
 
-const beginning = ["the first ", Number, " stones of the log are not those that "] as const
+/** The word for an entry: that of the log. */
+const Noun = Schema.Literals(["stone", "act"])
+
+const beginning = ["the first ", Number, " ", Noun, "s of the log are not those that "] as const
 
 /** Signed stones are missing from this database, according to one of the records kept elsewhere. */
 const backup = Schema.Union([
@@ -11,7 +14,9 @@ const backup = Schema.Union([
     String,
     " covers ",
     Number,
-    " stones, but this database has ",
+    " ",
+    Noun,
+    "s, but this database has ",
     Number,
     " in its log: a backup was restored, or this is another database",
   ]),
@@ -22,34 +27,40 @@ const backup = Schema.Union([
 
 const checkpoints = Schema.Union([
   Schema.TemplateLiteral([...beginning, "the published checkpoint covers"]),
-  Schema.TemplateLiteral(["the checkpoint of ", Number, " stones is not as signed"]),
+  Schema.TemplateLiteral(["the checkpoint of ", Number, " ", Noun, "s is not as signed"]),
   Schema.Literal("the published checkpoint is not as this server's key would sign it"),
 ])
 
 const tiles = Schema.Union([
-  Schema.TemplateLiteral(["the tiles above stone ", Number, " are not those of the published checkpoint"]),
-  Schema.TemplateLiteral(["the tiles of the ", Number, " stones of the log do not have the root it was built with"]),
-  Schema.TemplateLiteral(["the tiles behind stone ", Number, " are not as the log left them"]),
+  Schema.TemplateLiteral(["the tiles above ", Noun, " ", Number, " are not those of the published checkpoint"]),
+  Schema.TemplateLiteral([
+    "the tiles of the ",
+    Number,
+    " ",
+    Noun,
+    "s of the log do not have the root it was built with",
+  ]),
+  Schema.TemplateLiteral(["the tiles behind ", Noun, " ", Number, " are not as the log left them"]),
 ])
 
-const stones = Schema.Union([
-  Schema.TemplateLiteral(["the log holds ", Number, " stones, but there are only ", Number]),
-  Schema.TemplateLiteral(["stones from ", Number, " to ", Number, " are not those that the log holds"]),
-  Schema.TemplateLiteral(["stone ", Number, " is not the one that the log holds"]),
+const entries = Schema.Union([
+  Schema.TemplateLiteral(["the log holds ", Number, " ", Noun, "s, but there are only ", Number]),
+  Schema.TemplateLiteral([Noun, "s from ", Number, " to ", Number, " are not those that the log holds"]),
+  Schema.TemplateLiteral([Noun, " ", Number, " is not the one that the log holds"]),
   Schema.TemplateLiteral(["the chain is broken: ", String]),
 ])
 
-export const StopReason = Schema.Union([backup, checkpoints, tiles, stones])
+export const StopReason = Schema.Union([backup, checkpoints, tiles, entries])
 export type StopReason = typeof StopReason.Type
 
-/** The object to inspect: a whole database, or one of its tables. */
-export type InspectionTarget = "backup" | "log_checkpoints" | "log_tiles" | "witness_stones"
+/** The object to inspect: a whole database, or tables of the log. */
+export type InspectionTarget = "backup" | "checkpoints" | "tiles" | "sources"
 
 const suspects = [
   ["backup", Schema.is(backup)],
-  ["log_checkpoints", Schema.is(checkpoints)],
-  ["log_tiles", Schema.is(tiles)],
-  ["witness_stones", Schema.is(stones)],
+  ["checkpoints", Schema.is(checkpoints)],
+  ["tiles", Schema.is(tiles)],
+  ["sources", Schema.is(entries)],
 ] as const
 
 /** Maps a stored reason to its suspect; undefined for reasons of another version. */

@@ -117,11 +117,13 @@ const routes = HttpRouter.use((router) =>
       if (Option.isNone(published.identity) || Option.isNone(checkpoint)) return undefined
       const { cosigned, policy } = published.witnesses
       const { at, note, size } = checkpoint.value
+      const cosigners = Option.getOrElse(cosigned(note), () => [])
       return {
         vkey: published.identity.value.vkey,
         size,
         at: DateTime.formatIso(DateTime.fromDateUnsafe(at)),
-        cosigned: Option.getOrElse(cosigned(note), () => []).map(({ name }) => name),
+        cosigned: cosigners.map(({ name }) => name),
+        cosigners: cosigners.map(({ vkey }) => vkey),
         witnesses: Option.match(policy, { onNone: () => 0, onSome: ({ witnesses }) => witnesses.length }),
       }
     })

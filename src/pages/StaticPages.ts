@@ -1,10 +1,14 @@
-/** Pages that are the same for every reader: legal texts, the manual of the check, and the signal room. */
-import { Effect } from "effect"
+/** Pages that are the same for every reader: legal texts, the checker and its manual, and the signal room. */
+import { Effect, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { cachedResponse } from "../http/CachedResponse.ts"
+import { PublishedLog } from "../log/PublishedLog.ts"
+import { verifierKeyOf } from "../log/Signer.ts"
+import { keyId, ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
 import { Operator } from "../platform/Operator.ts"
 import { Frame } from "./Frame.ts"
 import * as Pages from "./Pages.ts"
+import { checker } from "./templates/Checker.ts"
 import { layout } from "./templates/Layout.ts"
 import { privacyPage, termsPage } from "./templates/Legal.ts"
 import { signalRoom } from "./templates/SignalRoom.ts"
@@ -14,7 +18,14 @@ export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const operator = yield* Operator
     const frame = yield* Frame
-    for (const shown of [termsPage(operator), privacyPage(operator), verifyingPage(frame.publicUrl, operator)]) {
+    const { current, retired = [] } = (yield* ReceiptKeys) ?? {}
+    const keys = [current, ...retired].filter((key) => key !== undefined)
+    const manual = verifyingPage(frame.publicUrl, operator)
+    const checking = checker({
+      keys: keys.map((key) => ({ kid: keyId(frame.publicUrl, key), vkey: verifierKeyOf(key) })),
+      log: Option.getOrUndefined((yield* PublishedLog).identity),
+    })
+    for (const shown of [termsPage(operator), privacyPage(operator), manual, checking]) {
       yield* router.add("GET", `/${shown.path.slice(1)}`, (request) => Pages.page(frame, request, shown))
     }
     // Messages of a room pass only between the browser and the room.

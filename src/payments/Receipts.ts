@@ -1,7 +1,7 @@
 /** The public proof of a payment, and what the answer's header says of it, for either rail. */
-import { Option, type Schema } from "effect"
+import { Option, Result, Schema } from "effect"
 import { Base64, Base64Url } from "effect/encoding"
-import { type AnyReceipt, type Finality, priceUsd } from "../../schema/payments/Payment.ts"
+import { type AnyReceipt, type Finality, priceUsd, SettlementResponse } from "../../schema/payments/Payment.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { centsOf, type ChainPayment, type Proof, type Rail } from "./Payment.ts"
 
@@ -66,6 +66,17 @@ export const responseOf = (proof: Proof, settledAt: string, extensions?: Schema.
           ...(extensions === undefined ? {} : { extensions }),
         }),
       )
+
+const settlementOf = Schema.decodeUnknownOption(Schema.fromJsonString(SettlementResponse))
+
+/** The signed receipt in a stored `PAYMENT-RESPONSE`, a compact JWS; none for a card, or without a receipt key. */
+export const signedReceiptIn = (header: string): Option.Option<string> =>
+  Option.flatMap(Result.getSuccess(Base64.decodeString(header)), (text) =>
+    Option.flatMapNullishOr(
+      settlementOf(text),
+      ({ extensions }) => extensions?.["offer-receipt"].info.receipt.signature,
+    ),
+  )
 
 /** `PAYMENT-RESPONSE` of a 202, by x402's word for an unknown outcome. No client may take it for a failure. */
 export const pendingResponseOf = ({ authorization, network, transaction }: ChainPayment): string =>

@@ -24,6 +24,8 @@ import networks from "../../migrations/0027_networks.ts"
 import refunds from "../../migrations/0030_refunds.ts"
 import checkpointRate from "../../migrations/0031_checkpoint_rate.ts"
 import actFilters from "../../migrations/0032_act_filters.ts"
+import actLog from "../../migrations/0033_act_log.ts"
+import actPositions from "../../migrations/0034_act_positions.ts"
 import { codeOf, transaction } from "./Sql.ts"
 
 export type Migration = Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>
@@ -53,6 +55,8 @@ export const all: Readonly<Record<string, Migration>> = {
   "0030_refunds": refunds,
   "0031_checkpoint_rate": checkpointRate,
   "0032_act_filters": actFilters,
+  "0033_act_log": actLog,
+  "0034_act_positions": actPositions,
 }
 
 const applied = Effect.flatMap(SqlClient.SqlClient, (sql) =>

@@ -1,4 +1,4 @@
-/** The log's API: its identity and state, and the proof of one stone. */
+/** The API of both logs: identity and state, and the proof of one entry. */
 import { DateTime, Effect, Option } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
@@ -7,71 +7,82 @@ import { NotFound } from "../../schema/Errors.ts"
 import { base64 } from "../../schema/log/Bytes.ts"
 import { WitnessNotFound } from "../../schema/altar/Witness.ts"
 import { LogHalted, type LogStatus, ProofNotReady } from "../../schema/log/LogApi.ts"
+import { ActNotFound } from "../../schema/payments/Act.ts"
 import { brokenIn } from "../altar/Answers.ts"
+import { ActsLog } from "../log/ActsLog.ts"
 import { Confirmation } from "../log/Confirmation.ts"
 import * as Files from "../log/Http.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { PublicUrl } from "../platform/PublicUrl.ts"
 
+/** The reads of one log; `noun` names an entry, and `url` is where its files are. */
+const readsOf = ({ log, waitsFor }: ActsLog["Service"], noun: "stone" | "act", url: string) => {
+  const state = Effect.gen(function* () {
+    if (Option.isSome(yield* log.stopped)) return "stopped"
+    return Option.isSome(yield* waitsFor) ? "waiting" : "running"
+  })
+
+  /** An entry that is not covered will be by the next checkpoint, unless the log is stopped. */
+  const notYet = Effect.gen(function* () {
+    if (Option.isSome(yield* log.stopped)) return yield* new LogHalted({})
+    return yield* new ProofNotReady({ retryAfter: 1 + (yield* log.rest) })
+  })
+
+  const identity = Effect.mapError(Effect.fromOption(log.identity), () => new NotFound({}))
+
+  const errors = { NotPublished: () => notYet, LogStopped: () => Effect.fail(new LogHalted({})) }
+
+  return {
+    status: Effect.gen(function* () {
+      const { origin, vkey } = yield* identity
+      const { at, note, root, size } = yield* log.checkpoint
+      const body: typeof LogStatus.Type = {
+        ok: true,
+        origin,
+        vkey,
+        url,
+        state: yield* state,
+        size,
+        root: base64(root),
+        publishedAt: DateTime.formatIso(DateTime.fromDateUnsafe(at)),
+        checkpoint: note,
+      }
+      return HttpApiSchema.withHeaders({ body, headers: { "cache-control": "no-cache" } })
+    }).pipe(Effect.catchTags(errors)),
+
+    proof: (id: string) =>
+      Effect.gen(function* () {
+        yield* identity
+        const { isFinal, sequence, text } = yield* log.proof(id)
+        return HttpServerResponse.text(text, {
+          contentType: "text/plain; charset=utf-8",
+          headers: {
+            // The bytes change with each checkpoint. A proof signed by the quorum needs no later one. A cache may show
+            // any other proof for five seconds, and never a stale one.
+            "cache-control": isFinal ? "public, max-age=31536000, immutable" : "public, max-age=5, must-revalidate",
+            "content-disposition": `attachment; filename="${noun}-${sequence}.tlog-proof"`,
+          },
+        })
+      }).pipe(Effect.catchTags({ ...errors, ChainBroken: brokenIn(noun) })),
+  }
+}
+
 export const handlers = HttpApiBuilder.group(Api, "log", (handlers) =>
   Effect.gen(function* () {
     const log = yield* PublishedLog
+    const { waitsFor } = yield* Confirmation
     const publicUrl = yield* PublicUrl
-    const confirmation = yield* Confirmation
-
-    const state = Effect.gen(function* () {
-      if (Option.isSome(yield* log.stopped)) return "stopped"
-      return Option.isSome(yield* confirmation.waitsFor) ? "waiting" : "running"
-    })
-
-    /** A stone that is not covered will be by the next checkpoint, unless the log is stopped. */
-    const notYet = Effect.gen(function* () {
-      if (Option.isSome(yield* log.stopped)) return yield* new LogHalted({})
-      return yield* new ProofNotReady({ retryAfter: 1 + (yield* log.rest) })
-    })
-
-    const identity = Effect.mapError(Effect.fromOption(log.identity), () => new NotFound({}))
+    const stones = readsOf({ log, waitsFor }, "stone", `${publicUrl}${Files.prefix}`)
+    const acts = readsOf(yield* ActsLog, "act", `${publicUrl}${Files.actsPrefix}`)
 
     return handlers
-      .handle("readLog", () =>
-        Effect.gen(function* () {
-          const { origin, vkey } = yield* identity
-          const { at, note, root, size } = yield* log.checkpoint
-          const body: typeof LogStatus.Type = {
-            ok: true,
-            origin,
-            vkey,
-            url: `${publicUrl}${Files.prefix}`,
-            state: yield* state,
-            size,
-            root: base64(root),
-            publishedAt: DateTime.formatIso(DateTime.fromDateUnsafe(at)),
-            checkpoint: note,
-          }
-          return HttpApiSchema.withHeaders({ body, headers: { "cache-control": "no-cache" } })
-        }).pipe(Effect.catchTags({ NotPublished: () => notYet, LogStopped: () => Effect.fail(new LogHalted({})) })),
-      )
+      .handle("readLog", () => stones.status)
       .handleRaw("readStoneProof", ({ params }) =>
-        Effect.gen(function* () {
-          yield* identity
-          const { isFinal, sequence, text } = yield* log.proof(params.witnessId)
-          return HttpServerResponse.text(text, {
-            contentType: "text/plain; charset=utf-8",
-            headers: {
-              // The bytes change with each checkpoint. A proof signed by the quorum needs no later one. A cache may show
-              // any other proof for five seconds, and never a stale one.
-              "cache-control": isFinal ? "public, max-age=31536000, immutable" : "public, max-age=5, must-revalidate",
-              "content-disposition": `attachment; filename="stone-${sequence}.tlog-proof"`,
-            },
-          })
-        }).pipe(
-          Effect.catchTags({
-            NotPublished: () => notYet,
-            LogStopped: () => Effect.fail(new LogHalted({})),
-            StoneUnknown: () => Effect.fail(new WitnessNotFound({})),
-            ChainBroken: brokenIn("stone"),
-          }),
-        ),
+        Effect.catchTag(stones.proof(params.witnessId), "EntryUnknown", () => Effect.fail(new WitnessNotFound({}))),
+      )
+      .handle("readActLog", () => acts.status)
+      .handleRaw("readActProof", ({ params }) =>
+        Effect.catchTag(acts.proof(params.actId), "EntryUnknown", () => Effect.fail(new ActNotFound({}))),
       )
   }),
 )

@@ -52,7 +52,7 @@ export const handlers = HttpApiBuilder.group(Api, "receipts", (handlers) =>
         Effect.map(({ text }) => text),
         Effect.catchTags({
           NotPublished: () => Effect.undefined,
-          StoneUnknown: () => Effect.undefined,
+          EntryUnknown: () => Effect.undefined,
           LogStopped: () => Effect.undefined,
           ChainBroken: brokenIn("stone"),
         }),

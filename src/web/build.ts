@@ -12,11 +12,12 @@ const source = import.meta.dirname
 const isEntry = (file: string) => /^[a-z0-9]+\/(?:page\.css|main\.ts|[a-z]+\.svg)$/u.test(file)
 
 /**
- * The checks of the log, the hashing of files, the manual, the reference and the room are bundled alone: code shared
+ * The checks of the log and of dropped files, the hashing of files, the manual, the reference and the room are bundled alone: code shared
  * with other modules would become chunks, and every page would pay a request for each.
  */
 const alone = [
   { in: "v2/proof/log.ts", out: "v2/log" },
+  { in: "v2/proof/checker.ts", out: "v2/checker" },
   { in: "v2/words/file.ts", out: "v2/file" },
   "agents/main.ts",
   "docs/main.ts",
@@ -40,7 +41,10 @@ const sharing: Plugin = {
 const leftAlone: Plugin = {
   name: "left-alone",
   setup: ({ onResolve }) =>
-    onResolve({ filter: /^\.\/(?:log|file)\.js$/ }, ({ path }) => ({ path: `../v2/${path.slice(2)}`, external: true })),
+    onResolve({ filter: /^\.\/(?:log|checker|file)\.js$/ }, ({ path }) => ({
+      path: `../v2/${path.slice(2)}`,
+      external: true,
+    })),
 }
 
 /** Files that a page names itself; they name all others. A file named by its content is cached forever. */

@@ -17,6 +17,7 @@ import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { Publisher } from "../../src/log/Publisher.ts"
 import { fromText, generate } from "../../src/log/Signer.ts"
+import * as StoneEntries from "../../src/log/StoneEntries.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
 import * as Migrator from "../../src/platform/Migrator.ts"
 import * as Sql from "../../src/platform/Sql.ts"
@@ -67,6 +68,7 @@ const servicesOf = (url: string) =>
     PublishedLog.layer({ signer, origin }),
   ).pipe(
     Layer.provideMerge(LogStore.layer),
+    Layer.provide(StoneEntries.layer),
     Layer.provideMerge(WitnessChain.layer),
     Layer.provide([LastSigned.none, Witnesses.none, Confirmation.layer]),
     Layer.provide(Migrator.layer),

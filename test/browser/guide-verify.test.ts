@@ -15,7 +15,7 @@ const tamper = (page: Page, change: (segment: Segment) => Partial<Segment>) =>
     await route.fulfill({ response, json: { ...segment, ...change(segment) } })
   })
 
-const status = (page: Page) => said(page).locator(".verdict--holds, .verdict--broken")
+const status = (page: Page) => said(page).locator(".verdict--holds, .verdict--broken, .verdict--unchecked")
 
 guide("verification in the page", (it) => {
   it("shows a changed link as broken, unfolded, with both hashes", async ({ visit, run }) => {

@@ -18,7 +18,7 @@ const grow = Effect.gen(function* () {
   return stone
 })
 
-const checks = (page: Page, name: string, kind: "holds" | "broken" | "waits", words: string) =>
+const checks = (page: Page, name: string, kind: "holds" | "broken" | "unchecked", words: string) =>
   page
     .getByRole("button", { name })
     .click()
@@ -72,7 +72,7 @@ guide(
       assert.strictEqual(await page.locator("[data-log-status] .verdict--holds").count(), 0)
       assert.strictEqual(await page.locator("[data-log-status] pre").count(), 2)
       await remember(page, 5000)
-      await checks(page, checking, "waits", "Not comparable.")
+      await checks(page, checking, "unchecked", "Not comparable.")
       assert.strictEqual(await page.locator("[data-log-status] .verdict--holds").count(), 0)
       assert.strictEqual(await page.locator("[data-log-status] pre").count(), 2)
       await page.getByRole("button", { name: "Forget what this browser saw" }).click()
@@ -89,7 +89,7 @@ guide(
       await page.reload()
       await checks(page, "Check the log", "holds", "It only grew.")
       await page.route("**/log/checkpoint", (route) => route.fulfill({ body: older, contentType: "text/plain" }))
-      await checks(page, "Check the log", "waits", "Older, not rewritten.")
+      await checks(page, "Check the log", "unchecked", "Older, not rewritten.")
       await page.unroute("**/log/checkpoint")
       await checks(page, "Check the log", "holds", "It only grew.")
       await remember(page, 1)
@@ -97,11 +97,11 @@ guide(
       await page.getByRole("button", { name: "Forget what this browser saw" }).click()
       await page.locator("[data-log-status] .verdict--holds", { hasText: "Signed." }).waitFor()
       await remember(page, 5000)
-      await checks(page, "Check the log", "waits", "Not comparable.")
+      await checks(page, "Check the log", "unchecked", "Not comparable.")
       // Nor do tiles that fold to no signed root prove a rewritten history.
       await remember(page, 1)
       await page.route("**/log/tile/**", (route) => route.fulfill({ body: Buffer.alloc(32 * 256, 9) }))
-      await checks(page, "Check the log", "waits", "Not comparable.")
+      await checks(page, "Check the log", "unchecked", "Not comparable.")
       await page.unroute("**/log/tile/**")
       await remember(page, 1, "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k")
       await checks(page, "Check the log", "broken", "Another key.")
@@ -119,7 +119,7 @@ guide(
         })
       })
       await page.goto(`${url}/v2/log`)
-      await checks(page, "Check the log", "waits", "This browser cannot check Ed25519 signatures")
+      await checks(page, "Check the log", "unchecked", "This browser cannot check Ed25519 signatures")
     })
   },
   { log: { ...signing, checkpointFile: Option.none() } },

@@ -122,6 +122,7 @@ suite("the site", rooms(), (it) => {
       "/terms",
       "/openapi.json",
       "/llms.txt",
+      "/v2/checker.js",
       "/v2/log.js",
       "/v2/file.js",
       "/api/altars",

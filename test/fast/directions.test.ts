@@ -24,7 +24,8 @@ const imported: Readonly<Record<string, string>> = {
     schema/payments schema/room`,
   http: "platform schema/Errors.ts",
   limits: "platform",
-  log: "altar/witness/WitnessChain altar/HashChain http/CachedResponse platform schema/log",
+  log: `altar/witness/WitnessChain altar/HashChain http/CachedResponse payments/Receipts payments/ledger/ActOrder platform
+    schema/log schema/payments/CanonicalJson`,
   pages:
     "altar http limits log payments platform web schema/Api.ts schema/Common.ts schema/Errors.ts schema/altar schema/payments schema/room",
   payments: "http platform schema/Common.ts schema/Errors.ts schema/openapi schema/payments",
@@ -34,7 +35,7 @@ const imported: Readonly<Record<string, string>> = {
   server: `agents altar buyer/receipt/Authority http limits log pages payments platform room telemetry schema/Api.ts schema/Errors.ts
     schema/Health.ts schema/altar schema/log schema/payments schema/room`,
   telemetry: "http platform payments altar/witness/WitnessChain log/PublishedLog",
-  web: "altar buyer/core buyer/log platform schema/altar schema/log schema/payments schema/room",
+  web: "altar buyer/core buyer/log buyer/receipt platform schema/altar schema/log schema/payments schema/room",
 }
 
 /** Files below `from` import nothing that `never` matches. */
@@ -195,10 +196,10 @@ const surfaces: Readonly<Record<string, string>> = {
     spirits/Hedges spirits/Hills spirits/Waters`,
   buyer: `Acts Buyer Client Fields JournalPages Orders Policy PurchaseError Purchases core/Authorization core/Chain
     core/Challenge core/Commitment core/Digest core/Expectation core/Journal core/Outcome core/RetryPolicy core/Recorded
-    core/Request log/EntryProof log/MerkleProofs log/SignedCheckpoint log/StoneProof log/Tiles log/Verdict receipt/Authority receipt/Checks receipt/ReceiptFile receipt/VerifyReceipt`,
+    core/Request log/EntryProof log/MerkleProofs log/SignedCheckpoint log/StoneProof log/Tiles log/Verdict receipt/Authority receipt/Checks receipt/ProofChecks receipt/ReceiptFile receipt/VerifyReceipt`,
   cli: "Command",
   limits: "Address Limits Policy Windows",
-  log: "Consistency Http Log LogWitness Signer StopReason Tree Verifier witness/Http",
+  log: "Consistency Http Log LogKind LogWitness Signer StopReason Tree Verifier witness/Http",
   pages: "Site",
   payments: `ActAddress ActInput Hex PaidRequest Payments Receipts card/Cards ledger/LedgerSql ledger/PublicActs
     ledger/Unresolved refunds/RefundTransfer x402/node/JsonRpc x402/relayer/Fees x402/relayer/Relayer x402/settlement/Supported

@@ -143,6 +143,7 @@ const examples: Readonly<
       "spirit-altar receipts authorize",
       not("asks a public altar; test/payments/receipt-authorizations.test.ts runs it"),
     ],
+    ["spirit-altar/act/v1", not("is the form of an entry; test/log/acts-served.test.ts makes each from it")],
     ["vkey=", run("test/lab/log/ShellCheck.ts")],
   ],
   "docs/scale.md": [["npm run campaign -- scale", long]],

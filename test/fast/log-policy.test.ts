@@ -24,6 +24,8 @@ const read = (...lines: ReadonlyArray<string>): Policy => {
 
 const five = keys.map((vkey, at) => `witness w${at} ${vkey}${at === 0 ? " https://w0.example/x/" : ""}`)
 
+const twoKeys = [...five, ...[5, 6].map((at) => `witness w${at} ${cosignerOf("one.example").vkey}`)]
+
 const met = (policy: Policy, ...signed: ReadonlyArray<number>) =>
   policy.isMet(new Set(signed.map((at) => keys[at] ?? "")))
 
@@ -60,6 +62,13 @@ describe("a witness policy", () => {
     assert.deepStrictEqual([met(one, 3), met(one, 0, 1, 2, 4)], [true, false])
   })
 
+  it("accepts two keys of one witness of which one counts", () => {
+    assert.notInstanceOf(
+      parsePolicy([...twoKeys, "group w any w5 w6", "group g 2 w w0", "quorum g"].join("\n")),
+      Malformed,
+    )
+  })
+
   it("counts a witness with a post-quantum key once", () => {
     const made = Result.flatMap(generate("pq.example", keyTypes.mlDsa), cosignerFrom)
     const { vkey } = Result.getOrThrow(made)
@@ -77,6 +86,12 @@ describe("a witness policy", () => {
     ["an unknown quorum", [...five, "quorum w9"]],
     ["an unknown member", [...five, "group g any w0 w9", "quorum g"]],
     ["a member named twice", [...five, "group g 2 w0 w0", "quorum g"]],
+    ["a member of two groups", [...five, "group g any w0 w1", "group h any w0 w2", "group i 2 g h", "quorum i"]],
+    ["two keys of one witness that count twice", [...twoKeys, "group g 2 w5 w6", "quorum g"]],
+    [
+      "two keys of one witness in groups that count twice",
+      [...twoKeys, "group g any w0 w5", "group h all g w6", "quorum h"],
+    ],
     ["a member named below", [...five, "group g any h", "group h any w0", "quorum g"]],
     ["more than there are", [...five, "group g 3 w0 w1", "quorum g"]],
     ["none of them", [...five, "group g 0 w0 w1", "quorum g"]],

@@ -2,98 +2,25 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { chainLinkText } from "../../schema/altar/ChainLink.ts"
-import { concat } from "../../schema/log/Bytes.ts"
-import { proofFileText } from "../../schema/log/ProofFile.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
-import { receiptFormat, statementData, statementPurpose } from "../../schema/payments/KeyStatement.ts"
-import { chainHash, seal, sha256 } from "../../src/altar/Hashes.ts"
+import { statementData } from "../../schema/payments/KeyStatement.ts"
+import { sha256 } from "../../src/altar/Hashes.ts"
 import { authorizationHash } from "../../src/buyer/receipt/Authority.ts"
 import { type ReceiptTrust, verifyReceipt } from "../../src/buyer/index.ts"
-import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
+import { fromText } from "../../src/log/Signer.ts"
 import { jwsOf, type Type } from "../../src/payments/receipts/Jws.ts"
-
-const host = "https://altar.example"
-const keyTextOf = (name: string) => Result.getOrThrow(generate(name))
-const keys = keyTextOf("receipts-1")
-const signer = Result.getOrThrow(plainFrom(keys))
-const key = Result.getOrThrow(fromText(keys)).vkey
-const other = Result.getOrThrow(plainFrom(keyTextOf("receipts-1")))
-const log = Result.getOrThrow(fromText(keyTextOf("altar.example/log")))
-const wallet = privateKeyToAccount(generatePrivateKey())
-const payTo = wallet.address
-
-const transaction = `0x${"ab".repeat(32)}`
-const [salt, words] = ["5c1fd1e6a0bb4e7f9c2d", "The heron will return by May."]
-const nodeHash = (left: string, right: string) =>
-  sha256(concat(Uint8Array.of(1), Buffer.from(left, "hex"), Buffer.from(right, "hex")))
-const leafOf = (link: Parameters<typeof chainLinkText>[0]) => sha256(`\0${chainLinkText(link)}`)
-
-const linkOf = (previousHash: string, sequence: number, commitment: string, witnessedAt: string) => {
-  const link = { previousHash, sequence, commitment, witnessedAt, transaction }
-  return { ...link, chainHash: chainHash(link) }
-}
-
-/** The stone of the statement, the stone that was bought, and a log of both. */
-const made = async () => {
-  const statement = {
-    purpose: statementPurpose,
-    did: "did:web:altar.example",
-    kid: "did:web:altar.example#receipts-1",
-    jwk: { kty: "OKP", crv: "Ed25519", x: Buffer.from(signer.publicKey).toString("base64url") },
-    payTo: `eip155:8453:${payTo}`,
-    log: log.vkey,
-    notBefore: "2026-11-20T00:00:00.000Z",
-    replaces: null,
-  } as const
-  const signed = {
-    statement,
-    signature: await wallet.signTypedData(statementData(statement)),
-    type: "key",
-  } as const
-  const first = linkOf("0".repeat(64), 1, await authorizationHash(signed), "2026-11-20T09:17:02.115Z")
-  const second = linkOf(first.chainHash, 2, seal(salt, words), "2026-11-21T09:17:02.115Z")
-  const [one, two] = [leafOf(first), leafOf(second)]
-  const root = Buffer.from(nodeHash(one, two), "hex")
-  const checkpoint = log.note({ origin: "altar.example/log", size: 2, root: concat(root), extensions: [] })
-  const proofOf = (index: number, sibling: string) =>
-    proofFileText({ extra: undefined, index, hashes: [concat(Buffer.from(sibling, "hex"))], checkpoint })
-  const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
-  const permalink = `${host}/witness/${id}`
-  const record = { id, permalink, ...second, payer: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8" }
-  const claims = {
-    version: 1,
-    network: "eip155:8453",
-    resourceUrl: `${host}/api/witness`,
-    payer: record.payer,
-    issuedAt: Math.floor(Date.parse(second.witnessedAt) / 1000),
-    transaction,
-    delivered: {
-      amount: "10000",
-      asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
-      payTo,
-      nonce: `0x${"cd".repeat(32)}`,
-      record: sha256(canonicalJson(record)),
-      sequence: 2,
-      leaf: two,
-    },
-  }
-  const file = {
-    format: receiptFormat,
-    act: "setWitnessStone",
-    permalink,
-    receipt: jwsOf(host, signer, "x402-receipt+jws", claims),
-    record,
-    reveal: { text: words, salt, hidden: false, agentName: null, revealedAt: "2026-11-22T00:00:00.000Z" },
-    log: proofOf(1, one),
-    authorization: {
-      ...signed,
-      stone: { ...first, id, payer: record.payer },
-      proof: proofOf(0, two),
-    },
-  }
-  return { claims, file, signed, first }
-}
+import {
+  host,
+  key,
+  keyTextOf,
+  linkOf,
+  log,
+  madeReceiptFile,
+  other,
+  payTo,
+  signer,
+  wallet,
+} from "../lab/buyer/ReceiptFiles.ts"
 
 const trust: ReceiptTrust = { key, log: { vkey: log.vkey } }
 
@@ -110,7 +37,7 @@ const broken = async (what: string, file: object | string, check: string, by: Re
 
 describe("a receipt file", () => {
   it("verifies completely offline, and says what it does not cover", async () => {
-    const { file } = await made()
+    const { file } = await madeReceiptFile()
     const { ok, states } = await stateOf(file)
     assert.isTrue(ok)
     const { payment, ...shown } = states
@@ -128,7 +55,7 @@ describe("a receipt file", () => {
   })
 
   it("needs no server and no named key where the paid account authorized one", async () => {
-    const { file } = await made()
+    const { file } = await madeReceiptFile()
     const by = { payTo, log: { vkey: log.vkey } }
     assert.isTrue((await stateOf(file, by)).ok)
     const { authorization: _, ...without } = file
@@ -137,7 +64,7 @@ describe("a receipt file", () => {
   })
 
   it("proves less with fewer parts, and is still valid", async () => {
-    const { file } = await made()
+    const { file } = await madeReceiptFile()
     const { authorization: _, log: __, ...less } = file
     const { ok, states } = await stateOf({ ...less, record: null, reveal: null }, { key })
     assert.isTrue(ok)
@@ -145,7 +72,7 @@ describe("a receipt file", () => {
   })
 
   it("is rejected after any forgery", async () => {
-    const { claims, file } = await made()
+    const { claims, file } = await madeReceiptFile()
     assert.isTrue((await stateOf(file)).ok)
     const signed = (change: object, by = signer, typ: Type = "x402-receipt+jws", url = host) => ({
       ...file,
@@ -198,7 +125,7 @@ describe("a receipt file", () => {
   })
 
   it("contains an authorization that the paid account signed for this key, before this act", async () => {
-    const { claims, file, first, signed } = await made()
+    const { claims, file, first, signed } = await madeReceiptFile()
     const { authorization } = file
     const by = async (change: object, account = wallet) => {
       const statement = { ...signed.statement, ...change }

@@ -8,7 +8,7 @@ import { Effect, Exit, Layer, Option } from "effect"
 import { verifyEntry } from "../../src/buyer/log/EntryProof.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
 import { at, inFolder, textOf } from "../../src/cli/log/LogSource.ts"
-import { mirrorLog } from "../../src/cli/log/Mirror.ts"
+import { mirrorLog, openInto } from "../../src/cli/log/Mirror.ts"
 import * as MirrorFolder from "../../src/cli/log/MirrorFolder.ts"
 import { openLog } from "../../src/cli/log/OpenedLog.ts"
 import { proveFrom } from "../../src/cli/log/Prove.ts"
@@ -26,12 +26,9 @@ const { vkey } = signer
 type Log = Effect.Success<ReturnType<typeof StaticLog.serve>>
 
 const openFor = ({ base }: Pick<Log, "base">, folder: string) =>
-  openLog({
-    source: at(`${base}/log`),
-    vkey: Option.some(vkey),
-    policy: Option.none(),
-    seen: Option.some(join(folder, "mirror.json")),
-  })
+  Effect.flatMap(MirrorFolder.make(folder), (here) =>
+    openInto(here, { source: at(`${base}/log`), vkey: Option.some(vkey), policy: Option.none() }),
+  )
 
 const run = Effect.fnUntraced(function* (log: Pick<Log, "base">, folder: string) {
   return yield* mirrorLog(yield* openFor(log, folder), yield* MirrorFolder.make(folder))
@@ -274,5 +271,19 @@ suite("a mirror of a log", Layer.merge(NodeServices.layer, NodeHttpClient.layerU
     }
     assert.match(yield* refused, /BROKEN: [^]*[Mm]irror into an empty folder/u)
     assert.match(yield* textOf(yield* inFolder(folder), "checkpoint"), /\n1000\n/u)
+  })
+
+  it("rejects a shorter history in a copy that has no mirror.json", function* () {
+    const folder = newFolder()
+    const log = yield* StaticLog.serve(all)
+    log.size = 1_000
+    yield* run(log, folder)
+    rmSync(join(folder, "mirror.json"))
+    log.size = 900
+    assert.match((yield* Effect.flip(run(log, folder))).message, /has 900 now/u)
+    assert.match(readFileSync(join(folder, "checkpoint"), "utf8"), /\n1000\n/u)
+    log.size = 1_300
+    yield* run(log, folder)
+    assert.strictEqual(yield* checkFolder(folder), 1_300)
   })
 })

@@ -16,6 +16,7 @@ import { LastSigned } from "../../src/log/LastSigned.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { Publisher } from "../../src/log/Publisher.ts"
 import * as Sql from "../../src/platform/Sql.ts"
+import * as StoneEntries from "../../src/log/StoneEntries.ts"
 import { Witnesses } from "../../src/log/Witnesses.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { patience } from "../lab/Patience.ts"
@@ -226,7 +227,8 @@ suite("the publisher", world, (it) => {
     const { url } = yield* LocalDatabase
     const log = Publisher.layer({ ...signing, publishSeconds: 1 }).pipe(
       Layer.provide(Integrator.layer()),
-      Layer.provide([LogStore.layer, WitnessChain.layer]),
+      Layer.provide([LogStore.layer, StoneEntries.layer]),
+      Layer.provide(WitnessChain.layer),
       Layer.provide([sharedMemory, Witnesses.none, Confirmation.layer]),
       Layer.provide(Sql.layer(Redacted.make(Redacted.value(url)), 2)),
     )

@@ -64,8 +64,10 @@ const lookAnew = Effect.fnUntraced(function* (watched: Watched, url: string) {
   return alarms.map(({ cause }) => cause)
 })
 
+const rewritten = (from: number) => StaticLog.entriesOf(600, (sequence) => (sequence > from ? "rewritten" : ""))
+
 const fork = (log: Log, from: number) => {
-  log.entries = StaticLog.entriesOf(600, (sequence) => (sequence > from ? "rewritten" : ""))
+  log.entries = rewritten(from)
   log.log = new MemoryLog().append(log.entries.map(leafOf))
 }
 
@@ -124,18 +126,68 @@ suite(
         fork(log, 400)
         log.size = size
         assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"])
-        assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"])
+        log.size = 1100 - size
+        assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"], "a second fork fills no disk")
         assert.strictEqual(Option.getOrThrow(yield* recall(watched)).checkpoint, before)
         const kept = readdirSync(dirname(watched.file)).filter((name) => name.endsWith(".checkpoint"))
-        assert.lengthOf(kept, 1)
-        assert.include(got[0]?.message, kept[0])
-        assert.match(readFileSync(join(dirname(watched.file), kept[0] ?? ""), "utf8"), new RegExp(`\\n${size}\\n`, "u"))
+        assert.lengthOf(kept, 2)
+        for (const name of kept) assert.include(got[0]?.message, name)
+        const [first = "", second = ""] = kept.map((name) => readFileSync(join(dirname(watched.file), name), "utf8"))
+        assert.strictEqual(first, before)
+        assert.match(second, new RegExp(`\\n${size}\\n`, "u"))
         mend(log)
         assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"], "two signed checkpoints stay a proof")
         assert.deepStrictEqual(told(), ["fork raised"])
         rmSync(watched.file)
         assert.deepStrictEqual(yield* lookAnew(watched, url), [], "its operator begins anew")
       }
+    })
+
+    it("alarms on a signed second history that is shown once, and proves the fork when the log grows", function* () {
+      const log = yield* StaticLog.serve(all)
+      log.size = 590
+      const watched = watchedOf(log)
+      const { got, told, url } = yield* hook
+      yield* lookAnew(watched, url)
+      // The files stay those of the first history.
+      log.signed = new MemoryLog().append(rewritten(400).map(leafOf))
+      log.size = 595
+      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      log.signed = undefined
+      log.size = 590
+      assert.deepStrictEqual(yield* lookAnew(watched, url), ["unproven"])
+      log.size = 600
+      assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"])
+      assert.deepStrictEqual(told(), ["unproven raised", "unproven over", "fork raised"])
+      const kept = /and (\S+)\. Remove/u.exec(got[2]?.message ?? "")?.[1] ?? ""
+      assert.match(readFileSync(kept.replace("fork-2", "fork-1"), "utf8"), /\n595\n/u)
+      assert.match(readFileSync(kept, "utf8"), /\n600\n/u)
+    })
+
+    it("lets a checkpoint whose tiles came late pass", function* () {
+      const log = yield* StaticLog.serve(all)
+      log.size = 500
+      const watched = watchedOf(log)
+      const { told, url } = yield* hook
+      yield* lookAnew(watched, url)
+      log.size = 600
+      log.hasTiles = false
+      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      assert.deepStrictEqual(yield* lookAnew(watched, url), ["unproven"])
+      log.hasTiles = true
+      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      assert.deepStrictEqual(told(), ["unproven raised", "unproven over"])
+      assert.match(Option.getOrThrow(yield* recall(watched)).checkpoint, /\n600\n/u)
+    })
+
+    it("follows no other key than the named one, and no other than at first", function* () {
+      const log = yield* StaticLog.serve(all)
+      const watched = watchedOf(log)
+      const { url } = yield* hook
+      yield* lookAnew(watched, url)
+      const other = { ...watched, vkey: Option.some(cosignerOf("other.example").vkey) }
+      const { isRead } = yield* lookAt(other, 0, Option.some(url))
+      assert.isFalse(isRead)
     })
 
     it("raises a stale checkpoint until it grows or is cosigned again, and a log that cannot be read", function* () {
@@ -153,6 +205,8 @@ suite(
       assert.deepStrictEqual(yield* lookAnew(watched, url), [])
       yield* TestClock.adjust("25 hours")
       for (const _ of [1, 2]) assert.deepStrictEqual(yield* lookAnew(watched, url), ["stale"])
+      signedAt = (yield* Clock.currentTimeMillis) / 1000 + 86_400 * 365
+      assert.deepStrictEqual(yield* lookAnew(watched, url), ["stale"], "a date in the future refreshes nothing")
       signedAt = (yield* Clock.currentTimeMillis) / 1000
       assert.deepStrictEqual(yield* lookAnew(watched, url), [], "its witness has signed it again")
       yield* TestClock.adjust("25 hours")
@@ -207,6 +261,23 @@ suite(
       assert.deepStrictEqual(told(), ["fork raised"])
     })
 
+    it("remembers the twenty newest changes of state for a webhook that is away", function* () {
+      const log = yield* StaticLog.serve(all)
+      const watched = { ...watchedOf(log), patience: 1 }
+      const { answer, told, url } = yield* hook
+      answer.status = 500
+      for (let at = 0; at < 15; at += 1) {
+        for (const size of [600, 500]) {
+          log.size = size
+          yield* lookAnew(watched, url)
+        }
+      }
+      assert.lengthOf(Option.getOrThrow(yield* recall(watched)).notices, 20)
+      answer.status = 204
+      yield* lookAnew(watched, url)
+      assert.deepStrictEqual(told(), Array.from({ length: 10 }, () => ["shrink over", "shrink raised"]).flat())
+    })
+
     it("that runs once fails for each alarm and each unreadable log, and measures both", function* () {
       const [good, bad] = [yield* StaticLog.serve(all), yield* StaticLog.serve(all)]
       const data = newFolder()
@@ -225,6 +296,13 @@ suite(
         metricsPort: Option.none(),
       }
       yield* watching(flags)
+      for (const wrong of [
+        { urls: [good.base, `${good.base}/`] },
+        { webhook: Option.some("http://localhost:x@hooks.example/") },
+        { webhook: Option.some("http://hooks.example/") },
+      ]) {
+        yield* Effect.flip(watching({ ...flags, ...wrong }))
+      }
       bad.size = 10
       assert.strictEqual((yield* Effect.flip(watching(flags))).message, `shrink of ${bad.base}`)
       bad.isAway = true

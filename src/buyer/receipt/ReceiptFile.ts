@@ -37,6 +37,16 @@ export const linkOf = (stone: Members): Link => ({
   chainHash: textAt(stone, "chainHash", hash),
 })
 
+/** The one stone in a JSON text: a record alone, or an answer or a receipt file that holds one. */
+export const stoneIn = (text: string): Link => {
+  const answer = anyMembers(jsonIn(text, "The stone"), "The stone")
+  const [stone, ...more] = [answer, answer["stone"], answer["record"]].filter(
+    (one) => typeof one === "object" && one !== null && "chainHash" in one,
+  )
+  if (stone === undefined || more.length > 0) throw malformed("This JSON does not hold one stone.")
+  return linkOf(anyMembers(stone, "The stone"))
+}
+
 const optionalText = (members: Members, name: string) => (name in members ? textAt(members, name) : undefined)
 
 const nullable = (members: Members, name: string) => (members[name] === null ? null : textAt(members, name))

@@ -4,6 +4,7 @@ import { entryOf } from "../../../schema/log/Entry.ts"
 import { parseVerifierKey } from "../../../schema/log/Note.ts"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 import { accountOf } from "../../../schema/payments/KeyStatement.ts"
+import { networkName, usdcOn } from "../../../schema/payments/Usdc.ts"
 import { chainHashOf } from "../core/Chain.ts"
 import { checkReveal } from "../core/Commitment.ts"
 import { sha256 } from "../core/Digest.ts"
@@ -15,6 +16,7 @@ import { leaf } from "../log/WebCrypto.ts"
 import { authorityChecks, type ContractSigned } from "./Authority.ts"
 import { checked, holds, open, type ReceiptCheck, same, unless } from "./Checks.ts"
 import { claimsOf, fromBase64Url, openJws, type OpenedJws, type ReceiptClaims } from "./Jws.ts"
+import { uncheckedOf } from "./ProofChecks.ts"
 import { linkOf, readReceiptFile, type ReceiptFile } from "./ReceiptFile.ts"
 
 export interface ReceiptTrust {
@@ -55,6 +57,16 @@ const keyOf = (file: ReceiptFile, { kid }: OpenedJws, { key, payTo }: ReceiptTru
   return fromBase64Url(statement.jwk.x)
 }
 
+/** Atomic USDC with at least two decimals. */
+const usdcWords = (atomic: string) => {
+  const digits = atomic.padStart(7, "0")
+  return `${digits.slice(0, -6)}.${digits.slice(-6).replace(/0{1,4}$/u, "")} USDC`
+}
+
+/** The sum, in USDC where the token of the network is known to be that. */
+export const sumOf = ({ amount, asset, network }: Pick<ReceiptClaims, "amount" | "asset" | "network">) =>
+  same(usdcOn(network), asset) ? usdcWords(amount) : `${amount} atomic units of the token ${asset}`
+
 const claimsCheck = (file: ReceiptFile, kid: string, claims: ReceiptClaims, payTo: string | undefined) =>
   checked("claims", async () => {
     const { permalink, record } = file
@@ -74,7 +86,7 @@ const claimsCheck = (file: ReceiptFile, kid: string, claims: ReceiptClaims, payT
     const at = new Date(claims.issuedAt * 1000).toISOString()
     return holds(
       "claims",
-      `${claims.payer} paid ${claims.amount} atomic units of ${claims.asset} to ${claims.payTo} for ${claims.resourceUrl}, ${at}.`,
+      `${claims.payer} paid ${sumOf(claims)} on ${networkName(claims.network)} to ${claims.payTo} for ${claims.resourceUrl}, ${at}.`,
     )
   })
 
@@ -86,7 +98,12 @@ const recordCheck = ({ record }: ReceiptFile, claims: ReceiptClaims) =>
     return holds("record", "The record is the one that was signed.")
   })
 
-const stoneChecks = async ({ log, record }: ReceiptFile, claims: ReceiptClaims, trust: Trust | undefined) => {
+const stoneChecks = async (
+  { log, record }: ReceiptFile,
+  claims: ReceiptClaims,
+  trust: Trust | undefined,
+  unchecked: Set<string>,
+) => {
   const { stone: signed } = claims
   if (signed === undefined)
     return log === undefined
@@ -110,6 +127,7 @@ const stoneChecks = async ({ log, record }: ReceiptFile, claims: ReceiptClaims, 
     const verdict = await verifyProof(log, linkOf(record), trust)
     if (!verdict.ok) throw new Unproven(verdict.fault, verdict.reason)
     const names = verdict.cosignatures.map(({ name }) => name).join(", ")
+    for (const name of verdict.unchecked) unchecked.add(name)
     return holds(
       "log",
       `The log ${verdict.origin} holds the stone in its tree of ${verdict.size}${names === "" ? "" : `, cosigned by ${names}`}.`,
@@ -127,6 +145,12 @@ const wordsCheck = ({ record, reveal }: ReceiptFile) =>
     if (fault !== undefined) throw new Unproven("malformed", `The record ${fault.summary}.`)
     return holds("words", "The revealed words and their salt are those that were sealed.")
   })
+
+/** The act and the key that a file names; throws its fault. Nothing of it is checked yet. */
+export const namedIn = (text: string) => {
+  const { act, receipt } = readReceiptFile(text)
+  return { act, kid: openJws(receipt).kid }
+}
 
 /** Checks a receipt file. A file that cannot be read, or is signed with another key, has one broken check. */
 export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<ReceiptVerdict> => {
@@ -155,19 +179,22 @@ export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<
     publicKey,
   } = known
   const { authorization } = file
+  /** Log witnesses whose cosignatures this platform cannot check. */
+  const unchecked = new Set<string>()
   const checks = [
     signature,
     await claimsCheck(file, kid, claims, trust.payTo),
     await recordCheck(file, claims),
-    ...(await stoneChecks(file, claims, trust.log)),
+    ...(await stoneChecks(file, claims, trust.log, unchecked)),
     ...(file.actLog === undefined ? [] : [open("acts' log", "The proof of the acts' log was not checked.")]),
     await wordsCheck(file),
     ...(authorization === undefined
       ? [open("key", "The file does not say why this key may sign: compare it with a copy from elsewhere.")]
-      : await authorityChecks(authorization, { kid, x: base64Url(publicKey), claims }, trust)),
+      : await authorityChecks(authorization, { kid, x: base64Url(publicKey), claims }, trust, unchecked)),
+    ...uncheckedOf([...unchecked]),
     open(
       "payment",
-      `Transaction ${claims.transaction} was not looked up: a node of ${claims.network} shows the transfer.`,
+      `The transfer was not looked up on ${networkName(claims.network)}; ask a node for transaction ${claims.transaction}.`,
     ),
   ]
   // A key that the file itself names counts only with its authorization.

@@ -15,6 +15,7 @@ import {
   widthAt,
 } from "../../../schema/log/Tile.ts"
 import { placesOf, type TileReader } from "../../log/Tree.ts"
+import { answerLimit } from "../../platform/Answers.ts"
 import * as Download from "../verify/Download.ts"
 import { plain } from "../Output.ts"
 import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
@@ -34,7 +35,7 @@ export const fileLimit = 256 * 65_537
 
 export const at = (url: string): LogSource => ({
   name: url,
-  file: (path) => Download.bytes(`${url}/${path}`, fileLimit),
+  file: (path) => Download.bytes(`${url}/${path}`, path === "checkpoint" ? answerLimit : fileLimit),
 })
 
 export const inFolder = Effect.fnUntraced(function* (folder: string) {

@@ -15,6 +15,7 @@ import {
   altarOf,
   contradicted,
   incomparable,
+  type LogCheck,
   open,
   openLog,
   type OpenedLog,
@@ -33,6 +34,16 @@ const flags = {
 }
 
 type Flags = Command.Command.Config.Infer<typeof flags>
+
+/** Opens a log's checkpoint after the one that the folder has, also in a copy of the folder without `mirror.json`. */
+export const openInto = Effect.fnUntraced(function* (
+  folder: MirrorFolder.MirrorFolder,
+  check: Omit<LogCheck, "seen" | "copied">,
+) {
+  const path = yield* Path.Path
+  const copied = Option.map(yield* folder.read("checkpoint"), (bytes) => new TextDecoder().decode(bytes))
+  return yield* openLog({ ...check, copied, seen: Option.some(path.join(folder.folder, "mirror.json")) })
+})
 
 /** Brings the folder up to the opened checkpoint, which is the last file that is written. */
 export const mirrorLog = Effect.fn("mirrorLog")(function* (opened: OpenedLog, folder: MirrorFolder.MirrorFolder) {
@@ -78,14 +89,14 @@ export const mirroring = Effect.fn("mirroring")(
     const path = yield* Path.Path
     const target = path.resolve(named)
     const rules = yield* policyIn(file)
-    const opened = yield* openLog({
+    const folder = yield* MirrorFolder.make(target)
+    const opened = yield* openInto(folder, {
       source: at(yield* locate(url)),
       vkey: Option.orElse(vkey, () => Option.flatMap(rules, onlyLogOf)),
       origin,
       policy: rules,
-      seen: Option.some(path.join(target, "mirror.json")),
     })
-    const { isOpaque, keyIsItsOwnWord, stones } = yield* mirrorLog(opened, yield* MirrorFolder.make(target))
+    const { isOpaque, keyIsItsOwnWord, stones } = yield* mirrorLog(opened, folder)
     const { checkpoint, vkey: key } = opened
     const { origin: name, root, size } = checkpoint
     const say = (sentence: string) => Console.log(plain(sentence))

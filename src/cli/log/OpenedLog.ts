@@ -24,6 +24,8 @@ export interface LogCheck {
   readonly policy: Option.Option<Policy>
   /** The file of the last trusted checkpoint. */
   readonly seen: Option.Option<string>
+  /** A checkpoint that counts as the last one where that file is missing. */
+  readonly copied?: Option.Option<string>
 }
 
 const Status = Schema.Struct({ vkey: Schema.String })
@@ -97,6 +99,7 @@ const memoryOf = (source: LogSource, seen: Option.Option<string>) =>
 
 /** Opens the newest checkpoint: correctly signed, and no smaller than that of the last check. */
 export const openLog = Effect.fn("openLog")(function* ({
+  copied = Option.none(),
   origin = Option.none(),
   policy,
   seen,
@@ -111,9 +114,11 @@ export const openLog = Effect.fn("openLog")(function* ({
   const note = yield* textOf(source, "checkpoint")
   const trust = { vkey, ...provided({ origin }) }
   const { checkpoint, cosignatures, unchecked } = yield* open(note, { ...trust, ...provided({ witnesses: policy }) })
-  const old = Option.isNone(before)
-    ? Option.none<Checkpoint>()
-    : Option.some((yield* open(before.value.checkpoint, trust)).checkpoint)
+  const last = Option.orElse(
+    Option.map(before, (seenBefore) => seenBefore.checkpoint),
+    () => copied,
+  )
+  const old = Option.isNone(last) ? Option.none<Checkpoint>() : Option.some((yield* open(last.value, trust)).checkpoint)
   if (Option.isSome(old) && old.value.size > checkpoint.size) {
     const what = `it had ${old.value.size} stones at the last check and has ${checkpoint.size} now.`
     const way = yield* wayBetween(source, checkpoint, old.value)

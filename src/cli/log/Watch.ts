@@ -1,4 +1,4 @@
-/** `log watch`: follows logs and raises an alarm once for each fork, shrink, stale checkpoint or missing cosignature. */
+/** `log watch`: follows logs and raises an alarm once for each cause. */
 import { Clock, Config, Console, Effect, Layer, Metric, Option, Path, Redacted, Schema } from "effect"
 import { Argument, type Command, Flag } from "effect/cli"
 import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
@@ -6,6 +6,7 @@ import { Malformed } from "../../../schema/log/Bytes.ts"
 import { parseCheckpoint } from "../../../schema/log/Checkpoint.ts"
 import { parseNote } from "../../../schema/log/Note.ts"
 import type { Policy } from "../../../schema/log/Policy.ts"
+import { isLoopback } from "../../http/Origins.ts"
 import * as Prometheus from "../../telemetry/Prometheus.ts"
 import { folderOf } from "../buyer/Session.ts"
 import { command, on, optionalText, text } from "../Define.ts"
@@ -83,6 +84,17 @@ const post = (webhook: string, { url: log }: Watched, { cause, message, since, s
     Effect.orElseSucceed(() => false),
   )
 
+/** Changes that a webhook may miss before the oldest is forgotten. */
+const noticeLimit = 20
+
+/** Posts in order until one fails. Returns the rest. */
+const postAll = Effect.fnUntraced(function* (webhook: string, watched: Watched, notices: ReadonlyArray<Notice>) {
+  for (const [at, notice] of notices.entries()) {
+    if (!(yield* post(webhook, watched, notice))) return notices.slice(at)
+  }
+  return []
+})
+
 /** Looks, remembers, and then tells, so that a stop between leaves the telling to the next look. */
 export const lookAt = Effect.fn("lookAt")(function* (
   watched: Watched,
@@ -101,12 +113,12 @@ export const lookAt = Effect.fn("lookAt")(function* (
     yield* say(`${is === "raised" ? "ALARM" : "OVER"} ${watched.url} ${cause}: ${message}`)
   }
   if (state.value.notices.length > 0) {
-    const isTold = yield* Effect.forEach(state.value.notices, (notice) =>
-      Option.match(webhook, { onNone: () => Effect.succeed(true), onSome: (to) => post(to, watched, notice) }),
-    )
-    if (isTold.includes(false))
-      yield* say("The webhook did not accept an alarm. It is posted again after the next check.")
-    yield* remember(watched, { ...state.value, notices: state.value.notices.filter((_, at) => isTold[at] !== true) })
+    const untold = yield* Option.match(webhook, {
+      onNone: () => Effect.succeed([]),
+      onSome: (to) => postAll(to, watched, state.value.notices),
+    })
+    if (untold.length > 0) yield* say("The webhook did not accept an alarm. It is posted again after the next check.")
+    yield* remember(watched, { ...state.value, notices: untold.slice(-noticeLimit) })
   }
   return { alarms: state.value.alarms, isRead: Option.isNone(why) }
 })
@@ -128,12 +140,14 @@ const targetsOf = Effect.fnUntraced(function* ({ data, once, origin, policy: fil
     named.length > 0 ? named : Option.match(rules, { onNone: () => [], onSome: (one) => [...one.urls.values()] })
   if (found.length === 0)
     return yield* new CommandFailure({ message: "Name the URL of a log, or a --policy whose logs have URLs." })
+  if (new Set(found).size < found.length)
+    return yield* new CommandFailure({ message: "A log is named twice. Name the URL of each log once." })
   if (found.length > 1 && Option.isSome(vkey))
     return yield* new CommandFailure({ message: "--vkey is the key of one log. Name several logs in a --policy." })
   const folder = path.join(yield* folderOf(data), "watch")
   return found.map((url): Watched => ({
     url,
-    file: path.join(folder, `${url.replace(/^https?:\/\//u, "").replaceAll(/[^\w.-]/gu, "_")}.json`),
+    file: path.join(folder, `${encodeURIComponent(url)}.json`),
     vkey: Option.orElse(vkey, () => Option.flatMap(rules, (one) => keyFor(one, url))),
     origin,
     policy: rules,
@@ -142,14 +156,15 @@ const targetsOf = Effect.fnUntraced(function* ({ data, once, origin, policy: fil
   }))
 })
 
+const isSafe = (url: string) => URL.canParse(url) && (new URL(url).protocol === "https:" || isLoopback(url))
+
 class Alarmed extends Schema.TaggedError<Alarmed>()("Alarmed", { message: Schema.String }) {}
 
 export const watching = Effect.fn("watching")(function* (flags: Flags) {
   const { every, metricsPort, once, webhook } = flags
   const hook = Option.map(webhook, Redacted.make)
-  if (Option.exists(webhook, (url) => !/^https:\/\/|^http:\/\/(?:127\.0\.0\.1|localhost)[:/]/u.test(url))) {
+  if (Option.exists(webhook, (url) => !isSafe(url)))
     return yield* new CommandFailure({ message: "--webhook is no https URL." })
-  }
   const targets = yield* targetsOf(flags)
   const startedAt = yield* Clock.currentTimeMillis
   const lookOnce = (one: Watched) => lookAt(one, startedAt, Option.map(hook, Redacted.value))
@@ -176,7 +191,7 @@ export const watching = Effect.fn("watching")(function* (flags: Flags) {
 
 export const watch = command("watch", {
   description:
-    "Follow logs and compare each new checkpoint with the last one seen here. An alarm is raised once for a fork, a shrink, a stale checkpoint or a missing cosignature, and ends with its cause; a fork stays until its file is removed. A shrink or a missing cosignature counts at the second check, and with --once at the first",
+    "Follow logs and compare each new checkpoint with the last one seen here. An alarm is raised once for a fork, a signed checkpoint whose place is not shown, a shrink, a stale checkpoint or a missing cosignature, and ends with its cause; a fork stays until its file is removed. All but a fork and a stale checkpoint count at the second check, and with --once at the first",
   summary: "Watch logs, and raise an alarm when one misbehaves",
   examples: [
     ["spirit-altar log watch https://altar.example --policy trusted --webhook https://hooks.example/T0", "Watch a log"],

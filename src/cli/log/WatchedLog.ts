@@ -1,14 +1,15 @@
 /** The state of one watched log in a file, which is all that a restart needs, and the change that a look at the log makes. */
 import { Clock, Effect, FileSystem, Option, Path, Result, Schema } from "effect"
-import { hex } from "../../../schema/log/Bytes.ts"
+import type { Checkpoint } from "../../../schema/log/Checkpoint.ts"
 import type { Policy } from "../../../schema/log/Policy.ts"
 import { openCheckpoint } from "../../buyer/log/SignedCheckpoint.ts"
 import * as DurableFile from "../../platform/DurableFile.ts"
 import { CommandFailure } from "../CommandFailure.ts"
+import { provided } from "../Flags.ts"
 import { at, locate, type LogSource, textOf } from "./LogSource.ts"
 import { open, ownWord, wayBetween } from "./OpenedLog.ts"
 
-export const causes = ["fork", "shrink", "stale", "cosignatures"] as const
+export const causes = ["fork", "unproven", "shrink", "stale", "cosignatures"] as const
 export type Cause = (typeof causes)[number]
 
 const Raised = Schema.Struct({ cause: Schema.Literals(causes), since: Schema.Finite, message: Schema.String })
@@ -21,13 +22,16 @@ const State = Schema.Struct({
   vkey: Schema.String,
   /** The newest note that continued all before it. */
   checkpoint: Schema.String,
+  /** A signed note that was not yet shown to continue the one above, or to be continued by it. */
+  pending: Schema.NullOr(Schema.String),
   /** When it last grew here or was cosigned, in ms since 1970. */
   freshAt: Schema.Finite,
-  /** Looks in a row that showed less, or too few cosignatures. */
+  /** Looks in a row that left the pending note unproven, showed less, or showed too few cosignatures. */
+  unproven: Schema.Int,
   shrunk: Schema.Int,
   unsigned: Schema.Int,
   alarms: Schema.Array(Raised),
-  /** Changes that are still to be told. */
+  /** The newest changes that are still to be told. */
   notices: Schema.Array(Notice),
 })
 export type State = typeof State.Type
@@ -68,46 +72,63 @@ const write = Effect.fnUntraced(function* (file: string, text: string) {
 
 export const remember = ({ file }: Watched, state: State) => write(file, JSON.stringify(state))
 
-/** How the newest checkpoint relates to the remembered one; fails where the log's files do not tell. */
+/** One checkpoint against another of the same key, in either order of their sizes. */
+const relate = (source: LogSource, one: Checkpoint, other: Checkpoint) =>
+  one.size > other.size ? wayBetween(source, other, one) : wayBetween(source, one, other)
+
+const grown = (old: Checkpoint, checkpoint: Checkpoint) => (old.size < checkpoint.size ? "grown" : "same")
+
+/** How the newest checkpoint relates to the remembered one, and to a pending one. */
 const seenNow = Effect.fnUntraced(function* (watched: Watched, before: Option.Option<State>) {
   const source: LogSource = at(yield* locate(watched.url))
-  const known = Option.orElse(
-    Option.map(before, ({ vkey }) => vkey),
-    () => watched.vkey,
-  )
-  const vkey = Option.isSome(known) ? known.value : yield* ownWord(source)
-  const trust = { vkey, ...(Option.isSome(watched.origin) ? { origin: watched.origin.value } : {}) }
+  const known = Option.map(before, ({ vkey }) => vkey)
+  const named = Option.orElse(watched.vkey, () => known)
+  const vkey = Option.isSome(named) ? named.value : yield* ownWord(source)
+  if (Option.isSome(known) && known.value !== vkey) {
+    const message = `its key is ${vkey}, and it was watched with ${known.value}. Remove ${watched.file} to begin anew with the key.`
+    return yield* new CommandFailure({ message })
+  }
+  const trust = { vkey, ...provided({ origin: watched.origin }) }
   const note = yield* textOf(source, "checkpoint")
   const { checkpoint } = yield* open(note, trust)
   const cosigned = yield* Effect.promise(() =>
-    openCheckpoint(note, { ...trust, ...(Option.isSome(watched.policy) ? { witnesses: watched.policy.value } : {}) }),
+    openCheckpoint(note, { ...trust, ...provided({ witnesses: watched.policy }) }),
   )
   const seen = { vkey, note, checkpoint, cosigned }
-  if (Option.isNone(before)) return { ...seen, relation: "grown" as const, old: 0 }
-  const old = (yield* open(before.value.checkpoint, trust)).checkpoint
-  const isSmaller = old.size > checkpoint.size
-  const way = yield* isSmaller ? wayBetween(source, checkpoint, old) : wayBetween(source, old, checkpoint)
-  if (way === "differs") return { ...seen, relation: "fork" as const, old: old.size }
-  // A log that lost its end cannot show the tiles that would tell a rollback from an old copy.
-  if (isSmaller) return { ...seen, relation: "shrunk" as const, old: old.size }
-  if (way === "unknown") {
-    const message = `its tiles do not show that its checkpoint of ${checkpoint.size} entries continues the one of ${old.size}.`
-    return yield* new CommandFailure({ message })
+  if (Option.isNone(before)) return { ...seen, relation: "grown" as const, old: 0, fork: undefined, pending: null }
+  const last = before.value
+  const old = (yield* open(last.checkpoint, trust)).checkpoint
+  const way = yield* relate(source, old, checkpoint)
+  // A forking log may show its second history for a moment only, so a note waits until its place is shown.
+  const waiting = last.pending === null ? undefined : (yield* open(last.pending, trust)).checkpoint
+  const place = waiting === undefined ? "continues" : yield* relate(source, waiting, checkpoint)
+  const other = way === "differs" ? last.checkpoint : place === "differs" ? last.pending : null
+  return {
+    ...seen,
+    relation:
+      old.size > checkpoint.size
+        ? ("shrunk" as const)
+        : way === "continues"
+          ? grown(old, checkpoint)
+          : ("unproven" as const),
+    old: old.size,
+    fork: other === null ? undefined : [other, note],
+    pending: place === "unknown" ? last.pending : way === "unknown" ? note : null,
   }
-  return { ...seen, relation: checkpoint.size > old.size ? ("grown" as const) : ("same" as const), old: old.size }
 })
 
 type Seen = Effect.Success<ReturnType<typeof seenNow>>
 
 /** Both notes of a fork are signed with one key, and stay on this machine. */
-const keepFork = Effect.fnUntraced(function* ({ file }: Watched, { checkpoint: { root, size }, note, old }: Seen) {
-  const kept = `${file}.${size}-${hex(root).slice(0, 8)}.checkpoint`
-  yield* write(kept, note)
-  return `its checkpoint of ${size} entries does not continue the one of ${old}. Keep both: ${file} and ${kept}. Remove the first to begin anew.`
+const keepFork = Effect.fnUntraced(function* ({ file }: Watched, notes: ReadonlyArray<string>) {
+  const kept = notes.map((_, at) => `${file}.fork-${at + 1}.checkpoint`)
+  yield* Effect.forEach(kept, (name, at) => write(name, notes[at] ?? ""))
+  return `it signed two histories. Keep both checkpoints: ${kept.join(" and ")}. Remove ${file} to begin anew.`
 })
 
-const newestSignature = ({ cosigned }: Seen) =>
-  cosigned.ok ? Math.max(0, ...cosigned.cosignatures.map(({ seconds }) => seconds * 1000)) : 0
+/** A cosignature dated in the future must not keep a frozen log fresh. */
+const newestSignature = ({ cosigned }: Seen, now: number) =>
+  cosigned.ok ? Math.max(0, ...cosigned.cosignatures.map(({ seconds }) => seconds * 1000).filter((at) => at <= now)) : 0
 
 /** The alarms after a look. A fork stays for good; a look that told nothing ends none. */
 const settle = (
@@ -155,7 +176,9 @@ export const look = Effect.fn("WatchedLog.look")(function* (
   const last = Option.getOrElse(before, (): State => ({
     vkey: seen.vkey,
     checkpoint: seen.note,
+    pending: null,
     freshAt: now,
+    unproven: 0,
     shrunk: 0,
     unsigned: 0,
     alarms: [],
@@ -163,11 +186,18 @@ export const look = Effect.fn("WatchedLog.look")(function* (
   }))
   const found = new Map<Cause, string>()
   const isContinued = seen.relation === "grown" || seen.relation === "same"
+  const unproven = seen.pending === null ? 0 : last.unproven + 1
   const shrunk = seen.relation === "shrunk" ? last.shrunk + 1 : 0
   const unsigned = seen.cosigned.ok ? 0 : last.unsigned + 1
   const grewAt = seen.relation === "grown" ? now : last.freshAt
-  const freshAt = isContinued ? Math.max(grewAt, Math.min(now, newestSignature(seen))) : last.freshAt
-  if (seen.relation === "fork") found.set("fork", yield* keepFork(watched, seen))
+  const freshAt = isContinued ? Math.max(grewAt, newestSignature(seen, now)) : last.freshAt
+  if (seen.fork !== undefined && last.alarms.every(({ cause }) => cause !== "fork"))
+    found.set("fork", yield* keepFork(watched, seen.fork))
+  if (unproven >= patience)
+    found.set(
+      "unproven",
+      `it signed a checkpoint and does not show how the next one continues it. ${watched.file} has both.`,
+    )
   if (shrunk >= patience)
     found.set("shrink", `it had ${seen.old} entries and shows ${seen.checkpoint.size}; a log never shrinks.`)
   if (!seen.cosigned.ok && unsigned >= patience) found.set("cosignatures", seen.cosigned.reason)
@@ -176,7 +206,9 @@ export const look = Effect.fn("WatchedLog.look")(function* (
   const state: State = {
     vkey: last.vkey,
     checkpoint: isContinued ? seen.note : last.checkpoint,
+    pending: seen.pending,
     freshAt,
+    unproven,
     shrunk,
     unsigned,
     alarms,

@@ -55,7 +55,7 @@ const reveal = ({ reveal: revealed }: Stone): Html =>
         <pre class="shell">${shellReveal(revealed.salt, revealed.text)}</pre>
       </section>`
 
-const logProof = ({ proof, vkey }: NonNullable<CertificateView["log"]>, id: string): Html =>
+const logProof = ({ proof, vkey }: NonNullable<CertificateView["log"]>, id: string, publicUrl: string): Html =>
   html`<section aria-labelledby="log">
     <h2 id="log">Its place in the transparency log</h2>
     ${recordTable([["Verifier key", code(vkey)]])}
@@ -65,7 +65,8 @@ const logProof = ({ proof, vkey }: NonNullable<CertificateView["log"]>, id: stri
         : html`<pre>${proof}</pre>
             <p>
               The lines above are the file <code>stone.tlog-proof</code>:
-              <code>spirit-altar verify-proof stone.tlog-proof --stone ${id} --vkey '…'</code>
+              <code>spirit-altar verify-proof stone.tlog-proof --stone ${id} --vkey '…'</code>, or drop it at
+              ${code(`${publicUrl}/v2/verify`)}.
             </p>`
     }
   </section>`
@@ -134,7 +135,7 @@ export const certificate = ({ log, publicUrl, receipt, stone }: CertificateView)
             <h2 id="payment">The payment</h2>
             ${receiptTable(receipt)}
           </section>
-          ${log === undefined ? "" : logProof(log, stone.id)}
+          ${log === undefined ? "" : logProof(log, stone.id, publicUrl)}
           <footer>${code(address)}</footer>
         </main>
       </body>

@@ -31,7 +31,7 @@ export const layer = HttpRouter.use((router) =>
         Effect.catchTags({
           NotPublished: () => Effect.undefined,
           LogStopped: () => Effect.undefined,
-          StoneUnknown: () => Effect.undefined,
+          EntryUnknown: () => Effect.undefined,
         }),
       )
 

@@ -163,7 +163,7 @@ export const act = (one: SettledAct, now: number, isSigning = false): Page => {
       <nav class="leaf" aria-label="More">
         <a href="/v2/acts">All acts</a
         ><a href="${filled(readAct.path, { actId: one.id })}">This act as JSON</a
-        >${one.receipt.payer === null || !isSigning ? "" : html`<a href="${pathOf(one)}.receipt.json" download="act-${one.id}.receipt.json">Its receipt file</a>`}
+        >${one.receipt.payer === null || !isSigning ? "" : html`<a href="${pathOf(one)}.receipt.json" download="act-${one.id}.receipt.json">Its receipt file</a><a href="/v2/verify">Check it in your browser</a>`}
       </nav>`,
   }
 }

@@ -130,7 +130,7 @@ export const layout = ({ hasLog, money, publicUrl }: Surroundings, page: Page): 
           <p>
             <a href="/acts.atom">Feed of acts</a> <a href="/openapi.json">OpenAPI</a>
             <a href="/api/field">The field as JSON</a> <a href="/api/health">Health</a> <a href="/terms">Terms</a>
-            <a href="/privacy">Privacy</a>
+            <a href="/privacy">Privacy</a> <a href="/v2/verify">Check a file</a>
             ${hasLog ? html`<a href="/v2/log">Transparency log</a>` : ""}
           </p>
         </footer>

@@ -67,7 +67,7 @@ export const log = ({ log: { origin, vkey }, now, published, stopped, witnesses 
     </header>
     <section aria-labelledby="check-title">
       ${heading("check-title", "Check it here", "Your browser checks the signature, and that the checkpoint continues the one it saw last.")}
-      <div data-log data-vkey="${vkey}">
+      <div data-log data-vkey="${vkey}" data-witnesses="${published?.cosigned.map((one) => one.vkey).join(" ") ?? ""}">
         <p class="doors"><button class="button button--main" type="button">Check the log</button></p>
         <div data-log-status role="status"></div>
       </div>
@@ -87,7 +87,8 @@ export const log = ({ log: { origin, vkey }, now, published, stopped, witnesses 
               <pre class="long">${published.note}</pre>`
       }
       <p class="small quiet">
-        The key says who signed, if you know it from somewhere else than this page. The files of the log are below
+        <a href="/v2/verify">Check a receipt or a proof</a> reads a file of this or any other log. The key says who
+        signed, if you know it from somewhere else than this page. The files of the log are below
         <a href="/log/checkpoint">/log/</a>. It proves that these stones are in it in this order; it does not prove who
         set them, nor that what they say is true.
       </p>

@@ -180,7 +180,10 @@ export const stone = ({ isSigning, log, publicUrl, receipt, stone: one }: StoneV
         <a rel="next" href="/v2/search?q=${one.sequence + 1}">The stone after it</a
         ><a href="/v2/witness">The whole chain</a
         ><a href="${filled(readWitnessStone.path, { witnessId: one.id })}">This stone as JSON</a
-        >${isSigning ? html`<a href="/witness/${one.id}.receipt.json" download="stone-${one.sequence}.receipt.json">Its receipt file</a>` : ""}
+        >${isSigning ? html`<a href="/witness/${one.id}.receipt.json" download="stone-${one.sequence}.receipt.json">Its receipt file</a>` : ""}<a
+          href="/v2/verify"
+          >Check a receipt or proof</a
+        >
       </nav>`,
   }
 }

@@ -62,6 +62,11 @@ export const verifyingPage = (publicUrl: string, operator: Operator["Service"]):
       Each stone names the transaction that paid for it. Look it up at a node or an explorer of your choice: it holds a
       transfer of one cent in USDC from the stone's payer. Its block shows when the stone existed.
     </p>
+    <h2 id="file">One act, from a file</h2>
+    <p>
+      <a href="/v2/verify">Check a receipt or a proof</a> reads the file of one act, or the proof of any log, in your
+      browser and offline.
+    </p>
     <h2 id="command">With the command</h2>
     <p>The command <code>spirit-altar verify</code> does all of this. ${source(operator)}</p>
     ${block("The command", `spirit-altar verify --url ${publicUrl} --rpc URL-OF-A-NODE`)}

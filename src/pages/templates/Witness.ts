@@ -19,6 +19,8 @@ export interface ShownCheckpoint {
   readonly at: string
   /** Names of the log witnesses that signed it. */
   readonly cosigned: ReadonlyArray<string>
+  /** The keys of those log witnesses. */
+  readonly cosigners: ReadonlyArray<string>
   readonly witnesses: number
 }
 
@@ -107,7 +109,10 @@ const everything = ({ checkpoint, head, stones }: WitnessView): Html => {
   // Without stones on the page the head is checked; the range of an empty chain is empty.
   const newest = stones[0]?.sequence ?? head.sequence
   const oldest = stones.at(-1)?.sequence ?? Math.max(1, head.sequence)
-  const log = checkpoint === undefined ? "" : html`data-log-vkey="${checkpoint.vkey}"`
+  const log =
+    checkpoint === undefined
+      ? ""
+      : html`data-log-vkey="${checkpoint.vkey}" data-witnesses="${checkpoint.cosigners.join(" ")}"`
   return place(
     html`data-from="${oldest}" data-to="${newest}" ${log}`,
     html`<button type="button" class="button button--main" data-verify-all>Check everything here</button

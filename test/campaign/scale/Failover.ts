@@ -74,7 +74,7 @@ export const failover = async ({ home, log, minutes, seed, size }: Run, isSync: 
     if (after.inNoRow > refused) violations.push(`${after.inNoRow} transfers are in no row, ${refused} were refused`)
     // Answers that were forgotten are no longer true: stones have other numbers.
     const { examined, violations: found } = await on.judged(isSync)
-    const [head] = await databases.run("SELECT stopped_reason FROM log_head")
+    const [head] = await databases.run("SELECT stopped_reason FROM log_head WHERE id = 1")
     const stopped = head?.["stopped_reason"] ?? null
     if (stopped !== null) log(`the transparency log is stopped: ${String(stopped)}`)
     if (!isSync && stopped === null && forgotten.some(({ order }) => order.kind === "stone")) {

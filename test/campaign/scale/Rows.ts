@@ -3,6 +3,7 @@ import { Effect, Layer, ManagedRuntime, Redacted, References } from "effect"
 import { WitnessChain } from "../../../src/altar/witness/WitnessChain.ts"
 import { defaults, Integrator } from "../../../src/log/Integrator.ts"
 import { LogStore } from "../../../src/log/LogStore.ts"
+import * as StoneEntries from "../../../src/log/StoneEntries.ts"
 import { Claim } from "../../../src/payments/ledger/Claim.ts"
 import { Lookup } from "../../../src/payments/ledger/Lookup.ts"
 import * as Migrator from "../../../src/platform/Migrator.ts"
@@ -30,6 +31,7 @@ const attempt = (pool: string | undefined) =>
 const layer = (url: string) =>
   Layer.merge(Claim.layer.pipe(Layer.provide(Lookup.layer)), Integrator.layerNoLoop(defaults)).pipe(
     Layer.provide(LogStore.layer),
+    Layer.provide(StoneEntries.layer),
     Layer.provide(WitnessChain.layer),
     Layer.provide(Migrator.layer),
     Layer.provide(Sql.layer(Redacted.make(url))),

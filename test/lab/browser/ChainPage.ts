@@ -60,7 +60,8 @@ export const serve = (page: Page, chain: ReadonlyArray<Entry>) =>
   })
 
 export const said = (page: Page) => page.locator("[data-verify-status]")
-export const ended = (page: Page) => said(page).locator(".verdict--holds, .verdict--broken").first().waitFor()
+export const ended = (page: Page) =>
+  said(page).locator(".verdict--holds, .verdict--broken, .verdict--unchecked").first().waitFor()
 export const check = (page: Page) =>
   page
     .getByRole("button", { name: /^Check (?:everything here|stone \d)/u })

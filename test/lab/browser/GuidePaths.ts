@@ -27,7 +27,16 @@ const guided = [
 ]
 
 /** Pages beside the guide. */
-export const beside = ["/v2/log", "/v2/nowhere", "/terms", "/privacy", "/for-agents", "/docs", "/signals/"]
+export const beside = [
+  "/v2/log",
+  "/v2/verify",
+  "/v2/nowhere",
+  "/terms",
+  "/privacy",
+  "/for-agents",
+  "/docs",
+  "/signals/",
+]
 
 interface Listed {
   readonly acts: ReadonlyArray<{ readonly act: string; readonly permalink: string }>

@@ -13,6 +13,7 @@ import { LastSigned } from "../../../src/log/LastSigned.ts"
 import { LogStore } from "../../../src/log/LogStore.ts"
 import { Publisher } from "../../../src/log/Publisher.ts"
 import { fromText } from "../../../src/log/Signer.ts"
+import * as StoneEntries from "../../../src/log/StoneEntries.ts"
 import { leafOf } from "../../../src/log/Tree.ts"
 import { Witnesses } from "../../../src/log/Witnesses.ts"
 import * as Sql from "../../../src/platform/Sql.ts"
@@ -39,7 +40,8 @@ const unpaid = Layer.effectDiscard(
 )
 
 /** The tests' own hands on the database, and the chain they lay stones on. */
-export const layer = WitnessChain.layer.pipe(
+export const layer = StoneEntries.layer.pipe(
+  Layer.provideMerge(WitnessChain.layer),
   Layer.provideMerge(unpaid),
   Layer.provideMerge(sql),
   Layer.provideMerge(database),
@@ -88,7 +90,7 @@ export const server = (
     Layer.merge(Integrator.layerNoLoop({ batch }), Publisher.layerNoLoop({ ...signing, publishSeconds })).pipe(
       Layer.provideMerge(LogStore.layer),
       Layer.provideMerge(Confirmation.layer),
-      Layer.provide([WitnessChain.layer, witnesses]),
+      Layer.provide([StoneEntries.layer.pipe(Layer.provide(WitnessChain.layer)), witnesses]),
       Layer.provide(lastSigned),
       Layer.provide(
         Layer.unwrap(
@@ -123,7 +125,7 @@ export const stored = Effect.gen(function* () {
   const tiles = yield* client<{ place: string; hashes: Uint8Array }>`
     SELECT level || '/' || index AS place, hashes FROM log_tiles ORDER BY level, index`
   const [head] = yield* client<{ size: bigint; root: Uint8Array; stoppedReason: string | null }>`
-    SELECT size, root, stopped_reason FROM log_head`
+    SELECT size, root, stopped_reason FROM log_head WHERE id = 1`
   if (head === undefined) return yield* Effect.die("no head")
   return {
     size: Number(head.size),
@@ -187,5 +189,5 @@ export const forget = Effect.gen(function* () {
   yield* client`DELETE FROM log_tiles`
   yield* client`DELETE FROM log_checkpoints`
   yield* client`UPDATE log_head SET size = 0, stopped_reason = NULL, stopped_at = NULL,
-    root = decode('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'hex')`
+    root = decode('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'hex') WHERE id = 1`
 })

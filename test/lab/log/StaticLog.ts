@@ -62,6 +62,9 @@ export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Ar
       "content-type": path === "/log/checkpoint" ? "text/plain; charset=utf-8" : "application/octet-stream",
     }),
     isAway: false,
+    hasTiles: true,
+    /** The tree that its checkpoints are of, where that is not the one of its files. */
+    signed: undefined as MemoryLog | undefined,
     refuse: (_: number): boolean => false,
     chain: (_: number): ReadonlyArray<Uint8Array> => state.entries,
   }
@@ -76,12 +79,13 @@ export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Ar
     // Nobody has revealed any of them.
     if (path.startsWith("/api/acts?")) return JSON.stringify({ acts: [], next: null })
     if (path === "/log/checkpoint") {
-      const root = Uint8Array.from(state.log.rootAt(state.size))
+      const root = Uint8Array.from((state.signed ?? state.log).rootAt(state.size))
       const note = signer.note({ origin, size: state.size, root, extensions: [] })
       return note + state.cosignatures(note)
     }
     const resource = parsePath(path.slice("/log/".length))
     if (resource instanceof Malformed) return undefined
+    if (resource.kind === "tile" && !state.hasTiles) return undefined
     if (resource.kind === "tile") return state.log.read(resource)?.subarray(0, resource.width * 32)
     state.asked += 1
     const from = resource.index * fullWidth

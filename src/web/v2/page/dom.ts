@@ -33,15 +33,20 @@ export const button = (text: string, act: () => void, main = false): HTMLButtonE
 }
 
 /** A failure in our words, and a button to retry. */
-export const failure = (word: string, message: string, again: () => void): ReadonlyArray<HTMLElement> => [
-  verdict("broken", word, message),
+export const failure = (
+  word: string,
+  message: string,
+  again: () => void,
+  kind: Verdict = "broken",
+): ReadonlyArray<HTMLElement> => [
+  verdict(kind, word, message),
   make("p", { class: "again" }, button("Try again", again)),
 ]
 
-/** Holds, does not hold, or is being checked; sign, word and colour say the same. */
-export type Verdict = "holds" | "broken" | "waits"
+/** Holds, does not hold, is being checked, or could not be; sign, word and colour say the same. */
+export type Verdict = "holds" | "broken" | "waits" | "unchecked"
 
-const signs = { holds: "✓", broken: "✗", waits: "…" } as const
+const signs = { holds: "✓", broken: "✗", waits: "…", unchecked: "?" } as const
 
 export const verdict = (kind: Verdict, word: string, ...more: ReadonlyArray<Node | string>): HTMLElement =>
   make(

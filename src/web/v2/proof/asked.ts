@@ -16,7 +16,7 @@ const attach = (root: HTMLElement, place: string, word: string, check: Check) =>
     busy = true
     status.replaceChildren(verdict("waits", word))
     const findings = await check(root, () => void run()).catch((error: unknown) =>
-      failure("Not checked.", sentenceOf(error, pageFailed), () => void run()),
+      failure("Not checked.", sentenceOf(error, pageFailed), () => void run(), "unchecked"),
     )
     busy = false
     status.replaceChildren(...findings)
@@ -26,12 +26,12 @@ const attach = (root: HTMLElement, place: string, word: string, check: Check) =>
 
 /** Downloads the artwork and compares its hash with the one in the published manifest. */
 const checkArtwork: Check = async ({ dataset: { artwork = "", bytes = "", sha256: published } }) => {
-  if (!canHash()) return [verdict("broken", "Cannot hash here.", cannotHash)]
+  if (!canHash()) return [verdict("unchecked", "Cannot hash here.", cannotHash)]
   const fail = () => {
     throw unreached()
   }
   const response = await fetch(artwork, { cache: "no-store" }).catch(fail)
-  if (!response.ok) return [verdict("broken", "Not checked.", `The artwork answered ${response.status}.`)]
+  if (!response.ok) return [verdict("unchecked", "Not checked.", `The artwork answered ${response.status}.`)]
   const content = await response.arrayBuffer().catch(fail)
   const computed = await sha256(content)
   if (computed === published)
@@ -48,7 +48,18 @@ const checkArtwork: Check = async ({ dataset: { artwork = "", bytes = "", sha256
 
 const checkLog: Check = async (root, again) => (await arrived(import("./log.js"))).check(root, again)
 
+/** Loaded with its page, which then works offline. */
+const openChecker = (root: HTMLElement): void =>
+  void arrived(import("./checker.js")).then(
+    ({ start: open }) => open(root),
+    (error: unknown) =>
+      one("[data-found]", HTMLElement, root).replaceChildren(
+        ...failure("Not loaded.", sentenceOf(error, pageFailed), () => openChecker(root)),
+      ),
+  )
+
 export const start = () => {
+  for (const root of all("[data-checker]", HTMLElement)) openChecker(root)
   for (const root of all("[data-artwork]", HTMLElement)) attach(root, "[data-result]", "Hashing.", checkArtwork)
   for (const root of all("[data-vkey]", HTMLElement)) attach(root, "[data-log-status]", "Checking.", checkLog)
 }

@@ -25,7 +25,7 @@ const attach = (form: HTMLFormElement) => {
         : verdict("broken", "It does not match.", "These are not the words that were sealed."),
     )
   }
-  if (!canHash()) return told.replaceChildren(verdict("broken", "Cannot check here.", cannotHash))
+  if (!canHash()) return told.replaceChildren(verdict("unchecked", "Cannot check here.", cannotHash))
   words.addEventListener("input", () => void compute())
   form.addEventListener("submit", (event) => event.preventDefault())
   void compute()

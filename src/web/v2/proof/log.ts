@@ -7,6 +7,7 @@ import { openCheckpoint } from "../../../buyer/log/SignedCheckpoint.ts"
 import { verifyProof } from "../../../buyer/log/StoneProof.ts"
 import { rootAt } from "../../../buyer/log/Tiles.ts"
 import type { NotProven } from "../../../buyer/log/Verdict.ts"
+import { uncheckedOf } from "../../../buyer/receipt/ProofChecks.ts"
 import { button, make, verdict } from "../page/dom.ts"
 import { timeWords } from "../page/durations.ts"
 import { part, AnswerError, unreachable } from "../page/http.ts"
@@ -38,7 +39,7 @@ const broken = (word: string, ...more: ReadonlyArray<Node | string>) => [verdict
 
 /** An unsupported check is neither right nor wrong. */
 const refused = ({ fault, reason }: NotProven) =>
-  fault === "unsupported" ? [verdict("waits", "Cannot check here.", reason)] : broken("Not proved.", reason)
+  fault === "unsupported" ? [verdict("unchecked", "Cannot check here.", reason)] : broken("Not proved.", reason)
 
 const otherKey = (before: Seen, vkey: string) => [
   ...broken(
@@ -119,7 +120,7 @@ const compare = async (
         ]
       : [
           verdict(
-            "waits",
+            "unchecked",
             "Not comparable.",
             `${both} The altar does not show that one continues the other, so nothing is proved either way.`,
           ),
@@ -143,7 +144,7 @@ const checkProof = async (root: HTMLElement, checkAgain: () => void): Promise<Re
   if (answer.status === 409)
     return [
       verdict(
-        "waits",
+        "unchecked",
         "Not covered yet.",
         `The next checkpoint will; try in ${answer.headers.get("retry-after") ?? "10"} s.`,
       ),
@@ -174,9 +175,22 @@ const checkProof = async (root: HTMLElement, checkAgain: () => void): Promise<Re
   ]
 }
 
+/** The cosigners by the keys that the page names, and those whose signatures this browser cannot check. */
+const cosigners = async (note: string, vkey: string, witnesses: string): Promise<ReadonlyArray<Node>> => {
+  const vkeys = witnesses.split(" ").filter((key) => key !== "")
+  const signed = await openCheckpoint(note, { vkey, witnesses: { vkeys, quorum: 0 } })
+  if (!signed.ok) return refused(signed)
+  const { cosignatures, unchecked } = signed
+  const names = cosignatures.map(({ name }) => name).join(", ")
+  return [
+    ...(names === "" ? [] : [verdict("holds", "Cosigned.", `The signatures of ${names} are right.`)]),
+    ...uncheckedOf(unchecked).map(({ says }) => verdict("unchecked", "Cosignatures unchecked.", says)),
+  ]
+}
+
 /** Checks that the newest checkpoint continues the remembered one, and then remembers the newest. */
 const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<ReadonlyArray<Node>> => {
-  const { vkey = "" } = root.dataset
+  const { vkey = "", witnesses = "" } = root.dataset
   const before = seen()
   if (before !== undefined && before.vkey !== vkey) return [...otherKey(before, vkey), forgetting(checkAgain)]
   const answer = await read("/log/checkpoint")
@@ -185,10 +199,11 @@ const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<Read
   const compared = await compare(before, note, vkey, checkAgain)
   if (!compared.ok) return compared.findings
   const { isOlder, now, old } = compared
+  const signers = await cosigners(note, vkey, witnesses)
   if (before !== undefined && isOlder)
     return [
       verdict(
-        "waits",
+        "unchecked",
         "Older, not rewritten.",
         `This checkpoint is over ${stones(now.size)}, and on ${dateOf(before.at)} this browser saw ${old.size}, which begin with these: a cache or proxy on the way shows an old copy. Try again in a minute.`,
       ),
@@ -197,6 +212,7 @@ const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<Read
   if (before === undefined)
     return [
       verdict("holds", "Signed.", `The checkpoint over ${stones(now.size)} is signed with this key.`),
+      ...signers,
       make(
         "p",
         { class: "quiet" },
@@ -211,6 +227,7 @@ const checkLog = async (root: HTMLElement, checkAgain: () => void): Promise<Read
       "It only grew.",
       `${stones(now.size)}, of which the first ${old.size} are those it had on ${dateOf(before.at)}.`,
     ),
+    ...signers,
     make(
       "p",
       { class: "quiet" },

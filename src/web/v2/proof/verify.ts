@@ -24,26 +24,28 @@ const isDoubtful = (): boolean => {
 }
 
 /** Findings of the log; one that cannot be asked is no reason to believe less of the chain. */
-const logFindings = (root: HTMLElement, vkey: string): Promise<ReadonlyArray<Node>> =>
+const logFindings = (root: HTMLElement, vkey: string, witnesses: string): Promise<ReadonlyArray<Node>> =>
   arrived(import("./log.js"))
     .then(({ check }) =>
-      check(make("div", { "data-vkey": vkey }), () => root.querySelector<HTMLElement>("[data-verify-all]")?.click()),
+      check(make("div", { "data-vkey": vkey, "data-witnesses": witnesses }), () =>
+        root.querySelector<HTMLElement>("[data-verify-all]")?.click(),
+      ),
     )
-    .catch((error: unknown) => [verdict("waits", "The log was not checked.", sentenceOf(error, pageFailed))])
+    .catch((error: unknown) => [verdict("unchecked", "The log was not checked.", sentenceOf(error, pageFailed))])
 
 const counted = (many: number, what: string) => `${many} ${what}${many === 1 ? "" : "s"}`
 
 /** Checks the log, too, and says in one line what was shown and what was not. */
 const alsoLog = async (root: HTMLElement, vkey: string, status: HTMLElement, { holds, links, reveals }: Checked) => {
-  const findings = await logFindings(root, vkey)
+  const findings = await logFindings(root, vkey, root.dataset["witnesses"] ?? "")
   const has = (kind: Verdict) => findings.some((node) => node instanceof Element && node.matches(`.verdict--${kind}`))
   const [kind, word] =
     !holds || has("broken")
       ? (["broken", "Not everything holds."] as const)
-      : has("waits")
-        ? (["waits", "Not everything could be checked."] as const)
+      : has("unchecked")
+        ? (["unchecked", "Not everything could be checked."] as const)
         : (["holds", "Everything holds."] as const)
-  const [texts, isLogChecked] = [`${counted(reveals, "revealed text")} of this page`, !has("waits")]
+  const [texts, isLogChecked] = [`${counted(reveals, "revealed text")} of this page`, !has("unchecked")]
   const done = isLogChecked ? `, ${texts} and the log's newest checkpoint` : ` and ${texts}`
   const rest = isLogChecked ? "payments, and whether the log has each of these stones" : "payments, and the log"
   status.prepend(
@@ -62,7 +64,7 @@ const attach = (root: HTMLElement) => {
     for (const button of all("[data-verify-some], [data-verify-all]", HTMLButtonElement, root)) button.disabled = !is
   }
   const run = async (from: number, to: number, every: boolean) => {
-    if (!canHash()) return place.status.replaceChildren(verdict("broken", "Cannot check here.", cannotHash))
+    if (!canHash()) return place.status.replaceChildren(verdict("unchecked", "Cannot check here.", cannotHash))
     able(false)
     // The checking code is loaded on demand.
     await onDemand()
@@ -72,11 +74,13 @@ const attach = (root: HTMLElement) => {
         return logVkey === undefined || every ? undefined : alsoLog(root, logVkey, place.status, chain)
       })
       .catch((error: unknown) => {
+        const word = part(error, "word")
         place.status.replaceChildren(
           ...failure(
-            String(part(error, "word") ?? "Not checked."),
+            String(word ?? "Not checked."),
             sentenceOf(error, pageFailed),
             () => void run(from, to, every),
+            word === undefined ? "unchecked" : "broken",
           ),
         )
       })

@@ -1,7 +1,10 @@
 /** Places that take a file: a stone is set of its hash, a stone is checked against it, or the search looks for it. */
 import { all, button, make, one, verdict } from "../page/dom.ts"
+import { hearFiles } from "../page/dropped.ts"
+import { handed, isForChecker } from "../proof/handed.ts"
 import { pageFailed, sentenceOf } from "../page/http.ts"
 import { arrived } from "../page/load.ts"
+import { tab } from "../page/store.ts"
 
 interface Hashed {
   readonly file: File
@@ -13,7 +16,11 @@ const sizeOf = (bytes: number) =>
   bytes < 1_000_000 ? `${bytes.toLocaleString("en-US")} bytes` : `${(bytes / 1_000_000).toFixed(1)} MB`
 
 /** Hashes the newest file that is chosen or dropped in a place; an older one that is not done is dropped. */
-const accept = (place: HTMLElement, dropped: HTMLElement, use: (hashed: Hashed, said: HTMLElement) => void) => {
+const accept = (
+  place: HTMLElement,
+  dropped: HTMLElement,
+  use: (hashed: Hashed, said: HTMLElement) => void | Promise<void>,
+) => {
   const input = one("[data-file]", HTMLInputElement, place)
   const said = one("[data-file-said]", HTMLElement, place)
   let newest: File | undefined
@@ -24,26 +31,14 @@ const accept = (place: HTMLElement, dropped: HTMLElement, use: (hashed: Hashed, 
     try {
       const { hashFile } = await arrived(import("./file.js"))
       const hash = await hashFile(file, (bytes) => (bar.value = bytes))
-      if (file === newest) use({ file, hash }, said)
+      if (file === newest) await use({ file, hash }, said)
     } catch (error) {
       if (file !== newest) return
       const words = error instanceof DOMException ? "The browser cannot read this file." : sentenceOf(error, pageFailed)
       said.replaceChildren(verdict("broken", "Not hashed.", words))
     }
   }
-  input.addEventListener("change", () => {
-    const [file] = input.files ?? []
-    if (file !== undefined) void take(file)
-  })
-  dropped.addEventListener("dragover", (event) => {
-    if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault()
-  })
-  dropped.addEventListener("drop", (event) => {
-    const [file] = event.dataTransfer?.files ?? []
-    if (file === undefined) return
-    event.preventDefault()
-    void take(file)
-  })
+  hearFiles(input, dropped, (file) => void take(file))
   return () => {
     newest = undefined
     input.value = ""
@@ -94,8 +89,13 @@ const checkFile = (place: HTMLElement) => {
   )
 }
 
+/** A receipt or a proof is no file of a stone: its page checks it. */
 const searchFile = (place: HTMLElement) =>
-  accept(place, place, ({ hash }) => location.assign(`${place.dataset["fileSearch"]}?q=${hash}`))
+  accept(place, place, async ({ file, hash }) => {
+    if (!isForChecker(file.name)) return location.assign(`${place.dataset["fileSearch"]}?q=${hash}`)
+    tab.set(handed, await file.text())
+    location.assign("/v2/verify")
+  })
 
 export const start = () => {
   for (const place of all("[data-file-sealed]", HTMLElement)) sealFile(place)

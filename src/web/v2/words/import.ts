@@ -2,6 +2,7 @@
 import { commitmentOf } from "../../../buyer/core/Commitment.ts"
 import { type Held, readHeld, restore } from "./box.ts"
 import { one } from "../page/dom.ts"
+import { hearFiles } from "../page/dropped.ts"
 import { canHash } from "../../../buyer/core/Digest.ts"
 import { cannotHash, part, AnswerError, sentenceOf } from "../page/http.ts"
 import { parsed } from "../page/store.ts"
@@ -52,19 +53,9 @@ export const acceptImports = (
     if (found === undefined) throw notOurs
     return importAll(found)
   }
-  input.addEventListener("change", () => {
-    const file = input.files?.[0]
-    if (file !== undefined) settle(read(file))
-    input.value = ""
-  })
-  place.addEventListener("dragover", (event) => {
-    if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault()
-  })
-  place.addEventListener("drop", (event) => {
-    const file = event.dataTransfer?.files[0]
-    if (file === undefined) return
-    event.preventDefault()
+  hearFiles(input, place, (file) => {
     settle(read(file))
+    input.value = ""
   })
   place.addEventListener("paste", (event) => {
     const found = listed(event.clipboardData?.getData("text/plain") ?? "")

@@ -1,0 +1,79 @@
+/** Checks a `.tlog-proof` of any log, one line each: its checkpoint, its cosignatures, and the entry. */
+import { type Bytes, Malformed } from "../../../schema/log/Bytes.ts"
+import { parseProofFile } from "../../../schema/log/ProofFile.ts"
+import { verifyEntry } from "../log/EntryProof.ts"
+import { openCheckpoint, type Opened, type Trust } from "../log/SignedCheckpoint.ts"
+import { verifyProof } from "../log/StoneProof.ts"
+import { type NotProven, Unproven } from "../log/Verdict.ts"
+import type { Link } from "../Verify.ts"
+import { checked, holds, open, type ReceiptCheck } from "./Checks.ts"
+
+/** The claimed content of the log: a stone of an altar, the bytes of an entry, or its leaf hash. */
+export type Logged = { readonly stone: Link } | { readonly entry: Bytes } | { readonly leaf: Bytes }
+
+export interface ProofVerdict {
+  /** Whether the log has the entry and its witnesses signed as required. */
+  readonly ok: boolean
+  readonly checks: ReadonlyArray<ReceiptCheck>
+}
+
+/** Cosignatures that this platform cannot check, as a line of their own. */
+export const uncheckedOf = (names: ReadonlyArray<string>): ReadonlyArray<ReceiptCheck> =>
+  names.length === 0
+    ? []
+    : [
+        open(
+          "post-quantum cosignatures",
+          `This platform cannot check ML-DSA-44, so the cosignatures of ${names.join(", ")} were not checked.`,
+        ),
+      ]
+
+/** A line whose fault is that of the verdict. */
+const judged = <A extends { readonly ok: true }>(name: string, verdict: A | NotProven, says: (proven: A) => string) =>
+  checked(name, () =>
+    verdict.ok
+      ? Promise.resolve(holds(name, says(verdict)))
+      : Promise.reject(new Unproven(verdict.fault, verdict.reason)),
+  )
+
+const dayOf = (seconds: number) => new Date(seconds * 1000).toISOString()
+
+const cosignatureChecks = ({ cosignatures, unchecked }: Opened): ReadonlyArray<ReceiptCheck> => [
+  cosignatures.length > 0
+    ? holds(
+        "cosignatures",
+        `Cosigned by ${cosignatures.map(({ name, seconds }) => `${name} (${dayOf(seconds)})`).join(", ")}: enough for the policy.`,
+      )
+    : open("cosignatures", "No log witness was checked: name some in a policy. Alone, a log can show two histories."),
+  ...uncheckedOf(unchecked),
+]
+
+/** Checks offline that a log of this key holds an entry. A file that cannot be read has one broken check. */
+export const checkProof = async (text: string, logged: Logged, trust: Trust): Promise<ProofVerdict> => {
+  const file = parseProofFile(text)
+  if (file instanceof Malformed) return { ok: false, checks: [{ name: "file", state: "broken", says: file.message }] }
+  const opened = await openCheckpoint(file.checkpoint, trust)
+  const checkpoint = await judged(
+    !opened.ok && opened.fault === "cosignatures" ? "cosignatures" : "checkpoint",
+    opened,
+    ({ checkpoint: { origin, size } }) =>
+      `The log ${origin} signed its tree of ${size} ${size === 1 ? "entry" : "entries"} with this key.`,
+  )
+  if (!opened.ok)
+    return { ok: false, checks: [checkpoint, open("entry", "Without its checkpoint the proof shows nothing.")] }
+  const verdict =
+    "stone" in logged ? await verifyProof(text, logged.stone, trust) : await verifyEntry(text, logged, trust)
+  const entry = await judged("entry", verdict, ({ index }) =>
+    "stone" in logged
+      ? `The tree holds stone ${logged.stone.sequence}: its hash before, sequence, commitment, time and transaction.`
+      : `The tree holds it as entry ${index + 1}, at index ${index}.`,
+  )
+  const rest =
+    "stone" in logged
+      ? "The log says nothing about other members of the stone, or what its words mean."
+      : `The log does not say what the entry means, who wrote it, or when.${"leaf" in logged ? " Nor was the entry itself hashed." : ""}`
+  return {
+    ok: verdict.ok,
+    checks: [checkpoint, ...cosignatureChecks(opened), entry, open("meaning", rest)],
+  }
+}

@@ -1,0 +1,27 @@
+/** The log over all acts, beside the log over the stones. */
+import { Context, Effect, Layer } from "effect"
+import { Confirmation } from "./Confirmation.ts"
+import { PublishedLog } from "./PublishedLog.ts"
+
+export class ActsLog extends Context.Service<
+  ActsLog,
+  {
+    readonly log: PublishedLog["Service"]
+    /** The evidence the log waits for before it signs; none while it may sign. */
+    readonly waitsFor: Confirmation["Service"]["waitsFor"]
+  }
+>()("spirit-altar/log/ActsLog") {
+  static readonly layer = Layer.effect(
+    ActsLog,
+    Effect.gen(function* () {
+      const { waitsFor } = yield* Confirmation
+      return { log: yield* PublishedLog, waitsFor }
+    }),
+  )
+
+  /** For a server without a key. */
+  static readonly none = Layer.effect(
+    ActsLog,
+    Effect.map(PublishedLog, (log) => ({ log, waitsFor: Effect.succeedNone })),
+  ).pipe(Layer.provide(PublishedLog.none))
+}

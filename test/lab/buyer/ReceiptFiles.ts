@@ -1,0 +1,94 @@
+/** A receipt file with everything in it: a revealed stone, its log, and the authorization of its key. */
+import { Result } from "effect"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { chainLinkText } from "../../../schema/altar/ChainLink.ts"
+import { concat } from "../../../schema/log/Bytes.ts"
+import { proofFileText } from "../../../schema/log/ProofFile.ts"
+import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
+import { receiptFormat, statementData, statementPurpose } from "../../../schema/payments/KeyStatement.ts"
+import { chainHash, seal, sha256 } from "../../../src/altar/Hashes.ts"
+import { authorizationHash } from "../../../src/buyer/receipt/Authority.ts"
+import { fromText, generate, plainFrom } from "../../../src/log/Signer.ts"
+import { jwsOf } from "../../../src/payments/receipts/Jws.ts"
+
+export const host = "https://altar.example"
+export const keyTextOf = (name: string) => Result.getOrThrow(generate(name))
+const keys = keyTextOf("receipts-1")
+export const signer = Result.getOrThrow(plainFrom(keys))
+export const key = Result.getOrThrow(fromText(keys)).vkey
+export const other = Result.getOrThrow(plainFrom(keyTextOf("receipts-1")))
+export const log = Result.getOrThrow(fromText(keyTextOf("altar.example/log")))
+export const wallet = privateKeyToAccount(generatePrivateKey())
+export const payTo = wallet.address
+
+const transaction = `0x${"ab".repeat(32)}`
+const [salt, words] = ["5c1fd1e6a0bb4e7f9c2d", "The heron will return by May."]
+const nodeHash = (left: string, right: string) =>
+  sha256(concat(Uint8Array.of(1), Buffer.from(left, "hex"), Buffer.from(right, "hex")))
+const leafOf = (link: Parameters<typeof chainLinkText>[0]) => sha256(`\0${chainLinkText(link)}`)
+
+export const linkOf = (previousHash: string, sequence: number, commitment: string, witnessedAt: string) => {
+  const link = { previousHash, sequence, commitment, witnessedAt, transaction }
+  return { ...link, chainHash: chainHash(link) }
+}
+
+/** The stone of the statement, the stone that was bought, and a log of both. */
+export const madeReceiptFile = async () => {
+  const statement = {
+    purpose: statementPurpose,
+    did: "did:web:altar.example",
+    kid: "did:web:altar.example#receipts-1",
+    jwk: { kty: "OKP", crv: "Ed25519", x: Buffer.from(signer.publicKey).toString("base64url") },
+    payTo: `eip155:8453:${payTo}`,
+    log: log.vkey,
+    notBefore: "2026-11-20T00:00:00.000Z",
+    replaces: null,
+  } as const
+  const signed = {
+    statement,
+    signature: await wallet.signTypedData(statementData(statement)),
+    type: "key",
+  } as const
+  const first = linkOf("0".repeat(64), 1, await authorizationHash(signed), "2026-11-20T09:17:02.115Z")
+  const second = linkOf(first.chainHash, 2, seal(salt, words), "2026-11-21T09:17:02.115Z")
+  const [one, two] = [leafOf(first), leafOf(second)]
+  const root = Buffer.from(nodeHash(one, two), "hex")
+  const checkpoint = log.note({ origin: "altar.example/log", size: 2, root: concat(root), extensions: [] })
+  const proofOf = (index: number, sibling: string) =>
+    proofFileText({ extra: undefined, index, hashes: [concat(Buffer.from(sibling, "hex"))], checkpoint })
+  const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
+  const permalink = `${host}/witness/${id}`
+  const record = { id, permalink, ...second, payer: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8" }
+  const claims = {
+    version: 1,
+    network: "eip155:8453",
+    resourceUrl: `${host}/api/witness`,
+    payer: record.payer,
+    issuedAt: Math.floor(Date.parse(second.witnessedAt) / 1000),
+    transaction,
+    delivered: {
+      amount: "10000",
+      asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+      payTo,
+      nonce: `0x${"cd".repeat(32)}`,
+      record: sha256(canonicalJson(record)),
+      sequence: 2,
+      leaf: two,
+    },
+  }
+  const file = {
+    format: receiptFormat,
+    act: "setWitnessStone",
+    permalink,
+    receipt: jwsOf(host, signer, "x402-receipt+jws", claims),
+    record,
+    reveal: { text: words, salt, hidden: false, agentName: null, revealedAt: "2026-11-22T00:00:00.000Z" },
+    log: proofOf(1, one),
+    authorization: {
+      ...signed,
+      stone: { ...first, id, payer: record.payer },
+      proof: proofOf(0, two),
+    },
+  }
+  return { claims, file, signed, first }
+}

@@ -1,0 +1,129 @@
+/** The log over all acts in a real database: each settled act has one position and one leaf, whoever gave it. */
+import { assert } from "@effect/vitest"
+import { Effect, Layer, Option, Redacted } from "effect"
+import { verifyEntry } from "../../src/buyer/index.ts"
+import { utf8 } from "../../schema/log/Bytes.ts"
+import { Integrator } from "../../src/log/Integrator.ts"
+import { LogStore } from "../../src/log/LogStore.ts"
+import { PublishedLog } from "../../src/log/PublishedLog.ts"
+import { all, run } from "../../src/platform/Migrator.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { database, sql } from "../lab/Database.ts"
+import * as Ledger from "../lab/Ledger.ts"
+import { entryOf, expected, server, stored } from "../lab/log/ActLog.ts"
+import { integrateAll, publish, signer } from "../lab/log/LogFixture.ts"
+import { suite } from "../lab/Suites.ts"
+
+const ledger = Effect.flatMap(LocalDatabase, ({ url }) =>
+  Effect.acquireRelease(
+    Effect.sync(() => Ledger.open(Redacted.value(url))),
+    (open) => Effect.promise(() => open.close()),
+  ),
+)
+
+/** Settles so many acts, as paid requests do. */
+const settle = Effect.fnUntraced(function* (count: number) {
+  const open = yield* ledger
+  yield* Effect.promise(async () => open.settle(await open.claim(count), 16))
+}, Effect.scoped)
+
+/** Holds that each act has its own position, from 1 without a gap, and that the tree is that of their entries. */
+const assertWhole = Effect.gen(function* () {
+  const { positions, root } = yield* expected
+  assert.deepStrictEqual(
+    positions,
+    positions.map((_, at) => at + 1),
+  )
+  assert.deepStrictEqual(yield* stored, { size: positions.length, root, stopped: null })
+  return positions.length
+})
+
+suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
+  it("takes in acts that were settled before its migration, oldest first", function* ({ sql: client }) {
+    yield* client`DROP TABLE log_act_tiles, log_act_checkpoints`
+    yield* client`ALTER TABLE acts DROP COLUMN log_sequence`
+    yield* client`DELETE FROM log_head WHERE id = 2`
+    yield* client`ALTER TABLE log_head DROP CONSTRAINT log_head_id_check`
+    yield* client`ALTER TABLE log_head ADD CONSTRAINT log_head_id_check CHECK (id = 1)`
+    // The ledger of this test would migrate the database itself, so the rows of the migrations stay until then.
+    yield* settle(40)
+    yield* client`DELETE FROM effect_sql_migrations WHERE migration_id IN (33, 34)`
+    yield* run(all)
+    assert.strictEqual(yield* Effect.provide(integrateAll, server(16)), 40)
+    assert.strictEqual(yield* assertWhole, 40)
+    const { ids } = yield* expected
+    const byTime = yield* client<{ id: string }>`SELECT id::text FROM acts ORDER BY settled_at, id`
+    assert.deepStrictEqual(
+      ids,
+      byTime.map(({ id }) => id),
+    )
+  })
+
+  it("goes on after a restart between any two batches", function* () {
+    yield* settle(300)
+    const integrate = Effect.flatMap(Integrator, (one) => one.integrate)
+    for (const batch of [1, 37, 176, 1, 2]) yield* Effect.provide(integrate, server(batch))
+    assert.strictEqual((yield* stored).size, 257)
+    yield* Effect.provide(integrateAll, server(128))
+    assert.strictEqual(yield* assertWhole, 340)
+  })
+
+  it("gives each act one position while servers work at once and acts settle", function* () {
+    const atWork = integrateAll.pipe(
+      Effect.tap(Effect.sleep("5 millis")),
+      Effect.repeat({ times: 60 }),
+      Effect.provide(server(7)),
+    )
+    yield* Effect.all([settle(120), atWork, atWork, atWork], { concurrency: "unbounded", discard: true })
+    yield* Effect.provide(integrateAll, server(7))
+    assert.strictEqual(yield* assertWhole, 460)
+  })
+
+  it("proves each act to the shipped verifier, and none that no checkpoint covers", function* ({ sql: client }) {
+    yield* Effect.gen(function* () {
+      yield* publish
+      const log = yield* PublishedLog
+      const rows = yield* client<{ id: string; answer: string; header: string }>`
+        SELECT id::text, answer, payment_response AS header FROM payment_attempts WHERE state = 'settled' LIMIT 20`
+      for (const { answer, header, id } of rows) {
+        const { text } = yield* log.proof(id)
+        const held = (entry: string) =>
+          Effect.promise(() => verifyEntry(text, { entry: utf8(entry) }, { vkey: signer.vkey }))
+        const entry = entryOf(id, answer, header)
+        assert.isTrue((yield* held(entry)).ok)
+        for (const line of entry.trimEnd().split("\n")) {
+          const forged = entry.replace(
+            line,
+            line.replace(/.$/u, (last) => (last === "0" ? "1" : "0")),
+          )
+          assert.isFalse((yield* held(forged)).ok, line)
+        }
+      }
+      assert.strictEqual((yield* Effect.flip(log.proof("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1")))._tag, "EntryUnknown")
+      yield* settle(1)
+      const [late] = yield* client<{ id: string }>`SELECT id::text FROM acts WHERE log_sequence IS NULL`
+      assert.strictEqual((yield* Effect.flip(log.proof(late?.id ?? "")))._tag, "NotPublished")
+      yield* integrateAll
+      assert.strictEqual((yield* Effect.flip(log.proof(late?.id ?? "")))._tag, "NotPublished")
+    }).pipe(Effect.provide(server(128)))
+  })
+
+  it("leaves the log of the stones as it is, and stops alone", function* ({ sql: client }) {
+    yield* client`UPDATE payment_attempts SET answer = replace(answer, '"spirit":', '"Spirit":')
+      WHERE id = (SELECT id FROM acts WHERE log_sequence = 461)`
+    yield* settle(1)
+    const failed = yield* Effect.provide(Effect.flip(integrateAll), server(128))
+    assert.deepInclude(failed, { _tag: "LogStopped", reason: "act 461 is not the one that the log holds" })
+    const heads = yield* client<{ stopped: string | null; size: number }>`
+      SELECT stopped_reason AS stopped, size::int AS size FROM log_head ORDER BY id`
+    assert.deepStrictEqual(heads, [
+      { stopped: null, size: 0 },
+      { stopped: failed._tag === "LogStopped" ? failed.reason : "", size: 461 },
+    ])
+    const stop = yield* Effect.provide(
+      Effect.flatMap(LogStore, (store) => store.head),
+      server(1),
+    )
+    assert.isTrue(Option.isSome(stop.stopped))
+  })
+})
