@@ -1,4 +1,4 @@
-/** The instructions that an MCP client gives its model: enough to act on, and where the full requests are. */
+/** The instructions that an MCP client gives its model: enough to act, with the address of the full requests. */
 import { unsealCandle } from "../../schema/altar/CandleApi.ts"
 import { setWitnessStone } from "../../schema/altar/Witness.ts"
 import { readWitnessChain, revealWitnessStone } from "../../schema/altar/WitnessApi.ts"

@@ -74,8 +74,8 @@ export const registryEntry = (publicUrl: string) => ({
 })
 
 /**
- * The card that A2A clients look for. This server is no A2A agent: the only interface named is MCP's, so a client that
- * knows only A2A sees that it has nothing to call, and where to read on.
+ * The card that A2A clients look for. This server is no A2A agent: the card names MCP's interface alone, so a client of
+ * A2A alone sees that it can call nothing, and finds the manual.
  */
 export const agentCard = (publicUrl: string, offers: ReadonlyArray<Offer>, operator: Operator["Service"]) => ({
   name: Words.name,

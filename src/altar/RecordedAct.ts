@@ -1,4 +1,4 @@
-/** The record of an act that has no page of its own kind. */
+/** The recorded form of an act whose page is `/acts/{id}`. */
 import type { Schema } from "effect"
 import type { Recorded } from "../payments/PaidAct.ts"
 

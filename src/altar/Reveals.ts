@@ -72,7 +72,7 @@ export class Reveals extends Context.Service<
         const error = new RevealBroken({
           message: `The words revealed under ${broken.id} do not hash to the commitment that was sealed, so they are not shown. The operator was alarmed. This request charged nothing.`,
         })
-        // Any reader can hit the broken reveal again; the alarm rings only when it is found.
+        // Only the first finding raises the alarm, because any reader can request the broken reveal again.
         return Ref.getAndSet(last, Option.some(broken.id)).pipe(
           Effect.tap((known) =>
             Option.contains(known, broken.id) ? Effect.void : log("reveal broken", { act: broken.id }),

@@ -27,22 +27,26 @@ const table = `| what for | variables |
 ${groups.map(([title, variables]) => `| ${title} | ${variables.map(({ name }) => `\`${name}\``).join(", ")} |`).join("\n")}
 `
 
-const rows = (["Fatal", "Error", "Warn"] as const).flatMap((level) =>
-  Object.entries(Object.groupBy(Object.entries(messages[level]), ([, action]) => action)).map(
-    ([action, those = []]) =>
-      `| ${those.map(([message]) => `\`${message}\``).join(", ")} | ${level.toLowerCase()} | ${action} |`,
-  ),
-)
+const listOf = (level: "Fatal" | "Error" | "Warn") =>
+  Object.entries(Object.groupBy(Object.entries(messages[level]), ([, action]) => action))
+    .map(([action, those = []]) => `- ${those.map(([message]) => `\`${message}\``).join(", ")}: ${action}`)
+    .join("\n")
 
 const logMessages = `# Log messages
 
-A *fatal* message reports stored data that contradicts itself, an *error* needs an operator, and a *warn* reports a part that works
-worse: the server retries. The fields \`reason\` and \`cause\` have details. Names in italics are sections of
-[operations.md](operations.md).
+The fields \`reason\` and \`cause\` have details. Names in italics are sections of [operations.md](operations.md).
 
-| message | level | action |
-| --- | --- | --- |
-${rows.join("\n")}
+## Fatal: stored data contradicts itself
+
+${listOf("Fatal")}
+
+## Error: an operator must act
+
+${listOf("Error")}
+
+## Warn: a part works worse, and the server retries
+
+${listOf("Warn")}
 `
 
 export const documents = () => {

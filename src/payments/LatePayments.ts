@@ -33,7 +33,7 @@ export const layer = (sweepEvery: Duration.Duration) =>
           yield* unclaimed.noteFailed(attempt, { rail: "x402", payment, transaction, block: block.number })
         } else if (decision.is !== "fail") return
         yield* attempts.endAlive(attempt.id)
-      }, Trace.span("LatePayments.look"))
+      }, Trace.span("LatePayments.inquire"))
 
       const sweep = Effect.gen(function* () {
         const due = yield* attempts.leaseAlive(sweepSize)

@@ -209,7 +209,7 @@ export class PaymentPipeline extends Context.Service<PaymentPipeline>()("spirit-
     const reconcile = Effect.fn("PaymentPipeline.reconcile")(function* (key: string) {
       const attempt = yield* lookup.find(key)
       if (Option.isNone(attempt)) return Option.none<Outcome>()
-      const concluded = yield* reconciler.look(attempt.value)
+      const concluded = yield* reconciler.inquire(attempt.value)
       return Option.some(yield* answerOf(concluded, true))
     })
 

@@ -102,7 +102,7 @@ const unconfigured = Layer.mergeAll(
       funds: Effect.succeed("ok"),
     }),
   ),
-  Layer.succeed(Reconciler, Reconciler.of({ conclude: Effect.succeed, look: Effect.succeed })),
+  Layer.succeed(Reconciler, Reconciler.of({ conclude: Effect.succeed, inquire: Effect.succeed })),
   NodeWatch.none,
   TokenWatch.none,
 )

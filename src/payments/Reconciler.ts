@@ -161,7 +161,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
       patience: config.patience,
     })
     /** Inquires for a client. Concurrent clients share an inquiry, and its result holds for two seconds. */
-    const look = yield* SharedInquiries.make(
+    const inquire = yield* SharedInquiries.make(
       (attempt) => concludeFor("client", attempt),
       config.inquiryInterval ?? SharedInquiries.inquiryInterval,
     )
@@ -172,7 +172,7 @@ export class Reconciler extends Context.Service<Reconciler>()("spirit-altar/paym
        * the settlement's report, absent for a card.
        */
       conclude: (attempt: Attempt, submission?: Submission) => concludeFor("request", attempt, submission),
-      look,
+      inquire,
     }
   }),
 }) {

@@ -89,8 +89,8 @@ const showing = <Name extends string, E>(
     ),
   )
 
-/** Seconds since the position of a queue last moved: a moving queue is busy, a standing one is stuck. */
-const standing = () => {
+/** Seconds since the position of a queue last moved: a moving queue is busy, a still one is stuck. */
+const secondsStill = () => {
   let before = { place: -1, since: 0 }
   return (place: number, isWaiting: boolean) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
@@ -101,15 +101,15 @@ const standing = () => {
 
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const standings = yield* AttemptCounts
+    const attempts = yield* AttemptCounts
     const node = yield* NodeWatch
     const availability = yield* Availability
     const clock = yield* DatabaseClock
     const chain = yield* WitnessChain
     const log = yield* PublishedLog
     let lastBalance: bigint | undefined
-    const minedStands = standing()
-    const coverStands = standing()
+    const minedStands = secondsStill()
+    const coverStands = secondsStill()
     let busy = performance.eventLoopUtilization()
 
     const askNode = Effect.gen(function* () {
@@ -161,7 +161,7 @@ export const layer = Layer.effectDiscard(
       [
         showing(
           database,
-          Effect.map(standings.now, (found) => ({ ...found, databaseUp: 1 })),
+          Effect.map(attempts.now, (found) => ({ ...found, databaseUp: 1 })),
           { databaseUp: 0 },
         ),
         showing(

@@ -13,7 +13,7 @@ const renamed: Readonly<Record<string, string>> = {
   "altar.relayer.unmined.age": "altar.relayer.unmined.age.seconds",
   "altar.log.uncovered.age": "altar.log.uncovered.age.seconds",
   "altar.watch.fresh": "altar.watch.fresh.timestamp.seconds",
-  "altar.watch.looks": "altar.watch.looks.total",
+  "altar.watch.checks": "altar.watch.checks.total",
   "altar.limiter.refusals": "altar.limiter.refusals.total",
   "altar.clock.ahead": "altar.clock.ahead.seconds",
   "altar.log.checkpoint.age": "altar.log.checkpoint.age.seconds",

@@ -1,4 +1,4 @@
-/** What an operator does by hand: commands against the database, seen through the server that runs beside them. */
+/** An operator's manual actions: commands against the database, seen through the server that runs beside them. */
 import { createHash } from "node:crypto"
 import { userInfo } from "node:os"
 import { assert } from "@effect/vitest"
@@ -44,7 +44,7 @@ suite("an operator", world(), (it) => {
     assert.deepStrictEqual(Object.keys(hidden.record), Object.keys(before.record))
     assert.strictEqual(hidden.record.transaction, before.record.transaction)
     assert.notInclude((yield* ask(`${url}/api/spirits`)).text, "Wren")
-    // Who paid and has the key reads the first answer for ever.
+    // The payer can read the first answer for ever with its key.
     const again = yield* ask(kept.url, post(kept.body, kept.headers))
     assert.strictEqual(again.text, kept.answer.text.replace(/false\}$/u, "true}"))
 
@@ -90,7 +90,7 @@ suite("an operator", world(), (it) => {
     assert.notProperty(shown, "hiddenBy")
   })
 
-  it("keeps a name hidden that a later reveal repeats, and shows both again", function* ({ url }) {
+  it("keeps a hidden name hidden in a later reveal, until both are shown again", function* ({ url }) {
     const [salt, text] = ["a salt of sixteen or more", "The swift will be late."]
     const stone = yield* buy("/api/witness", { commitment: sha256(`${salt}\0${text}`), agentName: "Wren" })
     yield* done("hide", stone.id, "name", ...why)

@@ -1,4 +1,4 @@
-/** What MCP's conformance suites have to find here; the rest is listed with reasons beside this file. */
+/** The expected findings of MCP's conformance suites; the rest is listed with reasons beside this file. */
 
 /** Both lines of the suite, with the checks of each scenario that has to pass. */
 export const lines = [

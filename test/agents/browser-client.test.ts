@@ -18,7 +18,7 @@ browser("a page of another origin", (it) => {
     const elsewhere = await run(
       serve(async () => ({
         status: 200,
-        body: "A page of somebody else.",
+        body: "A page of another origin.",
         type: "text/plain",
       })),
     )

@@ -14,7 +14,7 @@ import { chainClient } from "../lab/Chain.ts"
 import { Agent, type Block, programOf, type Request, templateOf } from "../lab/DocumentAgent.ts"
 import { suite } from "../lab/Suites.ts"
 
-/** What the tools' instructions name as the place where every request stands. */
+/** The place of all requests, as the tools' instructions name it. */
 const documentOf = Effect.fnUntraced(function* (tools: string) {
   const { client } = yield* connect(tools)
   const [address = "none"] = /http\S+\.txt/u.exec(client.getInstructions() ?? "") ?? []

@@ -34,7 +34,7 @@ interface Sent {
   readonly url?: string
 }
 
-/** A request of 2026-07-28 with its headers; what a test names replaces or, as undefined, removes. */
+/** A request of 2026-07-28 with its headers; a test's own values replace them or, as undefined, remove them. */
 const send = Effect.fnUntraced(function* ({ headers = {}, id = 1, method, params = {}, url }: Sent) {
   const all: Json = {
     "content-type": "application/json",

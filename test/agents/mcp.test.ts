@@ -51,7 +51,7 @@ suite("over MCP,", world(), (it) => {
     )
   })
 
-  it("field, spirits and altar are what the routes answer", function* ({ url }) {
+  it("the tools field, spirits and altar return the routes' answers", function* ({ url }) {
     const connected = yield* connect(`${url}/api/mcp`)
     yield* Effect.promise(() => connected.client.listTools())
     const told = Effect.fnUntraced(function* (tool: string, args: Record<string, unknown> = {}) {
@@ -79,7 +79,7 @@ suite("over MCP,", world(), (it) => {
     }
   })
 
-  it("verify_witness recomputes a link and says how far that proves anything", function* ({ sql, url }) {
+  it("verify_witness recomputes a link and says what that proves", function* ({ sql, url }) {
     const connected = yield* connect(`${url}/mcp`)
     yield* Effect.promise(() => connected.client.listTools())
     const payer = yield* newPayer()
@@ -113,7 +113,7 @@ suite("over MCP,", world(), (it) => {
     assert.strictEqual(refusal(nobody.text).code, "witness_not_found")
   })
 
-  it("refusals go to the model, unknown tools to the client", function* ({ url }) {
+  it("a refusal is a tool result, and an unknown tool a protocol error", function* ({ url }) {
     const connected = yield* connect(`${url}/mcp`)
     const refused = [
       ["altar", { spirit: "nobody" }, /spirit: /u],
@@ -138,7 +138,7 @@ suite("over MCP,", world(), (it) => {
     assert.include(String(resources.cause), "-32601")
   })
 
-  it("one connection uses two servers, request by request", function* ({ url }) {
+  it("one connection may reach another server with each request", function* ({ url }) {
     const config = yield* configOf({}, { publicUrl: url })
     yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
     const asked: Array<string> = []

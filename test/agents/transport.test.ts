@@ -1,4 +1,4 @@
-/** The endpoint byte by byte: what streamable HTTP of 2025-06-18 asks of a server that keeps no sessions. */
+/** The endpoint byte by byte: the rules of streamable HTTP, 2025-06-18, for a server without sessions. */
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
@@ -19,7 +19,7 @@ const send = (body: unknown, headers: Record<string, string> = {}, path = "/mcp"
 
 const protocolHeaders = ["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"]
 
-/** What a browser asks before it sends a message of a page elsewhere. */
+/** The preflight of a browser for a page of another origin. */
 const preflight = (url: string, origin: string) =>
   ask(url, {
     method: "OPTIONS",

@@ -1,4 +1,4 @@
-/** What machines ask every host for, and what a person asks of whoever runs it. */
+/** The well-known files that machines request, and the pages about the operator. */
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"

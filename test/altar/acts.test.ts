@@ -27,7 +27,7 @@ const buy = Effect.fnUntraced(function* ({ body, path }: ReturnType<ActRow["requ
   return { answer: yield* ask(url + path, init(body, headers)), headers }
 })
 
-/** What belongs to one answer and not to the act (RFC 9110, the status line's own length, and the id of the request). */
+/** The parts of one answer that do not belong to the act (RFC 9110, the status line's own length, and the id of the request). */
 const ofOneAnswer = new Set(["date", "content-length", "connection", "keep-alive", "x-request-id"])
 const kept = (headers: Headers) => [...headers].filter(([name]) => !ofOneAnswer.has(name))
 

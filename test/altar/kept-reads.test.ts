@@ -17,7 +17,7 @@ interface Raw {
   readonly bytes: Buffer
 }
 
-/** A request whose encoding nobody undoes. */
+/** A request without automatic decompression. */
 const raw = (url: string, method: string, headers: Record<string, string>) =>
   Effect.callback<Raw>((resume) => {
     request(url, { method, headers, agent: false }, (response) => {
@@ -54,7 +54,7 @@ suite("a cached read", world(), (it) => {
     const count = (server: string) => Effect.map(json(`${server}/api/field`), ({ acts }): number => acts)
     const first = yield* count(url)
     const done = yield* Ref.make(false)
-    // Readers who always wait, so that whoever comes finds a query under way.
+    // Readers that always wait, so that every further reader finds a query in flight.
     const busy = yield* Effect.forEach(
       servers.flatMap((server) => [server, server, server]),
       (server) => Effect.forkChild(Effect.repeat(count(server), { until: () => Ref.get(done) })),

@@ -1,4 +1,4 @@
-/** What happens at UTC midnight, on a clock the test holds still: slots keep their day, ceilings start anew, candles end. */
+/** UTC midnight, on a clock that the test holds still: slots keep their day, ceilings start anew, candles end. */
 import { assert } from "@effect/vitest"
 import { Clock, Context, Duration, Effect, Fiber, Layer } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"

@@ -1,4 +1,4 @@
-/** The free reads: what they hold, that they are fresh or 304, that they page, and that the publications hash. */
+/** The free reads: their content, freshness, 304 answers and pages, and the hashes of publications. */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"

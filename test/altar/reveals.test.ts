@@ -90,7 +90,7 @@ const quiet = {
 }
 const verify = (url: string) => Effect.provide(verifying({ ...quiet, url, rpc: Option.none() }), NodeServices.layer)
 
-/** The altar as somebody between it and its readers shows it. */
+/** The altar behind a proxy that changes its answers. */
 const liar = (change: (text: string) => string) =>
   Effect.flatMap(TestServer, ({ url }) =>
     serve(async (path) => {
@@ -161,7 +161,7 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
     assert.strictEqual(yield* read(`/api/witness/${hidden.stone}`), shown)
   })
 
-  it("are hidden by a salt that is a link, and not by one that is as random as a wallet", function* () {
+  it("are hidden when their salt is a link, and shown when it is random hexadecimal", function* () {
     const words = { stone: "Look at my salt.", candle: "And at mine.", light: "And here." }
     const advert = yield* opened(words, "buy at https://altar.example")
     for (const path of new Set(Object.values(placesOf(advert)).flat()))
@@ -276,7 +276,7 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
     assert.deepInclude(JSON.parse(altar.text), { ok: false, code: "reveal_broken" })
     const unsealed = yield* ask(`${url}/api/candles/${set.candle}/unseal`, post({ salt, words: words.candle }))
     assertAnswer(unsealed, 500, "reveal_broken")
-    // What is sold goes on.
+    // Sales continue.
     yield* buy("/api/candles/day/moss-hare", { parentId: set.candle })
     yield* mend
   })

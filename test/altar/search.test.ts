@@ -64,7 +64,7 @@ suite("search", world(), (it) => {
       assert.deepInclude(yield* search(words), { status: 303, to: "/v2/spirits/moss-hare" }, words)
     }
     assert.include((yield* search("ADA OF bade")).text, `/witness/${one.id}`)
-    // Digits of a hash that nobody has may still be a name.
+    // Digits of an unknown hash may still be a name.
     const named = yield* stone("decade")
     assert.include((yield* search("decade")).text, `/witness/${named.id}`)
     const nobody = yield* search("Nobody At All")

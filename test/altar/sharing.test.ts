@@ -130,7 +130,7 @@ suite("the shared view of an act", sandbox({ trustedProxies: loopback }), (it) =
   it("does not praise an act whose payment was lost", function* ({ sql, url }) {
     const stone = yield* createAct("/api/witness", { commitment: newCommitment(), spirit: "kelp-seal" })
     const look = (path: string) => ask(`${url}/witness/${stone.id}${path}`, { headers: { accept: "text/html" } })
-    // As long as the chain could still take the payment back, nobody keeps the picture for longer than the badge.
+    // While the payment's block could still be orphaned, no cache keeps the picture for longer than the badge.
     const pending = yield* createAct("/api/witness", { commitment: newCommitment() })
     yield* sql`UPDATE payment_attempts SET finality = 'pending' WHERE id = ${pending.id}::uuid`.pipe(Effect.orDie)
     const { headers } = yield* ask(`${url}/acts/${pending.id}/preview.png`)

@@ -1,4 +1,4 @@
-/** What a read costs the database: one statement each, whatever it gathers. */
+/** The database cost of a read: one statement each, whatever it gathers. */
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Statement } from "effect/sql"

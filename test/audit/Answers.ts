@@ -96,7 +96,7 @@ const truthOf = ({ chain, chains, ledger }: Known) => {
   return wrong
 }
 
-/** What has to be asked again: one successful request for each key. */
+/** The requests to repeat: one successful request for each key. */
 interface Bought {
   readonly attempt: Attempt
   readonly method: string
@@ -142,7 +142,7 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
     }
   }
 
-  /** What took the money of a payment, and when, in milliseconds since 1970; none where nothing did. */
+  /** The transaction or charge of a payment, and its time in milliseconds since 1970; none where nothing did. */
   const takenBy = async (attempt: Attempt | undefined, payment: string | undefined) => {
     if (attempt?.rail === "card") {
       const charge = charged.get(attempt.id)

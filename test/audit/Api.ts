@@ -45,7 +45,7 @@ export const textAt = (json: unknown, ...path: ReadonlyArray<string>): string | 
   return typeof value === "string" ? value : undefined
 }
 
-/** All rows of a list that is read page by page, and the last page; what is wrong with a page, where one is. */
+/** All rows of a list that is read page by page, and the last page; the faults of a page. */
 export const pagesOf = async (server: string, path: string, member: string) => {
   const rows: Array<Json> = []
   for (let before = ""; ;) {

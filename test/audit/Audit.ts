@@ -16,7 +16,7 @@ import { auditRefunds } from "./Refunds.ts"
 import { auditRooms } from "./Rooms.ts"
 import { readChain } from "./Transfers.ts"
 
-/** What is audited, and what its buyers were told. */
+/** The audited altar, and the answers to its buyers. */
 export interface AuditTarget {
   readonly databaseUrl: string
   readonly rpcUrl: string
@@ -26,16 +26,16 @@ export interface AuditTarget {
   readonly token: string
   /** Address that is paid. */
   readonly payTo: string
-  /** JSONL of every `RecordedAnswer`; null when nobody wrote them down. */
+  /** JSONL of every `RecordedAnswer`; null when they were not recorded. */
   readonly answersFile: string | null
   readonly log: (line: string) => void
-  /** Whoever sends transactions for the servers: what these bring to the chain has to be on disk. Their relayer is found by itself. */
+  /** The senders of the servers' transactions, each of which must be on disk. Their relayer is found by itself. */
   readonly settlers?: ReadonlyArray<string>
   /** The account that cards are charged for; without it only what the servers say of cards is compared. */
   readonly cards?: CardAccount
-  /** Rooms whose end somebody has moved into the past, or that an operator has deleted. */
+  /** Rooms whose end was moved into the past, or that an operator has deleted. */
   readonly endedRooms?: ReadonlyArray<string>
-  /** Whether every attempt has to have ended by now; otherwise what nobody can know yet may be pending. */
+  /** Whether every attempt has to have ended by now; otherwise attempts with an unknown outcome may be pending. */
   readonly isQuiet?: boolean
 }
 
@@ -57,7 +57,7 @@ export interface AuditReport {
   readonly violations: ReadonlyArray<Violation>
 }
 
-/** Checks everything once, and changes nothing. Nothing may be in flight meanwhile, or it is found half done. */
+/** Checks everything once, and changes nothing. Nothing may be in flight during the audit, or it is found half done. */
 export const audit = async (target: AuditTarget): Promise<AuditReport> => {
   const { answersFile, isQuiet = false, log, payTo, rpcUrl, settlers = [], token } = target
   const servers = target.servers.map((server) => server.replace(/\/$/u, ""))

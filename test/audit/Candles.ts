@@ -4,7 +4,7 @@ import type { Findings } from "./Findings.ts"
 import { answersOf } from "./RecordedAnswers.ts"
 import type { CandleRow, Ledger } from "./Ledger.ts"
 
-/** Servers' clocks may differ by so much, milliseconds: what is nearer to its end may burn or not. */
+/** Servers' clocks may differ by so much, milliseconds: a candle closer to its end may burn or not. */
 const clocks = 600_000
 
 const day = 86_400_000
@@ -110,7 +110,7 @@ const auditWall = async (server: string, { candles }: Ledger, found: Findings): 
 
 const lightPath = /^\/api\/candles\/(?:day|week|month)\/([a-z-]+)$/u
 
-/** What buyers of lights were told. */
+/** The answers to buyers of lights. */
 const auditAnswers = async (file: string, { candles }: Ledger, found: Findings) => {
   const byId = new Map(candles.map((one) => [one.id, one]))
   /** When it was first answered that a candle is settled. */

@@ -1,4 +1,4 @@
-/** What the card processor took and what was sold for it are the same purchases, each of them once. */
+/** The charges of the card processor and the sales by card are the same purchases, once each. */
 import { request, isObject, type Json, parsed, textAt } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
 import type { Attempt, Ledger } from "./Ledger.ts"
@@ -54,7 +54,7 @@ export const readCharges = async ({ secretKey, url }: CardAccount): Promise<Read
   }
 }
 
-/** What the receipt of a card has to say, the members of its `card` among the others. */
+/** The expected receipt of a card, with the members of its `card`. */
 export const cardReceiptOf = ({ amount, transaction }: Attempt) => ({
   transaction: null,
   network: null,

@@ -1,4 +1,4 @@
-/** What purchases hold: names that one attempt has alone, numbers of pools, and the one record of each act. */
+/** The claims of purchases: names that one attempt has alone, numbers of pools, and the one record of each act. */
 import { request } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
 import type { Attempt, Ledger } from "./Ledger.ts"

@@ -1,4 +1,4 @@
-/** What was held against which promise, and what did not stand. */
+/** The checks of each promise, and the failures. */
 import type { AuditReport, Violation } from "./Audit.ts"
 
 export interface Findings {
@@ -6,7 +6,7 @@ export interface Findings {
   examine(check: string, count?: number): void
   /** Something does not stand, in one sentence. */
   violate(check: string, what: string): void
-  /** Looks at one thing: what is said when it does not hold. */
+  /** Looks at one thing: the message of a failure. */
   hold(check: string, holds: boolean, what: () => string): void
   readonly report: () => AuditReport
 }

@@ -1,4 +1,4 @@
-/** What the database says, read in one look at one moment. */
+/** The content of the database, read in one snapshot. */
 import postgres from "postgres"
 
 export interface Attempt {
@@ -69,7 +69,7 @@ export interface CandleRow {
   readonly litUntil: Date
 }
 
-/** Sealed words that somebody has opened. */
+/** Sealed words that were opened. */
 export interface OpeningRow {
   readonly way: "reveal" | "unseal"
   /** Of the stone, the candle or the light. */

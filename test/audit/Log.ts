@@ -6,7 +6,7 @@ import type { Findings } from "./Findings.ts"
 import type { Ledger } from "./Ledger.ts"
 import { leafOf, openNote, provenRoot, rootOf, rootsOf } from "./Merkle.ts"
 
-/** What the log has to be, for whoever holds an answer against it. */
+/** The expected log, for checks of answers. */
 export interface LogView {
   readonly vkey: string
   /** Says what is wrong with a signed checkpoint; nothing when it is of this log. */
@@ -131,7 +131,7 @@ const auditFiles = async (
   })
 }
 
-/** Below a server's own address: what it says its log's address is may lead past it. */
+/** Below a server's own address: the log's address in an answer may bypass it. */
 const filesAt = (server: string) => `${server}/log/`
 
 export const auditLog = async (

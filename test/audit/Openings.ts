@@ -1,4 +1,4 @@
-/** Reveals of stones and unseals of candles: what was opened hashes to its commitment, and is shown as it was opened. */
+/** Reveals of stones and unseals of candles: opened words hash to their commitment, and are shown unchanged. */
 import { hash } from "node:crypto"
 import type { ShownCandle } from "./Candles.ts"
 import { each, request, isObject, type Json, pagesOf, parsed, textAt } from "./Api.ts"
@@ -19,7 +19,7 @@ const asked = 20
 
 const space = /^\p{White_Space}$/u
 
-/** What is hashed of words: composed (NFC), one LF for each end of a line, no white space at either end. */
+/** The hashed form of words: composed (NFC), one LF for each end of a line, no white space at either end. */
 const hashed = (words: string) => {
   const points = [...words.normalize("NFC").replaceAll("\r\n", "\n").replaceAll("\r", "\n")]
   const first = points.findIndex((point) => !space.test(point))
@@ -29,7 +29,7 @@ const hashed = (words: string) => {
 const fits = (commitment: string | null, salt: string, words: string) =>
   commitment === hash("sha256", Buffer.concat([Buffer.from(salt), Buffer.from([0]), Buffer.from(hashed(words))]))
 
-/** Words that nobody doubts to be a link. */
+/** Words that are clearly a link. */
 const isLink = /https?:\/\//iu
 
 const auditRows = ({ openings, seals }: Ledger, found: Findings) => {
@@ -43,7 +43,7 @@ const auditRows = ({ openings, seals }: Ledger, found: Findings) => {
   }
 }
 
-/** What is wrong with opened words as they are shown: a `reveal`, or what is `unsealed`; nothing is `null`. */
+/** The faults of opened words as shown: a `reveal`, or what is `unsealed`; nothing is `null`. */
 const wrongIn = (shown: unknown, row: OpeningRow | undefined, isNameHidden: boolean): string | undefined => {
   if (row === undefined) return shown === null ? undefined : "shows words, but nothing was opened"
   if (!isObject(shown)) return "shows no words, but they were opened"
@@ -109,14 +109,14 @@ const sealedIn = (value: unknown): ReadonlyArray<Json> => {
   return "id" in value && ("reveal" in value || "unsealed" in value) ? [value, ...inner] : inner
 }
 
-/** What owners and readers were told, in the order in which it came. */
+/** The answers to owners and readers, in order. */
 const auditAnswers = async (file: string, ledger: Ledger, found: Findings) => {
   const { attempts, hidden, openings, seals } = ledger
   const byId = new Map(attempts.map((one) => [one.id, one]))
   /** When it was first answered that an act is settled, and that its words are opened. */
   const settled = new Map<string, number>()
   const opened = new Map<string, number>()
-  /** When it was first said that somebody had opened them before. */
+  /** The time of the first answer that they were opened before. */
   const said = new Map<string, number>()
   const made = new Set<string>()
   const isBefore = (known: ReadonlyMap<string, number>, id: string, { askedAt = 0 }: RecordedAnswer) =>
@@ -185,7 +185,7 @@ const auditAnswers = async (file: string, ledger: Ledger, found: Findings) => {
       const isLate = isBefore(opened, id, answer)
       return found.hold(checks.told, !isLate, () => `${where} with no words of ${id}, which had been opened before`)
     }
-    // What an operator hid later was shown before.
+    // Words that an operator hid later were shown before.
     const isHiddenLater = row?.hiddenBy === "operator" && isObject(words) && words["hidden"] === false
     const wrong = wrongIn(words, isHiddenLater ? { ...row, hidden: false } : row, hidden.has(id))
     return found.hold(checks.shown, wrong === undefined, () => `${where}: it ${wrong} of ${id}`)

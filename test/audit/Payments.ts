@@ -5,7 +5,7 @@ import type { Findings } from "./Findings.ts"
 import type { Attempt, Ledger } from "./Ledger.ts"
 import { authorizationOf, type ChainView, type Transfer } from "./Transfers.ts"
 
-/** A settled act as anybody reads it. */
+/** A settled act in the public API. */
 export interface PublicAct {
   readonly id: string
   readonly act: string
@@ -20,7 +20,7 @@ export const readActs = async (server: string, found: Findings): Promise<Readonl
   return rows as unknown as ReadonlyArray<PublicAct>
 }
 
-/** What each act costs, atomic USDC. */
+/** The price of each act, atomic USDC. */
 const prices: Readonly<Record<string, string>> = {
   offerPrayer: "10000",
   takeIn: "10000",
@@ -48,7 +48,7 @@ const auditTransfers = async (
     authorizationOf,
   )
   const strays = new Set(ledger.strays.map(({ name }) => name))
-  // Whoever sent a transaction that is noted as a broadcast of ours is one of us.
+  // The sender of a recorded broadcast is one of our relayers.
   const noted = new Set(ledger.broadcasts.map(({ hash }) => hash))
   const ours = new Set(settlers)
   const sample = chain.transfers.find(({ transaction }) => noted.has(transaction))
@@ -128,7 +128,7 @@ const auditPrices = (ledger: Ledger, found: Findings) => {
   }
 }
 
-/** What the receipt of an attempt that was settled on chain has to say. */
+/** The expected receipt of an attempt that settled on chain. */
 const receiptOf = (attempt: Attempt) => ({
   transaction: attempt.transaction,
   network: attempt.network,
@@ -140,7 +140,7 @@ const receiptOf = (attempt: Attempt) => ({
   ...(attempt.currentTransaction === null ? {} : { currentTransaction: attempt.currentTransaction }),
 })
 
-/** What the first answer and its header say of the payment, which every replay repeats. */
+/** The payment in the first answer and its header, which every replay repeats. */
 const auditStored = (ledger: Ledger, found: Findings) => {
   const check = "a stored answer names its payment"
   for (const attempt of ledger.attempts.filter(({ state }) => state === "settled")) {
@@ -209,8 +209,7 @@ const auditTotals = (ledger: Ledger, found: Findings) => {
 }
 
 /**
- * What is open may be open only as long as nobody can know how it ended: its transfer is on no final block, and a final
- * block is not yet past its end.
+ * An attempt may be pending only while its outcome is unknown: its transfer is in no final block, and no final block is past `validBefore`.
  */
 const auditPending = (isQuiet: boolean, chain: ChainView, ledger: Ledger, found: Findings) => {
   const transfers = new Map(chain.transfers.map((one) => [authorizationOf(one), one]))

@@ -1,9 +1,9 @@
-/** What was ever answered, as somebody wrote it down: a line of JSON for each answer, in the order in which they came. */
+/** All answers, as they were recorded: a line of JSON for each answer, in the order in which they came. */
 import { createReadStream } from "node:fs"
 import { createInterface } from "node:readline"
 import { isObject, parsed, textAt } from "./Api.ts"
 
-/** One line of the answers file: an answer that somebody has received whole. */
+/** One line of the answers file: an answer that was received whole. */
 export interface RecordedAnswer {
   /** When it was received, milliseconds since 1970. */
   readonly at: number

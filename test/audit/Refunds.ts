@@ -7,7 +7,7 @@ import { authorizationOf, type ChainView } from "./Transfers.ts"
 
 const stands = ({ finality, state }: RefundRow) => state !== "failed" && finality !== "lost"
 
-/** Whether anybody can read of a refund, under the payment's transaction and under its own. */
+/** Whether a refund is public, under the payment's transaction and under its own. */
 const auditPublic = async (servers: ReadonlyArray<string>, ledger: Ledger, found: Findings) => {
   const check = "a refund is public"
   for (const server of servers)

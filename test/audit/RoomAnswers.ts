@@ -1,4 +1,4 @@
-/** What members of signal rooms were told, as the answers came, and what they know of their rooms in the end. */
+/** The answers to members of signal rooms, in order, and their final knowledge of their rooms. */
 import { isObject, type Json, textAt } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
 import { answersOf, type ReadAnswer } from "./RecordedAnswers.ts"
@@ -23,7 +23,7 @@ export interface Signal {
   readonly createdAt: string
 }
 
-/** What members know of a room. */
+/** The members' knowledge of a room. */
 export interface RoomAnswers {
   readonly token: string
   readonly expiresAt: number
@@ -36,7 +36,7 @@ export interface RoomAnswers {
   readonly names: Map<string, Set<string | undefined>>
   /** When it was first said to be no more. */
   goneAt: number | undefined
-  /** What said so. */
+  /** The source. */
   goneBy: string
   /** Whether a member has deleted it, whichever answer came of that. */
   isDeleted: boolean
@@ -141,7 +141,7 @@ export const readAnswers = async (file: string, found: Findings): Promise<Readon
     }
     const isDeletion = answer.method === "DELETE"
     if ((isGood && isDeletion) || ([404, 410].includes(answer.status) && answer.invite === room.token)) {
-      // That it was deleted may have been answered to nobody, and so be seen before anybody said it.
+      // The answer to a deletion may have been lost, so its effect may be seen first.
       if (isDeletion) room.isDeleted = true
       if (room.goneAt === undefined) Object.assign(room, { goneAt: answer.at, goneBy: where })
     }

@@ -40,7 +40,7 @@ const auditRows = (room: RoomRow, rows: ReadonlyArray<SignalRow>, isEnded: boole
     found.violate(checks.end, `room ${room.id} does not live seven days`)
 }
 
-/** What was sent under so many clientIds is there as often at most, also where what was answered never arrived. */
+/** A room has at most as many messages as were sent clientIds, also where answers were lost. */
 const auditNames = (id: string, { names, signals }: RoomAnswers, rows: ReadonlyArray<SignalRow>, found: Findings) => {
   const all = new Map([...signals, ...rows.map(({ body, sequence }) => [sequence, body] as const)])
   const shown = Map.groupBy(all.values(), (signal) => contentOf(parsed(signal) as Json))
@@ -57,7 +57,7 @@ const auditNames = (id: string, { names, signals }: RoomAnswers, rows: ReadonlyA
 const read = (server: string, id: string, token?: string) =>
   request(`${server}/api/rooms/${id}`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
 
-/** What a room remembers of a clientId. */
+/** The stored state of a clientId. */
 const keyOf = (client: string) => hash("sha256", client).slice(0, 32)
 
 /** Another token of the same form. */
@@ -109,7 +109,7 @@ export const auditRooms = async (
     if (told.goneAt !== undefined)
       found.hold(checks.end, told.isDeleted || isOver, () => `${told.goneBy}, but its room had not ended`)
     if (told.goneAt !== undefined || isOver) {
-      // What has expired may wait to be swept; what was deleted may not.
+      // An expired room may wait for its sweep; a deleted one may not.
       const isGone = told.goneAt === undefined || row === undefined || row.expiresAt.getTime() <= Date.now()
       found.hold(
         checks.end,

@@ -1,4 +1,4 @@
-/** What the chain says: every transfer to the address that is paid, and the authorization each was made by. */
+/** The transfers on the chain: every transfer to the address that is paid, and the authorization each was made by. */
 import { createPublicClient, decodeEventLog, type Hex, http, isAddressEqual, parseAbi, toEventSelector } from "viem"
 
 const events = parseAbi([
@@ -23,9 +23,9 @@ export interface ChainView {
   readonly refunds: ReadonlyArray<Transfer>
   /** Transfers to it that no authorization made: gifts, which buy nothing. */
   readonly gifts: number
-  /** The newest block from which nothing is taken back; its time in seconds since 1970. */
+  /** The newest block that cannot be orphaned; its time in seconds since 1970. */
   readonly final: { readonly number: bigint; readonly timestamp: bigint }
-  /** Who sent a transaction, in lower case. */
+  /** The sender of a transaction, in lower case. */
   readonly senderOf: (transaction: string) => Promise<string>
   /** When a block was made, seconds since 1970. */
   readonly timeOf: (block: bigint) => Promise<number>
@@ -97,6 +97,6 @@ export const readChain = async (rpcUrl: string, token: string, payTo: string): P
   return { chainId, transfers, refunds, gifts, final, senderOf, timeOf }
 }
 
-/** What makes an authorization one: nobody can use it twice. */
+/** The identity of an authorization, which can be used once. */
 export const authorizationOf = (of: { readonly payer: string; readonly nonce: string }): string =>
   `${of.payer}:${of.nonce}`

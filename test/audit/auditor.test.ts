@@ -17,7 +17,7 @@ import { readLedger } from "./Ledger.ts"
 import { auditOpenings } from "./Openings.ts"
 import { suite } from "../lab/Suites.ts"
 
-/** What the auditor finds after a change, which is taken back afterwards. */
+/** The auditor's findings after a change, which is reverted afterwards. */
 const auditAfter = Effect.fnUntraced(function* (change: string, told: Partial<Sold> = {}) {
   const sold = yield* Altar
   yield* Effect.acquireRelease(statement(sold.databaseUrl, change), () => statement(sold.databaseUrl, putBack))
@@ -39,7 +39,7 @@ const withLie = Effect.fnUntraced(function* ([fits, told]: Lie) {
   return file
 })
 
-/** What is found when the charge that was made stands otherwise in the processor's books. */
+/** The findings when the processor's books differ from a charge. */
 const auditBooks = Effect.fnUntraced(function* (entry: Entry) {
   const { cards } = yield* Altar
   const url = yield* serve(async (path, _, { headers }) => {
@@ -52,7 +52,7 @@ const auditBooks = Effect.fnUntraced(function* (entry: Entry) {
   return yield* auditAfter(unchanged, { cards: { ...cards, url } })
 })
 
-/** What is found of lights and openings where a server reads so. */
+/** The findings about lights and openings for such answers of a server. */
 const auditReading = Effect.fnUntraced(function* ([path, from, to]: Reading) {
   const { databaseUrl, server } = yield* Altar
   const url = yield* serve(async (asked, body, { method = "GET" }) => {
@@ -142,7 +142,7 @@ suite("the auditor", altar, (it) => {
     assert.include(broken(report), check, JSON.stringify(report.violations, null, 1))
   })
 
-  // The last one: what it brings to the chain stays there.
+  // The last one: its transactions stay on the chain.
   it("counts no gift as a purchase, nor an outsider's transfer before it was presented here", function* () {
     const { server } = yield* Altar
     const giver = yield* newPayer(10_000n)

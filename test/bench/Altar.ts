@@ -22,7 +22,7 @@ const spirits = "/api/spirits"
 const list = "/api/witness?limit=20"
 const bare: Shot = { method: "POST", path: "/api/witness" }
 
-/** What each plain contest asks, and which answer it has to get. */
+/** The request of each plain contest, and the expected answer. */
 const reads = (stones: number): Readonly<Record<string, { readonly status: number; readonly shot: () => Shot }>> => {
   const always = (shot: Shot, status = 200) => ({ status, shot: () => shot })
   const segment = `/api/witness/chain?from=${Math.floor(stones / 2) + 1}&limit=100`

@@ -1,6 +1,6 @@
-/** What is measured: the name of each contest, what it compares, and what is wanted of it. */
+/** The contests: the name of each contest, what it compares, and what is wanted of it. */
 
-/** Where a contest is held: what has to be started for it. */
+/** Where a contest is held: the servers that it needs. */
 export type Arena = "altar" | "rooms" | "relayer" | "start" | "growth"
 
 export interface Contest {

@@ -1,4 +1,4 @@
-/** What came of a contest: rounds of two numbers each, their ratio, and whether it is what was wanted. */
+/** The result of a contest: rounds of two numbers each, their ratio, and whether it is what was wanted. */
 import type { Contest } from "./Contests.ts"
 import type { Round, Slice } from "./Rounds.ts"
 
@@ -52,7 +52,7 @@ const slack = 0.8
 
 const ofOurs = ({ rounds }: Figure) => median(rounds.map(({ ours }) => ours.value))
 
-/** What is beyond its bounds, or fell below the budget, a sentence for each; what was not measured holds nothing. */
+/** A sentence for each result beyond its bounds or below the budget; a missing measurement proves nothing. */
 export const missed = (figures: ReadonlyArray<Figure>, budget: Readonly<Record<string, number>>) =>
   figures.flatMap((figure) => {
     const { least, most, name, unit, what } = figure

@@ -18,7 +18,7 @@ const quick = 20_000
 const token = randomBytes(32).toString("base64url")
 const digest = createHash("sha256").update(token).digest()
 
-/** What is read, with a place in the middle of each history. */
+/** The measured reads, with a place in the middle of each history. */
 const reads = ({ act, link, publication, room, stone }: Middle): ReadonlyArray<readonly [string, string]> => [
   ["/api/spirits", "/api/spirits"],
   ["/api/altars", "/api/altars"],

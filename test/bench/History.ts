@@ -15,7 +15,7 @@ const network = "eip155:84532"
 const asset = "0x036CbD53842c5426634e7929541eC2318f3dCF7e"
 const payTo = "0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc"
 
-/** What every revealed stone sealed. */
+/** The words of every revealed stone. */
 const revealed = "It rained."
 
 const items = Object.values(catalogs).flatMap(({ editionSize, entries }) =>
@@ -234,8 +234,7 @@ export interface Middle {
 }
 
 /**
- * As many acts as rooms into a database that a server has started on, the last of them at `until`, which is RFC 3339. What
- * burns and what was prayed today is the same after any number of acts; all else grows as far as the schema lets it.
+ * As many acts as rooms into a database that a server has started on, the last of them at `until`, which is RFC 3339. Burning candles and today's prayers are the same after any number of acts; all else grows as far as the schema lets it.
  */
 export const fill = (url: string, acts: number, until: string, tokenDigest: Uint8Array): Promise<Middle> =>
   Effect.gen(function* () {
@@ -243,7 +242,7 @@ export const fill = (url: string, acts: number, until: string, tokenDigest: Uint
     const filling = [sortActs(acts, until), fillPayments, fillAltars, makeLinked, fillStones, fillEditions]
     yield* sql.withTransaction(Effect.all([...filling, fillRooms(acts, tokenDigest)], { discard: true }))
     for (const table of tables) yield* sql.unsafe(`VACUUM ANALYZE ${table}`)
-    // What was filled is not to be written back while reads are measured; not everybody may ask for that.
+    // The filled pages must not be written back while reads are measured; not everybody may ask for that.
     yield* Effect.ignore(sql`CHECKPOINT`)
     const middleId = sql.literal(idOf(String(Math.floor(acts / 2))))
     const [middle] = yield* sql<Middle>`

@@ -20,7 +20,7 @@ export const inFlight = 50
 
 const wires = new WeakMap<Shot, string>()
 
-/** What goes over the wire; kept, since most shots are fired many times. */
+/** The bytes on the wire; kept, since most shots are fired many times. */
 const wireOf = (shot: Shot): string => {
   const known = wires.get(shot)
   if (known !== undefined) return known
@@ -42,7 +42,7 @@ const lengthIn = (head: string): number => {
   return /\r\ntransfer-encoding: *chunked/iu.test(head) ? -1 : 0
 }
 
-/** One socket, one request at a time. The end of a body is found, its bytes are only kept where somebody asks. */
+/** One socket, one request at a time. The end of a body is found, its bytes are kept on request only. */
 class Connection {
   readonly #socket: Socket
   #waiting: { readonly resolve: (reply: Reply) => void; readonly reject: (cause: Error) => void } | undefined
@@ -146,7 +146,7 @@ const withConnections = async <A>(to: string, count: number, use: (all: Readonly
 export type Span = { readonly seconds: number } | { readonly count: number }
 
 /**
- * Keeps `inFlight` requests under way and answers how many were answered; the first answer that has another status than
+ * Keeps `inFlight` requests in flight and returns the number of answers; the first answer that has another status than
  * `expected` ends it.
  */
 export const fire = (to: string, span: Span, expected: number, shotOf: () => Shot): Promise<number> =>
@@ -227,7 +227,7 @@ export const arrivals = (
       }
       const tick = () => {
         const now = performance.now()
-        // What is due and finds no idle connection waits, and its wait counts.
+        // A due request without an idle connection waits, and its wait counts.
         for (; planned < total && started + (planned * 1000) / rate <= now; planned++) {
           const since = started + (planned * 1000) / rate
           const connection = idle.pop()

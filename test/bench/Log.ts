@@ -1,4 +1,4 @@
-/** What the transparency log costs: a stone's share, a backlog, a proof, a whole check, and selling with and without it. */
+/** The cost of the transparency log: a stone's share, a backlog, a proof, a whole check, and selling with and without it. */
 import { createHash, randomUUID } from "node:crypto"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
@@ -36,7 +36,7 @@ const key = Result.getOrThrow(generate(origin))
 const signer = Result.getOrThrow(fromText(key))
 const say = (text: string) => Effect.sync(() => console.log(`  ${text}`))
 
-/** Stones that nobody paid for, laid as settling lays them. */
+/** Unpaid stones, inserted as a settlement inserts them. */
 const lay = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   const chain = yield* WitnessChain

@@ -24,7 +24,7 @@ export const unpaid = () => {
   } satisfies Shot
 }
 
-/** What the server offers to whoever does not pay. */
+/** The server's offer to an unpaid request. */
 export const offerOf = async (url: string): Promise<Challenge> => {
   const { head } = await ask(url, { method: "POST", path: "/api/witness" })
   const header = /\r\npayment-required: *(\S+)/iu.exec(head)?.[1] ?? ""

@@ -90,7 +90,7 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
     }
     let settled = 0
     const head = async (): Promise<number> => (await askJson(ours.url, "/api/witness?limit=1")).head.sequence
-    /** Stones beyond those before, once there are as many as payments or no more come; what is unclear is looked at each minute. */
+    /** Stones beyond those before, once there are as many as payments or no more come; an unclear outcome is checked each minute. */
     const stonesBy = async (payments: number, before: number) => {
       const until = performance.now() + patience
       while ((await head()) - before < payments && performance.now() < until) await setTimeout(1_000)
@@ -102,7 +102,7 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
       const offer = await offerOf(ours.url)
       const ready: Array<Shot> = []
       const ahead = load.rate * 5
-      /** An authorization lives for minutes only, so payments are signed while others are under way, one at a time. */
+      /** An authorization lives for minutes only, so payments are signed while others are in flight, one at a time. */
       const signing = async () => {
         for (let signed = 0; signed < total; signed += 1) {
           ready.push(...(await signMany(offer, 1, [payers[signed % wallets] ?? newPayer()])))
@@ -112,7 +112,7 @@ export const run = async (chosen: ReadonlyArray<Contest>, held: Held): Promise<O
       }
       const signed = signing()
       while (ready.length < Math.min(ahead, total)) await setTimeout(5)
-      /** What cannot be signed that fast here is sent later, and lowers the rate. */
+      /** A payment that is signed too late is sent later, and lowers the rate. */
       const next = async () => {
         for (;;) {
           const shot = ready.shift()

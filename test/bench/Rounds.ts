@@ -22,7 +22,7 @@ export const slice = async (cpu: () => number, run: () => Promise<number>): Prom
   return { rate: count / seconds, cpu: ((cpu() - used) * 1000) / count }
 }
 
-/** `rounds` rounds after one that warms both sides up; who begins changes from round to round. */
+/** `rounds` rounds after one that warms both sides up; the order changes from round to round. */
 export const takeTurns = async <A>(
   rounds: number,
   measure: (side: Side) => Promise<A>,

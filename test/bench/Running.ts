@@ -8,7 +8,7 @@ import { type Side, slice, takeTurns } from "./Rounds.ts"
 
 export interface Outcome {
   readonly figures: Array<Figure>
-  /** What the database says of itself. */
+  /** The database's own statistics. */
   readonly about?: string
 }
 
@@ -25,7 +25,7 @@ export interface Settings {
 export interface Held extends Settings {
   /** How long a rate is measured. */
   readonly span: Span
-  /** Tells whoever waits; not the result. */
+  /** Tells the waiting caller; not the result. */
   readonly say: (text: string) => void
 }
 

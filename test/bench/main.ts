@@ -94,7 +94,7 @@ for (const [arena, load] of Object.entries(arenas)) {
     figures.push(...outcome.figures)
     about = outcome.about ?? about
   } catch (cause) {
-    // What was measured elsewhere still counts; the run as a whole has failed.
+    // Measurements from elsewhere still count; the run as a whole has failed.
     console.error(cause)
     failures.push(`${arena}: ${String(cause)}`)
   }
@@ -109,7 +109,7 @@ ${held.rounds} rounds, ${held.stones} stones; ${availableParallelism()} cores sh
 const worst = (name: string) => Math.min(...figures.filter((figure) => figure.name === name).map(ratioOf))
 const ratioNamed = ({ name }: Figure) => [name, Number(worst(name).toFixed(2))] as const
 const ratios = Object.fromEntries(figures.map(ratioNamed))
-// What has a bound of its own is held to that: what was reached once is no promise.
+// A contest with its own bound is held to that: one good result is no promise.
 const kept = Object.fromEntries(figures.filter(({ least }) => least === undefined).map(ratioNamed))
 if (values.json !== undefined) {
   writeFileSync(values.json, `${JSON.stringify({ ratios, figures, failures }, null, 2)}\n`)

@@ -1,4 +1,4 @@
-/** What happened is seen where it happened: after an act of one's own at once, and after a reload. */
+/** The result of a payment appears in its place: after an act of one's own at once, and after a reload. */
 import { assert } from "@effect/vitest"
 import { ends, heard, listen } from "../lab/browser/Announcements.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"

@@ -1,4 +1,4 @@
-/** What a browser saw of the chain before: kept, compared with each later answer, and never contradicted by growth. */
+/** A browser's earlier view of the chain: kept, compared with each later answer, and never contradicted by growth. */
 import { assert } from "@effect/vitest"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { answerOn, check, ended, remember, said, serve, stones } from "../lab/browser/ChainPage.ts"

@@ -1,4 +1,4 @@
-/** A chain may be forged so that every hash fits: what the page shows and what this browser saw still give it away. */
+/** A chain may be forged so that every hash fits: the page and this browser's memory still reveal it. */
 import { assert } from "@effect/vitest"
 import { isAccessible, picture } from "../lab/browser/Browser.ts"
 import { check, ended, forge, said, serve, stones } from "../lab/browser/ChainPage.ts"
@@ -113,7 +113,7 @@ guide("a forged chain", (it) => {
       /^✗\s*History differs from what this browser saw on \d+ \w+ \d{4}, \d\d:\d\d UTC\.\s+This page and the chain agree with each other, and not with what this browser saw\./u,
     )
     assert.strictEqual(await page.locator('[data-link="1"] [data-verdict]').innerText(), "✗ differs")
-    // Whoever knows why may begin anew.
+    // A visitor who knows the reason may start again.
     await page.getByRole("button", { name: "Forget what this browser saw" }).click()
     await said(page).getByText("links hold.").waitFor()
   })

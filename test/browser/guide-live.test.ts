@@ -1,4 +1,4 @@
-/** What others do is seen while somebody looks: nothing moves, nothing is taken, and an address that fails is asked less. */
+/** Other visitors' acts appear on an open page: nothing moves, nothing is taken, and an address that fails is asked less. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page, Request } from "playwright-core"
@@ -204,7 +204,7 @@ guide("the live field", (it) => {
       const before = asked
       for (let passed = 0; passed < millis; passed += 5_000) {
         await page.clock.runFor(5_000)
-        // What was begun ends, and the page hears of it.
+        // A purchase in flight completes, and the page shows it.
         while (open.size > 0) await page.evaluate(() => undefined)
         await page.evaluate(() => undefined)
       }

@@ -1,4 +1,4 @@
-/** Whoever knows nothing is told what the words mean, when it was where they are, and never what a browser says of an error. */
+/** A newcomer reads explained terms and local times, and never a browser's own error text. */
 import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"

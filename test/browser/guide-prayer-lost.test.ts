@@ -48,7 +48,7 @@ const unsign = (page: Page) =>
 interface Loss {
   readonly spirit: string
   readonly before?: (page: Page) => Promise<unknown>
-  /** What happens to a page that was cut off; the page that finishes the purchase. */
+  /** The failures of an interrupted page; the page that finishes the purchase. */
   readonly after: (page: Page) => Promise<Page>
 }
 

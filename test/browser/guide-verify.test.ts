@@ -1,4 +1,4 @@
-/** The reader's own browser recomputes every hash: what holds is said to hold, and what was changed on the way is not. */
+/** The reader's own browser recomputes every hash: valid parts are shown as valid, and parts changed in transit are not. */
 import { assert } from "@effect/vitest"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"

@@ -14,7 +14,7 @@ interface Call {
   readonly params?: ReadonlyArray<string>
 }
 
-/** What a wallet answers when it does not do as asked (EIP-1193). */
+/** A wallet's refusals (EIP-1193). */
 interface Refusal {
   readonly refuses: { readonly code: number; readonly message: string }
 }
@@ -227,7 +227,7 @@ guide("a browser wallet", (it) => {
     const said = await form.locator("[data-progress]").innerText()
     assert.match(said, /holds less USDC than the price; fund it and sign again\. This request charged nothing\.\s*$/u)
     assert.notInclude(said, "Nothing was charged.")
-    // What was signed may pay yet, whoever funds the wallet: only its words stay, so that they can be revealed.
+    // The signed authorization may still pay once the wallet is funded: only its words stay, so that they can be revealed.
     const slots = await kept(page)
     assert.deepStrictEqual(
       slots.map((key) => key.replace(/:[^:]*$/u, "")),
@@ -237,7 +237,7 @@ guide("a browser wallet", (it) => {
 
   it("that is missing is named as missing, with the ways to pay without one", async ({ visit }) => {
     const { page } = await visit("/api/health")
-    // What a server that is no sandbox answers.
+    // The answer of a server that is no sandbox.
     await page.route("**/sandbox", (route) => route.fulfill({ status: 404, json: { ok: false } }))
     await page.goto(new URL("/v2/spirits/frost-stoat", page.url()).href)
     const form = page.getByRole("form", { name: "Lay the prayer" })

@@ -31,7 +31,7 @@ guide("the reference of the API", (it) => {
     await page.locator("#health-curl").waitFor()
   })
 
-  it("sends requests: a read is answered, an act is offered, and an unreachable server is our own sentence", async ({
+  it("sends requests: a read gets its answer, an act its offer, and an unreachable server our own message", async ({
     visit,
   }) => {
     const { page } = await visit("/docs")

@@ -1,4 +1,4 @@
-/** A room is shared by its link: whoever has it is in, and nobody but the room is told its key. */
+/** A room is shared by its link: its holder can join, and only the room learns its key. */
 import { assert } from "@effect/vitest"
 import type { Request } from "playwright-core"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"

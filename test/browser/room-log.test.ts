@@ -1,4 +1,4 @@
-/** What is said in a room is shown as text, in order and in place, with the hours of one clock. */
+/** A room's messages are shown as text, in order and in place, with the hours of one clock. */
 import { assert } from "@effect/vitest"
 import { SqlClient } from "effect/sql"
 import type { Page } from "playwright-core"

@@ -1,4 +1,4 @@
-/** A room is asked while it is seen, and waits for whatever is away; what is sent is sent once. */
+/** A room is asked while it is seen, and waits for whatever is away; each message is sent once. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { browser } from "../lab/browser/Browser.ts"
@@ -99,7 +99,7 @@ browser("the signal room", (it) => {
   it("says that it waits for a server that is unreachable or limits requests", async ({ visit, url, run }) => {
     const guest = await run(newRoom(url))
     const joined = await visit("/v2/")
-    // What is answered here is not the room's, and no page of ours is judged by it.
+    // These answers are not the room's, and no page of ours is checked by them.
     const page = await joined.page.context().newPage()
     const away = { error: { code: "UNAVAILABLE", message: "The server is starting." } }
     await page.goto(`${url}${inviteOf(guest)}`)

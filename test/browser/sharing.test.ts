@@ -1,4 +1,4 @@
-/** Shared in a browser: a certificate on one sheet that proves by itself, a badge in somebody else's page, facts for machines. */
+/** Shared in a browser: a certificate on one sheet that proves by itself, a badge in another site's page, metadata for machines. */
 import { execFileSync } from "node:child_process"
 import { assert } from "@effect/vitest"
 import { Effect, Option, Schedule } from "effect"

@@ -29,7 +29,7 @@ const bundle = (contents: string, options: BuildOptions) =>
     logLevel: "error",
   })
 
-/** What a page loads first, and everything that paying loads on top, gzipped. */
+/** The first files of a page, and the further files of a payment, gzipped. */
 const bounds = { entry: 4 * 1024, whole: 350 * 1024 }
 
 describe("the bundle", () => {
@@ -41,7 +41,7 @@ describe("the bundle", () => {
     })
     const inputs = Object.keys(metafile.inputs)
     assertNone(inputs, (file) => /^src\/(?!buyer\/)|^test\//u.test(file))
-    /** What an output loads, at once or on demand; esbuild also writes chunks that nobody asks for any more. */
+    /** The files that an output loads, at once or on demand; esbuild also writes chunks that no output loads. */
     const loadedBy = (name: string, kinds: ReadonlyArray<string>, seen = new Set<string>()): ReadonlySet<string> => {
       seen.add(name)
       for (const { kind, path } of metafile.outputs[name]?.imports ?? []) {

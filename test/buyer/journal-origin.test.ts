@@ -1,4 +1,4 @@
-/** What a journal holds goes back to the altar it was made with, over a way nobody can listen to, and to nobody else. */
+/** A journal's content goes only to the altar of its purchases, over an encrypted connection. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { buyer, type Journal, memoryJournal, type Progress } from "../../src/buyer/index.ts"

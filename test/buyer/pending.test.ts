@@ -1,4 +1,4 @@
-/** While nobody knows how a payment ended the buyer waits and asks; it never signs again, and only evidence ends it. */
+/** While the outcome of a payment is unknown, the buyer waits and asks; it never signs again, and only evidence ends it. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { Progress } from "../../src/buyer/index.ts"
@@ -38,7 +38,7 @@ describe("a payment with an unknown outcome", () => {
     }).pipe(Effect.provide(proxiedServer("relayer"))),
   )
 
-  live("ends as refused when the chain proves that it never settled, and counts as signed in its day", () =>
+  live("ends as refused when the chain proves that it never settled, and still counts for the day's limit", () =>
     Effect.gen(function* () {
       yield* today
       const at = yield* stage()

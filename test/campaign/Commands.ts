@@ -1,4 +1,4 @@
-/** The campaigns as commands: what each does, and which flags it has beside those of all. */
+/** The campaigns as commands: their effects, and their flags beside the shared ones. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Option } from "effect"
@@ -64,7 +64,7 @@ const stories = campaign("stories", {
 })
 
 const hostile = campaign("hostile", {
-  says: "Sends hostile requests to a real server and holds every answer against the document. Wrong are: an answer of 500 or more (503 as the document has it is counted apart), one that the document does not know, one that never came, memory above 350 MB, and memory or files that grow after the first 100,000 requests.",
+  says: "Sends hostile requests to a real server and checks every answer against the document. It fails on an undocumented answer, a 500 or more except a documented 503, and a missing answer. It also fails on memory above 350 MB, and on memory or files that grow after the first 100,000 requests.",
   examples: [
     ["hostile --size 1000000 --seed 7", "A million requests"],
     ["hostile --size 2000 --stones 10 --crowd 100", "Seconds"],

@@ -114,7 +114,7 @@ export const harness = async (options: HarnessOptions) => {
     door,
     servers,
     url,
-    /** What an operator's command needs of the servers' settings. */
+    /** The servers' settings that an operator's command needs. */
     environment,
     answers,
     log,

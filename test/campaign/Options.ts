@@ -13,9 +13,9 @@ interface Told {
   readonly examples: ReadonlyArray<readonly [command: string, says: string]>
   /** Why nothing is drawn, where nothing is. */
   readonly seed?: string
-  /** What is counted and how many there usually are; or why there is no size. */
+  /** The counted unit and its default; or why there is no size. */
   readonly size: { readonly unit: string; readonly usual: number } | string
-  /** What ends after the minutes, and how many they usually are; or why nothing does. */
+  /** The part that ends after the minutes, and their default; or why nothing does. */
   readonly minutes: { readonly says: string; readonly usual?: number } | string
   /** Whether it starts servers, which leave logs. */
   readonly leavesLogs?: boolean

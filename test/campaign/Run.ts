@@ -1,4 +1,4 @@
-/** What every campaign is given, and what it answers. */
+/** The input and result of every campaign. */
 
 export interface Run {
   /** Of all chance: the same seed plans the same run. */

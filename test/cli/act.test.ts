@@ -1,4 +1,4 @@
-/** Every act of the contract is a command, whether or not anybody wrote one for it. */
+/** Every act of the contract is a command, even without code of its own. */
 import { assert } from "@effect/vitest"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { terminal } from "../lab/Terminal.ts"

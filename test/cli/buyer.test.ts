@@ -1,4 +1,4 @@
-/** The buyer's commands, as processes against a real altar: what they print, keep, refuse, and survive. */
+/** The buyer's commands, as processes against a real altar: their output, storage, refusals and restarts. */
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"

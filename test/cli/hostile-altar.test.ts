@@ -1,4 +1,4 @@
-/** An altar that lies to a terminal gets neither real money, nor a request to somebody else, nor a word in the clear. */
+/** An altar that lies to a terminal gets neither real money, nor a request to another host, nor unencrypted words. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"

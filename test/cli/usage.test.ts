@@ -1,4 +1,4 @@
-/** What a program reads of a call that cannot be understood, and what a person is spared. */
+/** The output of a malformed call, for programs and people. */
 import { writeFileSync } from "node:fs"
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"

@@ -28,7 +28,7 @@ const intentOf = (changes: Partial<NewAttempt> = {}) =>
     ...changes,
   })
 
-/** What a wallet with code holds. */
+/** The balance of a wallet with code. */
 const ofContract = { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: false, isContract: true }
 
 const many = <A>(count: number, make: () => A): ReadonlyArray<A> => Array.from({ length: count }, make)
@@ -184,7 +184,7 @@ suite("concurrent intents", server.pipe(Layer.provideMerge(ownSql), Layer.provid
     assert.strictEqual(yield* claimOne(newHex(20)), "Claimed")
     assert.strictEqual(yield* claimOne(bad), "Claimed")
 
-    // What wallets without code have cost is counted for itself.
+    // Gas losses of wallets without code are counted separately.
     const codeless = { ...ofContract, isContract: false }
     const few = (wallet: `0x${string}`) =>
       Effect.map(

@@ -1,4 +1,4 @@
-/** What ends an attempt beside others takes its locks in their order, and what has ended is not sent again. */
+/** The end of an attempt takes its locks in the common order, and an ended attempt is not sent again. */
 import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
@@ -38,7 +38,7 @@ const settle = Settle.layer.pipe(
 /** With connections of its own, which may all wait. */
 const ledger = Layer.mergeAll(Claim.layer.pipe(Layer.provide(Lookup.layer)), Fail.layer, Broadcasts.layer, settle)
 
-/** Whether anybody waits for a lock in this database. */
+/** Whether any session waits for a lock in this database. */
 const waits = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`

@@ -21,7 +21,7 @@ import * as Routes from "../../src/server/Routes.ts"
 import type * as Server from "../../src/server/Server.ts"
 import { part } from "../../src/platform/SqlPart.ts"
 
-// What would stand in schema/altar/Bell.ts.
+// The content of schema/altar/Bell.ts.
 
 const BellBody = Schema.Struct({
   tone: Schema.Literals(["low", "high"]).annotate({ description: "How it sounds.", examples: ["low"] }),
@@ -63,7 +63,7 @@ export const ringBell = paid(
 
 class BellsGroup extends HttpApiGroup.make("bells").add(ringBell).middleware(AltarRequests) {}
 
-// What would stand in src/altar/bells/Bells.ts, with its migration.
+// The content of src/altar/bells/Bells.ts, with its migration.
 
 const ringing = actText(Bell, {
   sentence: ({ spirit, tone }) => `rang the ${tone} bell of ${spirit}`,
@@ -108,7 +108,7 @@ const bells = Effect.gen(function* () {
   })
 })
 
-// What would be one line in schema/altar/Sales.ts and one in src/altar/Acts.ts.
+// One line of schema/altar/Sales.ts and one of src/altar/Acts.ts.
 
 const contract = Api.add(BellsGroup)
 

@@ -28,7 +28,7 @@ it("the guide to a new act shows the endpoint, the behaviour and the text that a
   )
   assert.include(own, endpoint)
   assert.include(own, told)
-  // What a record writes stands there as a comment.
+  // The guide has a comment in place of the record's statement.
   const [shown = ""] = behaviour.split("// one INSERT")
   assert.include(own, shown.replace("const act =", "return"))
 })
@@ -152,7 +152,7 @@ suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(actTex
     assert.include((yield* ask(`${url}/docs`)).text, "ringBell")
   })
 
-  it("has a kit that pays", function* ({ url }) {
+  it("has a buy_kit answer that pays", function* ({ url }) {
     const mcp = yield* connect(`${url}/mcp`)
     const kit = yield* call(mcp, "buy_kit", { action: "ringBell", spirit: "rain-crow", tone: "high" })
     assert.isFalse(kit.isError, kit.text)

@@ -1,4 +1,4 @@
-/** However many ask at once, a server holds 16 connections to its database; who finds none free waits for one. */
+/** However many ask at once, a server holds 16 connections to its database; a caller without a free one waits. */
 import { assert } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
@@ -19,7 +19,7 @@ suite("a server's database pool", pool.pipe(Layer.provide(database), Layer.orDie
       highest = Math.max(highest, open)
       if (open === most) yield* Deferred.succeed(full, undefined)
       yield* Deferred.await(full)
-      // Were there more places, more would come in meanwhile.
+      // A larger pool would admit more in the same time.
       for (let times = 0; times < 5; times += 1) yield* sql`SELECT 1`
       const [row] = yield* sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`
       open -= 1

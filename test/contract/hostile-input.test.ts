@@ -8,7 +8,7 @@ import { layer as world, newCommitment, newKey } from "../lab/Fixture.ts"
 import { type Operation, operations } from "../lab/OpenApi.ts"
 import { suite } from "../lab/Suites.ts"
 
-/** What refuses in the room's shape, and what monitors ask, has tests of its own. */
+/** The room's refusals and the monitors' routes have tests of their own. */
 const elsewhere = ["/api/rooms", "/api/health", "/livez", "/readyz"]
 
 const altar = operations.filter(({ path }) => !elsewhere.some((root) => path.startsWith(root)))
@@ -29,7 +29,7 @@ interface Refusal {
   readonly faults: ReadonlyArray<string>
 }
 
-/** Paths as raw bytes: what `fetch` would tidy up first. */
+/** Paths as raw bytes, which `fetch` would normalize first. */
 const raw = (url: string, method: string, path: string, headers: Record<string, string>, body?: Buffer) =>
   Effect.callback<Refusal>((resume) => {
     const { hostname, port } = new URL(url)

@@ -1,4 +1,4 @@
-/** Whole numbers in queries are decimal digits: what JavaScript would also take for a number is refused, in both services. */
+/** Whole numbers in queries are decimal digits: other spellings of numbers that JavaScript accepts are rejected, in both services. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { bearer, codeOf, layer as rooms, newRoom } from "../lab/server/Rooms.ts"

@@ -12,12 +12,12 @@ import { loopback } from "../lab/server/Rooms.ts"
 import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, pay, post } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
-/** What differs from one answer to the next, whoever gives it. */
+/** The parts that differ in every answer. */
 const volatile = new Set(["date", "x-request-id", "ratelimit", "retry-after", "connection", "keep-alive"])
 
 const headersOf = ({ headers }: Answer) => [...headers].filter(([name]) => !volatile.has(name))
 
-/** What was made anew has its own id, token and time: of those the form is compared. */
+/** A new object has its own id, token and time: of those the form is compared. */
 const isNew = ({ status }: Answer) => status === 201 || status === 202
 
 const formOf = (value: unknown): unknown =>
@@ -96,7 +96,7 @@ const wrong: Readonly<Record<string, () => RequestInit>> = {
   "two payments": () => post(stone(), named({ "payment-signature": "none", authorization: 'Payment id="x"' })),
 }
 
-/** Who polls a room: with no token, with one that is spelled otherwise, with another's, or from a foreign page. */
+/** The pollers of a room: with no token, with one that is spelled otherwise, with another's, or from a foreign page. */
 const callersOf = (token: string, other: string): ReadonlyArray<Readonly<Record<string, string>>> => [
   { authorization: "Bearer" },
   { authorization: `Basic ${token}` },
@@ -167,7 +167,7 @@ suite("a repeated URL", fixture, (it) => {
       const callers = isPoll ? callersOf(token, other.token) : []
       const methods = operation.method === "GET" ? ["GET", "HEAD"] : [operation.method]
       for (const path of urlsOf(operation, ids)) {
-        // What is deleted is gone for whoever asks second.
+        // A second deletion finds nothing.
         if (operation.method === "DELETE" && path.includes(room.id)) continue
         for (const method of methods) {
           for (const body of bodiesOf(operation)) {

@@ -24,7 +24,7 @@ const samplesIn = (text: string, kind: string) =>
     ([, id = "", sample = ""]) => [id, unescaped(sample)] as const,
   )
 
-/** What curl would be called with, once the shell has filled in what is fresh. */
+/** The arguments of curl, after the shell's substitutions. */
 const calledWith = Effect.fnUntraced(function* (sample: string) {
   const { stdout } = yield* Effect.promise(() => shell("bash", ["-c", `curl() { printf '%s\\n' "$@"; }\n${sample}`]))
   const words = stdout.split("\n")
@@ -33,7 +33,7 @@ const calledWith = Effect.fnUntraced(function* (sample: string) {
   return { url: words[1] ?? "", key, body: words.includes("-d") ? after("-d") : "{}" }
 })
 
-/** What curl is answered with. */
+/** The answer to curl. */
 const statusOf = (sample: string) =>
   Effect.map(
     Effect.promise(() => shell("bash", ["-c", `${sample} -o /dev/null -w '%{http_code}'`])),
@@ -90,7 +90,7 @@ suite("the reference of the API", world(), (it) => {
     for (const [id, sample] of samplesIn(yield* docs, "curl")) {
       const status = yield* statusOf(sample)
       if (paid.has(id)) assert.strictEqual(status, 402, `${id}: ${sample}`)
-      // What an example names need not exist here; a room's token is the reader's.
+      // The names in an example need not exist here; a room's token is the reader's.
       else assert.include([200, 201, 401, 404], status, `${id}: ${sample}`)
     }
   })

@@ -1,4 +1,4 @@
-/** What every answer tells a browser to refuse: pages, their parts, documents, refusals, redirects, pictures and JSON alike. */
+/** The restrictions that every answer sets for a browser: pages, their parts, documents, refusals, redirects, pictures and JSON alike. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
@@ -13,7 +13,7 @@ const requests = Map.groupBy(operations, ({ path }) => path.replaceAll(/\{\w+\}/
 
 const asBrowser = { accept: "text/html" }
 
-/** What has no link on any page. */
+/** The paths without a link on any page. */
 const unlinked: ReadonlyArray<readonly [path: string, init?: RequestInit]> = [
   ["/"],
   ["/docs", { headers: asBrowser }],
@@ -66,7 +66,7 @@ const typeOf = ({ headers }: Answer) => (headers.get("content-type") ?? "").spli
 const inline =
   /<script(?![^>]*\ssrc="|[^>]*\stype="application\/ld\+json")[^>]*>|<style[^>]*>|<[^>]*\sstyle="|<[^>]*\son\w+="|="javascript:/giu
 
-/** What is wrong with the guard of one answer; nothing, of a good one. */
+/** The faults in the policy of one answer; nothing, of a good one. */
 const faultsOf = (answer: Answer): ReadonlyArray<string> => {
   const { headers, text } = answer
   const type = typeOf(answer)

@@ -58,7 +58,7 @@ apart("a server that is told to stop", stage, (it) => {
     const id = /\r\nx-request-id: (\S+)/iu.exec(refusal)?.[1] ?? "no id"
     yield* server.says(id)
     yield* server.signal("SIGTERM")
-    // Whoever is served before the signal arrives is served; from the first refusal on, everybody is refused.
+    // A request before the signal is answered normally; from the first refusal on, every request is refused.
     refusedFor(yield* refuses(server.port), "on a new connection")
     refusedFor(yield* kept.ask(get), "on a kept one")
     refusedFor(yield* upgrading.ask(upgrade), "where another protocol is asked for")
@@ -74,7 +74,7 @@ apart("a server that is told to stop", stage, (it) => {
     const { buying, purchase, rpc, server, trap } = yield* selling
     yield* Fiber.interrupt(buying)
     yield* server.signal("SIGTERM")
-    // Nobody listens and nobody is answered: only the settlement itself holds the server.
+    // The server refuses every request: only the settlement itself holds it.
     yield* refuses(server.port)
     for (let times = 0; times < 20; times += 1) refusedFor(yield* fresh(server.port), "while it settles")
     yield* rpc.calm

@@ -28,7 +28,7 @@ const serves = Effect.fnUntraced(function* (server: ServerProcess.ServerProcess)
   yield* stops(server)
 })
 
-/** The status, or null where nobody listens yet; a request that is accepted and never answered never ends. */
+/** The status, or null while the port is closed; a request that is accepted and never answered never ends. */
 const knock = (url: string) =>
   Effect.callback<number | null>((resume) => {
     const sent = request(`${url}/api/health`, { agent: false }, (response) => {

@@ -14,7 +14,7 @@ import { until } from "../lab/Eventually.ts"
 export interface Stop {
   /** Waits until it is there. */
   readonly arrived: Effect.Effect<void>
-  /** What becomes of whatever was caught, once the server is dead. */
+  /** The fate of the held message after the kill. */
   readonly after: Effect.Effect<void>
   /** Lets what was caught happen after all. */
   readonly late: Effect.Effect<void>
@@ -26,7 +26,7 @@ export interface Point {
   /** When the server dies, in words. */
   readonly killed: string
   readonly reach: Effect.Effect<Stop, never, Stage | Scope.Scope>
-  /** What still happens before the kill; `leave` takes the client away. */
+  /** The last step before the kill; `leave` takes the client away. */
   readonly before?: (
     stop: Stop,
     purchase: Purchase.Purchase,
@@ -34,7 +34,7 @@ export interface Point {
   ) => Effect.Effect<void, never, Stage>
   /** How the outcome becomes provable; absent when it was so at the kill. */
   readonly evidence?: (stop: Stop, purchase: Purchase.Purchase) => Effect.Effect<unknown, never, Stage>
-  /** Who finds the evidence; nobody, when the database already knew at the kill. */
+  /** The finder of the evidence; `nobody` when the database knew it before the kill. */
   readonly concludedBy: "client" | "start" | "sweeper" | "nobody"
   readonly ends: "settled" | "failed"
 }
@@ -87,7 +87,7 @@ const unmined = Effect.gen(function* () {
 
 const mined = () => Purchase.mineAll
 
-/** What was held arrives although nobody waits for it any more. */
+/** The held message arrives although its sender is dead. */
 const late = (stop: Stop, purchase: Purchase.Purchase) =>
   Effect.andThen(
     stop.late,

@@ -70,7 +70,7 @@ const killed = Effect.fnUntraced(function* (
   arm: (proxies: Proxies["Service"]) => void,
   wanted: Effect.Effect<unknown, never, LocalChain>,
 ) {
-  // What is prayed for is prayed for again in the end.
+  // Each act is bought again at the end.
   yield* today
   const proxies = yield* Proxies
   const server = yield* ServerProcess.make(yield* environment)

@@ -36,11 +36,11 @@ const letGo = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT id FROM pa
   Effect.orDie,
 )
 
-/** Waits until somebody looked for evidence and found none. */
+/** Waits until an inquiry found no evidence. */
 const lookedAt = (purchase: Purchase.Purchase) =>
   Purchase.attemptOf(purchase).pipe(until("the first look never came", (attempt) => (attempt?.checks ?? 0) > 0))
 
-/** Asks until somebody has looked once more, and found it open. */
+/** Waits until another inquiry left it pending. */
 const lookedAgain = Effect.fnUntraced(function* (url: string, purchase: Purchase.Purchase) {
   const before = (yield* Purchase.attemptOf(purchase))?.checks ?? 0
   yield* Purchase.reconcile(url, purchase).pipe(
@@ -67,7 +67,7 @@ const startBlind = Effect.fnUntraced(function* (server: ServerProcess.ServerProc
   yield* rpc.calm
 })
 
-/** Only whoever is named finds evidence, and nothing ends before there is some. */
+/** Only the named party finds evidence, and nothing ends before that. */
 const conclude = Effect.fnUntraced(function* (
   point: Point,
   stop: Stop,

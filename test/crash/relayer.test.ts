@@ -83,7 +83,7 @@ const killedInGroup = Effect.fnUntraced(function* (fault: "holdBefore" | "holdAf
   yield* server.kill
   yield* rpc.calm
   yield* trap.discard
-  // On a slow day somebody comes too late for it.
+  // On a slow machine one request may come too late for it.
   return { group, others, server }
 })
 

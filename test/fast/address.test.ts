@@ -69,7 +69,7 @@ describe("the client address of a request", () => {
     const quotes = '"'.repeat(32_000)
     for (const header of [long, quotes]) {
       assert.strictEqual(seen("10.0.0.1", { forwarded: header }), "10.0.0.1")
-      // Padded until nobody reads it, it must not make the other header the only one.
+      // A header padded beyond its limit must not leave the other one as the only source.
       assert.strictEqual(seen("10.0.0.1", { forwarded: header, "x-forwarded-for": "198.51.100.7" }), "10.0.0.1")
     }
     assert.strictEqual(seen("10.0.0.1", { "x-forwarded-for": `${long}, 198.51.100.7` }), "198.51.100.7")

@@ -103,7 +103,7 @@ effect(
   },
 )
 
-/** What one reader does: asks for a name at a millisecond, and perhaps leaves some milliseconds later. */
+/** The steps of one reader: asks for a name at a millisecond, and perhaps leaves some milliseconds later. */
 const Reader = Schema.Struct({
   at: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 30 })),
   name: Schema.Literals(["one", "two"]),

@@ -1,4 +1,4 @@
-/** What a browser remembers of the chain outlasts whatever pages show later. */
+/** A browser's memory of the chain survives all later pages. */
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import { forget, history, newest, record } from "../../src/web/v2/proof/history.ts"
 import { browser } from "../../src/web/v2/page/store.ts"

@@ -1,4 +1,4 @@
-/** What campaigns and their documents list is there: deliberate faults, installed versions, what the auditor imports. */
+/** The lists of campaigns and their documents are true: deliberate faults, installed versions, what the auditor imports. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,4 +1,4 @@
-/** The evidence of a card charge: what each answer of the processor proves, and how old a missing charge must be. */
+/** The evidence of a card charge: the proof in each answer of the processor, and the age of a missing charge. */
 import { assert, describe } from "@effect/vitest"
 import { Duration, Effect, Option, Redacted } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"

@@ -1,4 +1,4 @@
-/** A wrong environment is told whole, by name and without a value. What does nothing is warned about. */
+/** A wrong environment is told whole, by name and without a value. Variables without effect cause a warning. */
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Exit, Redacted, Result } from "effect"
 import { oneLine } from "../../src/cli/CommandFailure.ts"

@@ -1,4 +1,4 @@
-/** What points elsewhere is found in disguise, and innocent words are left alone. */
+/** Links and addresses are found in disguise, and innocent words are left alone. */
 import { assert, describe, it } from "@effect/vitest"
 import { pointsElsewhere } from "../../src/altar/Detector.ts"
 

@@ -1,4 +1,4 @@
-/** Who may know whom: the directions of ARCHITECTURE.md, held by reading every import. */
+/** The import rules: the directions of ARCHITECTURE.md, held by reading every import. */
 import { dirname, join, relative } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { filesIn, root, textOf } from "../lab/Sources.ts"
@@ -12,7 +12,7 @@ const importsOf = (file: string) =>
     return target.startsWith(".") ? relative(root, join(root, dirname(file), target)) : target
   })
 
-/** What each room of `src` imports of others and of the contract, by the beginnings of paths; a word alone is a room. */
+/** The imports of each folder of `src`, by the beginnings of paths; a single word is a folder. */
 const imported: Readonly<Record<string, string>> = {
   admin: "altar payments/ledger room platform",
   agents: `altar http limits log payments platform server schema/Api.ts schema/Common.ts schema/Errors.ts schema/agents
@@ -186,7 +186,7 @@ describe("static imports", () => {
 })
 
 /**
- * What other rooms import of a room beside the files of its services. The rest of a room is its own: a room that needs more of
+ * The files of a folder that other folders import, beside its services. The rest of a room is its own: a room that needs more of
  * it adds a line here, and sees how much there is already.
  */
 const surfaces: Readonly<Record<string, string>> = {
@@ -228,7 +228,7 @@ describe("a folder", () => {
   )
 })
 
-/** Who owns a table: who writes it, and who alone names it in a statement. */
+/** The owner of a table: the only folder that names it in a statement. */
 const owners: ReadonlyArray<readonly [table: RegExp, owner: RegExp]> = [
   [/^(?:payment_|relayer_)/u, /^src\/payments\//u],
   [/^acts$/u, /^src\/payments\//u],

@@ -1,4 +1,4 @@
-/** What a scripted node answers, and what follows from it by docs/payment-protocol.md. */
+/** The answers of a scripted node, and the evidence that follows by docs/payment-protocol.md. */
 import { assert, describe } from "@effect/vitest"
 import { Option } from "effect"
 import * as Evidence from "../../src/payments/x402/evidence/Evidence.ts"

@@ -1,4 +1,4 @@
-/** Payments that wait for the relayer: whoever stops waiting takes nobody else's place, and nothing else, with it. */
+/** Payments that wait for the relayer: a caller that stops waiting affects no other. */
 import { assert, describe } from "@effect/vitest"
 import { Deferred, Duration, Effect, Exit, Fiber, Option, Ref, Semaphore } from "effect"
 import { MaxOpsBeforeYield } from "effect/Scheduler"

@@ -1,4 +1,4 @@
-/** Whoever asks how is told: every command with examples that are spelled as it understands them, and shells complete it. */
+/** The help is complete: every command with examples that are spelled as it understands them, and shells complete it. */
 import { execFileSync } from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -1,4 +1,4 @@
-/** A scripted altar that lies to the library: what is signed is the listed transfer or nothing, and only its own answer ends a purchase. */
+/** A scripted altar that lies to the library: the buyer signs the listed transfer or nothing, and only its own answer ends a purchase. */
 import { assert, describe, it } from "@effect/vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { chainHash } from "../../src/altar/Hashes.ts"

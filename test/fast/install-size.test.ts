@@ -1,4 +1,4 @@
-/** What documents say of the size of `npm ci` is what this checkout has, package by package. */
+/** The documented size of `npm ci` is that of this checkout, package by package. */
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -17,7 +17,7 @@ const rows = [...text("CONTRIBUTING.md").matchAll(/^\| (?<names>`.*?`) \| (?<meg
 
 const measured = () => {
   const megabytesOf = counter()
-  // What starts with a dot was made here: links to programs, and what tools keep.
+  // Names with a leading dot were made here: links to programs, and what tools keep.
   const names = readdirSync(modules).filter((name) => !name.startsWith("."))
   const packages = names.flatMap((name) =>
     name.startsWith("@") ? readdirSync(join(modules, name)).map((part) => `${name}/${part}`) : [name],

@@ -37,7 +37,7 @@ suite("calls to the node", undici, (it) => {
       yield* askAll(ask, many),
       many.map((name) => `eth_call ${name}`),
     )
-    // They travel side by side, over connections of their own: which one arrives first nobody promises.
+    // They travel side by side, over connections of their own: their order of arrival is not defined.
     const sizes = heard.slice(1).map((calls) => [calls].flat().length)
     assert.deepStrictEqual(
       sizes.sort((one, other) => other - one),
@@ -157,7 +157,7 @@ suite("a long answer", undici, (it) => {
         if (isBatch(calls)) return void response.end(text)
         const name = String(calls.params[0])
         asked.set(name, (asked.get(name) ?? 0) + 1)
-        // The first time it is found too long; from then on whoever reads it waits.
+        // The first time it is found too long; from then on every reader waits.
         if (name.startsWith("long") && asked.get(name) === 2) return void held.push(() => response.end(text))
         return void response.end(text)
       },

@@ -21,11 +21,10 @@ describe("the table of log messages", () => {
   it("has an action in the guide for each error and warning", () => {
     const listed = textOf("docs/log-messages.md")
       .split("\n")
-      .filter((row) => row.startsWith("| `"))
+      .filter((row) => row.startsWith("- `"))
     const rows = (["Fatal", "Error", "Warn"] as const).flatMap((level) =>
       [...Map.groupBy(Object.entries(messages[level]), ([, action]) => action)].map(
-        ([action, same]) =>
-          `| ${same.map(([message]) => `\`${message}\``).join(", ")} | ${level.toLowerCase()} | ${action} |`,
+        ([action, same]) => `- ${same.map(([message]) => `\`${message}\``).join(", ")}: ${action}`,
       ),
     )
     assert.deepStrictEqual(listed, rows)

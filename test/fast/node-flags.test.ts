@@ -1,4 +1,4 @@
-/** What keeps a server's memory level is told to its Node wherever it is started, and in the manual that says how. */
+/** The flags that keep a server's memory level are set at every start, and in the manual. */
 import { execFileSync } from "node:child_process"
 import { assert, it } from "@effect/vitest"
 import { jsonOf, textOf as read } from "../lab/Sources.ts"

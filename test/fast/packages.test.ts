@@ -1,4 +1,4 @@
-/** What is installed: exact versions with hashes, licences that we know, no scripts but those listed, one Node and one nixpkgs. */
+/** The installed packages: exact versions with hashes, licences that we know, no scripts but those listed, one Node and one nixpkgs. */
 import { assert, describe, it } from "@effect/vitest"
 import { interfaceVersion } from "../../schema/Version.ts"
 import { sbom } from "../../src/build/Sbom.ts"

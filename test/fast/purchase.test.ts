@@ -1,4 +1,4 @@
-/** What a page, a command and the library share of a purchase: what is signed, and what an answer means. */
+/** The parts of a purchase that page, command and library share: the signature, and the meaning of an answer. */
 import { assert, describe, it } from "@effect/vitest"
 import { paymentHeaderOf, toBase64, typedDataOf } from "../../src/buyer/core/Authorization.ts"
 import { readChallenge } from "../../src/buyer/core/Challenge.ts"

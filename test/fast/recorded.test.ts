@@ -120,7 +120,7 @@ describe("a recorded answer", () => {
     assert.deepStrictEqual(await naming(`0x${"0".repeat(64)}`), ["nonce"])
   })
 
-  it("to an act of another contract is compared by common members", async () => {
+  it("to another contract's act is compared by the members that both contracts have", async () => {
     const url = `${altar}/api/bells/3`
     const { payment } = signedFor(url, "10000")
     const bought = { url, body: JSON.stringify({ tune: "Morning", isLoud: true }), payment }

@@ -1,4 +1,4 @@
-/** What an endpoint refuses before anything of ours runs: no database, no limiter, only the contract and its refusals. */
+/** An endpoint's refusals before any of our code runs: no database, no limiter, only the contract and its refusals. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -20,7 +20,7 @@ const api = HttpApi.make("spirit-altar").add(ActsGroup, CandlesGroup)
 
 const unreached = Layer.mergeAll(
   Layer.mock(Acts, {}),
-  // What is sold belongs to the paid routes, which are not here.
+  // Acts on sale belong to the paid routes, which are not here.
   Layer.mock(Candles, { acts: {} as never }),
   Layer.mock(CandleWall, {}),
   Layer.mock(ClientAddress, { of: () => "somebody" }),

@@ -187,7 +187,7 @@ describe("an invite", () => {
 })
 
 describe("a waiting time", () => {
-  it("is spelled in the largest unit with nearly two of it", () => {
+  it("is spelled in the largest unit of which there are at least one and a half", () => {
     const words = [0, 1, 59, 89, 90, 3599, 5400, 86_400, 604_799]
     assert.deepStrictEqual(words.map(inTime), [
       "1 second",

@@ -1,4 +1,4 @@
-/** Who may ask another machine, and whom: everything else in the sources opens no connection, and nobody follows a redirect. */
+/** The files that may call other machines: no other source opens a connection, and none follows a redirect. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
@@ -8,7 +8,7 @@ import { serve } from "../lab/proxy/HttpServer.ts"
 import { filesIn, textOf } from "../lab/Sources.ts"
 import { live } from "../lab/Suites.ts"
 
-/** What opens a connection; in a page the policy of its content holds whom it may ask. */
+/** The calls that open a connection; in a page the policy of its content holds whom it may ask. */
 const opens =
   /\bfetch\(|\?\? fetch\b|= fetch\b|\bFetchHttpClient\.layer\b|\bNodeHttpClient\.\w+|\bhttp\((?=[\w.(]*[rR]pcUrl)|\bwebSocket\(|\bnew WebSocket\b|\bEventSource\(|from "(?:undici|node:(?:https|tls|dgram|dns|http2))"|\bPgClient\.\w*layer|\b(?:connect|createConnection|request)\b[^;\n]*from "node:/u
 
@@ -42,7 +42,7 @@ describe("a connection to another machine", () => {
     assert.deepStrictEqual(sources.filter((file) => opens.test(codeOf(file))).sort(), Object.keys(mayAsk).sort())
   })
 
-  it("is opened without following redirects, where its kind would", () => {
+  it("is opened with redirects switched off", () => {
     // Each call of these, up to its end; undici's own requests follow none.
     const calls = sources
       .filter((file) => !file.startsWith("src/sandbox/"))

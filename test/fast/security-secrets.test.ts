@@ -1,4 +1,4 @@
-/** No secret lies in the repository: whatever looks like one is a value that everybody knows, and listed here with its place. */
+/** No secret lies in the repository: each value that looks like one is public, and listed here with its place. */
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync } from "node:fs"

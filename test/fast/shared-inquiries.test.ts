@@ -1,4 +1,4 @@
-/** Clients who ask how an attempt ended: they share one look at it, and nobody has another one made too soon. */
+/** Clients who ask how an attempt ended: they share one inquiry about it, and none causes another one too soon. */
 import { assert, describe } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
@@ -69,28 +69,25 @@ describe("an inquiry for clients", () => {
     assert.deepStrictEqual(begun, [1, 9])
   })
 
-  effect(
-    "pauses for two seconds, in which the stored state is the answer, and asks no client to wait less",
-    function* () {
-      assert.isAtLeast(retryAfterSeconds(0) * 1000, Duration.toMillis(SharedInquiries.inquiryInterval))
-      const { ask, begun } = yield* scene()
-      const first = yield* Effect.forkChild(ask(row(0)))
-      yield* TestClock.adjust("2999 millis")
-      yield* Fiber.join(first)
-      const meanwhile = yield* Effect.forkChild(ask(row(1)))
-      yield* TestClock.adjust("0 millis")
-      assert.deepStrictEqual(begun, [0])
-      assert.strictEqual((yield* Fiber.join(meanwhile)).checks, 1)
-      // Another server has settled it.
-      assert.strictEqual((yield* ask(settled)).state, "settled")
-      assert.deepStrictEqual(begun, [0])
-      yield* TestClock.adjust("1 millis")
-      const next = yield* Effect.forkChild(ask(row(2)))
-      yield* TestClock.adjust("1 second")
-      yield* Fiber.join(next)
-      assert.deepStrictEqual(begun, [0, 2])
-    },
-  )
+  effect("is followed by two seconds in which clients get the stored state, and no shorter Retry-After", function* () {
+    assert.isAtLeast(retryAfterSeconds(0) * 1000, Duration.toMillis(SharedInquiries.inquiryInterval))
+    const { ask, begun } = yield* scene()
+    const first = yield* Effect.forkChild(ask(row(0)))
+    yield* TestClock.adjust("2999 millis")
+    yield* Fiber.join(first)
+    const meanwhile = yield* Effect.forkChild(ask(row(1)))
+    yield* TestClock.adjust("0 millis")
+    assert.deepStrictEqual(begun, [0])
+    assert.strictEqual((yield* Fiber.join(meanwhile)).checks, 1)
+    // Another server has settled it.
+    assert.strictEqual((yield* ask(settled)).state, "settled")
+    assert.deepStrictEqual(begun, [0])
+    yield* TestClock.adjust("1 millis")
+    const next = yield* Effect.forkChild(ask(row(2)))
+    yield* TestClock.adjust("1 second")
+    yield* Fiber.join(next)
+    assert.deepStrictEqual(begun, [0, 2])
+  })
 
   effect("tells its outcome to every caller, even one that has read the row before", function* () {
     const { ask } = yield* scene(Effect.succeed(settled))

@@ -1,4 +1,4 @@
-/** What acts say of themselves, on pages elsewhere too: nothing that a visitor wrote is in a picture or out of an operator's reach. */
+/** The texts of acts, also on other sites: nothing that a visitor wrote is in a picture or out of an operator's reach. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { Keeper } from "../../schema/altar/Keeper.ts"

@@ -241,7 +241,7 @@ describe("checks of keys", () => {
     let turn = setImmediate(take)
     yield* many
     clearImmediate(turn)
-    // Two batches are under way at once, and each takes eight of its 64 in a turn.
+    // Two batches run at once, and each takes eight of its 64 in a turn.
     assert.isAtLeast(turns, 8)
   })
 })

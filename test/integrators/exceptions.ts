@@ -1,4 +1,4 @@
-/** What the linters would have otherwise and we mean, each with its reason; an exception that meets nothing fails. */
+/** The findings of the linters that we accept, each with its reason; an exception that meets nothing fails. */
 
 export interface Exception {
   readonly rule: string
@@ -17,7 +17,7 @@ export const exceptions: ReadonlyArray<Exception> = [
   {
     rule: "owasp:api2:2023-write-restricted",
     where: /^paths \/api\/(?:witness\/\{witnessId\}\/reveal|candles\/\{candleId\}\/unseal) post security$/u,
-    reason: "Free by the specification: whoever knows salt and words may open what they seal, and only once.",
+    reason: "Free by the specification: a caller with salt and words may open the commitment, once.",
   },
   {
     rule: "owasp:api2:2023-write-restricted",
@@ -38,8 +38,7 @@ export const exceptions: ReadonlyArray<Exception> = [
     rule: "owasp:api8:2023-define-error-responses-401",
     where:
       /^paths \/(?:api\/(?!rooms\/)\S+|(?:acts|witness)\/\S+\.receipt\.json|livez|readyz) (?:get|post) responses$/u,
-    reason:
-      "Nobody signs in here. What a paid route lacks is a payment, which is 402; only a room's token can be wrong.",
+    reason: "There are no accounts here. A paid route without a payment answers 402; only a room's token can be wrong.",
   },
   {
     rule: "owasp:api4:2023-rate-limit",
@@ -63,7 +62,7 @@ export const exceptions: ReadonlyArray<Exception> = [
   {
     rule: "owasp:api4:2023-rate-limit-responses-429",
     where: /^paths \/(?:api\/health|livez|readyz) get responses$/u,
-    reason: "For the same reason nobody is told to ask for health less often.",
+    reason: "For the same reason health has no rate limit.",
   },
   {
     rule: "owasp:api8:2023-define-cors-origin",

@@ -80,7 +80,7 @@ const generate = Effect.fnUntraced(function* (program: (typeof programs)[number]
   assert.strictEqual(code, 0, stdout + stderr)
 })
 
-/** What TypeScript says of programs beside what they import. */
+/** TypeScript's errors in programs outside of their imports. */
 const generated = Effect.fnUntraced(function* (folder: string, input: string, all: ReadonlyArray<string>) {
   for (const program of programs) yield* generate(program, folder, input)
   return yield* Effect.promise(() => Workbench.complaints(folder, all))

@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: patience(60), hookTimeout: patience(60) })
 
 const run = promisify(execFile)
 
-/** The patterns of all schemas; what stands in examples is data. */
+/** The patterns of all schemas; examples are data. */
 const patternsIn = (value: unknown): ReadonlyArray<string> =>
   typeof value !== "object" || value === null
     ? []
@@ -30,7 +30,7 @@ const read = async () => {
   return [...new Set(patternsIn(JSON.parse(document)))].sort()
 }
 
-/** What a text is to a pattern, so that languages are compared by more than whether they compile. */
+/** The result of a pattern for a text, to compare languages beyond compilation. */
 const texts = [
   "",
   "Wren",

@@ -19,7 +19,7 @@ const program = /^```python\n([\s\S]*?)^```$/mu.exec(guide)?.[1] ?? ""
 /** `-I`: no packages of this machine's user, no variables. */
 const python = (url: string) => Effect.tryPromise(() => run("python3", ["-I", "-c", program, url]))
 
-/** The altar, but for a chain that somebody wrote into. */
+/** The altar, but with a changed chain. */
 const lies = Effect.fnUntraced(function* (url: string, chain: string) {
   const port = yield* freePort
   yield* Effect.acquireRelease(

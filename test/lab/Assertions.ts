@@ -1,4 +1,4 @@
-/** What answers say, compared in one line. */
+/** Assertions about answers in one line. */
 import { assert } from "@effect/vitest"
 import type { Answer } from "./Fixture.ts"
 

@@ -32,8 +32,8 @@ export const facilitatorAccount: Hex = "0x976EA74026E726554dB657fA54763abd0C3a0a
 export const payToKey: Hex = "0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a" // account 2
 
 /**
- * Asks for the receipt itself until it is there. viem waits for the next block between two looks, and on a chain that
- * mines for transactions only, there may be none.
+ * Polls for the receipt until it is there. viem waits for the next block between two polls. A chain that mines for
+ * transactions only may have none.
  */
 export const receiptBy =
   (client: Pick<PublicActions, "getTransactionReceipt">) =>
@@ -63,7 +63,7 @@ interface Lent {
   readonly first: Hex
 }
 
-/** Chains of this worker that nobody uses: starting one costs more than most tests do on it. */
+/** Unused chains of this worker: starting one costs more than most tests do on it. */
 const idle: Array<Lent> = []
 
 const startChain = Effect.gen(function* () {

@@ -2,7 +2,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { patience } from "./Patience.ts"
 
-/** A clock that stands; whoever waits takes real time. */
+/** A clock that stands; waits take real time. */
 export interface HeldClock {
   readonly clock: Clock.Clock
   /** Milliseconds since 1970. */

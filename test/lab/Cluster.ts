@@ -35,7 +35,7 @@ const isAlive = (pid: number) => {
 
 export const cluster = async (folder: string): Promise<Cluster> => {
   const dataDir = join(folder, "postgres")
-  // It is started again at its port, which nobody may take while it is dead.
+  // It is started again at its port, which stays reserved while it is dead.
   const port = await takePort()
   let scope = Scope.makeUnsafe()
   let url = ""

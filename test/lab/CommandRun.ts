@@ -1,4 +1,4 @@
-/** A command run in this process: what it says and how it ends, without the second that a process takes to start. */
+/** A command run in this process: its output and exit code, without the second that a process takes to start. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Console, Effect, Exit, Layer, Stdio } from "effect"
 import { run } from "../../src/cli/Command.ts"

@@ -1,4 +1,4 @@
-/** The command line in this process: what it prints. */
+/** The command line in this process: its output. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"

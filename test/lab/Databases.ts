@@ -10,7 +10,7 @@ import { newFolder } from "./Folders.ts"
 export interface Databases {
   readonly ours: string
   readonly peer: string
-  /** What PostgreSQL says of itself: version, and whether a commit waits for the disk. */
+  /** PostgreSQL's own identity: version, and whether a commit waits for the disk. */
   readonly about: string
   close(): Promise<void>
 }

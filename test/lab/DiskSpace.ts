@@ -1,4 +1,4 @@
-/** What folders take of a disk, as `du` counts it, and what documents say of it. */
+/** The disk space of folders, as `du` counts it, and as documents state it. */
 import { lstatSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 
@@ -19,5 +19,5 @@ export const counter = () => {
 export const named = (text: string, words: RegExp) =>
   [...text.matchAll(words)].map(({ groups }) => Number(groups?.["megabytes"]))
 
-/** Near enough for whoever plans a disk: a tenth more or less, or half a megabyte. */
+/** Near enough to plan a disk: a tenth more or less, or half a megabyte. */
 export const isNear = (said: number, measured: number) => Math.abs(said - measured) <= Math.max(0.5, measured / 10)

@@ -60,7 +60,7 @@ export const templateOf = (text: string): Template => {
 }
 
 export class Agent {
-  /** What it was told, in order. */
+  /** The answers that it got, in order. */
   readonly steps: Array<Step> = []
   readonly #values: Record<string, unknown>
 

@@ -44,7 +44,7 @@ export const paymentsOf = (
   walletFactories: [],
   patience: Duration.millis(patience(20)),
   sweepEvery: Duration.seconds(60),
-  // What a test changes, the next look shall find.
+  // The next read must find a test's changes.
   inquiryInterval: Duration.zero,
   ...change,
 })
@@ -153,7 +153,7 @@ export const pay = Effect.fnUntraced(function* (
   return { answer: yield* ask(url, post(body, headers)), payment, headers, key }
 })
 
-/** Buys an act, with a new wallet unless one is given; what was answered, and what it was bought with. */
+/** Buys an act, with a new wallet unless one is given; the answer and its payment. */
 export const bought = Effect.fnUntraced(function* (path: string, body: object, payer?: PrivateKeyAccount) {
   const { url } = yield* TestServer
   const paid = yield* pay(payer ?? (yield* newPayer()), `${url}${path}`, body)
@@ -162,6 +162,6 @@ export const bought = Effect.fnUntraced(function* (path: string, body: object, p
   return { ...paid, permalink, receipt, record }
 })
 
-/** What the server answers at this path, as JSON. */
+/** The server's JSON answer at this path. */
 export const read = (path: string) =>
   Effect.flatMap(TestServer, ({ url }) => Effect.map(ask(`${url}${path}`), ({ text }) => JSON.parse(text)))

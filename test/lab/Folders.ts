@@ -21,7 +21,7 @@ export const ownTemporaryFolder = () => {
   process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 }
 
-/** A new folder, which nobody has to remove. */
+/** A new folder, which is removed with the run. */
 export const newFolder = () => folderIn(tmpdir(), "test")
 
 /** A new folder that outlives the run, for the logs of what went wrong. */

@@ -1,4 +1,4 @@
-/** What a page shows, out of its source. */
+/** The visible content of a page, from its source. */
 
 const signs = { "&quot;": '"', "&#39;": "'", "&lt;": "<", "&gt;": ">", "&amp;": "&" } as const
 

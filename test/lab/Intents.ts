@@ -1,4 +1,4 @@
-/** Intents as the pipeline hands them to the ledger, where nobody has to sign and no node is asked. */
+/** Intents as the pipeline hands them to the ledger, without signatures or calls to a node. */
 import { randomBytes } from "node:crypto"
 import { Option } from "effect"
 import type { ChainPayment } from "../../src/payments/Payment.ts"
@@ -29,7 +29,7 @@ export const newPayment = (changes: Partial<ChainPayment["authorization"]> = {})
   transaction: Option.none(),
 })
 
-/** What the payer holds is not looked at, unless the balance is given. */
+/** The payer's balance is ignored unless it is given. */
 export const newIntent = (changes: Partial<NewAttempt> = {}): NewAttempt => ({
   idempotencyKey: newName(),
   fingerprint: newName(),

@@ -11,7 +11,7 @@ export interface Call {
   readonly params: ReadonlyArray<unknown>
 }
 
-/** What a node does with one request; `calls` is one call where the request was no batch. */
+/** A node's behaviour for one request; `calls` is one call where the request was no batch. */
 export type Behaviour = (calls: Call | ReadonlyArray<Call>, response: ServerResponse) => void
 
 export const isBatch = (calls: Call | ReadonlyArray<Call>): calls is ReadonlyArray<Call> => Array.isArray(calls)
@@ -35,7 +35,7 @@ export const nodeThat = Effect.fnUntraced(function* (behave: Behaviour, timeout:
   return { ...node, heard }
 })
 
-/** `first`, `second` … asked at once; what each was answered, or why it was not. */
+/** `first`, `second` … asked at once; each answer or failure. */
 export const askAll = (ask: Ask, names: ReadonlyArray<string>) =>
   Effect.forEach(
     names,

@@ -119,7 +119,7 @@ export const open = (url: string): Ledger => {
     settle,
     seed: async (count, width) => {
       for (let left = count; left > 0; left -= 2_000) await settle(await claim(Math.min(left, 2_000)), width)
-      // They are old: whoever measures the server must not measure how it looks for transfers that never were.
+      // They are old: a measurement of the server must not include searches for transfers that never existed.
       await runtime.runPromise(
         Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE payment_attempts SET finality = 'final'`),
       )

@@ -1,7 +1,7 @@
 /** The lines that a server logged, as objects. */
 export type LogLine = Readonly<Record<string, unknown>> & { readonly message: string; readonly level: string }
 
-/** Every line of stdout is one JSON object; what is no such line is named. */
+/** Every line of stdout is one JSON object; any other line is named. */
 export const linesOf = (output: string): ReadonlyArray<LogLine> =>
   output
     .split("\n")

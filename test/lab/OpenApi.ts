@@ -1,4 +1,4 @@
-/** What the published document lets a client send: every operation with its parameters and the schema of its body. */
+/** The requests that the published document allows: every operation with its parameters and the schema of its body. */
 import { readFileSync } from "node:fs"
 
 export interface Schema {

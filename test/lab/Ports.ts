@@ -11,10 +11,10 @@ const shares = 2 * availableParallelism()
 const share = Math.floor(ownPorts.count / shares)
 const firstOfShare = ownPorts.first + ((Number(process.env["VITEST_POOL_ID"] ?? 1) - 1) % shares) * share
 
-/** Each in its turn, so that the same one is not chosen again while whoever chose it starts, or is dead for a while. */
+/** Each in its turn, so that none is chosen again while its program starts or is dead for a while. */
 let turn = Math.floor(Math.random() * share)
 
-/** A port nobody listens on at this moment, and that nobody in this run is about to listen on. */
+/** A port that is free now, and that no other program of this run will use. */
 export const freePort: Effect.Effect<number> = Effect.callback<number>((resume) => {
   const attempt = () => {
     turn = (turn + 1) % share

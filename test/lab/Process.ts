@@ -1,8 +1,8 @@
-/** A program as a process of its own: what it says, how it ends, and a SIGKILL when this process ends before it. */
+/** A program as a process of its own: its output, its exit code, and a SIGKILL when this process ends before it. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { tmpdir } from "node:os"
 
-/** What starts every command of ours. */
+/** The program that starts every command of ours. */
 export const main = new URL("../../src/start.js", import.meta.url).pathname
 
 export interface Ended {

@@ -1,4 +1,4 @@
-/** What a process has used of processor and memory. */
+/** The processor time and memory of a process. */
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 

@@ -2,12 +2,12 @@
 import type { Hex } from "viem"
 import type { clientOf } from "./OwnChain.ts"
 
-/** The campaign has done what no chain does: what it finds then says nothing of the servers. */
+/** The campaign has done what no chain does: its findings prove nothing about the servers then. */
 export class CampaignFault extends Error {}
 
 /** Takes so many of the newest blocks back, fewer where they are final; answers what was in them, the newest block's first. */
 export const reorganiser = (client: ReturnType<typeof clientOf>, blockSeconds: number) => {
-  /** Nothing else makes blocks meanwhile. */
+  /** No other caller makes blocks at the same time. */
   const swap = async (blocks: number): Promise<ReadonlyArray<Hex>> => {
     const latest = await client.getBlock()
     const final = await client.getBlock({ blockTag: "finalized" })
@@ -27,7 +27,7 @@ export const reorganiser = (client: ReturnType<typeof clientOf>, blockSeconds: n
   }
 
   let turn: Promise<unknown> = Promise.resolve()
-  /** One at a time: two at once would take back more than either, and what is final with it. */
+  /** One at a time: two at once would orphan more than either, and final blocks with it. */
   return (blocks: number): Promise<ReadonlyArray<Hex>> => {
     const mine = turn.then(async () => {
       await client.setIntervalMining({ interval: 0 })

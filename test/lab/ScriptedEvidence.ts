@@ -25,7 +25,7 @@ export const receipt = (logs: ReadonlyArray<Log>, change: Partial<Evidence.Recei
   ...change,
 })
 
-/** What a node says; what a row leaves out is as it is before anything has happened. */
+/** The answers of a node; an omitted one has its initial value. */
 export interface Answers {
   readonly newest?: Evidence.Block
   readonly final?: Evidence.Block

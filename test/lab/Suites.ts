@@ -4,7 +4,7 @@ import { Context, Effect, type Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { Proxies, TestServer } from "./TestServices.ts"
 
-/** What a test receives: URL of the server, the tests' SQL, and the proxies, as far as the fixture has them. */
+/** The parts that a test receives: URL of the server, the tests' SQL, and the proxies, as far as the fixture has them. */
 type Given<R> = (TestServer extends R ? TestServer["Service"] : unknown) &
   (SqlClient.SqlClient extends R ? { readonly sql: SqlClient.SqlClient } : unknown) &
   (Proxies extends R ? Proxies["Service"] : unknown)

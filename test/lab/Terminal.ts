@@ -11,7 +11,7 @@ import { newFolder } from "./Folders.ts"
 
 const overhear = new URL("run/recordAnswers.ts", import.meta.url).pathname
 
-/** What commands heard is judged once. */
+/** The answers to commands are checked once. */
 const judgeAll = (file: string) => {
   if (!existsSync(file)) return
   for (const line of readFileSync(file, "utf8").split("\n").filter(Boolean)) {

@@ -1,4 +1,4 @@
-/** What fixtures give to tests, as keys alone: a test that needs no server loads none. */
+/** The services that fixtures give to tests, as keys alone: a test that needs no server loads none. */
 import { Context } from "effect"
 import type { Facilitator } from "./proxy/Facilitator.ts"
 import type { NodeProxy } from "./proxy/Node.ts"
@@ -7,7 +7,7 @@ import type { PostgresProxy } from "./proxy/Postgres.ts"
 /** Where the server of a test answers. */
 export class TestServer extends Context.Service<TestServer, { readonly url: string }>()("test/TestServer") {}
 
-/** What stands between a server and its node, its facilitator and its database. */
+/** The proxies between a server and its node, its facilitator and its database. */
 export class Proxies extends Context.Service<
   Proxies,
   { readonly rpc: NodeProxy; readonly facilitator: Facilitator; readonly database: PostgresProxy }

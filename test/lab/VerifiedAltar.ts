@@ -17,7 +17,7 @@ interface Flags {
   readonly json?: boolean
 }
 
-/** What the command prints, and what it fails with. */
+/** The command's output and failure. */
 export const verify = Effect.fnUntraced(function* (url: string, flags: Flags = {}) {
   const { json: asJson = false, payTo = [], rpc, seen, vkey } = flags
   const lines: Array<string> = []
@@ -51,7 +51,7 @@ export interface Receipt {
 const payer = address("1")
 export const transactionOf = (sequence: number) => `0x${sha256(`transaction ${sequence}`)}`
 
-/** What it says of a chain with a stone for each of these receipts, and of acts. */
+/** Its result for a chain with a stone for each of these receipts, and for acts. */
 interface Said {
   readonly receipts?: ReadonlyArray<Receipt>
   readonly commitment?: string

@@ -1,4 +1,4 @@
-/** What is remembered of addresses without room for a refused payment has an end: the oldest is counted again. */
+/** The memory of addresses over their limit of refused payments is bounded: the oldest is counted again. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"

@@ -1,4 +1,4 @@
-/** The log over all acts in a real database: each settled act has one position and one leaf, whoever gave it. */
+/** The log over all acts in a real database: each settled act has one position and one leaf, on every server. */
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { verifyEntry } from "../../src/buyer/index.ts"

@@ -1,4 +1,4 @@
-/** A log that others may have seen, after a start: what confirms its head, what does not, and what it says meanwhile. */
+/** A log that others may have seen, after a start: the confirmations that it accepts, and its state until then. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"

@@ -1,4 +1,4 @@
-/** The log through the whole server: what is paid for is proved, to programs and people. */
+/** The log through the whole server: each paid stone is proved, to programs and people. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
@@ -178,7 +178,7 @@ suite("a server with a log", Layer.orDie(place), (it) => {
     assert.deepInclude(status.json, { ok: true, origin: golden.name, vkey, url: `${url}/log/`, state: "running" })
     const checkpoint = yield* ask(`${url}/log/checkpoint`)
     assert.strictEqual(status.json["checkpoint"], checkpoint.text)
-    // What it keeps is what it signed; who signed beside it is the world's to know.
+    // It stores its own signature; the other signers are public.
     assert.isTrue(checkpoint.text.startsWith(readFileSync(checkpointFile, "utf8")))
     assert.match(checkpoint.text, /\n— watcher \S+\n$/u)
     const shown = yield* ask(`${url}/v2/log`)

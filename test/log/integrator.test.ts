@@ -1,4 +1,4 @@
-/** The log in a real database: the same bytes however it was built, whoever built it, and wherever a server died. */
+/** The log in a real database: the same bytes in every order of building, on every server, and after every kill. */
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Option, Redacted, Schedule } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
@@ -41,7 +41,7 @@ suite("the integrator", world, (it) => {
   it("runs on one of any number of servers", function* () {
     yield* forget
     const atWork = integrateAll.pipe(
-      // Whoever finds the head taken looks again, as its loop does.
+      // A server that finds the head locked tries again, as its loop does.
       Effect.tap(Effect.sleep("5 millis")),
       Effect.repeat({ times: 40 }),
       Effect.provide(server(7)),

@@ -219,7 +219,7 @@ suite("a mirror of a log", Layer.merge(NodeServices.layer, NodeHttpClient.layerU
         harm()
         yield* run(log, folder)
         const mended = filesIn(folder)
-        // What the altar says beside the five members of a link is kept as it is.
+        // Further members of a stone are stored unchanged.
         if (name.startsWith("stones/") && mended.get(name) !== whole.get(name)) {
           writeFileSync(file, Buffer.from(whole.get(name) ?? "", "base64"))
         } else assert.deepStrictEqual(mended, whole, name)

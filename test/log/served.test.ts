@@ -1,4 +1,4 @@
-/** What the log shows: every file and proof of the published size, nothing beyond it, and nothing that was changed. */
+/** The served log: every file and proof of the published size, nothing beyond it, and nothing that was changed. */
 import { gunzipSync } from "node:zlib"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Schedule } from "effect"

@@ -8,7 +8,7 @@ import { Clock, Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { parseNote } from "../../schema/log/Note.ts"
 import { Malformed } from "../../schema/log/Bytes.ts"
-import { lookAt, watching } from "../../src/cli/log/Watch.ts"
+import { checkLog, watching } from "../../src/cli/log/Watch.ts"
 import { recall, type Watched } from "../../src/cli/log/WatchedLog.ts"
 import { leafOf } from "../../src/log/Tree.ts"
 import * as Prometheus from "../../src/telemetry/Prometheus.ts"
@@ -56,11 +56,11 @@ const hook = Effect.gen(function* () {
   }
 })
 
-/** Each look is one of a new process: nothing is left of the one before but its file. */
-const lookAnew = Effect.fnUntraced(function* (watched: Watched, url: string) {
+/** Each check runs as a new process, which shares only the file with the one before. */
+const checkAgain = Effect.fnUntraced(function* (watched: Watched, url: string) {
   yield* TestClock.adjust("1 minute")
   const now = yield* Clock.currentTimeMillis
-  const { alarms } = yield* lookAt(watched, now, Option.some(url))
+  const { alarms } = yield* checkLog(watched, now, Option.some(url))
   return alarms.map(({ cause }) => cause)
 })
 
@@ -86,15 +86,15 @@ suite(
       const { told, url } = yield* hook
       for (const size of [1, 255, 256, 257, 257, 200, 400]) {
         log.size = size
-        assert.deepStrictEqual(yield* lookAnew(watched, url), [], String(size))
+        assert.deepStrictEqual(yield* checkAgain(watched, url), [], String(size))
       }
       // Stopped for days, and started before the network is there.
       yield* TestClock.adjust("3 days")
       log.isAway = true
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), [])
       log.isAway = false
       log.size = 500
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), [])
       assert.deepStrictEqual(told(), [])
     })
 
@@ -102,16 +102,16 @@ suite(
       const log = yield* StaticLog.serve(all)
       const watched = watchedOf(log)
       const { told, url } = yield* hook
-      yield* lookAnew(watched, url)
+      yield* checkAgain(watched, url)
       log.size = 590
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
-      for (let at = 0; at < 3; at += 1) assert.deepStrictEqual(yield* lookAnew(watched, url), ["shrink"])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), [])
+      for (let at = 0; at < 3; at += 1) assert.deepStrictEqual(yield* checkAgain(watched, url), ["shrink"])
       assert.deepStrictEqual(told(), ["shrink raised"])
       log.isAway = true
-      assert.deepStrictEqual(yield* lookAnew(watched, url), ["shrink"], "silence ends no alarm")
+      assert.deepStrictEqual(yield* checkAgain(watched, url), ["shrink"], "silence ends no alarm")
       log.isAway = false
       log.size = 600
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), [])
       assert.deepStrictEqual(told(), ["shrink raised", "shrink over"])
     })
 
@@ -121,13 +121,13 @@ suite(
         log.size = 500
         const watched = watchedOf(log)
         const { got, told, url } = yield* hook
-        yield* lookAnew(watched, url)
+        yield* checkAgain(watched, url)
         const before = Option.getOrThrow(yield* recall(watched)).checkpoint
         fork(log, 400)
         log.size = size
-        assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"])
+        assert.deepStrictEqual(yield* checkAgain(watched, url), ["fork"])
         log.size = 1100 - size
-        assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"], "a second fork fills no disk")
+        assert.deepStrictEqual(yield* checkAgain(watched, url), ["fork"], "a second fork fills no disk")
         assert.strictEqual(Option.getOrThrow(yield* recall(watched)).checkpoint, before)
         const kept = readdirSync(dirname(watched.file)).filter((name) => name.endsWith(".checkpoint"))
         assert.lengthOf(kept, 2)
@@ -136,10 +136,10 @@ suite(
         assert.strictEqual(first, before)
         assert.match(second, new RegExp(`\\n${size}\\n`, "u"))
         mend(log)
-        assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"], "two signed checkpoints stay a proof")
+        assert.deepStrictEqual(yield* checkAgain(watched, url), ["fork"], "two signed checkpoints stay a proof")
         assert.deepStrictEqual(told(), ["fork raised"])
         rmSync(watched.file)
-        assert.deepStrictEqual(yield* lookAnew(watched, url), [], "its operator begins anew")
+        assert.deepStrictEqual(yield* checkAgain(watched, url), [], "its operator begins anew")
       }
     })
 
@@ -148,16 +148,16 @@ suite(
       log.size = 590
       const watched = watchedOf(log)
       const { got, told, url } = yield* hook
-      yield* lookAnew(watched, url)
+      yield* checkAgain(watched, url)
       // The files stay those of the first history.
       log.signed = new MemoryLog().append(rewritten(400).map(leafOf))
       log.size = 595
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), [])
       log.signed = undefined
       log.size = 590
-      assert.deepStrictEqual(yield* lookAnew(watched, url), ["unproven"])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), ["unproven"])
       log.size = 600
-      assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), ["fork"])
       assert.deepStrictEqual(told(), ["unproven raised", "unproven over", "fork raised"])
       const kept = /and (\S+)\. Remove/u.exec(got[2]?.message ?? "")?.[1] ?? ""
       assert.match(readFileSync(kept.replace("fork-2", "fork-1"), "utf8"), /\n595\n/u)
@@ -169,13 +169,13 @@ suite(
       log.size = 500
       const watched = watchedOf(log)
       const { told, url } = yield* hook
-      yield* lookAnew(watched, url)
+      yield* checkAgain(watched, url)
       log.size = 600
       log.hasTiles = false
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
-      assert.deepStrictEqual(yield* lookAnew(watched, url), ["unproven"])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), [])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), ["unproven"])
       log.hasTiles = true
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), [])
       assert.deepStrictEqual(told(), ["unproven raised", "unproven over"])
       assert.match(Option.getOrThrow(yield* recall(watched)).checkpoint, /\n600\n/u)
     })
@@ -184,9 +184,9 @@ suite(
       const log = yield* StaticLog.serve(all)
       const watched = watchedOf(log)
       const { url } = yield* hook
-      yield* lookAnew(watched, url)
+      yield* checkAgain(watched, url)
       const other = { ...watched, vkey: Option.some(cosignerOf("other.example").vkey) }
-      const { isRead } = yield* lookAt(other, 0, Option.some(url))
+      const { isRead } = yield* checkLog(other, 0, Option.some(url))
       assert.isFalse(isRead)
     })
 
@@ -202,22 +202,22 @@ suite(
       }
       const watched = watchedOf(log, { policy: Option.some(policy) })
       const { told, url } = yield* hook
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), [])
       yield* TestClock.adjust("25 hours")
-      for (const _ of [1, 2]) assert.deepStrictEqual(yield* lookAnew(watched, url), ["stale"])
+      for (const _ of [1, 2]) assert.deepStrictEqual(yield* checkAgain(watched, url), ["stale"])
       signedAt = (yield* Clock.currentTimeMillis) / 1000 + 86_400 * 365
-      assert.deepStrictEqual(yield* lookAnew(watched, url), ["stale"], "a date in the future refreshes nothing")
+      assert.deepStrictEqual(yield* checkAgain(watched, url), ["stale"], "a date in the future refreshes nothing")
       signedAt = (yield* Clock.currentTimeMillis) / 1000
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [], "its witness has signed it again")
+      assert.deepStrictEqual(yield* checkAgain(watched, url), [], "its witness has signed it again")
       yield* TestClock.adjust("25 hours")
-      assert.deepStrictEqual(yield* lookAnew(watched, url), ["stale"])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), ["stale"])
       log.size = 501
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), [])
       assert.deepStrictEqual(told(), ["stale raised", "stale over", "stale raised", "stale over"])
       const startedAt = yield* Clock.currentTimeMillis
       log.isAway = true
       for (const expected of [[], ["stale"], ["stale"]]) {
-        const { alarms } = yield* lookAt(watched, startedAt, Option.some(url))
+        const { alarms } = yield* checkLog(watched, startedAt, Option.some(url))
         assert.sameOrderedMembers(valuesOf(alarms, "cause"), expected)
         yield* TestClock.adjust("25 hours")
       }
@@ -231,15 +231,15 @@ suite(
       log.size = 500
       const watched = watchedOf(log, { policy: Option.some(policy) })
       const { told, url } = yield* hook
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), [])
       log.size = 600
-      assert.deepStrictEqual(yield* lookAnew(watched, url), ["cosignatures"])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), ["cosignatures"])
       assert.match(Option.getOrThrow(yield* recall(watched)).checkpoint, /\n600\n/u)
       log.cosignatures = (note) => {
         const parsed = parseNote(note)
         return parsed instanceof Malformed ? "" : (cosigner.line(parsed.text, 1) ?? "")
       }
-      assert.deepStrictEqual(yield* lookAnew(watched, url), [])
+      assert.deepStrictEqual(yield* checkAgain(watched, url), [])
       assert.deepStrictEqual(told(), ["cosignatures raised", "cosignatures over"])
     })
 
@@ -247,17 +247,17 @@ suite(
       const log = yield* StaticLog.serve(all)
       const watched = watchedOf(log)
       const { answer, other, told, url } = yield* hook
-      yield* lookAnew(watched, url)
+      yield* checkAgain(watched, url)
       fork(log, 400)
       for (const status of [500, 307]) {
         answer.status = status
         answer.location = status === 307 ? other : ""
-        assert.deepStrictEqual(yield* lookAnew(watched, url), ["fork"])
+        assert.deepStrictEqual(yield* checkAgain(watched, url), ["fork"])
         assert.deepStrictEqual(told(), [])
       }
       answer.status = 204
       answer.location = ""
-      for (const _ of [1, 2]) yield* lookAnew(watched, url)
+      for (const _ of [1, 2]) yield* checkAgain(watched, url)
       assert.deepStrictEqual(told(), ["fork raised"])
     })
 
@@ -269,12 +269,12 @@ suite(
       for (let at = 0; at < 15; at += 1) {
         for (const size of [600, 500]) {
           log.size = size
-          yield* lookAnew(watched, url)
+          yield* checkAgain(watched, url)
         }
       }
       assert.lengthOf(Option.getOrThrow(yield* recall(watched)).notices, 20)
       answer.status = 204
-      yield* lookAnew(watched, url)
+      yield* checkAgain(watched, url)
       assert.deepStrictEqual(told(), Array.from({ length: 10 }, () => ["shrink over", "shrink raised"]).flat())
     })
 
@@ -311,7 +311,7 @@ suite(
       const metrics = yield* Prometheus.text
       assert.include(metrics, `altar_watch_alarm{log="${bad.base}",cause="shrink"} 1`)
       assert.include(metrics, `altar_watch_size{log="${good.base}"} 600`)
-      assert.include(metrics, `altar_watch_looks_total{log="${bad.base}",result="unread"} 1`)
+      assert.include(metrics, `altar_watch_checks_total{log="${bad.base}",result="unread"} 1`)
     })
   },
   { excludeTestServices: false },

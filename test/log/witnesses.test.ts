@@ -1,4 +1,4 @@
-/** Witnesses of the log over real sockets: who is right signs, and who is slow, lies or is lost changes nothing. */
+/** Witnesses of the log over real sockets: an honest witness signs, and a slow, lying or absent one changes nothing. */
 import type { ServerResponse } from "node:http"
 import { assert } from "@effect/vitest"
 import { Clock, Effect, Layer, Option } from "effect"
@@ -106,7 +106,7 @@ suite("the log's witnesses", onOwnClock(world), (it) => {
     assert.isTrue((yield* check([good, absent], "any")).ok)
     const refused = yield* check([good, absent], "all")
     assert.deepStrictEqual([refused.ok, !refused.ok && refused.fault], [false, "cosignatures"])
-    // The same name under another key is nobody.
+    // The same name under another key is unknown.
     const impostor = { ...good, vkey: cosignerOf("good.example/w").vkey }
     assert.isFalse((yield* check([impostor], "any")).ok)
     assert.isFalse(parseProofFile(file.text) instanceof Error)
@@ -152,7 +152,7 @@ suite("the log's witnesses", onOwnClock(world), (it) => {
       strangeWitness(`${name}.example/w`, answer),
     )
     const all = [good, ...strange]
-    // However long a step takes here, nobody has rested before the clock is put on.
+    // However long a step takes here, no pause has ended before the clock is advanced.
     const { clock, put } = yield* heldClock
     const waitsMs = patience(2)
     yield* withWitnesses(
@@ -161,13 +161,13 @@ suite("the log's witnesses", onOwnClock(world), (it) => {
         yield* grow(40)
         const started = performance.now()
         const { note } = yield* published
-        // Once for the slowest, and once more for those whose doubt is looked at.
+        // Once for the slowest, and again for those in doubt.
         assert.isBelow(performance.now() - started, 2 * waitsMs + patience(2))
         const opened = yield* open(note, all, "any")
         assert.deepStrictEqual(opened.ok && opened.cosignatures.map(({ name }) => name), ["good.example/w"])
         assert.deepStrictEqual((yield* stored).stopped, Option.none(), "a lie stops no log")
         for (const { asked, name } of strange) assert.isAtMost(asked.times, 3, name)
-        // Who failed rests, and is not asked for the next stone.
+        // A failed witness pauses, and is not asked for the next stone.
         const times = strange.map(({ asked }) => asked.times)
         yield* grow(1)
         const next = yield* open((yield* published).note, all, "any")
@@ -271,7 +271,7 @@ suite("the log's witnesses", onOwnClock(world), (it) => {
     )
     const asking = <A, E, R>(use: Effect.Effect<A, E, R>) =>
       withWitnesses([hiding], use, "all", undefined, LastSigned.none)
-    // A log that nobody has signed yet goes on.
+    // A log without any signature continues.
     assert.isTrue((yield* open((yield* asking(Effect.andThen(grow(3), published))).note, [hiding])).ok)
     yield* forget
     const client = yield* SqlClient.SqlClient

@@ -1,4 +1,4 @@
-/** A role that lacks a privilege is told which one, by whoever meets it: a server that starts, one that serves, a command. */
+/** Each part that meets a missing privilege names it: a server that starts, one that serves, a command. */
 import { randomBytes } from "node:crypto"
 import { spawnSync } from "node:child_process"
 import { assert } from "@effect/vitest"

@@ -1,4 +1,4 @@
-/** What the operator's guide puts around the servers, run as it stands there but for names, ports and certificates. */
+/** The guide's configurations around the servers, run unchanged except for names, ports and certificates. */
 import { execFileSync } from "node:child_process"
 import { existsSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
@@ -152,7 +152,7 @@ for (const [program, proxy] of [
         const second = yield* serve({ publicUrl: url, trustedProxies: loopback })
         yield* Effect.provide(proxy(port, [first, second]), NodeServices.layer)
         yield* everything(url)
-        // Whoever says to be somebody else is counted as who they are.
+        // A forged address is ignored.
         const left = yield* Effect.forEach(["203.0.113.1", "203.0.113.2"], (address) =>
           Effect.map(
             ask(`${url}/api/rooms`, {

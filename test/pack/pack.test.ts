@@ -1,4 +1,4 @@
-/** What `npm run package` packs works where it is installed: the command, the server and its pages, the library and its types. */
+/** The package works where it is installed: the command, the server and its pages, the library and its types. */
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
 import { cp, readdir, readFile, stat, writeFile } from "node:fs/promises"
@@ -196,7 +196,7 @@ describe("the packed file", () => {
     const sources = ["src", "schema", "migrations", "README.md", "LICENSE", ".npmrc"]
     for (const name of [...sources, "package.json", "package-lock.json", "tsconfig.json", "tsconfig.pack.json"])
       await cp(join(root, name), join(elsewhere, name), { recursive: true })
-    // Linked where it can be, for it is large; what starts with a dot belongs to whoever runs there meanwhile.
+    // Linked where it can be, for it is large; names with a leading dot belong to concurrent runs.
     const others = `mkdir node_modules && cd '${root}/node_modules' && to='${elsewhere}/node_modules/'
         cp -al .bin [!.]* "$to" 2>&- || { rm -rf "$to"/* && cp -a .bin [!.]* "$to"; }`
     const pack = `chmod -R go= src schema README.md LICENSE && umask 077 && npm run package -- --silent`
@@ -287,7 +287,7 @@ describe("the packed command", () => {
 
 describe("the packed library", () => {
   it("is typed to the last name, with its own declarations checked", async () => {
-    // What a program with the library brings itself, in its own versions.
+    // The dependencies of a program with the library, in its own versions.
     const own = ["effect", "viem"].map((name) => `${name}@${manifest.dependencies[name]}`)
     const types = `@types/node@${manifest.devDependencies["@types/node"]}`
     await npm(["install", "--prefer-offline", ...own, types], folder)

@@ -61,7 +61,7 @@ suite("a checkout without development's tools", database, (it) => {
       DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
     }
     const { scripts } = JSON.parse(yield* Effect.promise(() => readFile(join(folder, "package.json"), "utf8")))
-    // What `npm run serve` runs, without npm, which may be of any age.
+    // The command of `npm run serve`, without npm, which may be of any age.
     let said = ""
     yield* OwnedProcess.start({
       command: "env",

@@ -1,4 +1,4 @@
-/** A stone that was paid for, and hands on what becomes of its payment: blocks that are taken back, looks that are due. */
+/** A stone that was paid for, and hands on what becomes of its payment: orphaned blocks and due inquiries. */
 import { assert } from "@effect/vitest"
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -81,7 +81,7 @@ export const at = Effect.fnUntraced(function* <A>(unixSeconds: number, effect: E
   return yield* Effect.provideService(effect, Clock.Clock, clock)
 })
 
-/** Nobody who would hand anything in again. */
+/** A relayer that resubmits nothing. */
 export const nobody = Layer.mock(Settlement, { resubmit: () => Effect.succeedNone })
 
 export const readAct = ({ id }: Bought) =>
@@ -99,7 +99,7 @@ export const becomes = (
     until(`never became ${finality}`, (receipt) => receipt.finality === finality),
   )
 
-/** Whatever became of the block: the same answer, the same record, the same link. */
+/** For every fate of the block: the same answer, the same record, the same link. */
 export const assertKept = Effect.fnUntraced(function* ({ chainHash, id, purchase, text }: Bought) {
   const { url } = yield* TestServer
   const again = yield* Purchase.send(url, purchase)
@@ -125,7 +125,7 @@ export const looked = Effect.fnUntraced(function* (times: number) {
   )
 })
 
-/** Waits until a look has found the transfer in a block above this one; what that look said of it. */
+/** Waits until a look has found the transfer in a block above this one; the finding of that inquiry. */
 export const foundAbove = Effect.fnUntraced(function* (block: bigint) {
   const sql = yield* SqlClient.SqlClient
   yield* hasten
@@ -145,7 +145,7 @@ export const hasten = Effect.flatMap(
 /** An empty block stands where the newest one was, so that fees are others: the same transaction is not signed again. */
 export const replaced = Effect.andThen(Purchase.reorganise(1), Purchase.mine(1))
 
-/** What settled is looked at after ten seconds, though its block is not final. */
+/** A settled payment is inquired about after ten seconds, though its block is not final. */
 export const settledLongAgo = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`UPDATE payment_attempts SET ended_at = ended_at - interval '20 seconds'`,

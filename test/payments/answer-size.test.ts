@@ -1,4 +1,4 @@
-/** Whoever answers about money is read up to a megabyte: more is no answer, proves nothing, and fills no memory. */
+/** Answers about money are read up to a megabyte: more is no answer, proves nothing, and fills no memory. */
 import { createServer, type ServerResponse } from "node:http"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert } from "@effect/vitest"
@@ -16,7 +16,7 @@ import { json, serve } from "../lab/proxy/HttpServer.ts"
 import { authorization, hash, terms } from "./Samples.ts"
 import { apart } from "../lab/Suites.ts"
 
-/** What a server may have sent before it learns that nobody reads on: buffers of both sides, generously. */
+/** The bytes that a server may send before it learns that the reader stopped: buffers of both sides, generously. */
 const buffered = 64 * answerLimit
 
 /** Starts as an answer that would count, and never ends; says how much of it was taken when the reader has gone. */

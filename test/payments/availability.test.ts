@@ -1,4 +1,4 @@
-/** While no payment could be taken nobody is offered anything or blamed, and whoever watches is told why. */
+/** While no payment is possible, no caller gets an offer or a fault, and monitors learn the reason. */
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -48,7 +48,7 @@ const assertRefused = (answer: Answer, code: string, wait: string, message: RegE
   assert.match(String(answer.json["message"]), message)
 }
 
-/** Every kind of unpaid request is refused, and the probes say why; what is free works. */
+/** Every kind of unpaid request is refused, and the probes say why; the free routes work. */
 const offersNothing = Effect.fnUntraced(function* (
   code: string,
   wait: string,
@@ -96,11 +96,11 @@ interface Trouble {
   readonly begin: Effect.Effect<unknown, SqlError, Stage>
   readonly end: Effect.Effect<unknown, SqlError, Stage>
   readonly message: RegExp
-  /** What a paid request is told; absent where it is told the same. */
+  /** The message to a paid request; absent where it is told the same. */
   readonly paid?: RegExp
   /** Of a refusal, and of the probes; absent where the settlement fails. */
   readonly refusal?: readonly [code: string, wait: string, payments: "paused"]
-  /** What `/api/health` says of the payments; absent where the obstacle has the message of a refusal. */
+  /** The payments in `/api/health`; absent where the obstacle has the message of a refusal. */
   readonly told?: object
 }
 

@@ -13,7 +13,7 @@ if (nginx === "")
 /** Header names and values as they are; one name may come twice. */
 type Lines = ReadonlyArray<readonly [name: string, value: string]>
 
-/** A POST whose headers nobody tidies up. */
+/** A POST with its headers unchanged. */
 const raw = (url: string, body: string, lines: Lines) =>
   Effect.callback<Answer>((resume) => {
     const { host, hostname, pathname, port, search } = new URL(url)
@@ -46,7 +46,7 @@ const acts: ReadonlyArray<readonly [path: string, body: () => object]> = [
   ["/api/candles/day/rain-crow", () => ({ dedication: "For the bees" })],
 ]
 
-/** How a stranger may spell a payment that is none, and the payment of somebody else. */
+/** A stranger's spellings of an invalid payment, and of another buyer's payment. */
 const spellings = (paid: string): ReadonlyArray<readonly [what: string, lines: Lines]> => [
   ["absent", []],
   ["empty", [["PAYMENT-SIGNATURE", ""]]],
@@ -85,7 +85,7 @@ describe.skipIf(nginx === "")("a shared cache", () => {
     Effect.gen(function* () {
       const url = yield* cached
 
-      // It is on: what may be kept is answered by it.
+      // It is on: cacheable answers come from it.
       const picture = `${url}/art/pixels/pixel-bit-frog.png`
       yield* ask(picture)
       assert.strictEqual((yield* ask(picture)).headers.get("x-cache"), "HIT")

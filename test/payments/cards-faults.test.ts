@@ -1,4 +1,4 @@
-/** Whatever the card processor says or keeps to itself, a request is answered 202 until there is evidence, and charged once. */
+/** For every answer or silence of the card processor, a request is answered 202 until there is evidence, and charged once. */
 import { assert } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"

@@ -85,7 +85,7 @@ apart("two servers", place, (it) => {
     const bank = yield* Processor
     const env = yield* environment
     const one = yield* ServerProcess.make(env)
-    // Behind one name, as behind a proxy: what is signed is the public URL.
+    // Behind one name, as behind a proxy: the signed URL is the public one.
     const two = yield* ServerProcess.make({ ...env, PUBLIC_URL: one.url })
     yield* Effect.all([one.start, two.start], { concurrency: 2 })
     const purchase = yield* prepare(one.url)

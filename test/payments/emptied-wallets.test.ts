@@ -130,7 +130,7 @@ apart("a new wallet that buys 24 keepers with 24 cents and empties itself", pati
     assert.include(["402 wallet_did_not_pay", "409 keeper_slot_taken"], codeOf(again))
     yield* Effect.andThen(empty(payer), finalNow)
 
-    // Others buy meanwhile: a stone, and a keeper that nobody holds.
+    // Other wallets buy at the same time: a stone, and a free keeper.
     const honest = yield* newPayer()
     const free = wanted.find((_, index) => answers[index]?.status === 409)
     assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, honest))).status, 201)

@@ -1,4 +1,4 @@
-/** What is believed of nodes that are behind, forgetful, narrow or of two minds: never that a paid authorization is not. */
+/** Evidence from stale, forgetful, limited or contradictory nodes: never that a paid authorization is not. */
 import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import { concatHex, encodeFunctionData } from "viem"
@@ -40,7 +40,7 @@ const signed = Effect.fnUntraced(function* (account: PrivateKeyAccount) {
   return one
 })
 
-/** As somebody else sees it, who brings it to the chain. */
+/** The authorization as a third party sees it that submits it. */
 const seen = ({ from, nonce, signature, validBefore }: SignedAuthorization) => ({
   payer: { address: from },
   nonce,
@@ -202,7 +202,7 @@ apart("an authorization that was never used", chain, (it) => {
     ]
     for (const view of views) assert.deepStrictEqual(yield* seenBy(() => view), expired, JSON.stringify(view))
     assert.deepInclude(yield* seenBy(() => ({ head: before })), { _tag: "Open", unused: true })
-    // What a provider takes is remembered, and tried a little more now and then: few questions are refused.
+    // A provider's range limit is remembered, and raised a little now and then: few questions are refused.
     yield* seenBy(() => ({ logRange: 5 }))
     assert.deepStrictEqual(yield* seenBy(() => ({ logRange: 5 })), expired)
     const spans = proxy

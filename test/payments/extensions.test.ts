@@ -1,4 +1,4 @@
-/** What a challenge says beyond the offer is true: any id of a payment is its key, and catalogues read how to call it. */
+/** The challenge's extensions are true: any id of a payment is its key, and catalogues read how to call it. */
 import { assert } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
 import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from "@x402/extensions/bazaar"
@@ -147,7 +147,7 @@ const longestRequests = () =>
     path: request().path.replace("moss-hare", longestSpirit).replace("beeswax", longestItem),
   }))
 
-/** What a client with the longest id that a payment may have brings back to a server whose name is 64 characters long. */
+/** The payment of a client with an id of maximum length, for a server whose name has 64 characters. */
 const longestSignature = Effect.fnUntraced(function* (payer: PrivateKeyAccount, probe: Answer, path: string) {
   const offer = challengeOf(probe)
   const url = `https://${"a".repeat(56)}.example${path}`

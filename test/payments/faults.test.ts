@@ -1,4 +1,4 @@
-/** Whatever settlement says or keeps to itself, a payment is answered 202 until evidence ends it, and then rightly. */
+/** For every answer or silence of settlement, a payment is answered 202 until evidence ends it, and then correctly. */
 import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
@@ -53,7 +53,7 @@ const openThenFailed = Effect.gen(function* () {
   yield* Purchase.assertFailed(url, purchase, expired)
 })
 
-/** What never left is brought to the chain once the node takes it, by whoever looks for it, and once. */
+/** An unsent payment is broadcast once, by the next inquiry after the node accepts it. */
 const openThenBrought = Effect.gen(function* () {
   const { purchase, rpc, url } = yield* signedFixture
   Purchase.assertPending(url, purchase, yield* inTime(Purchase.send(url, purchase)))
@@ -63,7 +63,7 @@ const openThenBrought = Effect.gen(function* () {
   yield* Purchase.assertNextStone(url)
 })
 
-/** What was said is of no account when the transfer is already there. */
+/** The facilitator's answer does not matter once the transfer is there. */
 const paidAtOnce = Effect.gen(function* () {
   const { facilitator, purchase, url } = yield* signedFixture
   const answer = yield* Purchase.send(url, purchase)

@@ -1,4 +1,4 @@
-/** What became of a settled transfer once its block is final: still there, found elsewhere, or gone for good and said so. */
+/** The fate of a settled transfer once its block is final: still there, found elsewhere, or gone for good and said so. */
 import { assert } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Logger, Option, Redacted } from "effect"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"

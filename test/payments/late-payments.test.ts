@@ -62,7 +62,7 @@ apart("a late payment for a failed attempt", server, (it) => {
     yield* fund(purchase)
     const transaction = yield* broadcast(purchase)
     yield* due
-    // Its block is not final: it may be taken back, and the payment with it.
+    // Its block is not final: it may be orphaned, and the payment with it.
     const [looked] = yield* QueuedPayments.eventually(
       "looked at",
       Effect.flatMap(

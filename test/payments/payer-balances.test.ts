@@ -1,4 +1,4 @@
-/** What a wallet claims it can pay: nobody holds stock with money that is not there, and nobody's own money is counted twice. */
+/** A wallet's claims match its balance: no claim exceeds it, and no money is counted twice. */
 import { assert } from "@effect/vitest"
 import { type Duration, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"

@@ -27,7 +27,7 @@ const log = { origin: "altar.example/log", signer, checkpointFile: Option.none<s
 
 const folder = Effect.sync(newFolder)
 
-/** What a command prints to stdout. */
+/** The stdout of a command. */
 const printed = <E, R>(run: Effect.Effect<void, E, R>) =>
   Effect.suspend(() => {
     const lines: Array<string> = []

@@ -43,7 +43,7 @@ const states = (text: string, trust: Parameters<typeof verifyReceipt>[1] = { key
 
 const isFile = Schema.is(ReceiptFile)
 
-/** What the command printed, and whether it failed. */
+/** The command's output and exit code. */
 const command = Effect.fnUntraced(function* (text: string, given: Partial<Parameters<typeof verifyReceiptFile>[1]>) {
   const path = join(newFolder(), "receipt.json")
   const lines: Array<string> = []

@@ -1,4 +1,4 @@
-/** What a client's question costs, and whom it keeps waiting: looks are shared and rest, and each rail is swept by itself. */
+/** The cost of a client's reconcile request: looks are shared and rest, and each rail is swept by itself. */
 import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,7 +17,7 @@ const soon = (key: string) =>
     Effect.orDie(sql`UPDATE payment_attempts SET next_check_at = now() WHERE idempotency_key = ${key}`),
   )
 
-/** A server that takes cards and sweeps at every moment, and that waits long for whoever hangs. */
+/** A server that takes cards and sweeps at every moment, and that waits long for a hanging service. */
 const sweeping = Layer.effect(
   TestServer,
   Effect.gen(function* () {

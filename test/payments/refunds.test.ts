@@ -48,7 +48,7 @@ const setBlocked = (name: "blacklist" | "unBlacklist", wallet: `0x${string}`) =>
     await client.waitForTransactionReceipt({ hash })
   })
 
-/** What the auditor, which shares no line with the server, says of everything. */
+/** The findings of the auditor, which shares no code with the server. */
 const audited = Effect.gen(function* () {
   const { url } = yield* TestServer
   const database = yield* LocalDatabase
@@ -250,7 +250,7 @@ apart("a refund", server, (it) => {
     const bought = yield* unmatched
     const refund = (...more: ReadonlyArray<string>) =>
       one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...more, ...why)
-    /** As if two inquiries had found it unused past its end. */
+    /** As if two inquiries had found it unused after it expired. */
     const misled = sql`
         WITH f AS (UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired' WHERE act = 'refund' RETURNING id)
         DELETE FROM payment_claims USING f WHERE attempt_id = f.id`

@@ -21,7 +21,7 @@ interface Case {
   readonly payload?: (payment: Payment) => object
   /** Changes the header. */
   readonly header?: (header: string) => string
-  /** What the payer holds. */
+  /** The payer's balance. */
   readonly funds?: bigint
 }
 
@@ -132,7 +132,7 @@ const cases: ReadonlyArray<Case> = [
   { name: "a header of 17 KiB", header: () => "A".repeat(17 * 1024) },
 ]
 
-/** What cannot have paid, since its wallet did not sign it; of the rest nobody knows or has asked whether it has paid, or will. */
+/** Payments that their wallet did not sign, which cannot have paid; for the others the server does not know. */
 const judged = new Set(["invalid_exact_evm_signature"])
 
 const everything = Effect.gen(function* () {

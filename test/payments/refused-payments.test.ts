@@ -1,4 +1,4 @@
-/** A stranger's refused payments stop costing questions to the node; whoever pays honestly is not held up. */
+/** A stranger's refused payments stop costing questions to the node; honest payers are not delayed. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"

@@ -38,7 +38,7 @@ const buyAnd = Effect.fnUntraced(function* <E, R>(purchase: Purchase.Purchase, b
   return yield* Fiber.join(bought)
 })
 
-/** A wallet with code whose payment has taken our gas and reverted; nobody has looked yet. */
+/** A wallet with code whose payment has taken our gas and reverted; no inquiry has run yet. */
 const burnt = Effect.gen(function* () {
   const { url } = yield* TestServer
   const payer = yield* newPayer(64n * Purchase.price)
@@ -50,7 +50,7 @@ const burnt = Effect.gen(function* () {
   return purchase
 })
 
-/** What its wallet is told of the next payment, after one look at this one. */
+/** The answer to the wallet's next payment, after one inquiry about this one. */
 const nextAfterLook = Effect.fnUntraced(function* (purchase: Purchase.Purchase) {
   const { url } = yield* TestServer
   Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))

@@ -121,7 +121,7 @@ apart("payments that wait during another broadcast", patient, (it) => {
     const crowd = yield* QueuedPayments.gather(url, first, others)
     yield* crowd.letGo
     yield* caught.arrived
-    // Whoever comes first in the transaction, all behind it are left without gas.
+    // If this wallet comes first in the transaction, all behind it are left without gas.
     const [burner, ...honest] = caught.order()
     if (burner === undefined) return
     yield* giveCode(burner.payer.address, burning)
@@ -143,7 +143,7 @@ apart("payments that wait during another broadcast", patient, (it) => {
       String(refused.json["message"]),
       /for an hour .* This request charged nothing; until its validBefore .* Pay from another wallet/u,
     )
-    // Nobody else loses the gas of a group to such a wallet for a while.
+    // For a while no other group loses gas to such a wallet.
     const [next, ...later] = yield* prepare(url, 4)
     if (next === undefined) return
     const apart = yield* QueuedPayments.gather(url, next, later)

@@ -1,4 +1,4 @@
-/** A change of the relayer's key: what the old one sent is followed and replaced by it alone, and the new one sends the rest. */
+/** A change of the relayer's key: the old key follows and replaces its own transactions, and the new one sends the rest. */
 import { assert } from "@effect/vitest"
 import { Duration, Effect, Redacted, Schedule } from "effect"
 import { parseEther } from "viem"

@@ -1,4 +1,4 @@
-/** A group that the node refuses or no block takes: what may have been taken all the same is not sent again beside it. */
+/** A group that the node refuses or no block takes: a payment that it may have accepted is not sent again. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { parseGwei } from "viem"

@@ -66,7 +66,7 @@ apart("a payment that its own request did not broadcast", proxiedServer("relayer
     // The newest block has not seen it yet, but what was never sent needs no second look.
     const answer = yield* Fiber.join(request)
     assertAnswer(answer, 402, "payment_failed", "invalid_exact_evm_insufficient_balance")
-    // Its signature is good until its end: with money again, whoever holds it may bring it.
+    // Its signature is good until its end: once funded, any holder of the signature may submit it.
     assert.match(String(answer.json["message"]), /This request charged nothing; until its validBefore/u)
     assert.notMatch(String(answer.json["message"]), /nothing was charged|never/iu)
     assert.strictEqual(sent.length, 0)

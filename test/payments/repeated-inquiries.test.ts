@@ -1,4 +1,4 @@
-/** One look at one node ends no attempt as unpaid: what it says has to hold a sweep later, and missing answers say nothing. */
+/** One look at one node ends no attempt as unpaid: its answer must be confirmed a sweep later, and missing answers prove nothing. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -28,7 +28,7 @@ const staysOpen = Effect.fnUntraced(function* (url: string, purchase: Purchase.P
   assert.deepInclude(yield* Purchase.attemptOf(purchase), { state: "pending", claims: 1 })
 })
 
-/** Long enough to be sent while the server waits for it: past its end nobody sends it any more. */
+/** Long enough to be sent while the server waits for it: once expired, it is not sent again. */
 const sending = proxiedServer("relayer", "5 seconds")
 
 apart("a paid attempt", sending, (it) => {
@@ -40,7 +40,7 @@ apart("a paid attempt", sending, (it) => {
       const purchase = yield* Purchase.prepare(url)
       rpc.behave(() => ({ forgets }))
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      // Final, and past its end: the answers are still missing, and still prove nothing.
+      // Final, and expired: the answers are still missing, and still prove nothing.
       yield* Purchase.mine(4)
       Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
       yield* Purchase.passExpiry

@@ -1,4 +1,4 @@
-/** A settled payment whose block was taken back is handed in again, once, while it can be paid. */
+/** A settled payment whose block was orphaned is resubmitted once, while it can be paid. */
 import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
@@ -61,7 +61,7 @@ apart("a settled transfer whose block was orphaned", proxiedServer("facilitator"
     yield* hasten
     const first = yield* Effect.forkChild(one.sweep)
     yield* looking(1)
-    // It is slow to look: what it has taken falls due again.
+    // It is slow to look: its leased rows fall due again.
     yield* hasten
     const second = yield* Effect.forkChild(other.sweep)
     yield* looking(2)

@@ -151,7 +151,7 @@ suite("a smart wallet", factory, (it) => {
     for (const forged of [
       { authorization, signature: others },
       { authorization, signature: wrapped(address, wallet.data)(others) },
-      // What its wallet signed, with an end of somebody else's choice.
+      // The wallet's signature, with another `validBefore`.
       { authorization: { ...authorization, validBefore: String(Number(authorization.validBefore) - 60) }, signature },
       { authorization: { ...authorization, validBefore: "1" }, signature: others },
     ]) {

@@ -1,4 +1,4 @@
-/** What a facilitator's `/supported` is taken for, and what a connection that failed proves. */
+/** The meaning of a facilitator's `/supported`, and of a failed connection. */
 import { createServer } from "node:net"
 import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted, Result } from "effect"
@@ -18,7 +18,7 @@ const { network } = terms
 const kind = { x402Version: 2, scheme: "exact", network }
 const listing = (...kinds: ReadonlyArray<unknown>) => json({ kinds, extensions: [], signers: {} })
 
-// 64 bytes of Ed25519: nobody's key.
+// 64 bytes of Ed25519: an unknown key.
 const key = { id: "a-key", secret: Redacted.make(Buffer.alloc(64, 7).toString("base64")) }
 
 apart("a facilitator's list of supported payments", Layer.empty, (it) => {

@@ -95,7 +95,7 @@ apart("an authorization that another attempt holds", proxiedServer("relayer", "2
 })
 
 apart("an authorization that paid us and has no attempt", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("buys for its presenter in time, even with a wallet that is empty by then, and costs us no gas", function* ({
+  it("buys an act when it is presented in time, even after its wallet was emptied, and costs us no gas", function* ({
     url,
   }) {
     const purchase = yield* Purchase.prepare(url, Purchase.price)
@@ -172,7 +172,7 @@ apart("an authorization that paid us and has no attempt", proxiedServer("relayer
       const purchase = yield* prepareUntil(url, String(validBefore))
       const transaction = yield* ThirdParty.broadcast(purchase)
       if (isAwaited) yield* untilOver(validBefore)
-      // What is taken back has not paid: nothing is noted before that is impossible.
+      // An orphaned transfer has not paid: nothing is noted before that is impossible.
       assertUntold(yield* Purchase.send(url, purchase))
       assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
       yield* Purchase.mine(4)

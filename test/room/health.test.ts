@@ -1,4 +1,4 @@
-/** `/api/health` belongs to the room's document: what it refuses, it refuses in the room's shape. */
+/** `/api/health` belongs to the room's document: its refusals have the room's form. */
 import { assert } from "@effect/vitest"
 import { codeOf, layer as rooms } from "../lab/server/Rooms.ts"
 import { ask } from "../lab/Fixture.ts"

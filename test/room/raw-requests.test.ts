@@ -1,4 +1,4 @@
-/** What the signal room refuses of requests that no client library sends: other spellings of its paths, and bodies that are too long. */
+/** The signal room's refusals of requests that no client library sends: other spellings of its paths, and bodies that are too long. */
 import { connect } from "node:net"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"

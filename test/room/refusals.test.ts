@@ -174,7 +174,7 @@ suite("the room answers", rooms(), (it) => {
     const [row] = yield* sql<{ latest: number }>`
         SELECT latest_sequence AS latest FROM rooms WHERE id = ${guest.id}::uuid`
     assert.strictEqual(row?.latest, 0)
-    // What is not refused: the longest text, astral letters, joined emoji, right-to-left words.
+    // The accepted requests: the longest text, astral letters, joined emoji, right-to-left words.
     for (const words of ["🜁".repeat(160), "👩‍🚀 ok", "שלום עולם"]) {
       const answer = yield* send(guest, {
         text: words,

@@ -1,4 +1,4 @@
-/** What a call costs the database: one statement for every admitted request, whichever limiter; and the sweeper's work. */
+/** The database cost of a call: one statement for every admitted request, whichever limiter; and the sweeper's work. */
 import { randomUUID } from "node:crypto"
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result } from "effect"
@@ -110,7 +110,7 @@ const together = Effect.gen(function* () {
 }).pipe(counting)
 
 /** One address with many rooms: its polls share statements, and each counts as if it had come alone. */
-/** One asks from the first signal, one from beyond any that a room will have: what is a small number to one is none to another. */
+/** One asks from the first signal, one from beyond any that a room will have: a small number for one is none for another. */
 const apart = Effect.gen(function* () {
   const rooms = yield* RoomStore
   const { caller, id } = yield* newRoom()

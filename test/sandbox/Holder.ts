@@ -1,4 +1,4 @@
-// What the sandbox's tests share: a folder of their own, a process that is killed while it holds something, and whether a process lives.
+// The shared parts of the sandbox's tests: a folder of their own, a process that is killed while it holds something, and whether a process lives.
 import { spawn, spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -13,7 +13,7 @@ export const holdAndKill = (kind: "chain" | "database", place: string, pidOf: (p
     })
     let held = 0
     child.stdout.once("data", () => {
-      // Before the kill: what is left behind ends soon after it, and PostgreSQL then forgets its process id.
+      // Before the kill: its remaining processes end soon after it, and PostgreSQL then forgets its process id.
       held = pidOf(place)
       child.kill("SIGKILL")
     })

@@ -1,4 +1,4 @@
-/** What the documents tell a newcomer to type beside `npm start` is typed as it stands there, and works. */
+/** The documents' commands beside `npm start` work as printed. */
 import { execFile } from "node:child_process"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"

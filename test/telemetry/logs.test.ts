@@ -1,4 +1,4 @@
-/** The log of a real server at its most talkative: what it says of requests and attempts, and what it never says. */
+/** The log of a real server at its most talkative: its lines about requests and attempts, and the secrets that it omits. */
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { generate } from "../../src/log/Signer.ts"

@@ -1,4 +1,4 @@
-/** Folders with a lock of their own, installed when they are first needed: what `npm ci` brings stays small. */
+/** Folders with a lock of their own, installed when they are first needed, so that `npm ci` stays small. */
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
 import { readFile, rm, writeFile } from "node:fs/promises"
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url"
 /** The programs of this folder. */
 export const tools = fileURLToPath(new URL(".", import.meta.url))
 
-/** What must be the same for an installed folder to be taken as it is. */
+/** The fingerprint of an installed folder. */
 const wanted = async (folder: string) => {
   const files = await Promise.all(["package.json", "package-lock.json"].map((name) => readFile(join(folder, name))))
   return createHash("sha256").update(Buffer.concat(files)).digest("hex")

@@ -16,7 +16,7 @@ import { CommandFailure } from "../CommandFailure.ts"
 import * as Download from "../verify/Download.ts"
 import { policy } from "../verify/Verify.ts"
 import { policyIn } from "./Policy.ts"
-import { causes, look, type Notice, recall, remember, type State, type Watched } from "./WatchedLog.ts"
+import { causes, check, type Notice, recall, remember, type State, type Watched } from "./WatchedLog.ts"
 
 const seconds = (name: string, says: string, usual: number) =>
   Flag.Int(name).pipe(Flag.withDescription(`${says} (${usual})`), Flag.withDefault(usual))
@@ -53,7 +53,7 @@ const logSize = Metric.gauge("altar.watch.size", {
 })
 const logFresh = Metric.gauge("altar.watch.fresh", { description: "Unix time of the last growth or cosignature." })
 const logAlarm = Metric.gauge("altar.watch.alarm", { description: "1 while an alarm of this cause is raised." })
-const logLooks = Metric.counter("altar.watch.looks", { description: "Checks of a log, by outcome." })
+const logChecks = Metric.counter("altar.watch.checks", { description: "Checks of a log, by outcome." })
 
 const sizeOf = ({ checkpoint }: State) => {
   const note = parseNote(checkpoint)
@@ -62,7 +62,7 @@ const sizeOf = ({ checkpoint }: State) => {
 }
 
 const measure = Effect.fnUntraced(function* ({ url: log }: Watched, state: Option.Option<State>, isRead: boolean) {
-  yield* Metric.update(Metric.withAttributes(logLooks, { log, result: isRead ? "read" : "unread" }), 1)
+  yield* Metric.update(Metric.withAttributes(logChecks, { log, result: isRead ? "read" : "unread" }), 1)
   if (Option.isNone(state)) return
   yield* Metric.update(Metric.withAttributes(logSize, { log }), sizeOf(state.value))
   yield* Metric.update(Metric.withAttributes(logFresh, { log }), Math.floor(state.value.freshAt / 1000))
@@ -72,7 +72,7 @@ const measure = Effect.fnUntraced(function* ({ url: log }: Watched, state: Optio
   }
 })
 
-/** Any failure leaves the notice for the next look. */
+/** Any failure leaves the notice for the next check. */
 const post = (webhook: string, { url: log }: Watched, { cause, message, since, state }: Notice) =>
   HttpClientRequest.post(webhook).pipe(
     HttpClientRequest.setBody(
@@ -95,14 +95,14 @@ const postAll = Effect.fnUntraced(function* (webhook: string, watched: Watched, 
   return []
 })
 
-/** Looks, remembers, and then tells, so that a stop between leaves the telling to the next look. */
-export const lookAt = Effect.fn("lookAt")(function* (
+/** Checks, stores, and then notifies, so that a stop between leaves the notice to the next check. */
+export const checkLog = Effect.fn("checkLog")(function* (
   watched: Watched,
   startedAt: number,
   webhook: Option.Option<string>,
 ) {
   const before = yield* recall(watched)
-  const { state, why } = yield* look(watched, before, startedAt)
+  const { state, why } = yield* check(watched, before, startedAt)
   yield* measure(watched, state, Option.isNone(why))
   const say = (sentence: string) => Console.error(plain(sentence))
   if (Option.isSome(why)) yield* say(`${watched.url} was not read: ${why.value}`)
@@ -167,11 +167,11 @@ export const watching = Effect.fn("watching")(function* (flags: Flags) {
     return yield* new CommandFailure({ message: "--webhook is no https URL." })
   const targets = yield* targetsOf(flags)
   const startedAt = yield* Clock.currentTimeMillis
-  const lookOnce = (one: Watched) => lookAt(one, startedAt, Option.map(hook, Redacted.value))
+  const checkOnce = (one: Watched) => checkLog(one, startedAt, Option.map(hook, Redacted.value))
   if (once) {
-    const looked = yield* Effect.forEach(targets, lookOnce)
-    const stands = looked.flatMap(({ alarms }, at) => alarms.map(({ cause }) => `${cause} of ${targets[at]?.url}`))
-    const unread = targets.filter((_, at) => looked[at]?.isRead !== true).map(({ url }) => `${url} was not read`)
+    const checked = yield* Effect.forEach(targets, checkOnce)
+    const stands = checked.flatMap(({ alarms }, at) => alarms.map(({ cause }) => `${cause} of ${targets[at]?.url}`))
+    const unread = targets.filter((_, at) => checked[at]?.isRead !== true).map(({ url }) => `${url} was not read`)
     if (stands.length + unread.length > 0)
       return yield* new Alarmed({ message: plain([...stands, ...unread].join("; ")) })
     return yield* Console.log(plain(`${targets.map(({ url }) => url).join(", ")}: nothing but growth.`))
@@ -183,7 +183,7 @@ export const watching = Effect.fn("watching")(function* (flags: Flags) {
   })
   const following = Effect.forEach(
     targets,
-    (one) => Effect.forever(Effect.andThen(lookOnce(one), Effect.sleep(every * 1000))),
+    (one) => Effect.forever(Effect.andThen(checkOnce(one), Effect.sleep(every * 1000))),
     { concurrency: "unbounded", discard: true },
   )
   return yield* Effect.provide(following, measured)

@@ -1,4 +1,4 @@
-/** The state of one watched log in a file, which is all that a restart needs, and the change that a look at the log makes. */
+/** The state of one watched log in a file, which is all that a restart needs, and the change that a check of the log makes. */
 import { Clock, Effect, FileSystem, Option, Path, Result, Schema } from "effect"
 import type { Checkpoint } from "../../../schema/log/Checkpoint.ts"
 import type { Policy } from "../../../schema/log/Policy.ts"
@@ -26,7 +26,7 @@ const State = Schema.Struct({
   pending: Schema.NullOr(Schema.String),
   /** When it last grew here or was cosigned, in ms since 1970. */
   freshAt: Schema.Finite,
-  /** Looks in a row that left the pending note unproven, showed less, or showed too few cosignatures. */
+  /** Checks in a row that left the pending note unproven, showed less, or showed too few cosignatures. */
   unproven: Schema.Int,
   shrunk: Schema.Int,
   unsigned: Schema.Int,
@@ -48,7 +48,7 @@ export interface Watched {
   readonly policy: Option.Option<Policy>
   /** Milliseconds without growth or cosignature that are too many. */
   readonly staleAfter: number
-  /** Looks in a row before a shrink or a missing cosignature counts: a cache or a slow witness may cause one. */
+  /** Checks in a row before a shrink or a missing cosignature counts: a cache or a slow witness may cause one. */
   readonly patience: number
 }
 
@@ -130,7 +130,7 @@ const keepFork = Effect.fnUntraced(function* ({ file }: Watched, notes: Readonly
 const newestSignature = ({ cosigned }: Seen, now: number) =>
   cosigned.ok ? Math.max(0, ...cosigned.cosignatures.map(({ seconds }) => seconds * 1000).filter((at) => at <= now)) : 0
 
-/** The alarms after a look. A fork stays for good; a look that told nothing ends none. */
+/** The alarms after a check. A fork stays for good; a failed check ends none. */
 const settle = (
   before: ReadonlyArray<Raised>,
   found: ReadonlyMap<Cause, string>,
@@ -152,8 +152,8 @@ const settle = (
 
 const iso = (at: number) => new Date(at).toISOString()
 
-/** Looks once. Returns the next state, not yet remembered, and why nothing was seen if nothing was. */
-export const look = Effect.fn("WatchedLog.look")(function* (
+/** Checks once. Returns the next state, not yet remembered, and why nothing was seen if nothing was. */
+export const check = Effect.fn("WatchedLog.check")(function* (
   watched: Watched,
   before: Option.Option<State>,
   startedAt: number,
@@ -164,7 +164,7 @@ export const look = Effect.fn("WatchedLog.look")(function* (
   if (Result.isFailure(result)) {
     const why = result.failure.message
     if (Option.isNone(before)) return { state: before, why: Option.some(why) }
-    // No look happened before this process began.
+    // No check ran before this process began.
     const since = Math.max(before.value.freshAt, startedAt)
     const found = new Map<Cause, string>()
     if (now - since > staleAfter) found.set("stale", `nothing was read of it since ${iso(since)}: ${why}`)

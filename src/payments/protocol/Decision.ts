@@ -14,7 +14,7 @@ export type Found<Proof> =
   | { readonly is: "ruled" | "void"; readonly reason: string }
   | { readonly is: Exclude<Finding, "paid" | "ruled" | "void"> }
 
-/** The standing of an attempt apart from the evidence. The reason is that of a refusal. */
+/** The submission state of an attempt, apart from the evidence. The reason is that of a refusal. */
 export type SubmissionState =
   | { readonly is: "declined" | "refused" | "unsent"; readonly reason: string }
   | { readonly is: Exclude<keyof typeof column, "declined" | "refused" | "unsent"> }
@@ -32,7 +32,7 @@ export type Decision<Proof, D extends Doubt> =
   | { readonly is: "agreed"; readonly doubt: D; readonly isAlive: boolean }
   | { readonly is: "submit" | "wait" | "keep" }
 
-/** The standing of a pending attempt. `declined` is the refusal in its row; only the first request proves it unsent. */
+/** The submission state of a pending attempt. `declined` is the refusal in its row; only the first request proves it unsent. */
 export const submissionStateOf = (
   submission: Submission | undefined,
   declined: string | null,
@@ -50,15 +50,15 @@ export const submissionStateOf = (
 /** The decision. Two inquiries agree when their reasons are equal and `apartMillis` lie between them. */
 export const decide = <Proof, D extends Doubt>(
   found: Found<Proof>,
-  standing: SubmissionState,
+  state: SubmissionState,
   doubt: D | null,
   apartMillis: number,
 ): Decision<Proof, D> => {
-  if (found.is === "paid") return { is: table.paid[column[standing.is]], proof: found.proof }
-  const rule = table[found.is][column[standing.is]]
+  if (found.is === "paid") return { is: table.paid[column[state.is]], proof: found.proof }
+  const rule = table[found.is][column[state.is]]
   // Evidence that rules the payment out comes first. Without a refusal, only the wallet's balance fails an attempt.
   const ruledOut = "reason" in found ? found.reason : undefined
-  const reason = ruledOut ?? ("reason" in standing ? standing.reason : couldNotPay)
+  const reason = ruledOut ?? ("reason" in state ? state.reason : couldNotPay)
   if (rule === "fail" || rule === "fail unsent") return { is: rule, reason }
   if (rule !== "agree") return { is: rule }
   return doubt !== null && doubt.reason === reason && doubt.ageMillis >= apartMillis

@@ -1,9 +1,9 @@
-/** The payment protocol as a table: evidence and the standing of an attempt give the decision. */
+/** The payment protocol as a table: evidence and the submission state of an attempt give the decision. */
 
 /** Evidence about a payment, of either rail. `docs/payment-protocol.md` defines each word. */
 export type Finding = "paid" | "ruled" | "void" | "ended" | "poor" | "reverts" | "unused" | "nothing" | "silence"
 
-/** The standing of an attempt apart from the evidence, and its column in the table. */
+/** The submission state of an attempt, and its column in the table. */
 export const column = {
   waiting: 0,
   declined: 1,

@@ -4,7 +4,7 @@ import type { Purchase } from "../../lab/buyer/Buyer.ts"
 import { isCandle, lightOn, type Order } from "../../lab/buyer/Goods.ts"
 import type { Random } from "../../lab/Random.ts"
 
-/** Whoever wants to put a light on a candle waits so long for one to burn, milliseconds. */
+/** A buyer of a light waits so many milliseconds for a burning candle. */
 const patience = 20_000
 
 const isSold = ({ outcome }: Purchase) => outcome?._tag === "Settled"
@@ -32,7 +32,7 @@ const lots = [
   ...(["isOpen", "isOpen", "isLight", "isNoCandle", "failed", "isElsewhere"] as const),
 ]
 
-/** What is bought in the end: every second candle becomes a light, where there is what it is to be put on. */
+/** The final choice: every second candle becomes a light, where there is what it is to be put on. */
 export const asLight = async (order: Order, purchases: ReadonlyArray<Purchase>, random: Random): Promise<Order> => {
   if (!isCandle(order) || !random.chance(0.5)) return order
   const lot = random.pick(lots)

@@ -7,7 +7,7 @@ import { retryingClient } from "./RetryingClient.ts"
 export interface Members {
   /** They send nothing new; answers what was refused without need, and what never became known, half a minute after all was well. */
   readonly rest: () => Promise<ReadonlyArray<string>>
-  /** The room whose end somebody may move: its members have left it. */
+  /** The room whose end may be moved: its members have left it. */
   readonly leftRoom: () => string | undefined
 }
 
@@ -70,7 +70,7 @@ export const members = (url: string, answers: Answers, random: Random): Members 
       expect(`a poll of ${id}`, heard, goneOr(id))
       if (heard?.status === 200) {
         const { room } = JSON.parse(heard.body) as { readonly room: { readonly latestSequence: number } }
-        // Now and then somebody comes back who knows nothing.
+        // Now and then a member returns without memory.
         after = who.chance(0.2) ? 0 : room.latestSequence
       }
       if (who.chance(0.1)) {

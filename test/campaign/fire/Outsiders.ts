@@ -1,4 +1,4 @@
-/** Everybody else on the chain and on the wire: what payers have signed is settled first, copied, moved, cancelled or not covered. */
+/** Everybody else on the chain and on the wire: they settle, copy, move, cancel or drain the payers' signed payments. */
 import { setTimeout } from "node:timers/promises"
 import type { Hex } from "viem"
 import { type Purchase, send, type BuyerOptions } from "../../lab/buyer/Buyer.ts"
@@ -10,7 +10,7 @@ import { add } from "../Run.ts"
 import type { Harness } from "../Harness.ts"
 
 export interface Outsiders {
-  /** Somebody may do something with what has just been signed. */
+  /** An outsider may act on a payment that has just been signed. */
   readonly see: (shop: BuyerOptions, purchase: Purchase) => Promise<void>
   /** The next payment that is signed is sent 256 times at once. */
   readonly replayNext: () => void
@@ -20,7 +20,7 @@ export interface Outsiders {
 
 const copies = 256
 
-/** What is done to whom: of a thousand signed payments. */
+/** The attack on each purchase: of a thousand signed payments. */
 const shares = { frontRun: 30, steal: 25, move: 25, drain: 15, cancel: 15 } as const
 
 /** `struck` counts what they do. */
@@ -74,7 +74,7 @@ export const outsiders = (world: Harness, struck: Map<string, number>): Outsider
   const see = async (shop: BuyerOptions, purchase: Purchase) => {
     const { signed } = purchase
     if (signed === undefined) return
-    // Who meets whom is the purchase's own lot, whichever is signed first.
+    // The purchase's own lot decides its attack, in any order of signing.
     const random = purchase.random.fork("outsiders")
     if (replays > 0) {
       replays -= 1

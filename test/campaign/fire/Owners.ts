@@ -7,13 +7,13 @@ import type { Random } from "../../lab/Random.ts"
 import { retryingClient } from "./RetryingClient.ts"
 
 export interface Owners {
-  /** A purchase has ended, or was left open: whoever made it may open what it seals. */
+  /** A purchase has ended, or was left open: its maker may open the sealed words. */
   readonly see: (purchase: Purchase) => void
   /** Nothing new is opened but what settled late; answers what was refused without need, and what never became known. */
   readonly rest: () => Promise<ReadonlyArray<string>>
 }
 
-/** The same words in other bytes: what is hashed stays. */
+/** The same words in other bytes: the hashed words stay. */
 const respelled = (words: string) => `\n ${words.normalize("NFD").replaceAll("\r\n", "\r")}\u00a0`
 
 export const owners = (url: string, answers: Answers, random: Random): Owners => {
@@ -66,7 +66,7 @@ export const owners = (url: string, answers: Answers, random: Random): Owners =>
       const mayBeOpened = order.sealed !== undefined || ["prayer", "day", "week", "month", "light"].includes(order.kind)
       if (attempt === undefined || !mayBeOpened || !who.chance(0.6)) return
       if (outcome?._tag === "Settled") return later(() => setTimeout(who.below(3_000)).then(() => open(purchase, who)))
-      // Nobody knows yet whether it was sold, so nothing can be opened; or it was, and its buyer never heard.
+      // The outcome is still unknown, so nothing can be opened; or it was, and its buyer never heard.
       if (order.sealed === undefined) return
       const { sealed } = order
       early.add(purchase)

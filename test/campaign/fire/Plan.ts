@@ -1,4 +1,4 @@
-/** What strikes when: decided before anything begins. */
+/** The times of the strikes: decided before anything begins. */
 import type { Random } from "../../lab/Random.ts"
 import { type Strike, strikes } from "./Strikes.ts"
 import type { Harness } from "../Harness.ts"

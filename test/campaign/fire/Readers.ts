@@ -1,4 +1,4 @@
-/** Whoever reads while all that happens, and remembers: chains, the log's checkpoints and acts as they were shown. */
+/** Readers during the campaign, which remember: chains, the log's checkpoints and acts as they were shown. */
 import { setTimeout } from "node:timers/promises"
 import type { Answers } from "../../lab/buyer/Answers.ts"
 import type { Random } from "../../lab/Random.ts"

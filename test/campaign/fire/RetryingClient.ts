@@ -10,7 +10,7 @@ export const retryingClient = (answers: Answers) => {
   let end = Infinity
   const violations: Array<string> = []
   return {
-    /** What was refused without need, and what never became known. */
+    /** The needless refusals, and the outcomes that stayed unknown. */
     violations,
     /** All is well from now on. */
     calm: () => (end = performance.now() + patience),

@@ -1,4 +1,4 @@
-/** Every fault that a campaign knows, by name: what it does to a world, and what ends it. */
+/** Every fault that a campaign knows, by name: its effect on a harness, and its end. */
 import { setTimeout } from "node:timers/promises"
 import { Effect } from "effect"
 import { defaultLimits } from "../../../src/http/Listener.ts"
@@ -94,7 +94,7 @@ const onNode = (
   },
 })
 
-/** Blocks are taken back; what was in them comes back later, in another order, or stays away. */
+/** Blocks are orphaned; their transactions return later, in another order, or never. */
 const reorganise =
   (comesBack: "soon" | "never" | "some"): Strike["run"] =>
   async ({ chain, rpc }, random) => {

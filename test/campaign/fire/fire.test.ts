@@ -12,7 +12,7 @@ const ofCards = ["a card charge buys one act", "a settled card act was charged o
 /** Where the money of a settled act is. */
 const ofPayments = ["a settled act was paid once", "a lost act was not paid", "a settled card act was charged once"]
 
-/** What a short campaign can hold against its rooms. */
+/** The checks of rooms in a short campaign. */
 const ofRooms = [
   "a signal that was sent is in its room, as it was sent",
   "a clientId is one signal",

@@ -18,7 +18,7 @@ const well = {
   strange: refused(401, "UNAUTHORIZED"),
 }
 
-/** What they complain of, when they hear so of what they make, send, read and end. */
+/** Their complaints about answers to creating, sending, reading and deleting. */
 const complaints = async (otherwise: Partial<typeof well>) => {
   const { ended, made, read, sent, strange } = { ...well, ...otherwise }
   const gathered = members(

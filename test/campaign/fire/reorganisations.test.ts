@@ -1,4 +1,4 @@
-/** Reorganisations of a campaign's chain: whatever strikes at once, its final block stays, or the campaign says that it is at fault. */
+/** Reorganisations of a campaign's chain: under any concurrent strikes its final block stays, or the campaign reports its own fault. */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { blockSeconds, chain, type Chain } from "../../lab/OwnChain.ts"
 import { CampaignFault, reorganiser } from "../../lab/Reorganisations.ts"
@@ -28,7 +28,7 @@ describe("reorganisations", () => {
     assert.notStrictEqual(await hashNow(final.number + 1n), latest.parentHash)
   })
 
-  it("of a node beyond the planned depth are the campaign's own fault", async () => {
+  it("beyond the planned depth are reported as the campaign's own fault", async () => {
     const { client } = ground
     const tooMany = ({ method, params }: { readonly method: string; readonly params?: ReadonlyArray<number> }) =>
       client.request({ method, params: method === "anvil_rollback" ? [Number(params?.[0]) + 2] : params } as never)

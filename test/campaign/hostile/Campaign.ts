@@ -21,7 +21,7 @@ const patience = 60_000
 /** Sockets and files of the server itself that come and go: its connections to PostgreSQL. */
 const slack = 32
 
-/** More connections than there are places: what is let in is answered again, and given back when it leaves. */
+/** More connections than there are places: admitted connections are answered, and their places are free again afterwards. */
 const crowded = async ({ sample, url }: Target, wanted: number, violations: Array<string>) => {
   const before = await sample()
   const began = performance.now()

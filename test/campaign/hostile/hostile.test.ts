@@ -1,4 +1,4 @@
-/** A short seeded form of `npm run campaign -- hostile`: what went wrong once in it goes wrong each time. */
+/** A short seeded form of `npm run campaign -- hostile`: a failure in it is reproducible. */
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,4 +1,4 @@
-/** Clients that are slow, many, or both: each has its time and its place, and whoever takes more is hung up on. */
+/** Clients that are slow, many, or both: each has a deadline and a place, and a slower client is disconnected. */
 import type { Socket } from "node:net"
 import { connect } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
@@ -67,7 +67,7 @@ const client = (port: number) =>
     ({ socket }) => Effect.sync(() => socket.destroy()),
   )
 
-/** Who does not read does not notice that the other side has left; whoever waits for the one place does. */
+/** A client that does not read does not notice the disconnection; the one that waits for its place does. */
 const placeFound = Effect.fnUntraced(function* (port: number) {
   const one = yield* client(port)
   one.socket.write("GET /short HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")

@@ -8,7 +8,7 @@ import { type Configuration, isOfSettled, type State, type Work } from "./State.
 /** Nothing is sent, and it is looked at again later. */
 export const letBe = (work: Work): Work => ({ ...work, at: isOfSettled(work) ? "still open" : "defer", outcome: "" })
 
-/** What settlement said goes to the first or a later look of the reconciler; a settled one is looked at again later. */
+/** The settlement's answer goes to the first or a later inquiry of the reconciler; a settled one is looked at again later. */
 export const submitted = (work: Work, said: Partial<Work>): Work =>
   isOfSettled(work)
     ? letBe(work)
@@ -28,17 +28,17 @@ export const submitted = (work: Work, said: Partial<Work>): Work =>
 export const refusedByUs = (work: Work, reason: string): Work =>
   submitted(work, work.isFirst ? { refusal: "", unsent: reason } : { refusal: reason })
 
-/** Where a claim goes on that was made: to whoever brings it to the chain, or to what has paid it already. */
+/** Where a claim goes on that was made: to its submitter, or to its earlier payment. */
 export const handedIn = (work: Work, { settles }: Configuration): Work => {
   const first = { ...work, isFirst: true, slot: "" }
   if (work.hint !== "") return submitted(first, {})
   return settles === "relayer" ? { ...first, at: "rehearse" } : { ...first, at: "facilitator" }
 }
 
-/** Whether a broadcast may still wait with this node; what is in a block does not. */
+/** Whether a broadcast may still wait with this node; a mined transaction does not. */
 const waits = ({ pool }: State, transaction: string) => pool.known.includes(transaction)
 
-/** `Groups.join`: whoever waits with nothing on its way travels along. */
+/** `Groups.join`: every waiting payment without a transaction in flight joins. */
 const joins = ({ configuration, state, to, work }: Turn) => {
   const { adversary, groups } = configuration
   const { database, truth } = state
@@ -66,7 +66,7 @@ export const rehearses = (turn: Turn) => {
   const alone = { ...work, passenger: "", passengerNoted: "" }
   for (const [who, { blocks }] of nodes(state)) {
     const revert = dryRun(blocks, authorization, expiry)
-    // Whoever cannot be paid for travels alone, where it is refused; the other one stays.
+    // A payment that cannot succeed travels alone, where it is refused; the other one stays.
     const isLeftAlone = passenger === "" || dryRun(blocks, along, expiry) !== ""
     const together = isLeftAlone ? alone : work
     const members = isLeftAlone ? authorization : [authorization, along].sort().join("")
@@ -82,7 +82,7 @@ export const rehearses = (turn: Turn) => {
   to("no node answers its rehearsal", submitted(alone, noted === "" ? {} : { hint: noted }))
 }
 
-/** `Dispatch`: who is not noted is not ours to send any more, and then nobody is sent; who is left goes alone. */
+/** `Dispatch`: a member without a record is no longer ours to send, and then the group is not sent; a single member goes alone. */
 export const notes = ({ configuration, say, server, state, work }: Turn) => {
   const { fault } = configuration
   const { making, passenger } = work

@@ -1,18 +1,18 @@
 /** An adversarial chain: blocks that are replaced until they are final, and a node that is behind for as long as it likes. */
 
 /**
- * What one node knows. Blocks are numbered from 1, hold one transaction or none, and are made at a time that is their
+ * The knowledge of one node. Blocks are numbered from 1, hold one transaction or none, and are made at a time that is their
  * number; a block's hash is the text of the chain up to it, so two branches never share one.
  */
 export interface View {
   readonly blocks: string
-  /** Number of the newest block that is never taken back. */
+  /** Number of the newest block that cannot be orphaned. */
   readonly final: number
 }
 
-/** What may be put into a block: by whoever wants to, whenever they want to, or never. */
+/** The possible content of a block: any submitter may add it at any time, or never. */
 export interface Pool {
-  /** Transactions of ours that were ever handed in; whoever saw one may hand it in again. */
+  /** Our submitted transactions; anyone who saw one may resubmit it. */
   readonly sent: ReadonlyArray<string>
   /** Those that nodes still know. */
   readonly known: ReadonlyArray<string>
@@ -47,7 +47,7 @@ export interface Executed {
 export const authorizationOf = (transaction: string) => transaction.charAt(0)
 const groupMark = "g"
 export const isGroup = (transaction: string) => transaction.startsWith(groupMark)
-/** What its hash is made of. */
+/** The input of its hash. */
 const hashedPart = (transaction: string) => transaction.split("!")[0] ?? ""
 const withoutGas = (transaction: string) => transaction.split("!")[1] ?? ""
 /** The authorizations that a transaction of ours brings to the chain. */
@@ -60,7 +60,7 @@ export const versionOf = (transaction: string) => Number(transaction.charAt(3))
 /** The authorization `a` is valid in blocks below this number. */
 export type Expiry = number
 
-/** What is signed anew, or by somebody else, ends one block later. */
+/** A second signature, or another payer's, expires one block later. */
 export const endOf = (authorization: string, expiry: Expiry) => (authorization === "b" ? expiry + 1 : expiry)
 
 const transfers = new Set(["R", "O", "P"])
@@ -69,7 +69,7 @@ const listOf = (blocks: string) => (blocks === "" ? [] : blocks.slice(1).split("
 
 const executions = new Map<string, Executed>()
 
-/** What the blocks do, one after the other. */
+/** The effects of the blocks, in order. */
 export const execute = (blocks: string, expiry: Expiry): Executed => {
   const name = `${expiry}${blocks}`
   const known = executions.get(name)
@@ -93,7 +93,7 @@ export const execute = (blocks: string, expiry: Expiry): Executed => {
     for (const member of membersOf(transaction)) {
       const isRefused = block >= endOf(member, expiry) || ends[member] !== undefined || poor.includes(member)
       if (!isRefused && !withoutGas(inBlock).includes(member)) ends[member] = { transaction, isPaid: true, block }
-      // What fails in a group fails by itself, and the group does not.
+      // A failing member of a group fails alone.
       else if (!isGroup(transaction)) reverted.push(transaction)
     }
   }
@@ -117,7 +117,7 @@ export const dryRun = (blocks: string, authorization: string, expiry: Expiry): s
   return poor.includes(authorization) ? "funds" : ""
 }
 
-/** What the final part of a chain did. */
+/** The effects of the final part of a chain. */
 export const finalPart = ({ blocks, final }: View, expiry: Expiry) => execute(hashOf(blocks, final), expiry)
 
 export interface Adversary {
@@ -137,7 +137,7 @@ export interface Adversary {
   readonly forgets?: boolean
 }
 
-/** What can stand in the next block. */
+/** The possible content of the next block. */
 const candidates = ({ blocks }: View, pool: Pool, adversary: Adversary) => {
   const { expiry } = adversary
   const { ends, height, poor, relayed, transactions } = execute(blocks, expiry)

@@ -1,7 +1,7 @@
-/** What is explored: who buys what, how many blocks there are, and what the world may do beside it. */
+/** The explored configurations: the purchases, the number of blocks, and the possible faults. */
 import type { Configuration } from "./State.ts"
 
-/** What is signed is valid in the first of two blocks; what only reads follows at once upon what came before. */
+/** A signature is valid in the first of two blocks; steps that only read follow at once. */
 const relayed = {
   adversary: { expiry: 2, height: 2, authorizations: "a" },
   requests: [{ key: "k1", authorization: "a" }],
@@ -175,7 +175,7 @@ export const large = {
   },
 } as const satisfies Record<string, Configuration>
 
-/** What is not promised: worlds in which something breaks, and what. */
+/** Behaviour without a promise: worlds in which something breaks, and what. */
 export const beyond: ReadonlyArray<Configuration & { readonly breaks: string }> = [
   {
     ...split,

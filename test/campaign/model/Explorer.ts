@@ -3,7 +3,7 @@
 /** A state is a few parts; steps share the parts that they do not change. */
 export type Parts = Readonly<Record<string, object>>
 
-/** What happens in one step, in words, and the state it leads to. */
+/** One step in words, and the next state. */
 export type Emit<S> = (says: string, to: S) => void
 
 export interface Invariant<S> {
@@ -17,7 +17,7 @@ export interface Specification<S extends Parts> {
   readonly invariants: ReadonlyArray<Invariant<S>>
   /** Some path leads here from every state. */
   readonly end: { readonly name: string; readonly reached: (state: S) => boolean }
-  /** Two parts that may change places without anybody noticing. */
+  /** Two parts that may be swapped without a visible difference. */
   readonly alike?: readonly [keyof S & string, keyof S & string]
 }
 

@@ -23,7 +23,7 @@ const pairs = (state: State, configuration: Configuration) =>
       : [[who, first, first] as const],
   )
 
-/** What is kept of a look once it has ended. */
+/** The stored result of an inquiry. */
 const over = { upTo: 0, isUsed: false } as const
 
 /** Begins to look for evidence. */
@@ -89,7 +89,7 @@ const decided = (work: Work, found: Found, standing: Protocol.SubmissionState, {
 
 const isOpen = ({ is }: Found) => is !== "paid" && is !== "void" && is !== "silence"
 
-/** What settlement has just said, as its code says it. */
+/** The settlement's latest answer, as its code has it. */
 const saidTo = ({ isSubmitted, refusal, unsent }: Work): Submission | undefined => {
   if (unsent !== "") return { _tag: "Refused", reason: unsent === "used" ? Protocol.alreadyUsed : unsent, unsent: true }
   if (!isSubmitted) return undefined
@@ -203,7 +203,7 @@ export const inquiries = (state: State, server: Server, configuration: Configura
       return
     }
     case "heads": {
-      // The state is asked of the newest block by its hash: who knows that block can only say one thing.
+      // The state is asked of the newest block by its hash: a node with that block has only one answer.
       for (const [who, newest, finalView] of pairs(state, configuration)) {
         const { ends, height } = execute(newest.blocks, expiry)
         const { final } = finalView
@@ -282,7 +282,7 @@ export const inquiries = (state: State, server: Server, configuration: Configura
 
 /**
  * `Chain.isFinal`, of every node that may answer: one says which block is final; then what has the number of `block` and what
- * has that of the final one are asked together. Who knows the final block has nothing below it that can go.
+ * has that of the final one are asked together. A node with the final block has no orphanable block below it.
  */
 export const isFinal = (
   state: State,

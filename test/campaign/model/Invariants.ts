@@ -1,4 +1,4 @@
-/** What must hold in every state, and where everything ends. */
+/** The invariants of every state and of final states. */
 import { execute, finalPart, senderOf } from "./Chain.ts"
 import type { Invariant } from "./Explorer.ts"
 import { authorizationClaim } from "./Ledger.ts"
@@ -18,7 +18,7 @@ export const isEnded = (configuration: Configuration) => (state: State) =>
       (row.state === "settled" && row.finality !== "pending"),
   )
 
-/** Whether something has paid for it after it failed, that nobody has noted yet and that has bought nothing else. */
+/** Whether a payment after its failure is not recorded yet and has bought nothing else. */
 const isLateUnnoted = ({ database, truth }: State, { authorization, reason }: Row, { adversary }: Configuration) =>
   reason === tooPoor &&
   finalPart(truth, adversary.expiry).ends[authorization]?.isPaid === true &&
@@ -35,7 +35,7 @@ export const invariantsOf = ({
   /** Authorizations that are paid for good, and by whom. */
   const charges = (state: State) =>
     Object.entries(finalPart(state.truth, adversary.expiry).ends).filter(([, end]) => end.isPaid)
-  /** Once a payer sends it themselves, so may anybody who reads that; then only what our relayer sent is ours. */
+  /** Once the payer submits it, any reader of that may do the same; then only what our relayer sent is ours. */
   const isByUs = (transaction: string) => adversary.payerSends !== true || senderOf(transaction) === "R"
   const settledPaid = (state: State, row: Row) =>
     finalPart(state.truth, adversary.expiry).ends[row.authorization]?.isPaid === true

@@ -19,7 +19,7 @@ export const patched = (database: Database, key: string, patch: Partial<Row>): D
 const forget = (work: Work, key: string): Work =>
   work.key === key && work.ripe !== "" && !work.ripe.startsWith("!") ? { ...work, ripe: `!${work.ripe}` } : work
 
-/** The state after a server's statement; whatever others read of a doubt that is gone is stale from here on. */
+/** The state after a server's statement; earlier reads of a dropped doubt are stale from here on. */
 export const written = (state: State, server: Server, work: Work, key: string, patch: Partial<Row>): State => {
   const before = state.database.rows[key]
   const isReplaced =
@@ -64,7 +64,7 @@ export const claimed = (database: Database, work: Work, configuration: Configura
     isResent: false,
     wasPoor: false,
   }
-  // In one order, whoever comes first: two histories of one content are one state.
+  // In one order, for every caller: two histories of one content are one state.
   const sorted = (record: Readonly<Record<string, Row | string>>) =>
     Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1))
   return {
@@ -116,7 +116,7 @@ export const failed = (state: State, server: Server, work: Work, next: Work, con
     : { ...state, [server]: next }
 }
 
-/** `PaymentLedger.failUnsent`: only while no broadcast is noted, and nobody has held it (`checks` grows with every look). */
+/** `PaymentLedger.failUnsent`: only while no broadcast is recorded, and no other server has leased it (`checks` grows with every look). */
 export const failedUnsent = (
   state: State,
   server: Server,
@@ -130,7 +130,7 @@ export const failedUnsent = (
   return isAgreed ? ended(state, server, next, configuration, work.outcome) : { ...state, [server]: next }
 }
 
-/** `PaymentLedger.defer`: what this look leaves for the next one; `keeps` when nobody could be asked. */
+/** `PaymentLedger.defer`: the doubt that this inquiry leaves; `keeps` when no node answered. */
 export const deferred = (state: State, server: Server, work: Work, next: Work): State => {
   const row = state.database.rows[work.key]
   if (row?.state !== "pending") return { ...state, [server]: next }
@@ -167,7 +167,7 @@ const notedFor = (
   return written(state, server, work, key, note)
 }
 
-/** What a note came to: whom it was made for. */
+/** The result of a record: whom it was made for. */
 export interface Noted {
   readonly state: State
   readonly leader: boolean

@@ -1,4 +1,4 @@
-/** The payment protocol: what a server does next, one step for each statement and each call. */
+/** The payment protocol: a server's next step, one for each statement and each call. */
 import { handedIn, letBe, notes, refusedByUs, rehearses, sends, submitted } from "./Broadcast.ts"
 import { endOf, execute, isGroup } from "./Chain.ts"
 import type { Emit } from "./Explorer.ts"
@@ -23,7 +23,7 @@ export const works = (state: State, server: Server, configuration: Configuration
     case "owner": {
       if (row !== undefined) return to("finds its own attempt", idle, { told: heard(told, row) })
       if (bound !== undefined) return to("finds another attempt with it", idle)
-      // What the dry run has called used is not believed to be unused.
+      // An authorization that the dry run called used is not taken as unused.
       return to("finds no attempt with it", { ...work, at: "trace" })
     }
     case "trace": {
@@ -89,7 +89,7 @@ export const works = (state: State, server: Server, configuration: Configuration
       to("the facilitator names its transaction", submitted(work, { hint: `${authorization}O` }), { pool: open })
       to("the facilitator says nothing clear", submitted(work, {}), { pool: open })
       to("the facilitator is not reached", submitted(work, work.isFirst ? { unsent: "unheard" } : {}))
-      // What it refuses again is nothing about what it was handed before.
+      // A second refusal proves nothing about the first submission.
       return to("the facilitator refuses", submitted(work, work.isFirst ? { refusal: "facilitator" } : {}), {
         pool: open,
       })
@@ -126,7 +126,7 @@ export const works = (state: State, server: Server, configuration: Configuration
       )
     case "answer": {
       if (work.outcome === "") return to("answers", idle, { told: heard(told, row) })
-      // A refusal looks its own key up once more.
+      // After a refusal the server looks up its own key again.
       if (row !== undefined) return to("finds its own attempt", idle, { told: heard(told, row) })
       const name = work.outcome === "cancelled" ? "failed" : "refused"
       return to(`refuses ${authorization}: sign another one`, idle, {
@@ -148,7 +148,7 @@ export const works = (state: State, server: Server, configuration: Configuration
     }
     case "ask for broadcast": {
       const isMined = execute(state.truth.blocks, expiry).transactions.includes(work.noted)
-      // What failed in a group may not have been at fault, and goes once more, alone; alone it failed by itself.
+      // A member that failed in a group may be without fault, and is sent again alone; alone it failed by itself.
       if (isMined && isGroup(work.noted)) return to(`${work.noted} did not pay it`, { ...work, at: "rehearse" })
       return isMined
         ? to(`${work.noted} is in a block`, letBe({ ...work, noted: "" }))

@@ -1,4 +1,4 @@
-/** What begins a server's work: requests, looks at open attempts, checks of settled ones; and the verification of a payment. */
+/** The start of a server's work: requests, looks at open attempts, checks of settled ones; and the verification of a payment. */
 import { dryRun, execute } from "./Chain.ts"
 import type { Emit } from "./Explorer.ts"
 import { patched } from "./Ledger.ts"
@@ -34,7 +34,7 @@ export const turnOf = (state: State, server: Server, configuration: Configuratio
 
 export const including = (known: string, one: string) => (known.includes(one) ? known : [...known, one].sort().join(""))
 
-/** What a client hears of an attempt that is on disk: 200, 202, or 402 once it has failed. */
+/** The answer about an attempt on disk: 200, 202, or 402 once it has failed. */
 export const heard = (told: ClientAnswers, row: Row | undefined): ClientAnswers =>
   row?.state === "failed" ? { ...told, failed: including(told.failed, row.authorization) } : told
 

@@ -1,4 +1,4 @@
-/** What is explored: clients, two servers, the database and the chain, and in which order they may take their steps. */
+/** The specification: clients, two servers, the database and the chain, and in which order they may take their steps. */
 import { dryRun, moves, nonceOf, senderOf } from "./Chain.ts"
 import type { Emit, Specification } from "./Explorer.ts"
 import { invariantsOf, isEnded } from "./Invariants.ts"
@@ -36,7 +36,7 @@ const witnessed = (state: State, { adversary }: Configuration): State => {
     : { ...state, database: poor.reduce((all, [key]) => patched(all, key, { wasPoor: true }), state.database) }
 }
 
-/** Time in which every node has heard what any of them knew; what was doubted before counts after it. */
+/** Time in which every node has heard what any of them knew; an earlier doubt stays valid. */
 const aSweepPasses = (state: State, emit: Emit<State>) => {
   const doubted = Object.entries(state.database.rows).filter(([, row]) => row.doubt !== "" && !row.isRipe)
   if (doubted.length === 0) return
@@ -81,7 +81,7 @@ const next = (configuration: Configuration) => (state: State, emitRaw: Emit<Stat
     const pool = change.pool ?? state.pool
     const isOurs =
       mined !== "" && senderOf(mined) === "R" && pool.known.some((known) => nonceOf(known) === nonceOf(mined))
-    // What is in a block waits no longer, and nothing else under its nonce does.
+    // A mined transaction waits no longer, and neither does another one under its nonce.
     const known = isOurs ? pool.known.filter((one) => nonceOf(one) !== nonceOf(mined)) : pool.known
     emit(says, { ...state, ...change, pool: isOurs ? { ...pool, known } : pool })
   })
@@ -105,7 +105,7 @@ const next = (configuration: Configuration) => (state: State, emitRaw: Emit<Stat
 
 const nothingYet: Database = { rows: {}, claims: {}, strays: "" }
 
-/** Who signs what he is told to sign is told; others' answers change nothing that comes after. */
+/** A client that signs as told is told; others' answers change nothing that comes after. */
 const deaf =
   (emit: Emit<State>): Emit<State> =>
   (says, to) =>

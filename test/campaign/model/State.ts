@@ -1,4 +1,4 @@
-/** What a state of the model is made of, how it is configured, and which faults can be put into it. */
+/** The parts of a state of the model, its configuration, and its faults. */
 import { couldNotPay } from "../../../src/payments/protocol/Decision.ts"
 import type { Adversary, Pool, View } from "./Chain.ts"
 
@@ -48,7 +48,7 @@ export interface Request {
   readonly key: string
   readonly authorization: string
   readonly slot?: string
-  /** What its client must have heard first, of another authorization. */
+  /** The answer about another authorization that its client must have received first. */
   readonly after?: { readonly authorization: string; readonly told: keyof ClientAnswers }
 }
 
@@ -59,7 +59,7 @@ export interface Configuration {
   readonly requests: ReadonlyArray<Request>
   /** Authorizations an honest client signs for one and the same purchase. */
   readonly purchase?: string
-  /** Who brings payments to the chain: our relayer, or a facilitator that answers what it likes. */
+  /** The submitter of payments: our relayer, or a facilitator that answers what it likes. */
   readonly settles: "relayer" | "facilitator"
   /** Broadcasts of one attempt at most. */
   readonly versions: number
@@ -96,7 +96,7 @@ export interface Row {
   readonly doubt: string
   /** Whether that doubt is a sweep old. */
   readonly isRipe: boolean
-  /** The newest broadcast's hash; of a facilitator, that somebody has held it to hand it in again. */
+  /** The newest broadcast's hash; for a facilitator, that a server has leased it to resubmit it. */
   readonly note: string
   readonly finality: "pending" | "final" | "lost"
   /** How often its act was recorded. */
@@ -110,7 +110,7 @@ export interface Row {
 /** Whether this work is about an attempt that is settled already. */
 export const isOfSettled = ({ asks }: Work) => asks === "finality" || asks === "early"
 
-/** What an attempt fails with whose wallet could not pay. */
+/** The reason of an attempt whose wallet could not pay. */
 export const tooPoor = couldNotPay
 
 /** Whether an attempt is followed to its end. */
@@ -125,7 +125,7 @@ export interface Database {
   readonly strays: string
 }
 
-/** What clients were told, by authorization. */
+/** The answers to clients, by authorization. */
 export interface ClientAnswers {
   /** Refused, and another one may be signed for the same key. */
   readonly refused: string
@@ -133,12 +133,12 @@ export interface ClientAnswers {
   readonly failed: string
 }
 
-/** What a server holds in memory of its work; nothing, at first. */
+/** A server's work in memory; nothing, at first. */
 const memory = {
   key: "",
   authorization: "",
   slot: "",
-  /** Who wants to know: a look at an open attempt, or at a settled one, early before its block is final; the rest looks for strays. */
+  /** The inquirer: a look at an open attempt, or at a settled one, early before its block is final; the rest looks for strays. */
   asks: "" as "" | "conclude" | "finality" | "early" | "is unused" | "used by" | "late",
   isFirst: false,
   /** Whether settlement has just said something. */
@@ -147,7 +147,7 @@ const memory = {
   hint: "",
   /** The doubt that was ripe when the row was read; `!` before it once the row's is another. */
   ripe: "",
-  /** What refused it: the facilitator's word from the row or just now, or our relayer's. */
+  /** The source of the refusal: the facilitator's word from the row or just now, or our relayer's. */
   refusal: "",
   /** Our relayer's, to the first request. */
   unsent: "",
@@ -170,7 +170,7 @@ type Memory = Readonly<typeof memory>
 interface Step {
   /** It only reads: it asks a node, or reads of the database before the server acts on that. */
   readonly reads?: true
-  /** What is needed from here on; the rest is forgotten, so that fewer states differ. All of it where nothing is named. */
+  /** The remaining needs; the rest is forgotten, so that fewer states differ. All of it where nothing is named. */
   readonly needs?: ReadonlyArray<keyof Memory>
 }
 

@@ -8,7 +8,7 @@ import { makeScratch } from "./Scratch.ts"
 export interface MutantsOptions {
   /** Only faults or files that have these words. */
   readonly only?: string | undefined
-  /** Runs the tests without a fault first: what fails without one proves nothing. */
+  /** Runs the tests without a fault first: a test that fails without a fault proves nothing. */
   readonly baseline: boolean
   /** Plays so many stories of the fault's kind instead of its tests. */
   readonly stories?: number | undefined

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 
 export interface Mutant {
-  /** What the program no longer does, or does wrongly. */
+  /** The missing or wrong behaviour. */
   readonly fault: string
   readonly file: string
   /** Stands in the file exactly once. */

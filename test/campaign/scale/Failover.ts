@@ -61,7 +61,7 @@ export const failover = async ({ home, log, minutes, seed, size }: Run, isSync: 
     if (isSync && forgotten.length + transfers.inNoRow > 0) violations.push("a synchronous standby has lost something")
     if (!isSync && forgotten.length === 0) violations.push("nothing was forgotten, so this run shows nothing")
 
-    // Whoever has paid shows the same payment again, with the same key.
+    // Each buyer resends the same payment with the same key.
     for (const one of forgotten) one.outcome = undefined
     const end = performance.now() + 60_000
     await Promise.all(forgotten.map((one) => buy(on.shop, one, () => performance.now() > end)))
@@ -69,7 +69,7 @@ export const failover = async ({ home, log, minutes, seed, size }: Run, isSync: 
     violations.push(...(await on.rests()))
     const after = await transfersIn(on)
     if (after.all !== transfers.all) violations.push("showing a payment again has charged somebody")
-    // A slot that was sold to somebody else meanwhile cannot be sold again: that payment is the operator's to refund.
+    // A slot that another buyer got cannot be sold again: that payment is the operator's to refund.
     const refused = forgotten.filter(({ outcome }) => outcome?._tag !== "Settled").length
     if (after.inNoRow > refused) violations.push(`${after.inNoRow} transfers are in no row, ${refused} were refused`)
     // Answers that were forgotten are no longer true: stones have other numbers.

@@ -6,7 +6,7 @@ import { random } from "../../lab/Random.ts"
 import type { Outcome, Run } from "../Run.ts"
 import { endings, serverHarness } from "./ServerHarness.ts"
 
-/** The kill is noticed by haproxy's client within this long, milliseconds: what began before may have met it. */
+/** The kill is noticed by haproxy's client within this long, milliseconds: earlier requests may have met it. */
 const noticed = 100
 
 export const growth = async ({ home, log, minutes, seed, size }: Run): Promise<Outcome> => {

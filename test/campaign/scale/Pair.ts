@@ -13,7 +13,7 @@ import { takePort } from "../../lab/Ports.ts"
 import { cluster, type Cluster } from "../../lab/Cluster.ts"
 import { openRelay } from "../../lab/proxy/Tcp.ts"
 
-/** What replication goes through: it can be held up, so that the standby falls behind. */
+/** The connection of the replication: it can be held up, so that the standby falls behind. */
 const link = async (port: number) => {
   const primaries: Array<Socket> = []
   const { close, port: own } = await openRelay(

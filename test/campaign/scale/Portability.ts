@@ -1,4 +1,4 @@
-/** What PostgreSQL has and engines that speak its protocol lack, found in the tree that PostgreSQL's own parser makes of a statement. */
+/** Features of PostgreSQL that compatible engines lack, found in the syntax tree of its own parser. */
 import { loadModule, parseSync } from "libpg-query"
 
 type Tree = Readonly<Record<string, unknown>>
@@ -17,7 +17,7 @@ const systemColumns = new Set(["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid
 const sequenceFunctions = new Set(["nextval", "currval", "setval", "lastval"])
 const serialTypes = new Set(["serial", "bigserial", "smallserial", "serial2", "serial4", "serial8"])
 
-/** By kind of node: what is wrong with one, or undefined. */
+/** By kind of node: the fault of one, or undefined. */
 const rules: Readonly<Record<string, (node: Tree) => string | undefined>> = {
   LockStmt: () => "LOCK TABLE",
   ListenStmt: () => "LISTEN",
@@ -104,7 +104,7 @@ const foundIn = (tree: unknown): ReadonlyArray<string> => {
 
 await loadModule()
 
-/** What engines may lack of a statement, or of several; throws where it is no SQL. */
+/** The features of one or more statements that engines may lack; throws where it is no SQL. */
 export const violationsOf = (sql: string): ReadonlyArray<string> => {
   const { stmts } = parseSync(sql)
   return [

@@ -67,7 +67,7 @@ export const serverHarness = async (
         await Promise.all(workers)
       }
     },
-    /** What the auditor finds wrong, and what stays unknown; without the answers where they are known to be lost. */
+    /** The auditor's findings, and the unknown outcomes; without the answers where they are known to be lost. */
     judged: async (withAnswers: boolean) => {
       const { checks, violations } = await on.audited(withAnswers ? {} : { answersFile: null })
       const open = purchases.filter(({ outcome }) => outcome === undefined).length

@@ -1,4 +1,4 @@
-/** Several servers start at once, of this version and of the one before: each migration has run once, whoever ran it. */
+/** Several servers start at once, of this version and of the one before: each migration has run once, on any server. */
 import { assert, describe } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { Migrator as EffectMigrator, SqlClient } from "effect/sql"
@@ -88,7 +88,7 @@ describe("migrations", () => {
     yield* migrateAs(url, "before")
     assert.deepStrictEqual(yield* schemaOf(url), yield* schemaOf(templateUrl()))
 
-    // What a wallet can pay is decided as it was.
+    // A wallet's balance check is unchanged.
     yield* run(fitsBefore("fits_before"))
     yield* run(attempts)
     const decided = yield* run(`
@@ -102,7 +102,7 @@ describe("migrations", () => {
     )
   })
 
-  live("are left to the next server by one that fails in the middle", function* () {
+  live("continue on the next server after one failed in the middle", function* () {
     const url = yield* empty
     const [begun, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
     const table = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`CREATE TABLE one (id int)`))

@@ -1,4 +1,4 @@
-/** What a server sends its database while it makes its schema, sells every act, keeps rooms and its log: nothing that engines lack. */
+/** A server's statements while it migrates, sells every act, and serves rooms and its log: nothing that engines lack. */
 import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"

@@ -68,7 +68,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
     return authorization
   })
 
-  /** One paid request; what it is told has to be what the model says. */
+  /** One paid request; its answer must match the model. */
   const buy = Effect.fnUntraced(function* (one: Paid) {
     const { at, authorization, key, order } = one
     const truth = yield* world.truth
@@ -80,7 +80,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
     yield* remembers(key, answer)
   })
 
-  /** Two at once are answered as if one had come after the other; how the first one stands by then, nobody knows. */
+  /** Two at once are answered as if one had come after the other; the state of the first one is unknown then. */
   const buyBoth = Effect.fnUntraced(function* (one: Paid, two: Paid) {
     const truth = yield* world.truth
     const answers = yield* Effect.forEach(
@@ -141,8 +141,8 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
   })
 
   /**
-   * At its start a server looks once at every open attempt by itself, and at every settled one whose block is final; what is
-   * bought `meanwhile` at the other server is none of its business.
+   * A starting server inquires once about every pending attempt, and about every settled one whose block is final. It ignores
+   * purchases `meanwhile` at the other server.
    */
   const restart = Effect.fnUntraced(function* (at: AltarHarness.At, meanwhile?: Paid, isFinal = false) {
     const before = yield* world.truth
@@ -190,14 +190,14 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
     if (attempt !== undefined && said === "201") altar = Model.replaced(altar, { ...attempt, isOpened: true })
   })
 
-  /** Keys that nobody has used yet. */
+  /** Unused keys. */
   let newest = 0
   const keyFor = (key: typeof Key.Type) => {
     const known = key === "new" ? undefined : altar.attempts.at(-1 - key)?.key
     return known ?? (newest += 1)
   }
 
-  /** What a command wants; a light is for the newest candle there, and where there never was one it is a candle. */
+  /** The input of a command; a light is for the newest candle there, and where there never was one it is a candle. */
   const orderOf = ({ act, name, target }: Model.Order): Model.Order => {
     if (act !== "light") return { act, name, target }
     const candle = altar.attempts.findLast(({ order }) => order.act === "candle" && order.target === target)
@@ -314,7 +314,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
   yield* read(0)
   yield* read(1)
 
-  // What is settled is final where it was paid, and lost where its block never was: found by two looks of a server.
+  // A settled attempt is final if it was paid, and lost if its block never existed: found by two looks of a server.
   for (const at of [0, 1] as const) {
     yield* pass(2 * Model.apartMillis)
     yield* restart(at, undefined, true)

@@ -1,4 +1,4 @@
-/** What happens in a story of the altar. */
+/** The commands of a story of the altar. */
 import { Schema } from "effect"
 import * as Model from "./AltarModel.ts"
 import * as CardModel from "./CardModel.ts"
@@ -16,7 +16,7 @@ export const pauses = {
 const Of = Schema.Literals([0, 0, 1, 2, 3])
 /** A new key, or that of a purchase. */
 export const Key = Schema.Literals(["new", "new", "new", "new", "new", 0, 1])
-/** Which server is asked; what is sent twice at once goes to both. */
+/** Which server is asked; a concurrent pair goes to both. */
 const at = Schema.Literals([0, 0, 1])
 const order = {
   act: Schema.Literals(["prayer", "keeper", "pixel", "pixel", "candle", "candle", "light", "stone", "stone"]),
@@ -56,7 +56,7 @@ const faultsAmong = (names: ReadonlyArray<Model.Fault>) =>
 const TakeBack = Schema.TaggedStruct("TakeBack", { blocks: Schema.Literals([1, 2]), comesBack: Schema.Boolean })
 const Outsider = Schema.TaggedStruct("Outsider", { of: Of, does: Schema.Literals(["brings", "cancels"]) })
 
-/** What a story is about: payments that somebody settles on the chain, or cards and candles. */
+/** The subject of a story: payments on chain, or cards and candles. */
 export type Kind = Model.SettledBy | "cards"
 
 /** Candles and lights by wallet, beside those by card. */

@@ -100,7 +100,7 @@ const misbehaviour: Readonly<Record<Model.Fault, (network: Network) => unknown>>
   "the facilitator refuses what it has sent": ({ facilitator }) => facilitator.arm("refuseAfter", "mined"),
 }
 
-/** What a buyer pays with: a signed authorization, or the credential of a granted token. */
+/** A buyer's payment: a signed authorization, or the credential of a granted token. */
 type Means = { readonly payment: Payment } | { readonly credential: string }
 
 /** One that no challenge was answered with. */
@@ -180,7 +180,7 @@ export const make = Effect.gen(function* () {
       (SELECT count(*)::int FROM acts WHERE acts.id = a.id) AS acts
     FROM payment_attempts a ORDER BY idempotency_key COLLATE "C"`.pipe(Effect.orDie)
 
-  /** The id of an attempt; of none, one that nobody has. */
+  /** The id of an attempt; without one, an unknown one. */
   const idOf = (key: number) =>
     sql<{ readonly id: string }>`SELECT id FROM payment_attempts WHERE idempotency_key = ${keyOf(key)}`.pipe(
       Effect.orDie,

@@ -1,4 +1,4 @@
-/** What the altar promises of paid requests, as pure functions: the state table of an attempt, and what each caller is told. */
+/** The altar's promises for paid requests, as pure functions: the state table of an attempt, and what each caller is told. */
 import * as CardModel from "./CardModel.ts"
 
 export const wallets = ["rich", "poor"] as const
@@ -6,12 +6,12 @@ export type Wallet = (typeof wallets)[number]
 
 export type Act = "prayer" | "keeper" | "pixel" | "candle" | "light" | "stone"
 
-/** What is bought; the same order is the same URL and body. */
+/** The order; the same order is the same URL and body. */
 export interface Order {
   readonly act: Act
   /** Which of two spirits, pixels or sealed sentences. */
   readonly target: 0 | 1
-  /** Two bodies for the same thing; what Wren lights burns for a day, what Finch lights for a week. */
+  /** Two bodies for the same thing; Wren's candles burn for a day, Finch's for a week. */
   readonly name: "Wren" | "Finch"
   /** The key of the candle that a light is for. */
   readonly on?: number
@@ -54,7 +54,7 @@ export const leavesOpen: ReadonlySet<Fault> = new Set<Fault>([
   "the facilitator imagines a transaction",
 ])
 
-/** What a payment is made with. */
+/** The means of a payment. */
 export type Authorization =
   | {
       readonly rail: "x402"
@@ -65,7 +65,7 @@ export type Authorization =
   | {
       readonly rail: "card"
       readonly card: CardModel.Card
-      /** What its challenge was made for; nothing where there was none. */
+      /** The purpose of its challenge; nothing where there was none. */
       readonly boundTo: { readonly key: number; readonly order: Order } | undefined
     }
 
@@ -78,11 +78,11 @@ export interface Attempt {
   readonly acceptedAt: number
   readonly state: "pending" | "settled" | "failed"
   readonly settledAt: number | undefined
-  /** What a look found that would fail it, and when it was first found. */
+  /** The finding that would fail it, and its first time. */
   readonly doubt: { readonly reason: string; readonly at: number } | undefined
   /** Whether a facilitator has refused it. */
   readonly isRefused: boolean
-  /** What its card's processor has of it. */
+  /** The card processor's record of it. */
   readonly charge: CardModel.Charge | undefined
   /** Whether its words were shown. */
   readonly isOpened: boolean
@@ -103,7 +103,7 @@ export interface End {
   readonly block: bigint
 }
 
-/** What the chain itself says, asked directly. */
+/** The chain's own state. */
 export interface Truth {
   readonly newest: { readonly number: bigint; readonly time: number }
   readonly final: { readonly number: bigint; readonly time: number }
@@ -157,7 +157,7 @@ const holders = (altar: Altar, { act, target }: Order, now: number) =>
       (act !== "prayer" || dayOf(one.acceptedAt) === dayOf(now)),
   )
 
-/** What is in the way of an order, before it is paid. */
+/** The obstacle of an unpaid order. */
 const conflictOf = (altar: Altar, order: Order, now: number): ExpectedAnswer | undefined => {
   if (order.act === "light") {
     const candle = altar.attempts.find(({ key }) => key === order.on)
@@ -173,7 +173,7 @@ const conflictOf = (altar: Altar, order: Order, now: number): ExpectedAnswer | u
   return undefined
 }
 
-/** What a key answers that has an attempt. */
+/** The answer for a key with an attempt. */
 const replayed = ({ order, state }: Attempt, asked: Order): ExpectedAnswer => {
   if (!isSame(order, asked)) return "409 idempotency_conflict"
   return state === "settled" ? "200" : state === "failed" ? failed : pending
@@ -217,7 +217,7 @@ export const paid = (
     if (isBound) return [bound]
     if (fault === "the node is silent") return [unavailable]
     if (end === undefined) return [invalid]
-    // What was used or cancelled in a block that may be replaced, or whose receipt nobody gives, is not proven.
+    // A use or cancellation in a replaceable block, or without a receipt, is not proven.
     if (fault === "receipts are withheld") return [unavailable]
     const isFinal = end.block <= truth.final.number
     if (end.how === "cancelled") return [isFinal ? invalid : unavailable]
@@ -266,7 +266,7 @@ export const afterPaid = (
   return { ...altar, attempts: [...altar.attempts, attempt] }
 }
 
-/** What a look at an open attempt finds; `after` is the chain once it was looked at, since a look may send it again. */
+/** The finding of an inquiry about a pending attempt; `after` is the chain once it was looked at, since a look may send it again. */
 const findingOf = (
   altar: Altar,
   attempt: Attempt,
@@ -286,7 +286,7 @@ const findingOf = (
   return end.block <= before.final.number ? { reason: "authorization_canceled" } : "open"
 }
 
-/** What a look may lead to: the attempt as it is afterwards, and what its caller is told. */
+/** The possible results of an inquiry: the attempt as it is afterwards, and what its caller is told. */
 export const inquired = (
   altar: Altar,
   attempt: Attempt,
@@ -364,7 +364,7 @@ export const nextEnd = (altar: Altar, now: number): number | undefined =>
     .map(burnsUntil)
     .toSorted((a, b) => a - b)[0]
 
-/** What the lists have to show. */
+/** The expected lists. */
 export const shown = (altar: Altar, now: number) => {
   const settled = altar.attempts.filter(({ state }) => state === "settled")
   const of = (act: Act) => settled.filter(({ order }) => order.act === act)

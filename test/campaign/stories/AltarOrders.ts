@@ -4,7 +4,7 @@ import * as Model from "./AltarModel.ts"
 
 export const spirits = ["moss-hare", "rain-crow"] as const
 export const pixels = ["pixel-bit-frog", "pixel-cache-crab"] as const
-/** Editions of each pixel that somebody else holds. */
+/** Editions of each pixel that other wallets hold. */
 export const soldBefore = 128 - Model.editions
 export const salt = "a salt of sixteen characters"
 export const wordsOf = ({ name, target }: Model.Order) =>

@@ -1,10 +1,10 @@
-/** What a card processor promises of one charge under one idempotency key, as pure functions; and what an altar makes of it. */
+/** The card processor's promises for one charge under one idempotency key, as pure functions, and the altar's reaction. */
 
 export const cards = ["good", "declined", "held", "slow"] as const
 /** A held one waits for its holder, a slow one for its bank. */
 export type Card = (typeof cards)[number]
 
-/** How the processor behaves to what is asked under a new key; what it has said under one it says again. */
+/** The processor's behaviour for a new key; it repeats its answer under an old one. */
 export const bankFaults = [
   "no",
   "charges never reach it",
@@ -20,7 +20,7 @@ export type BankFault = (typeof bankFaults)[number]
 export interface Charge {
   readonly card: Card
   readonly status: "none" | "succeeded" | "declined" | "processing" | "held" | "canceled"
-  /** What it says from now on under the attempt's key. */
+  /** Its answer from now on under the attempt's key. */
   readonly kept: "nothing" | "what became of it" | "a failure of its own"
   /** Whether the altar knows its number. */
   readonly isKnown: boolean
@@ -34,11 +34,11 @@ const begins = { good: "succeeded", declined: "declined", held: "held", slow: "p
 const keyLife = 12 * 3_600_000
 const certainAfter = 23 * 3_600_000
 
-/** What a look finds: `none` is a doubt, the rest is the processor's word. */
+/** The finding of an inquiry: `none` is a doubt, the rest is the processor's word. */
 export type Finding = "paid" | "failed" | "open" | "none"
 type Looked = readonly [Finding, Charge]
 
-/** What nobody will finish is cancelled, so that nobody can. */
+/** A charge without a holder's action is cancelled, so that it cannot complete. */
 const judged = (charge: Charge): Looked => {
   switch (charge.status) {
     case "succeeded":
@@ -75,6 +75,6 @@ export const inquired = (charge: Charge, fault: BankFault, age: number): Looked 
   return charge.kept === "nothing" ? charged(charge, fault) : judged(charge)
 }
 
-/** What waited for its bank or its holder has come to its end. */
+/** A charge that waited for its bank or holder has ended. */
 export const finished = (charge: Charge): Charge =>
   charge.status === "processing" || charge.status === "held" ? { ...charge, status: "succeeded" } : charge

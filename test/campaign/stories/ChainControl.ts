@@ -1,4 +1,4 @@
-/** The hands of a story on its chain, past every fault: what it says of itself, its blocks and their times. */
+/** The hands of a story on its chain, past every fault: its own state, its blocks and their times. */
 import { Context, Effect, Layer } from "effect"
 import { type Hex, parseAbiItem } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -37,13 +37,13 @@ const make = Effect.gen(function* () {
     for (let block = 0; block < blocks; block += 1) await client.mine({ blocks: 1 })
   }
 
-  /** From here on a block's time is a second after the one before it, and nothing is taken back below. */
+  /** From here on a block's time is a second after the one before it, and no earlier block is orphaned. */
   const begin = async () => {
     await request("anvil_setBlockTimestampInterval", [1])
     await mine(4)
   }
 
-  /** What is paid by card has no payment here. */
+  /** A card purchase has no payment here. */
   const truth = async (payments: ReadonlyArray<Payment | undefined>): Promise<Truth> => {
     const [latest, final, usedLogs, canceledLogs, rich, poor] = await Promise.all([
       newest(),
@@ -78,7 +78,7 @@ const make = Effect.gen(function* () {
     if (isOn) await mine(1)
   }
 
-  /** The newest blocks never were; what was in them comes again in later ones, or never. Says whether they could go. */
+  /** The newest blocks never were; their transactions return in later ones, or never. Says whether they could go. */
   const takeBack = async (blocks: number, comesBack: boolean) => {
     const { number } = await newest()
     if (!isMining || number - BigInt(blocks) < settledUpTo) return false

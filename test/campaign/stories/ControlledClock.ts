@@ -38,7 +38,7 @@ export class ControlledClock extends Context.Service<
         yield* sql.unsafe(
           `CREATE FUNCTION public.${clock}() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT at FROM public.hands'`,
         )
-      // Whoever connects from here on finds ours before the system's.
+      // Later connections find ours before the system's.
       yield* sql.unsafe(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`)
 
       const clock: Clock.Clock = {

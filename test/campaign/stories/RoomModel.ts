@@ -1,4 +1,4 @@
-/** What the signal room promises, as a pure function: a request, what the server drew at random for it, and its whole answer. */
+/** The signal room's promises, as a pure function: a request, what the server drew at random for it, and its whole answer. */
 import { headerOf, type Hits, isFull, type Left, left, limits, waitOf } from "./Windows.ts"
 
 const lifetimeMillis = 7 * 86_400_000
@@ -47,7 +47,7 @@ export type Request = { readonly address: string; readonly room: number; readonl
   | { readonly kind: "delete" }
 )
 
-/** What the server drew at random for this answer. */
+/** The server's random values for this answer. */
 export interface Drawn {
   readonly id: string
   readonly token: string
@@ -72,7 +72,7 @@ const shown = ({ createdAt, id, latest, name }: Room) => ({
   latestSequence: latest,
 })
 
-/** What a request does at a moment, and how it is answered. */
+/** A request's effect at a moment, and its answer. */
 export const step = (before: Rooms, request: Request, now: number, drawn: Drawn): readonly [Rooms, Expected] => {
   const { address, kind } = request
   const limit = limitOf[kind]
@@ -91,7 +91,7 @@ export const step = (before: Rooms, request: Request, now: number, drawn: Drawn)
   const original = isOpen && clientId !== "" ? room.kept.find((one) => one.clientId === clientId) : undefined
   const isNew = kind === "send" && isOpen && !isOver && original === undefined
   const inRoom = (sent: ReadonlyArray<number>) => left(limits.messages, sent, now)
-  /** What the room refuses consumes nothing, and says nothing of limits. */
+  /** A refused request consumes nothing, and its answer has no limits. */
   const denied = (status: number, body: string): readonly [Rooms, Expected] => [
     before,
     { status, body, limits: null, retryAfter: undefined },

@@ -130,7 +130,7 @@ const sendTo = (url: string, path: string, request: Request, { rooms }: Rooms) =
   }
 }
 
-/** What the model cannot know: names and secrets that are drawn. */
+/** The values that the model cannot know: names and secrets that are drawn. */
 const drawnFrom = ({ text }: Answer): Drawn => {
   const body: { readonly room?: Drawn; readonly message?: Drawn; readonly token?: string } = JSON.parse(text)
   return { id: body.message?.id ?? body.room?.id ?? "", token: body.token ?? "" }
@@ -156,7 +156,7 @@ const compared = Effect.fnUntraced(function* (url: string, path: string, before:
   return after
 })
 
-/** As many as fit are let in, in some order, and nobody twice. */
+/** As many as fit are admitted, in some order, none twice. */
 const crowd = Effect.fnUntraced(function* (
   url: string,
   before: Rooms,

@@ -18,13 +18,13 @@ export interface Play<Command extends Named> {
   readonly command: Arbitrary.Arbitrary<Command>
   /** Commands of one story at most. */
   readonly longest: number
-  /** Stories, where nobody says how many. */
+  /** The default number of stories. */
   readonly runs: number
   /** Plays a story in a world of its own; fails where the world and the model differ. */
   readonly play: (commands: ReadonlyArray<Command>) => Effect.Effect<void, Difference>
 }
 
-/** What `npm run campaign` tells the tests; a test by itself is told nothing. */
+/** The options of `npm run campaign` for the tests; absent in a single test. */
 const {
   STORIES_MINUTES = "Infinity",
   STORIES_REPLAY: replay,
@@ -42,7 +42,7 @@ const maxShrinks = Number(STORIES_SHRINKS)
 
 const tell = (line: string) => Effect.sync(() => (told !== undefined ? process.stdout.write(`${line}\n`) : false))
 
-/** Plays the stories of a seed; what goes wrong is made shorter before it is told. Answers how many commands there were. */
+/** Plays the stories of a seed; a failing story is shortened before it is printed. Answers how many commands there were. */
 export const check = Effect.fnUntraced(function* <Command extends Named>({
   command,
   longest,

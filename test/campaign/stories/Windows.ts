@@ -20,14 +20,14 @@ export const limits = {
   messages: [{ name: "room-messages", quota: 30, seconds: 60 }],
 } as const satisfies Record<string, ReadonlyArray<Window>>
 
-/** What the headers say of a list of windows, and how long a refused caller has to wait. */
+/** The headers for a list of windows, and the wait of a refused caller. */
 export interface Left {
   readonly window: Window
   readonly remaining: number
   readonly reset: number
 }
 
-/** What is left of each window at a moment: a request counts while less than the window's length has passed since. */
+/** The remaining quota of each window at a moment: a request counts while less than the window's length has passed since. */
 export const left = (windows: ReadonlyArray<Window>, hits: ReadonlyArray<number>, now: number): ReadonlyArray<Left> =>
   windows.map((window) => {
     const counted = hits.filter((hit) => now - hit < window.seconds * 1000)

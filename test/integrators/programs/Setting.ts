@@ -1,4 +1,4 @@
-/** What both programs need beside a generated client: a funded wallet that pays, sealed words, and where to say the result. */
+/** The parts that both programs need beside a generated client: a funded wallet that pays, sealed words, and where to say the result. */
 import { createHash, randomUUID } from "node:crypto"
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch"
@@ -26,7 +26,7 @@ export const must = <A>(value: A | null | undefined, what: string): A => {
   return value
 }
 
-/** What the test compares with the chain and the database. */
+/** The output that the test compares with the chain and the database. */
 export interface Told {
   readonly stone: string
   readonly sequence: number

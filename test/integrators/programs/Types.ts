@@ -33,7 +33,7 @@ export type Spirit =
 
 export type Kind = "intention" | "prediction" | "promise" | "hash"
 
-/** What a stone may be refused with, each told from the others by its code. */
+/** The refusals of a stone, distinguished by code. */
 export type Refused =
   | "bad_request"
   | "idempotency_key_required"

@@ -20,7 +20,7 @@ const faults = [
   ...getWarningsForL4(checkL4ForOpenAPI(document)),
 ]
 
-/** Paths whose names are known without asking: what a buyer would fill in. */
+/** Paths whose names are known without asking: the values of a buyer. */
 const filled = (path) => path.replace("{familiarId}", "moss-hare").replace("{elementId}", "beeswax")
 
 const offers = []

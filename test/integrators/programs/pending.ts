@@ -1,4 +1,4 @@
-/** An agent on axios whose payment stays open: what the reference client's interceptor makes of the 202. */
+/** An agent on axios whose payment stays open: the result of the reference client's interceptor for the 202. */
 import { wrapAxiosWithPaymentFromConfig } from "@x402/axios"
 import { ExactEvmScheme } from "@x402/evm"
 import { create } from "axios"

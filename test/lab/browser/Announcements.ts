@@ -1,4 +1,4 @@
-/** What a screen reader would say of a page's live regions: what is added to one that was there before. */
+/** The announcements of a page's live regions: additions to regions that existed before. */
 import type { Page } from "playwright-core"
 
 /** From the next load on. */

@@ -95,7 +95,7 @@ const heardIn = async (response: Response) => {
   return body === undefined ? heard : { ...heard, body }
 }
 
-/** What the visitor of a failed test saw last. */
+/** The last page of a failed test. */
 const keepPictures = async (context: BrowserContext) => {
   for (const [index, page] of context.pages().entries())
     await page.screenshot({ path: fileOf(`page-${index + 1}.png`), timeout: patience(10) }).catch(() => undefined)
@@ -147,7 +147,7 @@ export const visit = Effect.fnUntraced(function* (
 /** Half as long as the one that is meant to be read; it crosses to the browser once for each page. */
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
-/** What axe reads colours for. */
+/** The rules for which axe reads colours. */
 const rulesOfColour = ["color-contrast", "link-in-text-block"]
 
 /** No violation of WCAG 2.2 AA or of axe's best practices in what is shown now; needs a context with `bypassCSP`. */
@@ -161,7 +161,7 @@ export const isAccessible = async (page: Page, state: string, rules?: ReadonlyAr
   assert.deepStrictEqual(found, [], state)
 }
 
-/** How a page is looked at: what decides about its look beside the page itself. */
+/** How a page is looked at: the settings that decide its look. */
 export interface Appearance {
   readonly width: number
   readonly height?: number

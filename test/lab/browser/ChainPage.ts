@@ -1,4 +1,4 @@
-/** The witness chain as pages check it, as the server tells it, and as somebody on the way may tell it. */
+/** The witness chain as pages check it, as the server tells it, and as a proxy may change it. */
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { chainHash } from "../../../src/altar/Hashes.ts"
@@ -91,6 +91,6 @@ export const answerOn = async (page: Page, url: string, change: (segment: Segmen
   return stranger
 }
 
-/** What the browser remembers of the chain, as the page writes it. */
+/** The browser's memory of the chain, as the page writes it. */
 export const remember = (page: Page, points: ReadonlyArray<readonly [number, string, number]>) =>
   page.evaluate((text) => localStorage.setItem("altar:seen", text), JSON.stringify(points))

@@ -50,7 +50,7 @@ export const guide = (
     name,
     Layer.merge(sandbox(change, payments, terms), Browser.layer),
   )((it) => {
-    // What a page says of today is still so when a test looks at it.
+    // A page's statements about today still hold when a test reads them.
     beforeEach(() => Effect.runPromise(Effect.asVoid(today)))
     tests(it)
   })
@@ -60,7 +60,7 @@ export interface CreatedAct {
   readonly spirit?: string
 }
 
-/** One act of somebody else, settled; its record. */
+/** One settled act of another buyer; its record. */
 export const createAct = Effect.fnUntraced(function* (path: string, body: object) {
   const { url } = yield* TestServer
   const { answer } = yield* pay(yield* newPayer(), `${url}${path}`, body)
@@ -79,7 +79,7 @@ export const createActs = Effect.gen(function* () {
   return { kept, collected, stone }
 })
 
-/** What is hard to set on a page: names without a space, words from right to left, a full shelf, hidden words. */
+/** Texts that are hard to lay out: names without a space, words from right to left, a full shelf, hidden words. */
 export const fillGuide = Effect.gen(function* () {
   const { url } = yield* TestServer
   const long = "W".repeat(64)

@@ -1,4 +1,4 @@
-/** What a visitor of the guide does, and what moves and has the focus while acts are shown. */
+/** A visitor's steps in the guide, and the shifts and focus while acts appear. */
 import type { Page } from "playwright-core"
 
 export const take = async (page: Page, form: string) => {
@@ -12,7 +12,7 @@ export const isFocused = (page: Page, selector: string) =>
     .first()
     .evaluate((element) => element.contains(document.activeElement))
 
-/** How far everything moved that nobody moved. */
+/** The distance of all unexpected shifts. */
 export const watchShifts = (page: Page) =>
   page.addInitScript(() => {
     Object.assign(window, { shifted: 0 })

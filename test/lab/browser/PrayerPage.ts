@@ -1,4 +1,4 @@
-/** What a visitor does who lays a prayer, and what the page and the altar keep of it. */
+/** The steps of a prayer's visitor, and the data that page and altar store. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Page, Request } from "playwright-core"
@@ -17,7 +17,7 @@ export const attempts = Effect.gen(function* () {
   return rows
 })
 
-/** What happened on the altar of a spirit. */
+/** The acts on the altar of a spirit. */
 export const attemptsAt = (spirit: string) =>
   Effect.map(attempts, (all) => all.filter(({ url }) => url.endsWith(`/${spirit}`)))
 
@@ -41,7 +41,7 @@ export const fundAndLay = async (page: Page) => {
 
 export const paidPath = (url: URL) => url.pathname.startsWith("/api/prayers/")
 
-/** What the browser keeps for the page. */
+/** The page's data in the browser. */
 export const kept = (page: Page) =>
   page.evaluate(() => [sessionStorage, localStorage].flatMap((store) => Object.keys(store)))
 

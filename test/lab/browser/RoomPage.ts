@@ -1,4 +1,4 @@
-/** What a visitor of a signal room does, and what the browser tells of it. */
+/** A visitor's steps in a signal room, and the browser's reports. */
 import { Effect } from "effect"
 import type { Page, Request } from "playwright-core"
 import { type RoomClient, send } from "../server/Rooms.ts"
@@ -34,7 +34,7 @@ export const windows = [
   [720, 450],
 ] as const
 
-/** What the browser asked the room for while `run` ran. */
+/** The browser's requests to the room while `run` ran. */
 export const asked = async (page: Page, run: () => Promise<void>) => {
   const requests: Array<Request> = []
   const note = (request: Request) => void (request.url().includes("/api/rooms/") && requests.push(request))

@@ -1,4 +1,4 @@
-/** A page with sealed words: what it shows, what this browser keeps, and the files they leave in. */
+/** A page with sealed words: its list, the browser's data, and the saved files. */
 import { join } from "node:path"
 import type { Download, Page, Request } from "playwright-core"
 import { take } from "./GuidePage.ts"
@@ -35,7 +35,7 @@ export const setStone = async (page: Page, words: string) => {
 export const keepsakeOf = async (page: Page): Promise<Kept> =>
   JSON.parse(await page.locator(".keepsake code").innerText())
 
-/** The browser may run apart from the test: what it saved is copied over. */
+/** The browser may run apart from the test: its saved file is copied. */
 export const keep = async (download: Download) => {
   const path = join(newFolder(), "words.json")
   await download.saveAs(path)

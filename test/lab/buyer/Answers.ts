@@ -1,4 +1,4 @@
-/** Everything a server has answered to anybody, one line of JSON each, for the auditor. */
+/** All answers of a server, one line of JSON each, for the auditor. */
 import { createWriteStream } from "node:fs"
 
 export interface HttpAnswer {

@@ -78,14 +78,14 @@ export const prepare = Effect.fnUntraced(function* (
   return { url, key, body, headers } satisfies CardPurchase
 })
 
-/** Whoever interrupts it hangs up. */
+/** An interruption disconnects it. */
 export const send = ({ body, headers, url }: CardPurchase) =>
   Effect.scoped(Effect.flatMap(Effect.abortSignal, (signal) => ask(url, { ...post(body, headers), signal })))
 
 export const reconcile = ({ key, url }: CardPurchase) =>
   ask(`${new URL(url).origin}/api/reconcile/${key}`, { method: "POST" })
 
-/** What the database holds of a purchase, and what the processor took for it. */
+/** The database's rows of a purchase, and the processor's charges. */
 export const books = Effect.fnUntraced(function* ({ key }: { readonly key: string }) {
   const sql = yield* SqlClient.SqlClient
   const bank = yield* Processor

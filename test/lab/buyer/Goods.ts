@@ -1,4 +1,4 @@
-/** What the buyers of a campaign buy: each of the nine kinds of act, by itself and where its slot is already wanted, and lights. */
+/** The purchases of a campaign's buyers: each of the nine kinds of act, by itself and where its slot is already wanted, and lights. */
 import { hash } from "node:crypto"
 import { commitmentText } from "../../../schema/altar/Recipe.ts"
 import type { Random } from "../Random.ts"
@@ -12,7 +12,7 @@ export interface Order {
   readonly body: string | undefined
   /** Paid by a card of this kind, and not on chain. */
   readonly card?: PaymentMethod
-  /** What its owner may open later; absent where nothing is sealed, and of a prayer, which stays sealed. */
+  /** The words that its owner may open later; absent where nothing is sealed, and of a prayer, which stays sealed. */
   readonly sealed?: Sealed
 }
 
@@ -22,7 +22,7 @@ export interface Sealed {
   readonly words: string
 }
 
-/** Words as somebody types them: other bytes than are hashed, and such as are not shown. */
+/** Words as typed: other bytes than are hashed, and such as are not shown. */
 const phrases: ReadonlyArray<(token: string) => string> = [
   (token) => `The heron ${token} will return by May.`,
   (token) => `  Two lines,\r\n${token} in the second\t`,
@@ -36,7 +36,7 @@ export const otherWords = (random: Random) => random.pick(phrases)(random.hex(6)
 
 const commitmentOf = ({ salt, words }: Sealed) => hash("sha256", commitmentText(salt, words))
 
-/** Cards that are charged at once, refused, charged by a slow bank, and such as nobody confirms. */
+/** Cards that are charged at once, refused, charged by a slow bank, or never confirmed. */
 const cards = {
   pm_card_visa: 7,
   pm_card_visa_chargeDeclined: 1,
@@ -66,7 +66,7 @@ const shares: Readonly<Record<(typeof kinds)[number], number>> = {
 
 const deck = kinds.flatMap((kind) => Array.from({ length: shares[kind] }, () => kind))
 
-/** What is on sale, as the server lists it. */
+/** The acts on sale, as the server lists them. */
 export interface Catalog {
   readonly spirits: ReadonlyArray<string>
   readonly items: Readonly<Record<"material" | "crab" | "pixel", ReadonlyArray<string>>>
@@ -134,7 +134,7 @@ const spiritIn = ({ path }: Order) => path.split("/").at(-1) ?? ""
 
 export const isCandle = ({ kind }: Order) => kind === "day" || kind === "week" || kind === "month"
 
-/** A light of the same days instead of a candle, for somebody's candle, on its altar or on this one. */
+/** A light of the same days instead of a candle, for another buyer's candle, on its altar or on this one. */
 export const lightOn = (order: Order, parentId: string, altar: Order): Order => {
   const { dedication: _, ...rest } = JSON.parse(order.body ?? "{}") as Readonly<Record<string, string>>
   return {

@@ -88,7 +88,7 @@ export interface Rejected {
   readonly message: string
 }
 
-/** What a promise is rejected with. */
+/** The error of a rejected promise. */
 export const rejection = (promise: Promise<unknown>) =>
   Effect.promise(() =>
     promise.then(

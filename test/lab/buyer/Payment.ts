@@ -1,4 +1,4 @@
-/** What a buyer signs for an offer, and the headers that carry it. */
+/** A buyer's signature for an offer, and its headers. */
 import { randomBytes } from "node:crypto"
 import { Effect } from "effect"
 import { Challenge as CardChallenge, Credential } from "mppx"

@@ -1,4 +1,4 @@
-/** What most tests of a payment begin with: the server, its proxies, the tests' SQL, and a signed stone. */
+/** The start of most tests of a payment: the server, its proxies, the tests' SQL, and a signed stone. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestServer } from "../Fixture.ts"

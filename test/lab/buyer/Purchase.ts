@@ -19,7 +19,7 @@ export const mine = (blocks: number) => onChain((client) => client.mine({ blocks
 export const automine = (enabled: boolean) => onChain((client) => client.setAutomine(enabled))
 export const height = onChain((client) => client.getBlockNumber({ cacheTime: 0 }))
 
-/** What waits in the node gets its block, and so does everything from then on. */
+/** Waiting transactions get their block, and so do all later ones. */
 export const mineAll = Effect.andThen(automine(true), mine(1))
 
 export interface Purchase {
@@ -64,7 +64,7 @@ export const prepare = Effect.fnUntraced(function* (
   return purchase
 })
 
-/** Whoever interrupts it hangs up. */
+/** An interruption disconnects it. */
 export const send = (url: string, { body, headers }: Purchase) =>
   Effect.scoped(
     Effect.flatMap(Effect.abortSignal, (signal) => ask(`${url}/api/witness`, { ...post(body, headers), signal })),
@@ -122,7 +122,7 @@ export const secondInquiry = Effect.fnUntraced(function* (
   return yield* reconcile(url, purchase)
 })
 
-/** What the chain says of an authorization: transfers to the seller by it, and whether it can still be used. */
+/** The chain's state of an authorization: transfers to the seller by it, and whether it can still be used. */
 export const charges = ({ nonce, payer }: Purchase) =>
   onChain(async (client, { asset, payTo }) => {
     const range = { address: asset, fromBlock: 0n } as const
@@ -295,7 +295,7 @@ export const assertNextStone = Effect.fnUntraced(function* (url: string) {
   return yield* books(next)
 })
 
-/** Waits until nobody has to be asked any more. */
+/** Waits until no inquiry is needed. */
 export const ended = (purchase: Purchase) =>
   attemptOf(purchase).pipe(
     Effect.map((attempt) => attempt?.state),

@@ -43,7 +43,7 @@ export const sentFor = Effect.fnUntraced(function* (purchases: ReadonlyArray<Pic
   })
 })
 
-/** What the relayer's transactions that brought these took of its gas. */
+/** The gas of the relayer's transactions for these payments. */
 export const gasOf = Effect.fnUntraced(function* (purchases: ReadonlyArray<Pick<Purchase.Purchase, "nonce">>) {
   const sent = yield* sentFor(purchases)
   const groups = sent.filter(({ payments }) => payments > 0)
@@ -61,7 +61,7 @@ const pending = Effect.flatMap(
   Effect.orDie,
 )
 
-/** Sends a first payment, catches its broadcast, and sends the others meanwhile; they wait until `letGo`. */
+/** Sends a first payment, catches its broadcast, and sends the others during it; they wait until `letGo`. */
 export const gather = Effect.fnUntraced(function* (
   url: string,
   first: Purchase.Purchase,

@@ -42,7 +42,7 @@ export const signedFor = Effect.fnUntraced(function* (url: string, millis: numbe
 export const over = ({ validBefore }: Purchase.Purchase) =>
   Effect.suspend(() => Effect.sleep(Math.max(0, Number(validBefore) * 1000 - Date.now() + 1500)))
 
-/** A payment that somebody brought to the chain, and that the server heard of when it could buy nothing any more. */
+/** A payment by a third party, which the server learned of after it could buy anything. */
 export const unmatched = Effect.gen(function* () {
   const { url } = yield* TestServer
   const purchase = yield* signedFor(url, patience(10))

@@ -9,7 +9,7 @@ import { price, type Purchase } from "./Purchase.ts"
 
 type Client = Pick<ReturnType<typeof chainClient>, "writeContract">
 
-/** A transaction of the stranger on the token. What would revert is sent as well. */
+/** A transaction of the stranger on the token. Reverting transactions are sent as well. */
 const base = (asset: Hex) => ({ address: asset, abi: token, account: stranger, chain: null, gas: 500_000n }) as const
 
 /** Submits a signed transfer; answers its transaction. */

@@ -37,7 +37,7 @@ const remembered = 200_000
 /** Bytes that show what was asked, without the end of what is long. */
 const shown = ({ bytes }: Volley) => JSON.stringify(bytes.toString("latin1").slice(0, 600))
 
-/** What a reader of URLs would tidy up asks for something else than was sent, and no route has a semicolon. */
+/** A normalized URL requests something else than was sent, and no route has a semicolon. */
 const isPlain = (origin: string, target: string) => {
   const path = target.split("?", 1)[0] ?? ""
   return URL.parse(`${origin}${target}`)?.pathname === path && !path.includes(";")
@@ -55,14 +55,14 @@ const openRoom = async (origin: string, address: string): Promise<Known["rooms"]
   return { id: room.id, token }
 }
 
-/** Names of what was sold, as anybody may learn them. */
+/** Public names of sold acts. */
 const namesOf = async (origin: string): Promise<ReadonlyArray<string>> => {
   const acts = await (await fetch(`${origin}/api/acts?limit=20`)).text()
   const ids = [...acts.matchAll(/"(?:id|actId|witnessId)":"([0-9a-f-]{36})"/gu)]
   return [...new Set(ids.map(([, id = ""]) => id))]
 }
 
-/** Rooms that somebody may speak in at any time: one that is deleted makes place for another. */
+/** Rooms that may get messages at any time: one that is deleted makes place for another. */
 const rooms = 8
 
 /** The same seed, number of connections and known names send the same bytes on each connection. */

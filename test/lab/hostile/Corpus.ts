@@ -1,4 +1,4 @@
-/** What nobody should send: values, headers and paths that have broken servers, gathered by kind. */
+/** Malformed requests: values, headers and paths that have broken servers, gathered by kind. */
 const words = (text: string): ReadonlyArray<string> => text.trim().split(/\s+/u)
 
 const deep = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`
@@ -109,7 +109,7 @@ export const contentTypes = [
 
 export const methods = ["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "GET", "POST"]
 
-/** Requests whose bytes are no HTTP, or lie about their length; what comes back is not of the contract. */
+/** Requests whose bytes are no HTTP, or lie about their length; the answer is not of the contract. */
 export const broken: ReadonlyArray<string> = [
   "GET\r\n\r\n",
   "GET / HTTP/9.9\r\n\r\n",
@@ -145,7 +145,7 @@ export const broken: ReadonlyArray<string> = [
   "POST /api/rooms HTTP/1.1\r\nhost: a\r\ncontent-length: 99999999999\r\n\r\n{}",
 ]
 
-/** What is served beside the contract. */
+/** The paths outside of the contract. */
 export const pages = words(`
   / /v2 /v2/mine /v2/search?q=%00 /v2/search?q=heron /openapi.json /llms.txt /docs /mcp /signals /metrics
   /.well-known/x402 /.well-known/agent-card.json /log/checkpoint /log/tile/0/000 /log/tile/0/x999/000.p/255
@@ -153,7 +153,7 @@ export const pages = words(`
   /sitemap.xml
 `)
 
-/** What an agent's tools are asked for. */
+/** The calls of an agent's tools. */
 export const calls: ReadonlyArray<string> = [
   '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}',
   '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',

@@ -6,7 +6,7 @@ const ask = "GET /livez HTTP/1.1\r\nhost: altar.example\r\n\r\n"
 /** Fewer than a kernel keeps waiting for one listener. */
 const atOnce = 128
 
-/** Loopback has sixteen million addresses, and whoever connects may choose. */
+/** Loopback has sixteen million addresses, from which a client may choose. */
 const localAddress = (index: number) => `127.${16 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`
 
 /** Whether an answer came before the other side hung up. */

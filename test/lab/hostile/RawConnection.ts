@@ -125,7 +125,7 @@ export class RawConnection {
     })
   }
 
-  /** Sends what is no request and says no more; whatever comes until the other side hangs up. */
+  /** Sends what is no request and says no more; all bytes until the other side disconnects. */
   throw(bytes: Buffer, patience: number): Promise<string> {
     const socket = this.#opened()
     return new Promise((resolve) => {

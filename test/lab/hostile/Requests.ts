@@ -15,14 +15,14 @@ export interface Expected {
 export interface Volley {
   readonly bytes: Buffer
   readonly expected: ReadonlyArray<Expected>
-  /** No HTTP, or a lie about its length: whatever comes, the connection is given up behind it. */
+  /** No HTTP, or a lie about its length: after any answer the connection is abandoned. */
   readonly isBroken: boolean
 }
 
 /** Bytes of a head that the server reads. */
 const headMaximum = 32_768
 
-/** What a client may know from earlier answers. */
+/** A client's knowledge from earlier answers. */
 export interface Known {
   readonly ids: ReadonlyArray<string>
   /** Each with the token that opens it. */
@@ -187,7 +187,7 @@ const beside = (random: Random): readonly [Expected, Buffer] => {
   return [{ method, target, isTooLong: false }, content === undefined ? bytes : Buffer.concat([bytes, content])]
 }
 
-/** What is sent next. */
+/** The next request. */
 export const volley = (random: Random, known: Known): Volley => {
   if (random.chance(0.02)) {
     return { bytes: Buffer.from(random.pick(Corpus.broken), "latin1"), expected: [], isBroken: true }

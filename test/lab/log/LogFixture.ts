@@ -1,4 +1,4 @@
-/** A database with stones that nobody paid for, and servers of its log that come and go. */
+/** A database with unpaid stones, and servers of its log that come and go. */
 import { createHash, randomUUID } from "node:crypto"
 import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -119,7 +119,7 @@ export const resume = Effect.flatMap(LogStore, (store) => store.resume)
 /** The newest checkpoint that was published. */
 export const newest = Effect.flatMap(LogStore, (store) => Effect.flatMap(store.newest, Effect.fromOption))
 
-/** What the database has of the log, as text. */
+/** The log's rows in the database, as text. */
 export const stored = Effect.gen(function* () {
   const client = yield* SqlClient.SqlClient
   const tiles = yield* client<{ place: string; hashes: Uint8Array }>`
@@ -157,7 +157,7 @@ export const flipTile = (level: number, index: number) =>
       WHERE level = ${level}::smallint AND index = ${index}::bigint`,
   )
 
-/** What it should have: the same leaves, one by one, in memory. */
+/** The expected rows: the same leaves, one by one, in memory. */
 export const expected = Effect.gen(function* () {
   const log = yield* memoryLog
   return {

@@ -1,4 +1,4 @@
-/** A log in memory: what its tiles gained, kept like the table keeps it. */
+/** A log in memory: the added tiles, stored as the table stores them. */
 import { assert } from "@effect/vitest"
 import { concat, utf8 } from "../../../schema/log/Bytes.ts"
 import { consistencyRanges, inclusionRanges } from "../../../schema/log/Merkle.ts"

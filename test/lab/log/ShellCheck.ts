@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 
-/** What they say of `stone.json` and `proof` in a folder, on stdout and stderr. */
+/** Their output for `stone.json` and `proof` in a folder, on stdout and stderr. */
 export const run = (folder: string, vkey: string): Promise<ReadonlyArray<string>> => {
   const [, script = ""] = /```bash\n([^]*?)```/u.exec(readFileSync("docs/proofs.md", "utf8")) ?? []
   const own = script.replace(/^vkey=.*$/mu, `vkey='${vkey}'`)
@@ -11,7 +11,7 @@ export const run = (folder: string, vkey: string): Promise<ReadonlyArray<string>
   })
 }
 
-/** What they say of a stone that is proved. */
+/** Their output for a proved stone. */
 export const proved = [
   "stone: hashes to its chainHash",
   "Signature Verified Successfully",

@@ -1,4 +1,4 @@
-/** A log of stones that nobody sold, as files in memory behind a socket: as long as a test wants it. */
+/** A log of unsold stones, as files in memory behind a socket: as long as a test wants it. */
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { genesisHash } from "../../../schema/altar/ChainLink.ts"
@@ -76,7 +76,7 @@ export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Ar
       const [from, limit] = [Number(chain[1]), Number(chain[2])]
       return JSON.stringify(segmentOf(state.chain(limit), from, limit))
     }
-    // Nobody has revealed any of them.
+    // None of them is revealed.
     if (path.startsWith("/api/acts?")) return JSON.stringify({ acts: [], next: null })
     if (path === "/log/checkpoint") {
       const root = Uint8Array.from((state.signed ?? state.log).rootAt(state.size))

@@ -1,4 +1,4 @@
-/** Logs, notes and proofs that other implementations made: what is ours must be the same, byte for byte. */
+/** Logs, notes and proofs that other implementations made: our output must be the same, byte for byte. */
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { keyIdInput, keyIdOf, parseVerifierKey, verifierKeyText } from "../../../schema/log/Note.ts"
 import { sha256 } from "../../../src/log/Tree.ts"

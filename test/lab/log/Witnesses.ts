@@ -1,4 +1,4 @@
-/** Witnesses of a log on real sockets: our own, and such as nobody should have. */
+/** Witnesses of a log on real sockets: our own, and faulty ones. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Context, Effect, Exit, Layer, Redacted, Result, Scope } from "effect"

@@ -1,4 +1,4 @@
-/** The lies of the card processor: what it answers instead of an answer, and instead of the truth. */
+/** The lies of the card processor: its missing and false answers. */
 import { randomBytes } from "node:crypto"
 import type { Reply } from "./HttpServer.ts"
 

@@ -9,7 +9,7 @@ import { after, apiVersion, before, type CardFault, error, id, reply, type Resul
 
 export { apiVersion, type CardFault, lies } from "./CardFaults.ts"
 
-/** What a fault is for: charges under a key that is new, or all that is asked. */
+/** The request of a fault: charges under a key that is new, or all that is asked. */
 type Asked = "new charges" | "everything"
 
 /** Milliseconds by which an answer is late: longer than a server waits. */
@@ -60,9 +60,9 @@ export interface CardProcessor {
   readonly asked: () => { readonly charges: number; readonly keys: number; readonly searches: number }
   /** Idempotency keys of all charges that were asked for. */
   readonly keys: ReadonlySet<string>
-  /** Whatever waits for a bank or for a card's holder comes to its end. */
+  /** All charges that wait for a bank or a card's holder end. */
   readonly finish: Effect.Effect<void>
-  /** Takes back every token that was granted. */
+  /** Revokes every granted token. */
   readonly revoke: Effect.Effect<void>
   /** Forgets every idempotency key, as it does after a day. */
   readonly forget: Effect.Effect<void>
@@ -150,7 +150,7 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
     await during?.()
     const result = fault === "mistakeBefore" ? error(500, "api_error") : charge(form, fault === "mistakeAfter")
     saved.result = result
-    // What fails validation began nothing, and nothing is kept of it.
+    // A request that fails validation leaves nothing.
     if (result.status === 400) keys.delete(key)
     return reply(result)
   }
@@ -171,7 +171,7 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
     return { status: 200, body: { id: token.id, object: "shared_payment.granted_token", livemode: false } }
   }
 
-  /** The truth; what happens during a charge is given. */
+  /** The truth; the events during a charge are given. */
   const answered = async (
     path: string,
     body: string,

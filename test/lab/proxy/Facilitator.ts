@@ -10,7 +10,7 @@ import { faults, has, type Trap } from "./Faults.ts"
 import { json, open, type Reply } from "./HttpServer.ts"
 import { clientOf, stockFacilitator } from "./StockFacilitator.ts"
 
-// Account 6 of the public test mnemonic; anvil gives it gas. It signs by itself: what would revert is not broadcast.
+// Account 6 of the public test mnemonic; anvil gives it gas. It signs by itself: a reverting transfer is not broadcast.
 const account = mnemonicToAccount("test test test test test test test test test test test junk", { addressIndex: 6 })
 
 /** Milliseconds by which an answer is late: longer than a server waits. */
@@ -190,7 +190,7 @@ export const make = Effect.fnUntraced(function* (
     return json(await facilitatorOf(() => {}).verify(body.paymentPayload as never, body.paymentRequirements as never))
   }
 
-  // It comes back to its port, which nobody may take while it is away.
+  // It returns to its port, which stays reserved.
   const port = yield* freePort
   let server = yield* Effect.promise(() => open(handle, port))
   yield* Effect.addFinalizer(() => Effect.sync(() => server.close()))

@@ -1,5 +1,5 @@
 /**
- * What is out of order on a wire. All proxies speak one language: a fault holds a message until the test says how it goes on,
+ * The faults of a wire. All proxies speak one language: a fault holds a message until the test says how it goes on,
  * drops it, delays it, falsifies the answer, or cuts the connection. `Before` means that the other side has not heard of it,
  * `After` that it has done it and the answer suffers. A fault that is armed strikes always, or with a probability.
  */
@@ -13,7 +13,7 @@ export interface Trap {
   readonly arrived: Effect.Effect<void>
   /** Lets what was caught go on, and everything after it. */
   readonly release: Effect.Effect<void>
-  /** Destroys what was caught; what comes after it goes on. */
+  /** Destroys what was caught; later messages continue. */
   readonly discard: Effect.Effect<void>
   /** It strikes no more. */
   readonly end: () => void

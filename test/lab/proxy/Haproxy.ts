@@ -1,4 +1,4 @@
-/** haproxy as an operator has it before the servers: turn by turn, whoever does not answer is left out. */
+/** haproxy as an operator has it before the servers: in turn, without servers that do not answer. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -10,7 +10,7 @@ export interface HaproxyOptions {
   /** Its configuration goes there. */
   readonly folder: string
   readonly ports: ReadonlyArray<number>
-  /** What it asks of a server twice a second. */
+  /** Its health check, twice a second. */
   readonly probe: "/livez" | "/readyz"
 }
 

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { Effect } from "effect"
 
-/** What a double answers; `drop` closes the connection without a word. */
+/** A double's answer; `drop` closes the connection without a word. */
 export type Reply =
   | {
       readonly status: number

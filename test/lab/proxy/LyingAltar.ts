@@ -1,4 +1,4 @@
-/** A real altar behind a proxy at its public URL, which forges settled answers: what a buyer can hold against its word. */
+/** A real altar behind a proxy at its public URL, which forges settled answers: a buyer's own evidence. */
 import { Context, Effect, Layer } from "effect"
 import { sandbox } from "../browser/Guide.ts"
 import { freePort } from "../Ports.ts"
@@ -24,7 +24,7 @@ const elsewhere = "https://evil.example"
 
 const away = (url: unknown) => `${elsewhere}${new URL(String(url)).pathname}`
 
-/** What is forged of a stone, the field that is named for it, and the forgery. */
+/** The forgeries of a stone: the field that is reported, and the change. */
 export const lies: ReadonlyArray<readonly [what: string, field: string, lie: Lie]> = [
   ["the kind", "kind", ({ record }) => void (record["kind"] = "promise")],
   ["the commitment", "commitment", ({ record }) => void (record["commitment"] = other.digest)],

@@ -43,9 +43,9 @@ export interface NodeProxy {
   readonly behave: (pick: Pick) => void
   /** The calls that were passed on since the nodes were picked, with their parameters, in their order. */
   readonly heard: () => ReadonlyArray<Call>
-  /** Every transaction that was handed in here, by its hash. */
+  /** Every submitted transaction, by its hash. */
   readonly raw: ReadonlyMap<Hex, Hex>
-  /** No more faults, and one node again; what was caught stays caught until its trap is told. */
+  /** No more faults, and one node again; a caught message stays held until its trap releases it. */
   readonly calm: Effect.Effect<void>
 }
 

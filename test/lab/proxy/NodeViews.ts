@@ -1,13 +1,13 @@
 /** A node as it may be behind a load balancer: behind the others, forgetful, narrow, or keeping few states. */
 import { hexToBigInt, type Hex, numberToHex } from "viem"
 
-/** What a node knows and takes; one that is `{}` is the node itself. */
+/** The knowledge and limits of a node; one that is `{}` is the node itself. */
 export interface View {
   /** The newest block it has heard of. */
   readonly head?: bigint
   /** Whether it answers for the state of blocks it has not heard of, with its newest. */
   readonly clamps?: boolean
-  /** What it answers `null` or `[]` to, although it is there. */
+  /** The calls that it answers with `null` or `[]`, although it has the data. */
   readonly forgets?: ReadonlyArray<"receipts" | "logs">
   /** The most blocks it takes in one question for logs. */
   readonly logRange?: number

@@ -70,7 +70,7 @@ const errorAndIdle = (sqlstate: string) =>
 /** Messages that belong to a cycle: Parse, Bind, Describe, Execute, Close, Sync, Query, Flush. */
 const extended = new Set("PBDECSQH")
 
-/** What no database refuses: a session that is told to give up does. */
+/** The statements that no database rejects: a session that is told to give up does. */
 const isRollback = /^\s*ROLLBACK\b/iu
 
 const isCommit = /^\s*COMMIT\s*$/iu
@@ -91,7 +91,7 @@ const relay = (
   let asked: Array<Buffer> = []
   let kept: Array<Buffer> = []
   let asksForSsl = false
-  /** What is held or late now, and everything behind it. */
+  /** The held or late messages, and everything behind them. */
   let waiting: Promise<void> | undefined
 
   const sentIn = (messages: ReadonlyArray<Buffer>): Sent | undefined => {
@@ -149,7 +149,7 @@ const relay = (
         waiting = waiting === undefined ? (write() ?? undefined) : waiting.then(write)
         continue
       }
-      // What comes behind one that waits waits with it: answers are told apart by their order alone.
+      // Messages behind a waiting one wait with it: answers are told apart by their order alone.
       waiting = waiting === undefined ? (send(whole) ?? undefined) : waiting.then(() => send(whole))
     }
   })

@@ -29,7 +29,7 @@ export const messagesOf = (side: "front end" | "back end") => {
   }
 }
 
-/** What a Parse prepares; it names its statement first. */
+/** The statement of a Parse; it names its statement first. */
 export const preparedIn = (parse: Buffer) => {
   const name = textAt(parse, 5)
   return { name, statement: textAt(parse, 5 + Buffer.byteLength(name) + 1) }

@@ -36,7 +36,7 @@ globalThis.fetch = async (input, init) => {
   return response
 }
 
-/** What did not fit the document since the last call, once everything heard has been read. */
+/** The violations of the document since the last call, once all recorded answers were read. */
 export const newFaults = async (): Promise<ReadonlyArray<string>> => {
   await Promise.all(readings)
   return faults.splice(0)

@@ -108,7 +108,7 @@ export const nameOf = (request: Pick<ReceivedAnswer, "method" | "url">): string 
 export const isDocumented = (request: Pick<ReceivedAnswer, "method" | "url">): boolean =>
   operationOf(request) !== undefined
 
-/** What an answer has that its document has not, or lacks; nothing for a route that is not of the API. */
+/** The undocumented and missing members of an answer; nothing for a route that is not of the API. */
 export const faultsOf = (heard: ReceivedAnswer): ReadonlyArray<string> => {
   const found = operationOf(heard)
   if (found === undefined) return []

@@ -2,7 +2,7 @@
 import { relative } from "node:path"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
-/** By the time they took on two quiet cores, longest first; what is not named is short. */
+/** By the time they took on two quiet cores, longest first; other files are short. */
 const long = [
   "test/audit/auditor",
   "test/browser/appearance",

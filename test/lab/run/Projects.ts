@@ -1,6 +1,6 @@
 /** Which tests are run by which command. */
 
-/** No process, chain or browser: whoever changes a line hears about it in seconds. */
+/** No process, chain or browser: feedback on a changed line takes seconds. */
 export const fast = ["test/fast/**/*.test.ts"]
 
 /** A page of each kind as its visitor meets it; all other looks are deep. */
@@ -10,7 +10,7 @@ const journeys = [
   "test/browser/site.test.ts",
 ]
 
-/** What needs minutes: processes, packages, generators, proxies, browsers, campaigns. */
+/** Tests that need minutes: processes, packages, generators, proxies, browsers, campaigns. */
 export const deep = [
   "test/{admin,audit,campaign,cli,integrators,nix,operations,pack,sandbox,telemetry}/**/*.test.ts",
   `test/browser/!(${journeys.map((file) => file.slice("test/browser/".length, -".test.ts".length)).join("|")}).test.ts`,

@@ -6,7 +6,7 @@ import { newFolder } from "../Folders.ts"
 
 const root = new URL("../../..", import.meta.url).pathname
 
-/** What became of a run of tests. */
+/** The result of a run of tests. */
 export type Verdict =
   | { readonly kind: "passed"; readonly tests: number }
   /** The tests that failed, with what they say. */
@@ -50,7 +50,7 @@ const verdictOf = (report: string, code: number | null): Verdict => {
     const messageOf = ([first = ""]: ReadonlyArray<string>) => first.replaceAll(/\n\s+at [^\n]*/gu, "")
     return { kind: "failed", by, says: failed.map((one, at) => `${by[at]}: ${messageOf(one.failureMessages)}`) }
   }
-  // What keeps a whole file from running is no fault that a test noticed.
+  // A file that cannot run has noticed no fault.
   const dead = testResults.filter(({ status }) => status === "failed").map(({ name }) => name)
   if (dead.length > 0) return { kind: "unknown", why: `${dead.join(", ")} cannot begin` }
   return code === 0 && numPassedTests > 0

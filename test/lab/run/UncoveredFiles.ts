@@ -14,7 +14,7 @@ interface Context {
   readonly getTree: (order: "flat") => { readonly visit: (visitor: Visitor, state: unknown) => void }
 }
 
-/** Pages run these in a browser, where nobody counts lines. */
+/** Pages run these in a browser, where no tool counts lines. */
 const inBrowsers = /^src\/web\//u
 
 export default class Unreached {
@@ -30,7 +30,7 @@ export default class Unreached {
       {
         onDetail: (node) => {
           const { covered, total } = node.getCoverageSummary().lines
-          // What holds types alone has no line that could run.
+          // A file of types alone has no line to run.
           if (total > 0 && covered === 0) files.push(this.#nameOf(node.getQualifiedName()))
         },
         onEnd: () => {

@@ -38,7 +38,7 @@ const launchBrowser = async () => {
   return undefined
 }
 
-/** It asks nobody but us, and draws without a screen. */
+/** It calls no other host, and draws without a screen. */
 const browserFlags = [
   "--headless",
   "--no-sandbox",

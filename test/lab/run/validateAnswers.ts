@@ -7,5 +7,5 @@ const judge = async () => {
 }
 
 afterEach(judge)
-// What was heard while a file was being left is its own, not the next one's.
+// Answers at the end of a file belong to it, not to the next one.
 afterAll(judge)

@@ -1,4 +1,4 @@
-/** What a server process is told so that it sells on this test's database and chain, settled by our relayer. */
+/** The environment of a server process that sells on this test's database and chain, settled by our relayer. */
 import { Effect, Redacted } from "effect"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"

@@ -12,7 +12,7 @@ export interface Served {
   stop(): Promise<void>
 }
 
-/** What `npm run serve` tells its Node: what is measured is what is run. */
+/** The flags of `npm run serve` for Node: the measured program is the production one. */
 const flags: ReadonlyArray<string> = JSON.parse(
   readFileSync(new URL("../../../package.json", import.meta.url), "utf8"),
 ).scripts.serve.match(/--\S+/gu)
@@ -29,7 +29,7 @@ const start = async (
     Promise.reject(new Error(`${args.join(" ")} ended with ${code}:\n${one.output()}`)),
   )
   failed.catch(() => {})
-  // Ours is asked: what it says of itself depends on its level of logging.
+  // Ours is asked: its own messages depend on its log level.
   const said = url === undefined ? await one.says("Listening on ") : ""
   const at = url ?? /Listening on (http\S+?)\.?\s/u.exec(`${said} `)?.[1] ?? ""
   if (url !== undefined) await Promise.race([isReady(url, Infinity), failed])

@@ -1,4 +1,4 @@
-/** A running server for the signal room: real database, no chain, and the hands of somebody who holds an invite. */
+/** A running server for the signal room: real database, no chain, and an invited member. */
 import { Effect, Layer, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { network } from "../../../src/limits/Address.ts"
@@ -36,7 +36,7 @@ export const layer = (
 
 let last = 0
 
-/** An address nobody has used before, so that tests do not use up each other's limits. */
+/** A fresh address, so that tests do not use up each other's limits. */
 export const newAddress = () => {
   last += 1
   return `198.18.${Math.floor(last / 250)}.${(last % 250) + 1}`

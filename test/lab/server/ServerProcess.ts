@@ -53,7 +53,7 @@ export interface Server {
   readonly kill: () => Promise<void>
   /** SIGTERM; whether it has ended by itself in a minute. */
   readonly stop: () => Promise<boolean>
-  /** How often it has ended although nobody told it to. */
+  /** The number of its unexpected exits. */
   readonly crashes: () => number
 }
 
@@ -126,9 +126,9 @@ export interface ServerProcess {
   readonly ended: Effect.Effect<number | null>
   /** Of its newest life. */
   readonly output: () => string
-  /** From now on nobody reads what it writes. */
+  /** From now on its output is not read. */
   readonly deafen: () => void
-  /** From now on there is nobody who could read it. */
+  /** From now on its output is closed. */
   readonly hangUp: () => void
 }
 
@@ -162,6 +162,6 @@ const prepare = Effect.fnUntraced(function* (environment: Readonly<Record<string
 export const make = (environment: Readonly<Record<string, string>>) =>
   Effect.map(prepare(environment), ({ process }) => process)
 
-/** As a service manager runs it: it starts now, and nobody waits for it. */
+/** As a service manager runs it: it starts now, without a wait. */
 export const serving = (environment: Readonly<Record<string, string>>) =>
   Effect.flatMap(prepare(environment), ({ begin, process }) => Effect.as(begin, process))

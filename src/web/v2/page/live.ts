@@ -34,12 +34,12 @@ export const start = () => {
     clearTimeout(timer)
     const one = asked.reduce((first, other) => (other.due < first.due ? other : first))
     if (!isAsking && !document.hidden && navigator.onLine)
-      timer = setTimeout(() => void look(one), Math.max(0, Math.max(due, one.due) - Date.now()))
+      timer = setTimeout(() => void poll(one), Math.max(0, Math.max(due, one.due) - Date.now()))
   }
 
   const pause = (missed: number) => Math.min(longest, beat * 2 ** (missed - 1))
 
-  const look = async (one: (typeof asked)[number]) => {
+  const poll = async (one: (typeof asked)[number]) => {
     isAsking = true
     const isAnswered = await ask(one).catch(() => false)
     one.misses = isAnswered ? 0 : one.misses + 1
