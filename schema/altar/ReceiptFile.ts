@@ -71,7 +71,7 @@ export const ReceiptFile = Schema.Struct({
   receipt: SignedJws.annotateKey({ description: "The signed receipt, a compact JWS, as the first answer carried it." }),
   record: Schema.NullOr(Schema.Record(Schema.String, Schema.Json)).annotate({
     description:
-      "The record, whose canonical JSON (RFC 8785) hashes to `delivered.record` of the receipt. Null where an operator hid a text of it.",
+      "The record, whose canonical JSON (RFC 8785) hashes to `delivered.record` of the receipt. Null where the file was passed on without it.",
   }),
   reveal: Schema.NullOr(Reveal),
   log: Schema.optionalKey(StoneProof).annotateKey({ description: "Of a stone, once a checkpoint covers it." }),
@@ -96,10 +96,18 @@ export class ReceiptUnsigned extends Schema.Error<ReceiptUnsigned>("ReceiptUnsig
   at(404, "The act has no signed receipt."),
 ) {}
 
-const error = [ActNotFound, ReceiptUnsigned, RevealBroken, BrokenChain] as const
+export class ReceiptHidden extends Schema.Error<ReceiptHidden>("ReceiptHidden")(
+  envelope(
+    "receipt_hidden",
+    `An operator hid a text of this act, and its receipt would confirm guesses of that text, so it is not public. Its buyer has it in PAYMENT-RESPONSE. ${nothingNow}`,
+  ),
+  at(404, "An operator hid a text of the act."),
+) {}
+
+const error = [ActNotFound, ReceiptUnsigned, ReceiptHidden, RevealBroken, BrokenChain] as const
 
 const says =
-  "One file with the signed receipt, the record, revealed words with their salt, and the proofs that exist: it stands beside the permalink. It is checked offline."
+  "One file with the signed receipt, the record, revealed words with their salt, and the existing proofs. It is beside the permalink, and can be checked offline."
 
 export const readActReceipt = HttpApiEndpoint.get("readActReceipt", "/acts/:actId.receipt.json", {
   params: { actId: Uuid },

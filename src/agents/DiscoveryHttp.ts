@@ -6,6 +6,9 @@ import { PublishedLog } from "../log/PublishedLog.ts"
 import { preferred } from "../http/Accept.ts"
 import { fresh, refuse } from "../http/Responses.ts"
 import { type ResponseOptions, cachedResponse } from "../http/CachedResponse.ts"
+import { ours } from "../http/SecurityHeaders.ts"
+import { Frame } from "../pages/Frame.ts"
+import { layout } from "../pages/templates/Layout.ts"
 import { PaymentTerms } from "../payments/PaymentTerms.ts"
 import { didDocument, ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
 import { Operator } from "../platform/Operator.ts"
@@ -15,7 +18,7 @@ import { agentCard, agentManifest, aiCatalog, cardType, registryEntry, serverCar
 import { manualForPeople, manual } from "./Manual.ts"
 import { markdown } from "./Markdown.ts"
 import { Offers } from "./Offers.ts"
-import { page, policy } from "./Page.ts"
+import { page } from "./Page.ts"
 import * as Routes from "./Routes.ts"
 import { robots, securityText } from "./WellKnownText.ts"
 
@@ -65,10 +68,11 @@ export const layer = Layer.unwrap(
 
     const sections = manual(publicUrl, offers, log, yield* LimitFactor)
     const text = markdown(sections)
-    const headers = { vary: "accept", "content-security-policy": policy }
+    const headers = { vary: "accept", "content-security-policy": ours }
     const llms = cachedResponse(text, plain)
     const asMarkdown = cachedResponse(text, { contentType: "text/markdown; charset=utf-8", headers })
-    const asPage = cachedResponse(page(publicUrl, [...sections, ...manualForPeople(publicUrl)]), {
+    const shown = page([...sections, ...manualForPeople(publicUrl)])
+    const asPage = cachedResponse(layout(yield* Frame, shown), {
       contentType: "text/html; charset=utf-8",
       headers,
     })
@@ -102,4 +106,4 @@ export const layer = Layer.unwrap(
       Routes.get(paths.security, security),
     )
   }),
-)
+).pipe(Layer.provide(Frame.layer))

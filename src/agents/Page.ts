@@ -1,20 +1,8 @@
 /** The manual as a page, complete without its one script, which copies code. */
-import { assetPath, preloads } from "../platform/Assets.ts"
+import type { Page } from "../pages/templates/Layout.ts"
 import { type Html, html } from "../platform/Html.ts"
 import type { Block, Section } from "./Section.ts"
 import * as Words from "./Words.ts"
-
-/** The page loads nothing from elsewhere. */
-export const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "font-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ")
 
 /** Every second piece of a text split at backticks is code. */
 const inline = (text: string): ReadonlyArray<Html | string> =>
@@ -80,53 +68,26 @@ const written = (block: Block, id: string): Html => {
   }
 }
 
-export const page = (publicUrl: string, sections: ReadonlyArray<Section>): string =>
-  html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>For agents · ${Words.name}</title>
-        <meta name="description" content="${Words.description}" />
-        <link rel="canonical" href="${publicUrl}/for-agents" />
-        <link rel="alternate" type="text/markdown" href="/llms.txt" />
-        <link rel="service-desc" type="application/json" href="/openapi.json" />
-        <link rel="icon" href="/style/icon.svg" type="image/svg+xml" />
-        ${preloads()}
-        <link rel="stylesheet" href="${assetPath("/agents/page.css")}" />
-        <script type="module" src="${assetPath("/agents/main.js")}"></script>
-      </head>
-      <body>
-        <a class="skip button" href="#main">Skip to the content</a>
-        <header class="site">
-          <a class="site__name" href="/v2/">${Words.name}</a>
-          <nav aria-label="Pages">
-            <a href="/v2/">Field guide</a><a href="/signals/">Signal room</a
-            ><a href="/for-agents" aria-current="page">For agents</a><a href="/docs">API</a>
-          </nav>
-        </header>
-        <main id="main">
-          <h1>For agents, and for the people they act for</h1>
-          <nav aria-label="On this page">
-            <ul class="contents">
-              ${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
-            </ul>
-          </nav>
-          ${sections.map(
-            ({ blocks, id, title }) =>
-              html`<section aria-labelledby="${id}">
-                <h2 id="${id}">${title}</h2>
-                ${blocks.map((block, index) => written(block, `${id}-${index}`))}
-              </section> `,
-          )}
-        </main>
-        <footer class="foot">
-          <p>
-            The same text as Markdown: <a href="/llms.txt">llms.txt</a>. Names here are self-declared; every price is
-            also in the live 402, and that one decides.
-          </p>
-          <p><a href="/terms">Terms</a> <a href="/privacy">Privacy</a></p>
-        </footer>
-      </body>
-    </html> `.text
+export const page = (sections: ReadonlyArray<Section>): Page => ({
+  title: "For agents",
+  description: Words.description,
+  path: "/for-agents",
+  chapter: "agents",
+  assets: "agents",
+  markdown: "/llms.txt",
+  note: "Names here are self-declared. Every price is also in the live 402, and that one decides.",
+  body: html`<h1>For agents, and for the people they act for</h1>
+    <nav aria-label="On this page">
+      <ul class="contents">
+        ${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
+        <li><a href="/llms.txt">The same as Markdown</a></li>
+      </ul>
+    </nav>
+    ${sections.map(
+      ({ blocks, id, title }) =>
+        html`<section aria-labelledby="${id}">
+          <h2 id="${id}">${title}</h2>
+          ${blocks.map((block, index) => written(block, `${id}-${index}`))}
+        </section> `,
+    )}`,
+})

@@ -4,6 +4,22 @@ import type { OutgoingHttpHeader } from "node:http"
 /** The policy of responses that are not pages: opened directly they load nothing, and no page can frame them. */
 export const inert = "default-src 'none'; frame-ancestors 'none'"
 
+/** The policy of pages: everything from this server, pictures also as `data:`, nothing inline. */
+export const ours = Object.entries({
+  "default-src": "'none'",
+  "script-src": "'self'",
+  "style-src": "'self'",
+  "img-src": "'self' data:",
+  "font-src": "'self'",
+  "connect-src": "'self'",
+  "manifest-src": "'self'",
+  "base-uri": "'none'",
+  "form-action": "'self'",
+  "frame-ancestors": "'none'",
+})
+  .map(([directive, sources]) => `${directive} ${sources}`)
+  .join("; ")
+
 const everywhere = {
   "content-security-policy": inert,
   "cross-origin-resource-policy": "same-origin",

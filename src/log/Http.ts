@@ -2,7 +2,7 @@
 import { Cache, Duration, Effect, Exit, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Malformed } from "../../schema/log/Bytes.ts"
-import { parsePath } from "../../schema/log/Tile.ts"
+import { fullWidth, parsePath } from "../../schema/log/Tile.ts"
 import { cachedResponse } from "../http/CachedResponse.ts"
 import { ActsLog } from "./ActsLog.ts"
 import { PublishedLog } from "./PublishedLog.ts"
@@ -28,9 +28,8 @@ const withheld = HttpServerResponse.text("This part of the log does not hold, an
   headers: { "cache-control": "no-store" },
 })
 
-/** Maximum numbers of files in memory: a bundle has at most 250 KB with its compressed variants, a tile 8 KB. */
-const mostBundles = 160
-const mostTiles = 1024
+/** Partial tiles, and those of the upper levels. */
+const moreTiles = 1024
 
 /** The files of one log. */
 const filesOf = (prefix: `/${string}/`, log: PublishedLog["Service"]) =>
@@ -49,8 +48,10 @@ const filesOf = (prefix: `/${string}/`, log: PublishedLog["Service"]) =>
           (place: Place) => Effect.map(read(place), (bytes) => cachedResponse(bytes, { ...octets, isCompressible })),
           { capacity, timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero) },
         )
+      // With its compressed variants a bundle of stones has at most 120 KB, and a tile 8 KB.
+      const mostBundles = Math.ceil(log.entriesInMemory / fullWidth)
       const bundles = yield* proved(log.bundle, mostBundles, true)
-      const tiles = yield* proved(log.tile, mostTiles, false)
+      const tiles = yield* proved(log.tile, mostBundles + moreTiles, false)
 
       /** The file at a path below the prefix. Any other spelling is not found. */
       const find = Effect.fnUntraced(function* (path: string) {

@@ -12,13 +12,13 @@ import { defaults, Integrator, type IntegratorConfig } from "./Integrator.ts"
 import { LastSigned } from "./LastSigned.ts"
 import * as LogKind from "./LogKind.ts"
 import { LogStore } from "./LogStore.ts"
-import { PublishedLog } from "./PublishedLog.ts"
+import { PublishedLog, type Publishing } from "./PublishedLog.ts"
 import { Publisher, type PublisherConfig } from "./Publisher.ts"
 import * as Rereading from "./Rereading.ts"
 import * as StoneEntries from "./StoneEntries.ts"
 import { WitnessPolicyInvalid, Witnesses } from "./Witnesses.ts"
 
-export interface LogConfig extends PublisherConfig {
+export interface LogConfig extends PublisherConfig, Publishing {
   /** The file for the last signed checkpoint, outside the database. */
   readonly checkpointFile: Option.Option<string>
   /** The policy file that names the log's witnesses. Without one none are asked. */

@@ -16,6 +16,13 @@ import { isSound, leafAt, leafOf, proofOf, type TileReader } from "./Tree.ts"
 /** The newest checkpoint does not cover it, or not yet. */
 export class NotPublished extends Schema.TaggedError<NotPublished>()("NotPublished", {}) {}
 
+/** Entries whose tiles and bundles stay in memory where no other number is set. */
+const entriesInMemory = 40_960
+
+export interface Publishing extends Signing {
+  readonly entriesInMemory?: number
+}
+
 export interface LogIdentity {
   readonly origin: string
   /** The verifier key, `name+hash+base64`. */
@@ -33,7 +40,7 @@ export interface EntryProofFile {
 }
 
 export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/log/PublishedLog", {
-  make: ({ origin, signer }: Signing) =>
+  make: ({ entriesInMemory: kept = entriesInMemory, origin, signer }: Publishing) =>
     Effect.gen(function* () {
       const store = yield* LogStore
       const entries = yield* Entries
@@ -147,6 +154,8 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
         proof,
         /** The log's witnesses: signers under a checkpoint's note, and their policy. */
         witnesses,
+        /** Entries whose tiles and bundles stay in memory. */
+        entriesInMemory: kept,
       }
     }),
 }) {
@@ -160,7 +169,8 @@ export class PublishedLog extends Context.Service<PublishedLog>()("spirit-altar/
     bundle: () => Effect.fail(new NotPublished({})),
     proof: () => Effect.fail(new NotPublished({})),
     witnesses: noWitnesses,
+    entriesInMemory,
   })
 
-  static readonly layer = (config: Signing) => Layer.effect(PublishedLog, PublishedLog.make(config))
+  static readonly layer = (config: Publishing) => Layer.effect(PublishedLog, PublishedLog.make(config))
 }

@@ -147,10 +147,19 @@ const routes = HttpRouter.use((router) =>
 
     const mine = Effect.fnUntraced(function* (request: Request) {
       const now = yield* Clock.currentTimeMillis
-      const asked = Pages.urlOf(request).searchParams.get("wallet")?.slice(0, 100).trim()
-      const wallet = asked !== undefined && /^0x[0-9a-fA-F]{40}$/u.test(asked) ? asked : undefined
-      const paid = wallet === undefined ? undefined : yield* actsOf(yield* acts.leftBy({ wallet }, mostOfOne))
-      return MyPurchasesPage.myPurchases({ asked: asked === "" ? undefined : asked, acts: paid, most: mostOfOne, now })
+      const query = Pages.urlOf(request).searchParams
+      const asked = query.get("wallet")?.slice(0, 100).trim()
+      const from = query.get("before") ?? ""
+      const before = Pages.isUuid(from) ? from : undefined
+      const wallet = asked !== undefined && /^0x[0-9a-fA-F]{40}$/u.test(asked) ? asked.toLowerCase() : undefined
+      const paid = wallet === undefined ? undefined : yield* acts.list(mostOfOne, before, { wallet })
+      return MyPurchasesPage.myPurchases({
+        asked: asked === "" ? undefined : asked,
+        acts: paid && (yield* actsOf(paid.acts)),
+        before,
+        next: paid?.next ?? null,
+        now,
+      })
     })
 
     const log = Effect.gen(function* () {

@@ -6,7 +6,7 @@ import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { isForEver } from "../platform/AssetNames.ts"
 import { preferred } from "../http/Accept.ts"
 import * as Files from "../http/Files.ts"
-import { inert } from "../http/SecurityHeaders.ts"
+import { inert, ours } from "../http/SecurityHeaders.ts"
 import { packageRoot } from "../platform/PackageRoot.ts"
 import * as ActPages from "./ActPages.ts"
 import * as Feed from "./Feed.ts"
@@ -23,21 +23,6 @@ import type { Surroundings } from "./templates/Layout.ts"
 /** The output of `src/web/build.ts`. */
 const root = fileURLToPath(new URL("dist/web/", packageRoot))
 
-const policy = Object.entries({
-  "default-src": "'none'",
-  "script-src": "'self'",
-  "style-src": "'self'",
-  "img-src": "'self' data:",
-  "font-src": "'self'",
-  "connect-src": "'self'",
-  "manifest-src": "'self'",
-  "base-uri": "'none'",
-  "form-action": "'self'",
-  "frame-ancestors": "'none'",
-})
-  .map(([directive, sources]) => `${directive} ${sources}`)
-  .join("; ")
-
 const isInert = ({ body, headers }: HttpServerResponse.HttpServerResponse) =>
   /^(?:text\/(?:css|javascript)|font\/)/u.test(
     headers["content-type"] ?? (body._tag === "Empty" ? "" : (body.contentType ?? "")),
@@ -45,7 +30,7 @@ const isInert = ({ body, headers }: HttpServerResponse.HttpServerResponse) =>
 
 const guarded = HttpRouter.middleware((httpEffect) =>
   Effect.map(httpEffect, (response) =>
-    HttpServerResponse.setHeader(response, "content-security-policy", isInert(response) ? inert : policy),
+    HttpServerResponse.setHeader(response, "content-security-policy", isInert(response) ? inert : ours),
   ),
 ).layer
 

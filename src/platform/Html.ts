@@ -28,8 +28,21 @@ const render = (value: Value): string => {
   return value === null || value === undefined || value === false ? "" : escape(String(value))
 }
 
+/** The texts of a template without the indentation of its source, which would be a thirtieth of a page's bytes. */
+const flat = new WeakMap<TemplateStringsArray, ReadonlyArray<string>>()
+
+const flatten = (parts: TemplateStringsArray): ReadonlyArray<string> => {
+  const known = flat.get(parts) ?? parts.map((part) => part.replace(/\n\s+/gu, "\n"))
+  flat.set(parts, known)
+  return known
+}
+
 /** Every attribute value must be in double quotes. */
 export const html = (parts: TemplateStringsArray, ...values: ReadonlyArray<Value>): Html =>
-  new Html(parts.map((part, index) => part + render(values[index])).join(""))
+  new Html(
+    flatten(parts)
+      .map((part, index) => part + render(values[index]))
+      .join(""),
+  )
 
 export const empty = new Html("")

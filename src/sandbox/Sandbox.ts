@@ -2,11 +2,8 @@
 import { Console, Duration, Effect, FileSystem, Layer, Path, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { AtomicAmount, Address } from "../../schema/Common.ts"
-import { BadRequest, NotFound } from "../../schema/Errors.ts"
+import { BadRequest } from "../../schema/Errors.ts"
 import { usdc, type UsdcNetwork } from "../../schema/payments/Usdc.ts"
-import { preferred } from "../http/Accept.ts"
-import { explorerPage } from "./Explorer.ts"
-import { createPublicClient, http } from "viem"
 import { AppConfig, listen, type ServerConfig } from "../server/config/Config.ts"
 import { LimitFactor } from "../limits/LimitFactor.ts"
 import { body, refuse } from "../http/Responses.ts"
@@ -14,6 +11,7 @@ import { sufficient } from "../server/config/Table.ts"
 import { DataFolder } from "./DataFolder.ts"
 import { LocalChain } from "./LocalChain.ts"
 import { LocalDatabase } from "./LocalDatabase.ts"
+import * as Explorer from "./Explorer.ts"
 import * as Keys from "./Keys.ts"
 
 /** Milliseconds between empty blocks: finality, two blocks away, must come without traffic. */
@@ -138,29 +136,5 @@ export const routes = Layer.mergeAll(
       })
     }).pipe(Effect.catch((error) => Effect.succeed(refuse(statuses[error.code], error)))),
   ),
-  HttpRouter.add(
-    "GET",
-    "/sandbox/transactions/:hash",
-    Effect.gen(function* () {
-      const { hash } = yield* HttpRouter.params
-      const chain = yield* LocalChain
-      const receipt = yield* Effect.promise(() =>
-        createPublicClient({ transport: http(chain.rpcUrl) })
-          .getTransactionReceipt({ hash: `0x${(hash ?? "").slice(2)}` })
-          .catch(() => null),
-      )
-      const request = yield* HttpServerRequest.HttpServerRequest
-      if (receipt !== null && preferred(request.headers["accept"], ["application/json", "text/html"]) === "text/html")
-        return HttpServerResponse.text(explorerPage(receipt), {
-          contentType: "text/html; charset=utf-8",
-          headers: { "content-security-policy": "default-src 'none'; img-src 'self'", vary: "accept" },
-        })
-      return receipt === null
-        ? refuse(404, new NotFound({}))
-        : HttpServerResponse.text(
-            JSON.stringify({ ok: true, receipt }, (_, value) => (typeof value === "bigint" ? value.toString() : value)),
-            { contentType: "application/json" },
-          )
-    }),
-  ),
+  Explorer.layer,
 )

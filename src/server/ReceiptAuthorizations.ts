@@ -1,10 +1,14 @@
-/** The authorizations of receipt keys out of the operator's file, each checked before the server starts. */
+/** The authorizations of receipt keys out of the operator's file: read at the start, and compared with stones and chain. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect, FileSystem, Schema } from "effect"
+import { Effect, FileSystem, Layer, Option, Redacted, Schema } from "effect"
 import { SignedStatement } from "../../schema/altar/ReceiptFile.ts"
 import { ChainEntry } from "../../schema/altar/Witness.ts"
-import { isAuthorized } from "../buyer/receipt/Authority.ts"
-import { didOf, keyId, type PublishedAuthorization } from "../payments/receipts/ReceiptKeys.ts"
+import { SignedActs } from "../altar/SignedActs.ts"
+import { authorizationHash, isAuthorized } from "../buyer/receipt/Authority.ts"
+import { contractSigned } from "../buyer/receipt/ContractSigned.ts"
+import type { Configured } from "../payments/Payments.ts"
+import { didOf, keyId, type PublishedAuthorization, ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
+import { log } from "../platform/LogMessages.ts"
 import type { ServerConfig } from "./config/Config.ts"
 
 export class AuthorizationInvalid extends Schema.TaggedError<AuthorizationInvalid>()("AuthorizationInvalid", {
@@ -33,10 +37,48 @@ const faultOf = Effect.fnUntraced(function* (
     if (payTo.toLowerCase() !== `${network}:${paid}`.toLowerCase())
       return `${payTo} authorized ${kid}, and PAY_TO is ${network}:${paid}. A new PAY_TO needs a new RECEIPT_KEY.`
   }
-  if (one.type === "contract") return `the statement of ${kid} names a contract as its signer. Sign with a key.`
+  // Its contract is asked while the server runs, which a silent node must not keep from starting.
+  if (one.type === "contract") return undefined
   const isSigned = yield* Effect.promise(() => isAuthorized(one))
   return isSigned === true ? undefined : `the statement of ${kid} is not signed by ${payTo}.`
 })
+
+const asLink = Schema.decodeUnknownOption(Schema.fromJsonString(ChainEntry))
+
+/** The stone that seals an authorization, if this altar has it. */
+export const stoneOf = Effect.fnUntraced(function* ({ stone: id, ...signed }: PublishedAuthorization) {
+  const acts = yield* SignedActs
+  const sealing = yield* Effect.option(acts.get(id))
+  const stone = Option.flatMap(sealing, ({ record }) => asLink(record?.text))
+  const commitment = yield* Effect.promise(() => authorizationHash(signed))
+  return Option.filter(stone, (one) => one.commitment === commitment)
+})
+
+/** Why a reader could not rely on an authorization, for its operator: its stone, and the signature of a contract. */
+export const unprovenIn = Effect.fn("unprovenIn")(function* (one: PublishedAuthorization, payments: Configured) {
+  const { kid, payTo } = one.statement
+  if (Option.isNone(yield* stoneOf(one)))
+    return `the stone ${one.stone} of ${kid} is not set here, or seals something else`
+  if (one.type === "key" || "length" in payments) return undefined
+  const isSigned = yield* Effect.promise(() =>
+    contractSigned(Redacted.value(payments.rpcUrl))(one).catch(() => undefined),
+  )
+  if (isSigned === undefined) return `the node of RPC_URL could not be asked whether ${payTo} signed for ${kid}`
+  return isSigned ? undefined : `the contract ${payTo} does not accept the signature for ${kid}`
+})
+
+/** Warns of each authorization that no reader could rely on. The start does not wait for it. */
+export const checked = (payments: Configured) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { authorizations = [] } = (yield* ReceiptKeys) ?? {}
+      yield* Effect.forEach(authorizations, (one) =>
+        Effect.flatMap(unprovenIn(one, payments), (reason) =>
+          reason === undefined ? Effect.void : log("receipt authorization unproven", { reason }),
+        ),
+      ).pipe(Effect.forkScoped)
+    }),
+  )
 
 /** The configured receipt keys with their authorizations. */
 export const withAuthorizations = Effect.fn("withAuthorizations")(function* (

@@ -3,16 +3,15 @@ import { Effect, Option, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerRequest } from "effect/http"
 import { Api } from "../../schema/Api.ts"
-import { type ReceiptFile, ReceiptUnsigned } from "../../schema/altar/ReceiptFile.ts"
-import { ChainEntry } from "../../schema/altar/Witness.ts"
+import { type ReceiptFile, ReceiptHidden, ReceiptUnsigned } from "../../schema/altar/ReceiptFile.ts"
 import { receiptFormat } from "../../schema/payments/KeyStatement.ts"
-import { authorizationHash } from "../buyer/receipt/Authority.ts"
 import { brokenIn } from "../altar/Answers.ts"
 import { SignedActs } from "../altar/SignedActs.ts"
 import { cachedUrl } from "../http/UrlCache.ts"
 import { fresh } from "../http/Responses.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
+import { stoneOf } from "./ReceiptAuthorizations.ts"
 import { jsonOf } from "../platform/JsonText.ts"
 
 const Header = Schema.fromJsonString(Schema.Struct({ kid: Schema.String }))
@@ -32,8 +31,6 @@ const claimsOf = Effect.fnUntraced(function* (jws: string) {
   const { delivered, issuedAt, network } = yield* Schema.decodeEffect(Claims)(payload)
   return { kid, issuedAt: issuedAt * 1000, account: `${network}:${delivered.payTo}`.toLowerCase() }
 }, Effect.orDie)
-
-const asLink = Schema.decodeUnknownOption(Schema.fromJsonString(ChainEntry))
 
 interface Call {
   readonly params: { readonly actId: string }
@@ -69,18 +66,18 @@ export const handlers = HttpApiBuilder.group(Api, "receipts", (handlers) =>
       )
       if (found === undefined) return undefined
       const { stone: id, ...signed } = found
-      const [sealing, proof] = yield* Effect.all([Effect.option(acts.get(id)), proofOf(id)], { concurrency: 2 })
-      const stone = Option.flatMap(sealing, ({ record }) => asLink(record?.text))
+      const [stone, proof] = yield* Effect.all([stoneOf(found), proofOf(id)], { concurrency: 2 })
       if (Option.isNone(stone) || proof === undefined || Date.parse(stone.value.witnessedAt) >= issuedAt)
         return undefined
-      const commitment = yield* Effect.promise(() => authorizationHash(signed))
-      return stone.value.commitment === commitment ? { ...signed, stone: stone.value, proof } : undefined
+      return { ...signed, stone: stone.value, proof }
     })
 
     const file = Effect.fnUntraced(function* ({ params, request }: Call) {
       const [signed, proof] = yield* Effect.all([acts.get(params.actId), proofOf(params.actId)], { concurrency: 2 })
       const { act, permalink, receipt: found, record, reveal } = signed
       if (Option.isNone(found)) return yield* new ReceiptUnsigned({})
+      // The receipt hashes the record without a salt.
+      if (record === null) return yield* new ReceiptHidden({})
       const receipt = found.value
       const authorization = yield* authorizationOf(receipt)
       return yield* fresh(

@@ -1,7 +1,7 @@
 /** The contests: the name of each contest, what it compares, and what is wanted of it. */
 
 /** Where a contest is held: the servers that it needs. */
-export type Arena = "altar" | "rooms" | "relayer" | "start" | "growth"
+export type Arena = "altar" | "rooms" | "relayer" | "start" | "growth" | "log"
 
 export interface Contest {
   readonly name: string
@@ -40,6 +40,7 @@ export const contests: ReadonlyArray<Contest> = [
   { name: "poll10", arena: "rooms", what: "room polls, 10 new of 50", wanted: 1.5 },
   { name: "send100", arena: "rooms", what: "sends into 100 rooms", wanted: 2 },
   { name: "send10000", arena: "rooms", what: "sends into 10,000 rooms", wanted: 2.8 },
+  { name: "bundles", arena: "log", what: "bundles of the log, 400 in turns; the same one", least: 0.6 },
   { name: "start", arena: "start", what: "start to first answer, tables made before", most: 1_500 },
   {
     name: "growth",

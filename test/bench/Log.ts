@@ -1,80 +1,37 @@
-/** The cost of the transparency log: a stone's share, a backlog, a proof, a whole check, and selling with and without it. */
-import { createHash, randomUUID } from "node:crypto"
+/** The cost of the transparency log: a backlog, its walk, the memory of both, and selling with and without the log. */
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, Layer, Option, Redacted, Result, Schema } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
-import * as Download from "../../src/cli/verify/Download.ts"
-import { at } from "../../src/cli/log/LogSource.ts"
-import { openLog } from "../../src/cli/log/OpenedLog.ts"
-import { verifyLog } from "../../src/cli/log/VerifyLog.ts"
-import { defaults, Integrator } from "../../src/log/Integrator.ts"
-import { Confirmation } from "../../src/log/Confirmation.ts"
-import { LastSigned } from "../../src/log/LastSigned.ts"
-import { LogStore } from "../../src/log/LogStore.ts"
+import { Integrator } from "../../src/log/Integrator.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { Publisher } from "../../src/log/Publisher.ts"
-import { fromText, generate } from "../../src/log/Signer.ts"
-import * as StoneEntries from "../../src/log/StoneEntries.ts"
-import { Witnesses } from "../../src/log/Witnesses.ts"
-import * as Migrator from "../../src/platform/Migrator.ts"
-import * as Sql from "../../src/platform/Sql.ts"
 import * as Databases from "../lab/Databases.ts"
+import { newFolder, ownTemporaryFolder } from "../lab/Folders.ts"
+import { main, run } from "../lab/Process.ts"
+import { endOnSignals } from "../lab/Program.ts"
+import { cpuSeconds, residentMegabytes } from "../lab/ProcessUse.ts"
+import { serving, soldBy } from "../lab/server/Programs.ts"
+import { median } from "./Figures.ts"
 import { fire, type Shot } from "./Load.ts"
 import { newPayer, offerOf, signMany } from "./Payments.ts"
-import { cpuSeconds } from "../lab/ProcessUse.ts"
-import { serving, soldBy } from "../lab/server/Programs.ts"
 import { type Side, slice, takeTurns } from "./Rounds.ts"
-import { median } from "./Figures.ts"
-import { newFolder, ownTemporaryFolder } from "../lab/Folders.ts"
-import { endOnSignals } from "../lab/Program.ts"
+import { lay, logOn, servicesOf, signer } from "./Stones.ts"
 
-const origin = "bench.example/log"
-const key = Result.getOrThrow(generate(origin))
-const signer = Result.getOrThrow(fromText(key))
 const say = (text: string) => Effect.sync(() => console.log(`  ${text}`))
 
-/** Unpaid stones, inserted as a settlement inserts them. */
-const lay = Effect.fnUntraced(function* (count: number) {
-  const sql = yield* SqlClient.SqlClient
-  const chain = yield* WitnessChain
-  yield* sql`ALTER TABLE witness_stones DROP CONSTRAINT IF EXISTS witness_stones_id_fkey`
-  const ids: Array<string> = []
-  for (let left = count; left > 0; left -= 5_000) {
-    const stones = Array.from({ length: Math.min(5_000, left) }, () => {
-      const id = randomUUID()
-      const commitment = createHash("sha256").update(id).digest("hex")
-      const whose = {
-        kind: "intention",
-        spirit: "moss-hare",
-        agentName: null,
-        payer: "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
-      } as const
-      return { ...whose, id, commitment, transaction: `0x${commitment}` }
-    })
-    yield* sql.withTransaction(chain.append(stones))
-    ids.push(...stones.map(({ id }) => id))
+/** Resident memory of a process while it works: at first, at most and at last. */
+const memoryOf = (pid: number) => {
+  const samples: Array<number> = []
+  const sample = () => void samples.push(residentMegabytes(pid))
+  const timer = setInterval(sample, 200)
+  return () => {
+    clearInterval(timer)
+    const seen = samples.filter((one) => Number.isFinite(one))
+    const [first = Number.NaN] = seen
+    return `${Math.round(first)} MB at first, ${Math.round(Math.max(...seen))} at most, ${Math.round(seen.at(-1) ?? first)} at last`
   }
-  yield* sql`ANALYZE witness_stones`
-  return ids
-})
-
-const servicesOf = (url: string) =>
-  Layer.mergeAll(
-    Integrator.layerNoLoop(defaults),
-    Publisher.layerNoLoop({ signer, origin, publishSeconds: 0 }),
-    PublishedLog.layer({ signer, origin }),
-  ).pipe(
-    Layer.provideMerge(LogStore.layer),
-    Layer.provide(StoneEntries.layer),
-    Layer.provideMerge(WitnessChain.layer),
-    Layer.provide([LastSigned.none, Witnesses.none, Confirmation.layer]),
-    Layer.provide(Migrator.layer),
-    Layer.provideMerge(Sql.layer(Redacted.make(url))),
-    Layer.orDie,
-  )
+}
 
 /** Integrates a backlog, publishes it, and proves stones out of it. */
 const backlog = Effect.fnUntraced(function* (stones: number) {
@@ -82,18 +39,25 @@ const backlog = Effect.fnUntraced(function* (stones: number) {
   yield* say(`laying ${stones} stones`)
   const ids = yield* lay(stones)
   const { integrate } = yield* Integrator
+  const memory = memoryOf(process.pid)
   const [cpu, started] = [process.cpuUsage(), performance.now()]
   while ((yield* integrate) > 0);
   const seconds = (performance.now() - started) / 1000
   const used = process.cpuUsage(cpu)
+  yield* Effect.flatMap(Publisher, ({ publish }) => publish)
+  const inAll = (performance.now() - started) / 1000
+  const resident = memory()
   const [tiles] = yield* sql<{ rows: bigint; bytes: bigint }>`
     SELECT count(*) AS rows, sum(octet_length(hashes)) AS bytes FROM log_tiles`
-  yield* say(`integrated ${Math.round(stones / seconds)} stones/s from a backlog (wanted 10,000)`)
+  const { checkpoint, proof } = yield* PublishedLog
+  const { size } = yield* checkpoint
+  yield* say(
+    `integrated and published ${size} of ${stones} stones in ${inAll.toFixed(1)} s: ${Math.round(stones / seconds)} stones/s (wanted 10,000)`,
+  )
   yield* say(
     `a stone's share: ${((used.user + used.system) / stones).toFixed(1)} µs CPU with its reads, ${(Number(tiles?.rows ?? 0) / stones).toFixed(4)} rows, ${(Number(tiles?.bytes ?? 0) / stones).toFixed(1)} bytes`,
   )
-  yield* Effect.flatMap(Publisher, ({ publish }) => publish)
-  const { proof } = yield* PublishedLog
+  yield* say(`memory of integrator and publisher: ${resident}`)
   const millis: Array<number> = []
   for (let n = 0; n < 300; n += 1) {
     const asked = performance.now()
@@ -103,32 +67,34 @@ const backlog = Effect.fnUntraced(function* (stones: number) {
   yield* say(`a proof out of ${stones} stones: median ${median(millis).toFixed(2)} ms, one statement`)
 })
 
-const logOn = { LOG_KEY: Redacted.value(key), LOG_ORIGIN: origin, LOG_PUBLISH_SECONDS: "1" }
-
-const LastLink = Schema.Struct({ entries: Schema.Tuple([Schema.Struct({ chainHash: Schema.String })]) })
-
-/** Walks the log of a real server. */
+/** Walks the log of a real server by the command, which is killed once and then goes on. */
 const walk = async (url: string, stones: number) => {
   const programs = serving()
   const server = await programs.serve("../src/start.js", { DATABASE_URL: url, ...logOn })
-  const seen = Option.some(join(newFolder(), "seen.json"))
+  const seen = join(newFolder(), "seen.json")
+  const command = [main, "verify", "--log", "--url", `${server.url}/log`, "--vkey", signer.vkey, "--seen", seen]
+  const start = () => {
+    const one = run(command, { env: { PATH: process.env["PATH"] ?? "" } })
+    return { ...one, memory: memoryOf(one.pid) }
+  }
+  const memory = memoryOf(server.pid)
   const started = performance.now()
-  const walking = Effect.gen(function* () {
-    const opened = yield* openLog({
-      source: at(`${server.url}/log`),
-      vkey: Option.some(signer.vkey),
-      policy: Option.none(),
-      seen,
-    })
-    const { size } = opened.checkpoint
-    const last = yield* Download.json(`${server.url}/api/witness/chain?from=${size}&limit=1`, LastLink)
-    return yield* verifyLog(opened, { stones: size, markedHash: last.entries[0].chainHash })
-  })
-  await Effect.runPromise(Effect.provide(walking, Layer.provideMerge(Download.client(server.url), NodeServices.layer)))
-  const rate = stones / ((performance.now() - started) / 1000)
+  const first = start()
+  // A line for each tenth; a place is remembered after 10,240 entries.
+  await first.says("entries hold", 7)
+  await first.kill()
+  first.memory()
+  const second = start()
+  const { code, stderr, stdout } = await second.ended
+  const seconds = (performance.now() - started) / 1000
+  const [resumed] = /from entry \d+/u.exec(stdout) ?? []
+  if (code !== 0 || resumed === undefined || !stdout.includes(`${stones} entries of `)) {
+    throw new Error(`The walk ended with ${code}: ${stdout}${stderr}`)
+  }
   console.log(
-    `  walked ${Math.round(rate)} entries/s: a million in ${(1_000_000 / rate / 60).toFixed(1)} min at this rate; peak ${Math.round(process.resourceUsage().maxRSS / 1024)} MB`,
+    `  walked ${stones} entries in ${seconds.toFixed(1)} s, killed once and resumed ${resumed}: ${Math.round(stones / seconds)}/s, a million in ${(1_000_000 / (stones / seconds) / 60).toFixed(1)} min`,
   )
+  console.log(`  memory of the walk: ${second.memory()}; of the server: ${memory()}`)
   await programs.close()
 }
 
@@ -161,8 +127,8 @@ const selling = async (databases: Databases.Databases, rounds: number, count: nu
 
 const usage = `npm run bench:log -- [--only backlog,selling] [--stones 1000000] [--rounds 10] [--payments 400]
 
-  --only backlog --stones 1000000   integrates and publishes a backlog, then walks the log of a real server:
-                                    rates, CPU and bytes a stone, the time of a proof, peak memory
+  --only backlog --stones 1000000   integrates and publishes a backlog, then walks the log of a real server, with one
+                                    interruption: rates, CPU and bytes a stone, the time of a proof, memory of each
   --only selling --rounds 10        sells stones with the log and without it in turns: the ratio of the rates`
 
 if (import.meta.main) {

@@ -21,7 +21,7 @@ ${contests.map(({ isLong, name, what }) => `                   ${name.padEnd(15)
   --rounds N     N rounds, 10 at most
   --stones N     stones in the databases before anything is measured (1000)
   --check        fail where a ratio is more than 20 % below the one in test/bench/budget.json, or beyond the bounds of
-                 its contest: start, growth and relayer-load have some
+                 its contest: bundles, start, growth and relayer-load have some
   --keep         make the ratios of this run the budget of their contests
   --json FILE    write all figures there, too
   --help         this text
@@ -80,6 +80,7 @@ const arenas: Readonly<Record<Arena, () => Promise<{ readonly run: Run }>>> = {
   rooms: () => import("./Rooms.ts"),
   start: () => import("./Start.ts"),
   growth: () => import("./Growth.ts"),
+  log: () => import("./Bundles.ts"),
 }
 
 const figures: Array<Figure> = []

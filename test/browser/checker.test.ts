@@ -55,7 +55,7 @@ const unplug = async (page: Page) => {
 guide(
   "the checker",
   (it) => {
-    it("checks a receipt of this altar offline, and says of each part what was shown", async ({ run, visit }) => {
+    it("checks a receipt of this altar offline, and reports each part", async ({ run, visit }) => {
       const { receipt } = await run(stone)
       const { page } = await visit("/v2/verify", { bypassCSP: true })
       const requests = await unplug(page)
@@ -93,10 +93,7 @@ guide(
       assert.deepStrictEqual(requests, [])
     })
 
-    it("asks a stranger's receipt for its key, and says when nothing shows that it may sign", async ({
-      run,
-      visit,
-    }) => {
+    it("asks for the key of a stranger's receipt, and warns when nothing authorizes it", async ({ run, visit }) => {
       const { receipt } = await run(stone)
       const { page } = await visit("/v2/verify")
       await page.route("**/v2/verify", async (route) => {
@@ -117,7 +114,7 @@ guide(
       assert.deepStrictEqual(await linesOf(page), { Signature: "failed" })
     })
 
-    it("checks the proof of a stone, and takes one from the search", async ({ run, visit }) => {
+    it("checks the proof of a stone, also from the search", async ({ run, visit }) => {
       const { proof, receipt } = await run(stone)
       const { page } = await visit("/v2/search")
       await page.getByLabel("Or a file").setInputFiles(file("stone.tlog-proof", proof))

@@ -1,11 +1,13 @@
 /** The acts of a wallet and the box of sealed words of a browser. */
 import { assert } from "@effect/vitest"
+import { Effect } from "effect"
 import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible, appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
 import { fill, guide, settled } from "../lab/browser/Guide.ts"
 import { take } from "../lab/browser/GuidePage.ts"
-import { watch } from "../lab/browser/PrayerPage.ts"
+import { cutOff, fundAndLay, statesAt, watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, keepsakeOf, layStone, sentBy, setStone } from "../lab/browser/WordsPage.ts"
+import { bought, newCommitment, newPayer } from "../lab/Fixture.ts"
 
 guide("the page of my acts", (it) => {
   it("finds acts by wallet, with a box of sealed words that is saved to one file and restored from it", async ({
@@ -75,6 +77,35 @@ guide("the page of my acts", (it) => {
     for (const { salt } of kept) assert.notInclude(requests.map(sentBy).join(), salt)
     assert.notInclude(requests.map(sentBy).join(), "of two")
     assert.deepStrictEqual([...complaints, ...other.complaints], [])
+  })
+
+  it("takes a signed payment that is open to another browser, which completes it once", async ({ run, visit }) => {
+    const { page, url } = await visit("/v2/spirits/slate-lynx")
+    await cutOff(page)
+    await fundAndLay(page)
+    await page.getByText("not paying again").waitFor()
+    await page.goto(`${url}/v2/mine`)
+    const saving = page.waitForEvent("download")
+    await page.getByRole("link", { name: "Save all as one file" }).click()
+    const saved = await keep(await saving)
+    const { page: other } = await visit("/v2/mine")
+    await other.getByLabel("Your saved file").setInputFiles(saved)
+    await other.getByText("You signed a payment that is not over").or(settled(other)).first().waitFor()
+    await settled(other).waitFor()
+    assert.deepStrictEqual(await run(statesAt("slate-lynx")), ["settled"])
+  })
+
+  it("lists everything of a wallet with more than fifty acts, page by page", async ({ run, visit }) => {
+    const payer = await run(newPayer())
+    const set = Effect.suspend(() => bought("/api/witness", { commitment: newCommitment() }, payer))
+    await run(Effect.replicateEffect(set, 52, { concurrency: 4 }))
+    const { page } = await visit(`/v2/mine?wallet=${payer.address}`)
+    const acts = page.locator(".journal li")
+    assert.strictEqual(await acts.count(), 50)
+    await page.getByRole("link", { name: "My older acts" }).click()
+    await page.getByRole("link", { name: "My newest acts" }).waitFor()
+    assert.strictEqual(await acts.count(), 2)
+    await page.getByText("its words are not in this browser").first().waitFor()
   })
 
   it("warns about restored words that could not be stored", async ({ visit }) => {

@@ -62,7 +62,7 @@ suite("permalinks", sandbox(), (it) => {
     }
     for (const path of ["/v2/nowhere", "/signals/nowhere", "/nowhere.html"]) {
       const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,*/*;q=0.8" } })
-      assert.deepStrictEqual([page.status, page.text.includes("Nothing stands under this address")], [404, true], path)
+      assert.deepStrictEqual([page.status, page.text.includes("No page has this address.")], [404, true], path)
       assert.match(page.headers.get("content-security-policy") ?? "", /^default-src 'none'/u)
       const record = yield* ask(`${url}${path}`)
       assert.deepStrictEqual([record.status, record.json["code"]], [404, "not_found"])

@@ -17,6 +17,7 @@ import {
   kept,
   lay,
   paidPath,
+  stepsOf,
   watch,
 } from "../lab/browser/PrayerPage.ts"
 import { valuesOf } from "../lab/Assertions.ts"
@@ -139,8 +140,10 @@ guide("a prayer that", (it) => {
       )
       await fundAndLay(next)
       await next.getByText(`${says} Nothing was signed.`).waitFor()
-      const steps = await next.locator("#prayer .steps").innerText()
-      assert.strictEqual(/Stopped:\s*Not what this page listed\./u.test(steps), status === 402, steps)
+      assert.strictEqual(
+        await stepsOf(next),
+        status === 402 ? "Stopped: Not what this page listed." : "Stopped: No price, so the wallet was not asked.",
+      )
       assert.deepStrictEqual(signed(requests), [])
     })
 
@@ -158,6 +161,10 @@ guide("a prayer that", (it) => {
     )
     await fundAndLay(page)
     await page.getByText("Your signed payment is kept in this browser.").waitFor()
+    assert.match(
+      await stepsOf(page),
+      /^Done: .* Done: Signed by .* Open: Not known yet\. Nothing more is sent until you ask\.$/u,
+    )
     await page.unrouteAll()
     await lay(page).click()
     await settled(page).waitFor()

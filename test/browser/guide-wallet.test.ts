@@ -6,7 +6,7 @@ import type { Locator, Page, Request } from "playwright-core"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { type BrowserClient } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
-import { kept } from "../lab/browser/PrayerPage.ts"
+import { kept, stepsOf } from "../lab/browser/PrayerPage.ts"
 import { ask } from "../lab/Fixture.ts"
 
 interface Call {
@@ -192,6 +192,7 @@ guide("a browser wallet", (it) => {
       await priced
       await form.locator(".verdict", { hasText: `${words} Nothing was charged.` }).waitFor()
       await form.getByText("Waiting for the signature").waitFor({ state: "hidden" })
+      assert.match(await stepsOf(form), /^Done: \$0\.01.* as listed\. Stopped: Not signed\.$/u)
       assert.strictEqual(keys.size, index + 1, words)
       assert.deepStrictEqual(handed, [], words)
       assert.deepStrictEqual(await kept(page), [], words)
@@ -225,8 +226,12 @@ guide("a browser wallet", (it) => {
     await form.getByRole("button", { name: "Lay the prayer for" }).click()
     await form.getByText("Not done.").waitFor()
     const said = await form.locator("[data-progress]").innerText()
-    assert.match(said, /holds less USDC than the price; fund it and sign again\. This request charged nothing\.\s*$/u)
+    assert.match(said, /holds less USDC than the price\. Fund it and sign again\. This request charged nothing\.\s*$/u)
     assert.notInclude(said, "Nothing was charged.")
+    assert.match(
+      await stepsOf(form),
+      /^Done: .* Done: Signed\. .* Stopped: The altar refused the payment, so there is no act\.$/u,
+    )
     // The signed authorization may still pay once the wallet is funded: only its words stay, so that they can be revealed.
     const slots = await kept(page)
     assert.deepStrictEqual(

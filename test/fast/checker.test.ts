@@ -34,7 +34,7 @@ const statesOf = async (
 }
 
 describe("a dropped file", () => {
-  it("is recognised by its form as a receipt, a proof, or what else it is", async () => {
+  it("is recognised as a receipt, a proof, or another kind", async () => {
     const { file } = await madeReceiptFile()
     const receipt = JSON.stringify(file)
     const cases: ReadonlyArray<readonly [what: string, text: string, expected: object]> = [
@@ -69,7 +69,7 @@ describe("a dropped file", () => {
     }
   })
 
-  it("comes with an entry in one of four forms, or is told what is missing", async () => {
+  it("needs an entry in one of four forms, and the page names the missing one", async () => {
     const { file } = await madeReceiptFile()
     const { id: _, payer: __, permalink: ___, ...stone } = file.record
     for (const text of [file.record, { stone: file.record }, file].map((one) => JSON.stringify(one)))

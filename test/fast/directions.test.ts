@@ -15,7 +15,7 @@ const importsOf = (file: string) =>
 /** The imports of each folder of `src`, by the beginnings of paths; a single word is a folder. */
 const imported: Readonly<Record<string, string>> = {
   admin: "altar payments/ledger room platform",
-  agents: `altar http limits log payments platform server schema/Api.ts schema/Common.ts schema/Errors.ts schema/agents
+  agents: `altar http limits log pages payments platform server schema/Api.ts schema/Common.ts schema/Errors.ts schema/agents
     schema/altar schema/openapi schema/payments schema/room/Instructions`,
   altar: `payments limits http platform schema/Api.ts schema/Common.ts schema/Errors.ts schema/altar schema/payments`,
   build: "platform server web",
@@ -31,8 +31,8 @@ const imported: Readonly<Record<string, string>> = {
   payments: "http platform schema/Common.ts schema/Errors.ts schema/openapi schema/payments",
   platform: "migrations/ schema/Errors.ts",
   room: "limits http platform schema/Api.ts schema/Errors.ts schema/room",
-  sandbox: "http limits log payments platform/Html.ts server schema/Common.ts schema/Errors.ts schema/payments",
-  server: `agents altar buyer/receipt/Authority http limits log pages payments platform room telemetry schema/Api.ts schema/Errors.ts
+  sandbox: "http limits log pages payments platform/Html.ts server schema/Common.ts schema/Errors.ts schema/payments",
+  server: `agents altar buyer/receipt/Authority buyer/receipt/ContractSigned http limits log pages payments platform room telemetry schema/Api.ts schema/Errors.ts
     schema/Health.ts schema/altar schema/log schema/payments schema/room`,
   telemetry: "http platform payments altar/witness/WitnessChain log/PublishedLog",
   web: "altar buyer/core buyer/log buyer/receipt platform schema/altar schema/log schema/payments schema/room",
@@ -196,17 +196,17 @@ const surfaces: Readonly<Record<string, string>> = {
     spirits/Hedges spirits/Hills spirits/Waters`,
   buyer: `Acts Buyer Client Fields JournalPages Orders Policy PurchaseError Purchases core/Authorization core/Chain
     core/Challenge core/Commitment core/Digest core/Expectation core/Journal core/Outcome core/RetryPolicy core/Recorded
-    core/Request log/EntryProof log/MerkleProofs log/SignedCheckpoint log/StoneProof log/Tiles log/Verdict receipt/Authority receipt/Checks receipt/ProofChecks receipt/ReceiptFile receipt/VerifyReceipt`,
+    core/Request log/EntryProof log/MerkleProofs log/SignedCheckpoint log/StoneProof log/Tiles log/Verdict receipt/Authority receipt/Checks receipt/ContractSigned receipt/ProofChecks receipt/ReceiptFile receipt/VerifyReceipt`,
   cli: "Command",
   limits: "Address Limits Policy Windows",
   log: "Consistency Http Log LogKind LogWitness Signer StopReason Tree Verifier witness/Http",
-  pages: "Site",
+  pages: "Site templates/Layout",
   payments: `ActAddress ActInput Hex PaidRequest Payments Receipts card/Cards ledger/LedgerSql ledger/PublicActs
     ledger/Unresolved refunds/RefundTransfer x402/node/JsonRpc x402/relayer/Fees x402/relayer/Relayer x402/settlement/Supported
     x402/verification/Eip3009`,
   room: "Ceiling Http Refusals Removal Requests",
   sandbox: "Sandbox",
-  server: "Server ErrorFormats config/Advice config/Table config/Telemetry",
+  server: "Server ErrorFormats ReceiptAuthorizations config/Advice config/Table config/Telemetry",
   telemetry: "Logs Prometheus RouteNames TelemetryConfig",
   web: "build output signals/glyphs signals/patterns v2/page/candleShape v2/page/durations",
 }

@@ -62,7 +62,7 @@ describe("a witness policy", () => {
     assert.deepStrictEqual([met(one, 3), met(one, 0, 1, 2, 4)], [true, false])
   })
 
-  it("accepts two keys of one witness of which one counts", () => {
+  it("accepts two keys of one witness, and counts one", () => {
     assert.notInstanceOf(
       parsePolicy([...twoKeys, "group w any w5 w6", "group g 2 w w0", "quorum g"].join("\n")),
       Malformed,

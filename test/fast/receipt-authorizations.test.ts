@@ -59,7 +59,6 @@ describe("a file of authorizations", () => {
     ["an unknown key", signedBy({ kid: `${did}#receipts-9` }), /receipts-9 is neither in RECEIPT_KEY/u],
     ["another key under the name", signedBy({ jwk: { ...good.jwk, x: "A".repeat(43) } }), /neither in RECEIPT_KEY/u],
     ["another wallet's signature", signedBy({}, other), /is not signed by/u],
-    ["a contract's signature", Effect.map(signedBy({}), (one) => ({ ...one, type: "contract" })), /contract/u],
     ["no stone", Effect.map(signedBy({}), ({ stone: _, ...one }) => one), /JSON list/u],
     ["a member too many", Effect.map(signedBy({}), (one) => ({ ...one, more: 1 })), /JSON list/u],
   ])("is rejected with %s", function* ([, made, says]) {

@@ -71,6 +71,44 @@ describe("a receipt file", () => {
     assert.deepInclude(states, { signature: "holds", record: "open", stone: "open", words: "open", key: "open" })
   })
 
+  it("of a hidden record still proves its place in the log, and accuses no revealed words", async () => {
+    const { file } = await madeReceiptFile()
+    const { ok, states } = await stateOf({ ...file, record: null })
+    assert.isTrue(ok)
+    assert.deepInclude(states, { record: "open", stone: "open", log: "holds", words: "open" })
+    await broken("another stone's proof", { ...file, record: null, log: file.authorization.proof }, "log")
+    await broken(
+      "another permalink",
+      { ...file, record: null, permalink: `${host}/witness/${"0".repeat(36)}` },
+      "claims",
+    )
+    await broken("no permalink", { ...file, record: null, permalink: "https://[" }, "claims")
+  })
+
+  it("without the proof that its reader asked for is rejected", async () => {
+    const { file } = await madeReceiptFile()
+    const { authorization: _, log: __, ...less } = file
+    assert.isTrue((await stateOf(less, { key })).ok)
+    await broken("no proof", less, "log")
+    await broken("no proof and no record", { ...less, record: null }, "log")
+  })
+
+  it("has one reading, and may be laid out anew", async () => {
+    const { file } = await madeReceiptFile()
+    const text = JSON.stringify(file)
+    assert.isTrue((await stateOf(JSON.stringify(file, null, 2))).ok)
+    const twice = text.replace('"record":{', '"record":{"payer":"0x1111111111111111111111111111111111111111",')
+    await broken("a member of the record twice", twice, "signature")
+    await broken("a reveal twice", text.replace('"reveal":', '"reveal":{"text":"I confess"},"reveal":'), "signature")
+  })
+
+  it("is checked with a key whose id and type are right", async () => {
+    const { file } = await madeReceiptFile()
+    const [name = "", id = "", bytes = ""] = key.split(/\+(?=[0-9a-f]{8}\+)|(?<=\+[0-9a-f]{8})\+/u)
+    assert.strictEqual(`${name}+${id}+${bytes}`, key)
+    await broken("a mistyped id", file, "signature", { key: `${name}+00000000+${bytes}` })
+  })
+
   it("is rejected after any forgery", async () => {
     const { claims, file } = await madeReceiptFile()
     assert.isTrue((await stateOf(file)).ok)
@@ -103,6 +141,8 @@ describe("a receipt file", () => {
     await broken("a stone of another place", { ...file, record: { ...file.record, sequence: 3 } }, "stone")
     await broken("another act's receipt", signed({ delivered: { ...claims.delivered, record: sha256("") } }), "record")
     await broken("another permalink", { ...file, permalink: `${host}/witness/other` }, "claims")
+    await broken("another act's name", { ...file, act: "takeIn" }, "claims")
+    await broken("another act's id", signed({ delivered: { ...claims.delivered, id: "0".repeat(36) } }), "claims")
     await broken("one more member", { ...file, note: "paid twice" }, "signature")
     await broken("a truncated file", JSON.stringify(file).slice(0, -20), "signature")
     await broken("a huge file", `${JSON.stringify(file)}${" ".repeat(300_000)}`, "signature")
@@ -111,7 +151,7 @@ describe("a receipt file", () => {
       JSON.stringify(file)
         .replace('"kind"', `"deep":${"[".repeat(90_000)}${"]".repeat(90_000)},"kind"`)
         .replace('"id"', `"deep":${"[".repeat(90_000)}${"]".repeat(90_000)},"id"`),
-      "record",
+      "signature",
     )
     await broken("nothing", "", "signature")
     await broken("null", "null", "signature")

@@ -25,8 +25,9 @@ const mayAsk: Readonly<Record<string, string>> = {
   "src/cli/buyer/Faucet.ts": "the altar of `buy`",
   "src/buyer/Buyer.ts": "the altar of a buyer",
   "src/buyer/Client.ts": "the altar of a buyer",
+  "src/sandbox/Explorer.ts": "the chain that the sandbox started",
+  "src/buyer/receipt/ContractSigned.ts": "the node of `verify --receipt`, of `receipts authorize` and of a server",
   "src/sandbox/LocalChain.ts": "the chain that the sandbox started",
-  "src/sandbox/Sandbox.ts": "the chain that the sandbox started",
 }
 
 const sources = filesIn(["schema", "src", "migrations"], /\.(?:ts|js)$/u).filter((file) => !file.startsWith("src/web/"))

@@ -53,7 +53,7 @@ const known: Readonly<Record<string, string>> = {
   ecba679ebf42: "PeterNeumann, the example of Go's package note",
   "41bbe52737a6": "a public key of the same",
   "3a48d924940d": "the example of a transaction in the contract",
-  "36961fd09ee0": "the signed receipt of the example of a stone, which is public",
+  "748e9d0a17b0": "the signed receipt of the example of a stone, which is public",
   aade75295d87: "the nonce of the example of a payment",
   "9fb35e9e445a": "topic of Transfer",
   "237f02594b72": "topic of AuthorizationUsed",

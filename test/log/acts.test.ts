@@ -39,7 +39,7 @@ const assertWhole = Effect.gen(function* () {
 })
 
 suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
-  it("takes in acts that were settled before its migration, oldest first", function* ({ sql: client }) {
+  it("includes acts settled before its migration, oldest first", function* ({ sql: client }) {
     yield* client`DROP TABLE log_act_tiles, log_act_checkpoints`
     yield* client`ALTER TABLE acts DROP COLUMN log_sequence`
     yield* client`DELETE FROM log_head WHERE id = 2`
@@ -59,7 +59,7 @@ suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
     )
   })
 
-  it("goes on after a restart between any two batches", function* () {
+  it("continues after a restart between any two batches", function* () {
     yield* settle(300)
     const integrate = Effect.flatMap(Integrator, (one) => one.integrate)
     for (const batch of [1, 37, 176, 1, 2]) yield* Effect.provide(integrate, server(batch))
@@ -68,7 +68,7 @@ suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
     assert.strictEqual(yield* assertWhole, 340)
   })
 
-  it("gives each act one position while servers work at once and acts settle", function* () {
+  it("gives each act one position with concurrent servers and settlements", function* () {
     const atWork = integrateAll.pipe(
       Effect.tap(Effect.sleep("5 millis")),
       Effect.repeat({ times: 60 }),
@@ -108,7 +108,7 @@ suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
     }).pipe(Effect.provide(server(128)))
   })
 
-  it("leaves the log of the stones as it is, and stops alone", function* ({ sql: client }) {
+  it("stops alone, without changing the stones' log", function* ({ sql: client }) {
     yield* client`UPDATE payment_attempts SET answer = replace(answer, '"spirit":', '"Spirit":')
       WHERE id = (SELECT id FROM acts WHERE log_sequence = 461)`
     yield* settle(1)

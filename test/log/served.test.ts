@@ -192,6 +192,27 @@ suite("the published log", served, (it) => {
     yield* resume
   })
 
+  it("keeps the files of as many entries in memory as are set, and reads others again", function* () {
+    const log = yield* PublishedLog
+    for (const [entriesInMemory, isRead] of [
+      [512, false],
+      [256, true],
+    ] as const) {
+      const ask = yield* Effect.provideService(asking, PublishedLog, { ...log, entriesInMemory })
+      let statements = 0
+      const counting = Context.make(Statement.CurrentTransformer, (statement) =>
+        Effect.sync(() => {
+          statements += 1
+          return statement
+        }),
+      )
+      const paths = ["tile/entries/000", "tile/entries/001", "tile/0/000", "tile/0/001"]
+      for (const path of paths) yield* ask(path)
+      for (const path of paths) assert.strictEqual((yield* ask(path, {}, counting)).status, 200)
+      assert.strictEqual(statements > 0, isRead, String(entriesInMemory))
+    }
+  })
+
   it("proves each covered stone to the shipped verifier, and no other", function* () {
     const log = yield* PublishedLog
     const stones = yield* links

@@ -52,7 +52,10 @@ suite("a server without cards", world(), (it) => {
       const body = path === week ? dedication : { commitment: "ab".repeat(32) }
       const answer = yield* ask(`${url}${path}`, post(body, { "idempotency-key": newKey(), authorization }))
       assertAnswer(answer, 402, "payment_invalid", "card_not_accepted")
-      assert.match(String(answer.json["message"]), /^Cards are not taken.*This request charged nothing\.$/u)
+      assert.match(
+        String(answer.json["message"]),
+        /^This route does not accept cards.*This request charged nothing\.$/u,
+      )
       assert.isNull(answer.headers.get("www-authenticate"))
     }
     assert.strictEqual(yield* written, before)

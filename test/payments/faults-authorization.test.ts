@@ -36,7 +36,7 @@ apart("before settlement", proxiedServer("relayer", "10 seconds"), (it) => {
     const purchase = yield* Purchase.prepare(url, 0n)
     const refused = yield* Purchase.send(url, purchase)
     assert.strictEqual(refused.json["reason"], "invalid_exact_evm_insufficient_balance")
-    assert.match(String(refused.json["message"]), /fund it and sign again\. This request charged nothing\.$/u)
+    assert.match(String(refused.json["message"]), /Fund it and sign again\. This request charged nothing\.$/u)
     yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
     yield* broadcast(purchase)
     assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)

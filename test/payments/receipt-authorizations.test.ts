@@ -1,18 +1,24 @@
 /** The paid wallet authorizes a receipt key: the command, the stone, the server's file, and a reader who knows the wallet alone. */
 import { writeFile } from "node:fs/promises"
+import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert } from "@effect/vitest"
 import { Console, Effect, Layer, Option, Result } from "effect"
+import { Reveals } from "../../src/altar/Reveals.ts"
+import { SignedActs } from "../../src/altar/SignedActs.ts"
+import { authorizationHash } from "../../src/buyer/receipt/Authority.ts"
 import { authorized } from "../../src/cli/operator/Authorize.ts"
 import { verifyReceiptFile } from "../../src/cli/verify/Receipt.ts"
 import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { AppConfig, type ServerConfig } from "../../src/server/config/Config.ts"
+import { unprovenIn } from "../../src/server/ReceiptAuthorizations.ts"
 import * as Server from "../../src/server/Server.ts"
 import { network } from "../lab/Chain.ts"
+import { agreeing, burning, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
-import { ask, configOf, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { ask, configOf, layer as world, newCommitment, newPayer, pay, paymentsOf, TestServer } from "../lab/Fixture.ts"
 import { payTo } from "../lab/buyer/Refunds.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
@@ -64,6 +70,7 @@ suite("an authorized receipt key", world({}, undefined, { receipts: { current: f
         replaces: Option.none<string>(),
         signature: Option.none<string>(),
         keyFile: Option.none<string>(),
+        rpc: Option.none<string>(),
       }
       const [data = ""] = yield* printed(authorized(flags))
       const signature = yield* Effect.promise(() => payTo.signTypedData(JSON.parse(data)))
@@ -73,7 +80,6 @@ suite("an authorized receipt key", world({}, undefined, { receipts: { current: f
       )
       assert.strictEqual(forged._tag, "Failure")
       const signed = JSON.parse(text)
-      const { authorizationHash } = yield* Effect.promise(() => import("../../src/buyer/receipt/Authority.ts"))
       const commitment = yield* Effect.promise(() => authorizationHash(signed))
       const stone = yield* bought(url, { commitment, kind: "hash" })
       const file = join(home, "authorizations.json")
@@ -103,7 +109,7 @@ suite("an authorized receipt key", world({}, undefined, { receipts: { current: f
         )
         const path = join(home, "act.receipt.json")
         yield* Effect.promise(() => writeFile(path, answer.text))
-        const given = { key: Option.none(), payTo: [paid], policy: Option.none(), json: false }
+        const given = { key: Option.none(), payTo: [paid], policy: Option.none(), rpc: Option.none(), json: false }
         const lines = yield* printed(verifyReceiptFile(path, { ...given, vkey: Option.some(signer.vkey) }))
         assertSome(lines, (line) => line.startsWith("SHOWN      key: "), lines.join("\n"))
         assert.isTrue(lines.some((line) => line.startsWith("SHOWN      key's stone: ")))
@@ -111,4 +117,64 @@ suite("an authorized receipt key", world({}, undefined, { receipts: { current: f
       const own = yield* ask(`${authorizing}/witness/${stone}.receipt.json`)
       assert.notProperty(own.json, "authorization", "a receipt older than the stone is not covered")
     }).pipe(Effect.scoped))
+
+  it("signed by a contract is accepted by a reader who names a node, while that contract agrees", function* ({ url }) {
+    const { payTo: paid, rpcUrl } = yield* LocalChain
+    const home = yield* folder
+    yield* giveCode(paid, agreeing)
+    yield* Effect.addFinalizer(() => giveCode(paid, "0x"))
+    const flags = {
+      url,
+      key: vkey,
+      payTo: paid,
+      network,
+      vkey: Option.none<string>(),
+      notBefore: "2026-01-01T00:00:00.000Z",
+      replaces: Option.none<string>(),
+      signature: Option.some("0x1234"),
+      keyFile: Option.none<string>(),
+      rpc: Option.none<string>(),
+    }
+    const unasked = yield* Effect.flip(printed(authorized(flags)))
+    assert.include(String(unasked), "or name --rpc if the wallet is a contract")
+    const [text = ""] = yield* printed(authorized({ ...flags, rpc: Option.some(rpcUrl) }))
+    const signed = JSON.parse(text)
+    assert.strictEqual(signed.type, "contract")
+    const commitment = yield* Effect.promise(() => authorizationHash(signed))
+    const stone = yield* bought(url, { commitment, kind: "hash" })
+    const file = join(home, "authorizations.json")
+    yield* Effect.promise(() => writeFile(file, JSON.stringify([{ ...signed, stone }])))
+    const server = yield* started({
+      publicUrl: url,
+      receipts: { current: first, retired: [], authorizationsFile: file },
+    })
+    yield* Effect.sleep("1100 millis")
+    const act = yield* bought(url, { commitment: newCommitment() })
+    const answer = yield* ask(`${server}/witness/${act}.receipt.json`).pipe(
+      until("no authorization", ({ json }) => "authorization" in json && "log" in json),
+    )
+    const path = join(home, "act.receipt.json")
+    yield* Effect.promise(() => writeFile(path, answer.text))
+    const given = { key: Option.none(), payTo: [paid], policy: Option.none(), json: false, vkey: Option.none() }
+    const read = (rpc: Option.Option<string>) => Effect.result(printed(verifyReceiptFile(path, { ...given, rpc })))
+    const asked = Result.getOrThrow(yield* read(Option.some(rpcUrl)))
+    assert.isTrue(
+      asked.some((line) => line.startsWith("SHOWN      key: ")),
+      asked.join("\n"),
+    )
+    assert.isTrue(Result.isFailure(yield* read(Option.none())), "without a node nothing shows that its key may sign")
+    const away = yield* read(Option.some("http://127.0.0.1:1"))
+    assert.include(String(away), "The node of --rpc could not be asked")
+
+    const one = { ...signed, stone }
+    const payments = paymentsOf(yield* LocalChain)
+    const acts = SignedActs.layer.pipe(Layer.provide(Reveals.layer))
+    const unproven = (change: object) => Effect.provide(unprovenIn({ ...one, ...change }, payments), acts)
+    assert.isUndefined(yield* unproven({}))
+    assert.include(yield* unproven({ stone: act }), "is not set here, or seals something else")
+    assert.include(yield* unproven({ stone: randomUUID() }), "is not set here, or seals something else")
+    yield* giveCode(paid, burning)
+    assert.include(yield* unproven({}), "does not accept the signature")
+    assert.isTrue(Result.isFailure(yield* read(Option.some(rpcUrl))))
+  })
 })

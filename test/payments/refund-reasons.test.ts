@@ -7,6 +7,7 @@ import { refundNonce } from "../../src/payments/refunds/RefundTransfer.ts"
 import { carded, prepare, send } from "../lab/buyer/Cards.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
+import { leave } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
 import { apart } from "../lab/Suites.ts"
@@ -55,7 +56,10 @@ apart("admin refund", server, (it) => {
   })
 
   // I19
-  it("refunds a lost act that was paid after all by its id alone, once, and shows it at the act", function* ({ url }) {
+  it("refunds a lost act that was paid after all by its id alone, once, and shows it at the act", function* ({
+    sql,
+    url,
+  }) {
     const one = yield* operator
     const { id, purchase, transaction } = yield* settled
     yield* marked(id)
@@ -71,6 +75,29 @@ apart("admin refund", server, (it) => {
     assert.strictEqual(receipt.refund.id, refund.id)
     assert.strictEqual(json((yield* one.refund("--json")).stdout).payments.length, 0)
     assert.deepStrictEqual(yield* returned(purchase.payer.address), [10_000n])
+
+    // A record that was signed at the first sighting is not shown of a refund that did not last.
+    const shown = Effect.map(Refunds.refundsOf(url, transaction), ([newest]) => newest)
+    yield* sql`UPDATE payment_attempts SET payment_response = 'e30.e30.c2ln' WHERE act = 'refund'`
+    assert.deepInclude(yield* shown, { state: "REFUNDED", signature: "e30.e30.c2ln" })
+    yield* sql`UPDATE payment_attempts SET finality = 'lost' WHERE act = 'refund'`
+    assert.deepInclude(yield* shown, { state: "REFUND_FAILED", signature: null })
+  })
+
+  it("refuses what the wallet cannot pay, a file that exists, and a part of every payment", function* ({ sql }) {
+    const one = yield* operator
+    const bought = yield* unmatched
+    const refused = (...flags: ReadonlyArray<string>) =>
+      Effect.map(one.refund(...flags, ...why), ({ code, stderr }) => {
+        assert.strictEqual(code, 1, stderr)
+        return stderr
+      })
+    yield* leave(Refunds.payTo)
+    const named = ["--payment", bought.transaction]
+    assert.include(yield* refused(...named, "--key-file", one.keyFile), "holds less USDC than 10000 atomic. Fund it")
+    assert.include(yield* refused(...named, "--unsigned", one.keyFile), "wallet.key cannot be written, or exists.")
+    assert.include(yield* refused("--all", "--amount", "0.005", "--key-file", one.keyFile), "part of one payment")
+    assert.deepStrictEqual(yield* sql`SELECT id FROM payment_refunds`, [])
   })
 
   it("refuses a lost act whose payer was not charged", function* ({ url }) {
@@ -82,7 +109,7 @@ apart("admin refund", server, (it) => {
     yield* Purchase.reorganise(1)
     yield* Purchase.mine(4)
     const refused = yield* one.refund("--attempt", id, "--key-file", one.keyFile, ...why)
-    assert.include(refused.stderr, "The chain took this payment back and the payer was not charged")
+    assert.include(refused.stderr, "The block of this payment was orphaned and the payer was not charged")
     assert.deepStrictEqual(yield* returned(purchase.payer.address), [])
   })
 
@@ -100,7 +127,7 @@ apart("admin refund", server, (it) => {
       UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired', transaction = NULL
       WHERE id = ${id}::uuid`
     const noted = yield* Purchase.reconcile(url, purchase)
-    assert.include(String(noted.json["message"]), "is noted for the operator")
+    assert.include(String(noted.json["message"]), "is recorded for the operator")
     const done = yield* one.refund("--attempt", id, "--key-file", one.keyFile, ...why)
     assert.strictEqual(done.code, 0, done.stderr)
     const refund = yield* Refunds.becomes(transaction, "REFUNDED")
@@ -113,7 +140,7 @@ apart("admin refund", server, (it) => {
     )
   })
 
-  it("prints a call that any wallet can send, and the server takes its transfer for the refund", function* ({ rpc }) {
+  it("prints a call that any wallet can send, and the server records its transfer as the refund", function* ({ rpc }) {
     const one = yield* operator
     const bought = yield* unmatched
     rpc.arm("eth_sendRawTransaction", "swallow")

@@ -10,6 +10,7 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { audit } from "../audit/Audit.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
+import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { broadcast, giveCode, agreeing } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
@@ -65,7 +66,8 @@ const aDayLater = Purchase.onChain(async (client) => {
 
 apart("an unmatched payment", server, (it) => {
   // I19
-  it("is listed, returned in full once, and shown to every caller until its block is final", function* ({ url }) {
+  it("is listed, returned in full once, and shown to every caller until its block is final", function* () {
+    const { url } = yield* TestServer
     const one = yield* operator
     const bought = yield* unmatched
     const listed = yield* one.refund("--json")
@@ -131,7 +133,8 @@ apart("an unmatched payment", server, (it) => {
   })
 
   // I19
-  it("that its buyer claims at the same moment goes to exactly one of the two", function* ({ database, sql, url }) {
+  it("that its buyer claims at the same moment goes to exactly one of the two", function* () {
+    const { database, sql, url } = yield* paymentFixture
     const one = yield* operator
     const bought = yield* Refunds.signedFor(url, 290_000)
     const transaction = yield* broadcast(bought)
@@ -194,15 +197,16 @@ apart("an unmatched payment", server, (it) => {
     yield* Refunds.becomes(bought.transaction, "REFUNDED")
 
     const other = yield* unmatched
+    const second = join(one.terminal.folder, "second.json")
     yield* giveCode(payTo.address, agreeing)
-    yield* one.refund("--payment", other.transaction, "--unsigned", file)
+    yield* one.refund("--payment", other.transaction, "--unsigned", second)
     const wrong = yield* signed("0x1234")
     assert.include(wrong.stderr, "was refunded", "a file is for one payment")
     const contract = yield* one.refund(
       "--payment",
       other.transaction,
       "--signed",
-      file,
+      second,
       "--signature",
       "0x1234",
       ...why,
@@ -215,14 +219,20 @@ apart("an unmatched payment", server, (it) => {
 
 apart("a refund", server, (it) => {
   // I21
-  it("to a blocked wallet waits until it expires, fails then, and can be repeated once the wallet is unblocked", function* ({
-    sql,
-  }) {
+  it("to a blocked wallet waits until it expires, fails then, and can be repeated once the wallet is unblocked", function* () {
+    const { rpc, sql } = yield* paymentFixture
     const one = yield* operator
     const bought = yield* unmatched
+    const refund = one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
     yield* setBlocked("blacklist", bought.payer.address)
-    const done = yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
+    const refused = yield* refund
+    assert.include(refused.stderr, "one of the two wallets is blocked. Try again later. Nothing was recorded.")
+    yield* setBlocked("unBlacklist", bought.payer.address)
+    rpc.arm("eth_sendRawTransaction", "dropBefore")
+    const done = yield* refund
     assert.strictEqual(done.code, 0, done.stderr)
+    yield* setBlocked("blacklist", bought.payer.address)
+    yield* rpc.calm
     yield* sql`SELECT checks FROM payment_attempts WHERE act = 'refund' AND checks > 2`.pipe(
       until("no sweep inquired", (rows) => rows.length > 0),
     )
@@ -243,9 +253,8 @@ apart("a refund", server, (it) => {
   })
 
   // I19
-  it("that a lying node made fail is found when it is repeated, and is never paid twice, whatever the amount", function* ({
-    sql,
-  }) {
+  it("that a lying node made fail is found when it is repeated, and is never paid twice, whatever the amount", function* () {
+    const { sql } = yield* paymentFixture
     const one = yield* operator
     const bought = yield* unmatched
     const refund = (...more: ReadonlyArray<string>) =>
@@ -284,7 +293,8 @@ apart("a refund", server, (it) => {
     assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
   })
 
-  it("of a settled act leaves the act and its answer unchanged, and is shown with its receipt", function* ({ url }) {
+  it("of a settled act leaves the act and its answer unchanged, and is shown with its receipt", function* () {
+    const { url } = yield* TestServer
     const one = yield* operator
     const purchase = yield* Purchase.prepare(url)
     const bought = yield* Purchase.send(url, purchase)

@@ -46,6 +46,8 @@ suite("a settled act", world({}, undefined, { receipts: { current: first, retire
       issuedAt: Math.floor(Date.parse(shown.settledAt) / 1000),
       transaction: shown.transaction,
       delivered: {
+        act: "setWitnessStone",
+        id: record.id,
         amount: shown.amountAtomic,
         asset: shown.asset,
         payTo: shown.payTo,
@@ -76,7 +78,7 @@ suite("a settled act", world({}, undefined, { receipts: { current: first, retire
       JSON.stringify(yield* Effect.promise(() => verifyReceiptSignatureJWS(signedIn(answer)))),
     )
     assert.strictEqual(resourceUrl, `${url}/api/acquire/dew-spider`)
-    assert.hasAllKeys(delivered, ["amount", "asset", "payTo", "nonce", "record"])
+    assert.hasAllKeys(delivered, ["act", "id", "amount", "asset", "payTo", "nonce", "record"])
     assert.propertyVal(delivered, "record", sha256(canonicalJson(JSON.parse(answer.text).record)))
   })
 

@@ -39,7 +39,7 @@ export interface Opened {
 }
 
 /** Parses a key of one of these types and checks that its id is its own. */
-const keyOf = async (vkey: string, ...types: ReadonlyArray<VerifierKey["type"]>): Promise<VerifierKey> => {
+export const keyOf = async (vkey: string, ...types: ReadonlyArray<VerifierKey["type"]>): Promise<VerifierKey> => {
   const key = formed(parseVerifierKey(vkey), "key")
   if (!types.includes(key.type))
     throw new Unproven("key", `The key of ${key.name} is not of type ${types.join(" or ")}.`)

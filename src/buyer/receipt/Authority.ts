@@ -11,7 +11,7 @@ import type { ReceiptClaims } from "./Jws.ts"
 import type { Authorization } from "./ReceiptFile.ts"
 
 /** Asks a contract wallet whether it signed; needs a node, so the reader brings it. */
-export type ContractSigned = (authorization: Authorization) => Promise<boolean>
+export type ContractSigned = (of: Pick<Authorization, "signature" | "statement">) => Promise<boolean>
 
 /** The commitment of an authorization's stone. */
 export const authorizationHash = ({ signature, statement, type }: Omit<Authorization, "stone" | "proof">) =>

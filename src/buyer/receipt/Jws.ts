@@ -13,6 +13,8 @@ export interface ReceiptClaims {
   /** Seconds since 1970. */
   readonly issuedAt: number
   readonly transaction: string
+  readonly act: string
+  readonly id: string
   readonly amount: string
   readonly asset: string
   readonly payTo: string
@@ -83,6 +85,8 @@ export const claimsOf = (payload: Members): ReceiptClaims => {
     payer: textAt(payload, "payer", address),
     issuedAt: wholeAt(payload, "issuedAt"),
     transaction: textAt(payload, "transaction", word),
+    act: textAt(delivered, "act", /^[A-Za-z]{1,64}$/u),
+    id: textAt(delivered, "id", /^[0-9a-f-]{36}$/u),
     amount: textAt(delivered, "amount", /^[1-9]\d{0,77}$/u),
     asset: textAt(delivered, "asset", address),
     payTo: textAt(delivered, "payTo", address),

@@ -86,9 +86,17 @@ const authorizationOf = (value: Members[string]): Authorization => {
 const fileNames = ["format", "act", "permalink", "receipt", "record", "reveal", "log?", "actLog?", "authorization?"]
 const revealNames = ["text", "salt", "hidden", "hiddenBy?", "agentName", "revealedAt"]
 
+/** JSON without the white space between its tokens. */
+const compact = (text: string) =>
+  text.replace(/("[^"\\]*(?:\\.[^"\\]*)*")|[\t\n\r ]+/gu, (_, quoted: string | undefined) => quoted ?? "")
+
 export const readReceiptFile = (text: string): ReceiptFile => {
   if (text.length > fileMaximum) throw malformed("The file is larger than any receipt file.")
-  const file = membersOf(jsonIn(text, "The file"), "The file", fileNames)
+  const json = jsonIn(text, "The file")
+  // Another reader may take the other one of two members of one name.
+  if (JSON.stringify(json) !== compact(text))
+    throw malformed("The file names a member twice, or was written anew: download it again.")
+  const file = membersOf(json, "The file", fileNames)
   if (file["format"] !== receiptFormat) throw malformed(`The file is not of the format ${receiptFormat}.`)
   const { authorization, record, reveal } = file
   const shown = reveal === null ? null : membersOf(reveal, "The reveal", revealNames)

@@ -1,17 +1,16 @@
 /** Checks the receipt file of an act offline, and says of each part what was shown and what was not. */
-import { hex } from "../../../schema/log/Bytes.ts"
+import { base64, hex } from "../../../schema/log/Bytes.ts"
 import { entryOf } from "../../../schema/log/Entry.ts"
-import { parseVerifierKey } from "../../../schema/log/Note.ts"
+import { keyTypes } from "../../../schema/log/Note.ts"
 import { canonicalJson } from "../../../schema/payments/CanonicalJson.ts"
 import { accountOf } from "../../../schema/payments/KeyStatement.ts"
 import { networkName, usdcOn } from "../../../schema/payments/Usdc.ts"
 import { chainHashOf } from "../core/Chain.ts"
 import { checkReveal } from "../core/Commitment.ts"
 import { sha256 } from "../core/Digest.ts"
-import type { Trust } from "../log/SignedCheckpoint.ts"
-import { verifyProof } from "../log/StoneProof.ts"
-import { formed, Unproven } from "../log/Verdict.ts"
-import { base64 } from "../../../schema/log/Bytes.ts"
+import { verifyEntry } from "../log/EntryProof.ts"
+import { keyOf, type Trust } from "../log/SignedCheckpoint.ts"
+import { Unproven } from "../log/Verdict.ts"
 import { leaf } from "../log/WebCrypto.ts"
 import { authorityChecks, type ContractSigned } from "./Authority.ts"
 import { checked, holds, open, type ReceiptCheck, same, unless } from "./Checks.ts"
@@ -37,13 +36,15 @@ export interface ReceiptVerdict {
   readonly claims?: ReceiptClaims
 }
 
+const bytesOf = (text: string) => Uint8Array.from(text.match(/../gu) ?? [], (byte) => Number.parseInt(byte, 16))
+
 const base64Url = (bytes: Uint8Array) => base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
 
 /** The public key that must have signed: the reader's, or the one that the paid account authorized in the file. */
-const keyOf = (file: ReceiptFile, { kid }: OpenedJws, { key, payTo }: ReceiptTrust) => {
+const trustedKeyOf = async (file: ReceiptFile, { kid }: OpenedJws, { key, payTo }: ReceiptTrust) => {
   const name = kid.split("#")[1]
   if (key !== undefined) {
-    const { name: trusted, publicKey } = formed(parseVerifierKey(key), "key")
+    const { name: trusted, publicKey } = await keyOf(key, keyTypes.ed25519)
     if (trusted !== name) throw new Unproven("key", `The receipt names the key ${name}, not ${trusted}.`)
     return publicKey
   }
@@ -69,10 +70,18 @@ export const sumOf = ({ amount, asset, network }: Pick<ReceiptClaims, "amount" |
 
 const claimsCheck = (file: ReceiptFile, kid: string, claims: ReceiptClaims, payTo: string | undefined) =>
   checked("claims", async () => {
-    const { permalink, record } = file
+    const { act, permalink, record } = file
+    unless(
+      URL.canParse(claims.resourceUrl) && URL.canParse(permalink),
+      "The permalink or the address of the purchase is no URL.",
+    )
     const { host, origin } = new URL(claims.resourceUrl)
     unless(kid.split("#")[0] === `did:web:${encodeURIComponent(host)}`, `The key is of another host than ${host}.`)
     unless(new URL(permalink).origin === origin, "The permalink is of another host than the purchase.")
+    unless(
+      act === claims.act && permalink.endsWith(`/${claims.id}`),
+      `The receipt is of ${claims.act} ${claims.id}, and the file of another act.`,
+    )
     unless(payTo === undefined || same(claims.payTo, payTo), `It was paid to ${claims.payTo}, not to ${payTo}.`)
     for (const [name, claim] of [
       ["payer", claims.payer],
@@ -113,19 +122,26 @@ const stoneChecks = async (
             Promise.reject(new Unproven("stone", "The receipt is of no stone, and a log proof stands beside it.")),
           ),
         ]
-  if (record === null) return [open("stone", "Without the record the stone cannot be hashed.")]
   const link = checked("stone", async () => {
+    if (record === null) return open("stone", "Without the record the stone cannot be hashed.")
     const stone = linkOf(record)
     unless((await chainHashOf(stone)) === stone.chainHash, "The stone does not hash to its chainHash.")
     const computed = hex(await leaf(entryOf(stone)))
     unless(stone.sequence === signed.sequence && computed === signed.leaf, "The receipt is of another stone.")
+    unless(
+      Math.floor(Date.parse(stone.witnessedAt) / 1000) === claims.issuedAt,
+      "The receipt was issued at another time than its stone was set.",
+    )
     return holds("stone", `Stone ${signed.sequence} hashes to its chainHash and to the signed leaf.`)
   })
+  // The leaf is signed, so its place is shown even where the record is hidden.
   const inLog = checked("log", async () => {
-    if (log === undefined) return open("log", "The file holds no log proof: download it again in a few seconds.")
     if (trust === undefined) return open("log", "The log proof was not checked: name the log's key.")
-    const verdict = await verifyProof(log, linkOf(record), trust)
+    if (log === undefined)
+      throw new Unproven("inclusion", "The file holds no log proof to check: download it again in a few seconds.")
+    const verdict = await verifyEntry(log, { leaf: bytesOf(signed.leaf) }, trust)
     if (!verdict.ok) throw new Unproven(verdict.fault, verdict.reason)
+    unless(verdict.index === signed.sequence - 1, `The proof is of stone ${verdict.index + 1}.`)
     const names = verdict.cosignatures.map(({ name }) => name).join(", ")
     for (const name of verdict.unchecked) unchecked.add(name)
     return holds(
@@ -141,6 +157,7 @@ const wordsCheck = ({ record, reveal }: ReceiptFile) =>
     const commitment = record?.["commitment"] ?? record?.["intentionCommitment"]
     if (reveal === null) return open("words", "No words are revealed.")
     if (reveal.text === null) return open("words", "The words are hidden.")
+    if (record === null) return open("words", "Without the record nothing says what was sealed.")
     const fault = await checkReveal(typeof commitment === "string" ? commitment : null, reveal)
     if (fault !== undefined) throw new Unproven("malformed", `The record ${fault.summary}.`)
     return holds("words", "The revealed words and their salt are those that were sealed.")
@@ -165,7 +182,7 @@ export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<
   const signature = await checked("signature", async () => {
     const file = readReceiptFile(text)
     const jws = openJws(file.receipt)
-    const publicKey = keyOf(file, jws, trust)
+    const publicKey = await trustedKeyOf(file, jws, trust)
     if (!(await jws.isSignedWith(publicKey)))
       throw new Unproven("signature", `The receipt is not signed with the key ${jws.kid}.`)
     known = { file, jws, publicKey, claims: claimsOf(jws.payload) }

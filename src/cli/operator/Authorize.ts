@@ -8,6 +8,7 @@ import { statementData, statementPurpose } from "../../../schema/payments/KeySta
 import { authorizationHash, isAuthorized } from "../../buyer/receipt/Authority.ts"
 import { didOf } from "../../payments/receipts/ReceiptKeys.ts"
 import { fromFile } from "../buyer/Wallet.ts"
+import { asked, contractAt } from "../verify/Contract.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { command, type FlagValues, optionalText, text } from "../Define.ts"
 
@@ -21,6 +22,11 @@ const flags = {
   replaces: optionalText("replaces", "Name of the previous receipt key", "name"),
   signature: optionalText("signature", "The wallet's signature of the typed data", "0x…"),
   keyFile: optionalText("key-file", "File with the private key of the wallet, instead of --signature", "file"),
+  rpc: optionalText(
+    "rpc",
+    "JSON-RPC of the network: --signature is of a contract (EIP-1271), which is asked there",
+    "url",
+  ),
 }
 
 /** The domain's own type, as `eth_signTypedData_v4` wants it. */
@@ -67,13 +73,14 @@ export const authorized = Effect.fn("receipts.authorize")(function* (given: Flag
   const signed = yield* Schema.decodeEffect(SignedStatement)({
     statement,
     signature: signature.value.toLowerCase(),
-    type: "key",
+    type: Option.isSome(given.rpc) ? "contract" : "key",
   }).pipe(
     Effect.mapError(() => new CommandFailure({ message: "--signature is no signature: 0x and hexadecimal digits." })),
   )
-  if ((yield* Effect.promise(() => isAuthorized(signed))) !== true)
+  const isContractSigned = yield* contractAt(given.rpc)
+  if ((yield* asked(() => isAuthorized(signed, () => isContractSigned(signed)))) !== true)
     return yield* new CommandFailure({
-      message: `The signature is not of this statement by ${statement.payTo}. Repeat the flags that the typed data was made with.`,
+      message: `The signature is not of this statement by ${statement.payTo}. Repeat the flags that the typed data was made with${Option.isSome(given.rpc) ? "." : ", or name --rpc if the wallet is a contract."}`,
     })
   const commitment = yield* Effect.promise(() => authorizationHash(signed))
   yield* Console.error(`commitment  ${commitment}`)

@@ -1,8 +1,11 @@
 /** `serve --check`: tests each external dependency of a server once and prints a line for each. */
-import { Clock, type Config, ConfigProvider, Console, Effect, Redacted } from "effect"
+import { Clock, type Config, ConfigProvider, Console, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PaymentsConfig } from "../../payments/Payments.ts"
-import { production } from "../../server/config/Config.ts"
+import { Reveals } from "../../altar/Reveals.ts"
+import { SignedActs } from "../../altar/SignedActs.ts"
+import { production, type ServerConfig } from "../../server/config/Config.ts"
+import { unprovenIn, withAuthorizations } from "../../server/ReceiptAuthorizations.ts"
 import { adviceFor } from "../../server/config/Advice.ts"
 import * as Sql from "../../platform/Sql.ts"
 import * as Supported from "../../payments/x402/settlement/Supported.ts"
@@ -46,6 +49,22 @@ const facilitatorLines = ({ settlement, terms }: PaymentsConfig) => {
   )
 }
 
+/** The file of authorizations, with the stones and the contracts that it names. */
+const receiptLines = (config: ServerConfig) => {
+  if (config.receipts?.authorizationsFile === undefined) return Effect.succeed([])
+  const acts = SignedActs.layer.pipe(Layer.provide(Reveals.layer), Layer.provide(Sql.layer(config.databaseUrl, 1)))
+  const found = Effect.gen(function* () {
+    const { authorizations = [] } = (yield* withAuthorizations(config)) ?? {}
+    const reasons = yield* Effect.forEach(authorizations, (one) => unprovenIn(one, config.payments))
+    const reason = reasons.find((one) => one !== undefined)
+    return reason === undefined
+      ? ok("receipts", `${authorizations.length} authorized keys, each with its stone`)
+      : failed("receipts", reason)
+  })
+  const secrets = [Redacted.value(config.databaseUrl)]
+  return Effect.map(runCheck("receipts", secrets, Effect.provide(found, acts)), (line) => [line])
+}
+
 const configured = Effect.gen(function* () {
   const config = yield* production
   const advice = adviceFor(process.env).map((message): CheckResult => ({
@@ -61,14 +80,15 @@ const configured = Effect.gen(function* () {
       ok("configuration", "every value can be read"),
       ...advice,
       ...(yield* databaseLines(config.databaseUrl)),
+      ...(yield* receiptLines(config)),
       unsold,
     ]
   }
-  const [database, chain, facilitator] = yield* Effect.all(
-    [databaseLines(config.databaseUrl), checkChain(payments), facilitatorLines(payments)],
+  const [database, chain, facilitator, receipts] = yield* Effect.all(
+    [databaseLines(config.databaseUrl), checkChain(payments), facilitatorLines(payments), receiptLines(config)],
     { concurrency: "unbounded" },
   )
-  return [ok("configuration", "every value can be read"), ...advice, ...database, ...chain, ...facilitator]
+  return [ok("configuration", "every value can be read"), ...advice, ...database, ...chain, ...facilitator, ...receipts]
 })
 
 /** A table, or one JSON document; fails when a line failed. */

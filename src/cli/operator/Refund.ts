@@ -50,6 +50,7 @@ const told = (one: Returnable) =>
 
 const jsonOf = (one: Returnable) => ({
   ...one,
+  fromBlock: one.fromBlock.toString(),
   amountAtomic: one.amountAtomic.toString(),
   validBefore: one.validBefore.toString(),
   toDo: adviceOf(one),
@@ -81,8 +82,12 @@ const flags = {
 type Asked = FlagValues<typeof flags>
 
 /** The payments to refund, or without a choice all that are listed. */
-const chosen = Effect.fnUntraced(function* ({ all, attempt, limit: rows, payment }: Asked) {
+const chosen = Effect.fnUntraced(function* ({ all, amount, attempt, limit: rows, payment }: Asked) {
   const refunds = yield* Refunds
+  if (all && Option.isSome(amount))
+    return yield* new CommandFailure({
+      message: "--amount is a part of one payment, whose rest can never be refunded. Nothing was recorded.",
+    })
   const by = Option.isSome(attempt)
     ? { attempt: attempt.value }
     : Option.isSome(payment)
@@ -144,6 +149,8 @@ export const refund = command("refund", {
       Effect.gen(function* () {
         const found = yield* chosen(own)
         const isOne = Option.isSome(own.attempt) || Option.isSome(own.payment)
+        if (!isOne && found.length === own.limit)
+          yield* Console.error(`Only the first ${own.limit} payments are read: raise --limit.`)
         if (!isOne && !own.all) return yield* list(own.json, found)
         const administration = yield* Administration
         const sign = yield* signing(own, isOne)

@@ -58,6 +58,9 @@ export const signing = Effect.fnUntraced(function* (asked: Asked, isOne: boolean
   if (isFile && !isOne) return yield* trouble("A file holds one transfer: name its payment.")
   if (Option.isSome(asked.signed) !== Option.isSome(asked.signature))
     return yield* trouble("--signed and --signature belong together.")
+  if (isFile && Option.isSome(asked.keyFile)) return yield* trouble("A file is signed elsewhere: leave --key-file out.")
+  if (Option.isSome(asked.signed) && Option.isSome(asked.amount))
+    return yield* trouble("The file of --signed names the amount: leave --amount out.")
   const account: PrivateKeyAccount | undefined = isFile ? undefined : yield* accountIn(asked.keyFile)
   const services = Refunding.layer({ terms }).pipe(
     Layer.provide(Layer.mergeAll(Signatures.layer, DatabaseClock.layer)),
@@ -101,8 +104,8 @@ export const signing = Effect.fnUntraced(function* (asked: Asked, isOne: boolean
     const judge = yield* Refunding
     const fs = yield* FileSystem.FileSystem
     const { transfer } = yield* judge.prepare(returned, asked.amount, unsignedLifetime)
-    yield* Effect.mapError(fs.writeFileString(file, `${typedDataText(terms, transfer)}\n`), () =>
-      trouble(`${file} cannot be written.`),
+    yield* Effect.mapError(fs.writeFileString(file, `${typedDataText(terms, transfer)}\n`, { flag: "wx" }), () =>
+      trouble(`${file} cannot be written, or exists.`),
     )
     yield* Console.error(
       `${file} is to be signed by ${transfer.from} within seven days. Then name it with --signed, and its signature with --signature.`,

@@ -8,12 +8,14 @@ import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 import { provided } from "../Flags.ts"
 import { onlyLogOf, policyIn } from "../log/Policy.ts"
 import { plain } from "../Output.ts"
+import { asked, contractAt } from "./Contract.ts"
 
 interface Given {
   readonly key: Option.Option<string>
   readonly payTo: ReadonlyArray<string>
   readonly vkey: Option.Option<string>
   readonly policy: Option.Option<string>
+  readonly rpc: Option.Option<string>
   readonly json: boolean
 }
 
@@ -42,10 +44,13 @@ export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (path:
       message: "Name the receipts' verifier key with --key, or with --pay-to the one address that authorized it.",
     })
   }
+  if (payTo.length > 1)
+    return yield* new CommandFailure({ message: "A receipt was paid to one address: name one with --pay-to." })
   const text = yield* read(path)
   const log = logOf(given.vkey, yield* policyIn(given.policy))
-  const trust = provided({ key, payTo: Option.fromUndefinedOr(payTo[0]), log })
-  const { checks, claims, ok } = yield* Effect.promise(() => verifyReceipt(text, trust))
+  const isContractSigned = yield* contractAt(given.rpc)
+  const trust = { ...provided({ key, payTo: Option.fromUndefinedOr(payTo[0]), log }), isContractSigned }
+  const { checks, claims, ok } = yield* asked(() => verifyReceipt(text, trust))
   if (isJson) yield* Console.log(JSON.stringify({ ok, checks, claims: claims ?? null }))
   else yield* Effect.forEach(checks, (check) => Console.log(lineOf(check)), { discard: true })
   if (!ok) {

@@ -21,7 +21,10 @@ export const policy = optionalText(
 
 const flags = {
   url: common.url,
-  rpc: optionalText("rpc", "JSON-RPC of its network, chosen by you; a sandbox on this machine names its own"),
+  rpc: optionalText(
+    "rpc",
+    "JSON-RPC of its network, chosen by you; a sandbox on this machine names its own. With --receipt it is asked whether a contract authorized the key (EIP-1271)",
+  ),
   payTo: text(
     "pay-to",
     "The address of every payment; may be repeated after a change (else any one address for all)",

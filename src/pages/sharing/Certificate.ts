@@ -61,7 +61,7 @@ const logProof = ({ proof, vkey }: NonNullable<CertificateView["log"]>, id: stri
     ${recordTable([["Verifier key", code(vkey)]])}
     ${
       proof === undefined
-        ? html`<p>The log's newest checkpoint does not cover this stone yet; print this sheet again later.</p>`
+        ? html`<p>The log's newest checkpoint does not cover this stone yet. Print this sheet again in a minute.</p>`
         : html`<pre>${proof}</pre>
             <p>
               The lines above are the file <code>stone.tlog-proof</code>:
@@ -110,7 +110,7 @@ export const certificate = ({ log, publicUrl, receipt, stone }: CertificateView)
             ${
               stone.reveal?.text == null
                 ? "The owner of the sealed words and their salt can prove that they match."
-                : "The words below it, hashed with their salt, are what was meant."
+                : "The words below were sealed: with their salt they give this commitment."
             }
             It is not legal notarization, and no proof of authorship or identity.
           </p>

@@ -8,17 +8,19 @@ export interface Page {
   readonly description: string
   /** Path of the page, with the query if it identifies the page. */
   readonly path: string
-  readonly chapter: (typeof chapters)[number][0] | (typeof aside)[number][0] | "none"
+  readonly chapter: (typeof chapters)[number][0] | (typeof aside)[number][0] | "search" | "none"
   /** The folder of its style and its script, where they are not those of the field guide. */
-  readonly assets?: "docs" | "signals"
-  /** Path of the PNG that is shown where the page is shared. */
-  readonly preview: string
+  readonly assets?: "agents" | "docs" | "signals"
+  /** Path of the PNG that is shown where the page is shared; that of the guide, when absent. */
+  readonly preview?: string
   /** Alternative text of that picture; the title, when absent. */
   readonly previewAlt?: string
   /** The subject of the page, for machines. */
   readonly about?: About
   /** A feed of this page, beside that of all acts. */
   readonly feed?: { readonly title: string; readonly path: string }
+  /** The path of the same text as Markdown. */
+  readonly markdown?: string
   readonly body: Html
   /** The note in the foot, on pages that are not about paid acts. */
   readonly note?: string
@@ -60,8 +62,19 @@ const aside = [
   ["signals", "/signals/", "Signal room"],
   ["agents", "/for-agents", "For agents"],
   ["api", "/docs", "API"],
-  ["search", "/v2/search", "Search"],
 ] as const
+
+/** A form without script; an empty search leads to the page that says what can be searched for. */
+const quickSearch = html`<search class="site__search" aria-label="Acts">
+  <form action="/v2/search" method="get">
+    <label class="unseen" for="site-search">Search acts</label
+    ><input id="site-search" name="q" type="search" maxlength="300" autocomplete="off" placeholder="Search" /><button
+      aria-label="Find"
+    >
+      <svg viewBox="0 0 20 20" width="18" aria-hidden="true"><path d="M12 12a5.6 5.6 0 1 0-.1 0l6 6" /></svg>
+    </button>
+  </form>
+</search>`
 
 const current = (is: boolean) => (is ? html` aria-current="page"` : "")
 
@@ -83,7 +96,7 @@ export const layout = ({ hasLog, money, publicUrl }: Surroundings, page: Page): 
         <meta property="og:title" content="${page.title}" />
         <meta property="og:description" content="${page.description}" />
         <meta property="og:url" content="${publicUrl}${page.path}" />
-        <meta property="og:image" content="${publicUrl}${page.preview}" />
+        <meta property="og:image" content="${publicUrl}${page.preview ?? "/art/previews/guide.png"}" />
         <meta property="og:image:width" content="1200" />
         <meta property="og:image:height" content="630" />
         <meta property="og:image:alt" content="${page.previewAlt ?? page.title}" />
@@ -92,6 +105,12 @@ export const layout = ({ hasLog, money, publicUrl }: Surroundings, page: Page): 
         <link rel="apple-touch-icon" href="/art/icons/touch-180.png" />
         <link rel="manifest" href="/site.webmanifest" />
         <link rel="alternate" type="application/atom+xml" title="Acts" href="/acts.atom" />
+        ${
+          page.markdown === undefined
+            ? ""
+            : html`<link rel="alternate" type="text/markdown" href="${page.markdown}" />
+                <link rel="service-desc" type="application/json" href="/openapi.json" />`
+        }
         ${page.feed === undefined ? "" : html`<link rel="alternate" type="application/atom+xml" title="${page.feed.title}" href="${page.feed.path}" />`}${
           page.about === undefined
             ? ""
@@ -107,6 +126,7 @@ export const layout = ({ hasLog, money, publicUrl }: Surroundings, page: Page): 
         <a class="skip button" href="#main">Skip to the content</a>
         <header class="site">
           <a class="site__name" href="/v2/">Spirit Altar</a>
+          ${quickSearch}
           <nav aria-label="Field guide">
             ${chapters.map(
               ([name, path, title]) => html`<a href="${path}" ${current(name === page.chapter)}>${title}</a>`,
@@ -128,9 +148,8 @@ export const layout = ({ hasLog, money, publicUrl }: Surroundings, page: Page): 
             ${page.note ?? "Every act here costs what its page says, once, and leaves a public record anyone can check. Names are self-declared."}
           </p>
           <p>
-            <a href="/acts.atom">Feed of acts</a> <a href="/openapi.json">OpenAPI</a>
-            <a href="/api/field">The field as JSON</a> <a href="/api/health">Health</a> <a href="/terms">Terms</a>
-            <a href="/privacy">Privacy</a> <a href="/v2/verify">Check a file</a>
+            <a href="/acts.atom">Feed of acts</a> <a href="/terms">Terms</a> <a href="/privacy">Privacy</a>
+            <a href="/v2/verify">Check a file</a>
             ${hasLog ? html`<a href="/v2/log">Transparency log</a>` : ""}
           </p>
         </footer>

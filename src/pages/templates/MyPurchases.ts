@@ -1,7 +1,7 @@
 /** The acts of one wallet, and the sealed words in its owner's browser, which the server does not know. */
 import { journal, type SettledAct } from "./ActList.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { heading, type Page } from "./Layout.ts"
+import { heading, leaf, type Page } from "./Layout.ts"
 import { previewOf } from "./Plates.ts"
 import { takeField } from "./Seal.ts"
 import { sealing } from "./Glossary.ts"
@@ -10,13 +10,16 @@ import { short } from "./Words.ts"
 export interface MyPurchasesView {
   /** The search as typed; undefined without one. */
   readonly asked: string | undefined
-  /** The acts the wallet paid for, newest first; undefined when the search is no wallet. */
+  /** One page of the acts that the wallet paid for, newest first; undefined when the search is no wallet. */
   readonly acts: ReadonlyArray<SettledAct> | undefined
-  readonly most: number
+  /** The acts below this one are shown; undefined for the newest. */
+  readonly before: string | undefined
+  /** The last act here, when there are older ones. */
+  readonly next: string | null
   readonly now: number
 }
 
-const found = ({ acts, asked, most, now }: MyPurchasesView): Html => {
+const found = ({ acts, asked, before, next, now }: MyPurchasesView): Html => {
   if (asked === undefined)
     return html`<p class="small quiet">
       Everything a wallet paid for here is public. Asking for it signs nothing and costs nothing.
@@ -25,9 +28,15 @@ const found = ({ acts, asked, most, now }: MyPurchasesView): Html => {
     return html`<p class="problem" role="alert">
       <bdi>${asked}</bdi> is no wallet. A wallet is written as 0x and 40 hexadecimal digits.
     </p>`
-  return acts.length === 0
+  const newest = `/v2/mine?wallet=${encodeURIComponent(asked)}`
+  return acts.length === 0 && before === undefined
     ? html`<p class="blank">Nothing here was paid by ${short(asked)}. A payment that is still open is not listed.</p>`
-    : html`${journal(acts, now, true)}${acts.length === most ? html`<p class="small quiet">These are the newest ${most}. <a href="/v2/wallets/${asked}">All acts of this wallet</a></p>` : ""}`
+    : html`${journal(acts, now, true)}${leaf(
+          "More of my acts",
+          before === undefined ? undefined : html`<a href="${newest}">My newest acts</a>`,
+          next === null ? undefined : html`<a rel="next" href="${newest}&before=${next}">My older acts</a>`,
+        )}
+        <p class="small quiet"><a href="/v2/wallets/${asked}">The public page of this wallet</a></p>`
 }
 
 export const myPurchases = (view: MyPurchasesView): Page => ({
@@ -83,7 +92,8 @@ export const myPurchases = (view: MyPurchasesView): Page => ({
         <div class="aside scripted">
           <p>${sealing}</p>
           <p>
-            Clearing this browser's data clears the box. Save it as one file, and restore it here or in another browser.
+            Clearing this browser's data clears the box. Save everything as one file: words, salts, and payments that
+            are signed and still open. Drop the file on this page in another browser to have it all there.
           </p>
         </div>
       </div>

@@ -80,7 +80,7 @@ export const receiptTable = (receipt: AnyReceipt): Html => {
     ["Paid", html`${money(receipt.priceUsd)}, ${receipt.amountAtomic} atomic USDC`],
     ["Settled", localMoment(receipt.settledAt)],
     ["Transaction", html`<a href="${receipt.explorerUrl}" rel="external noreferrer">${code(receipt.transaction)}</a>`],
-    ["From", code(receipt.payer)],
+    ["From", html`<a href="/v2/wallets/${receipt.payer}">${code(receipt.payer)}</a>`],
     ["To", code(receipt.payTo)],
     ...(currentTransaction === undefined ? [] : [["Now in transaction", code(currentTransaction)] as const]),
     ...(finality === undefined ? [] : [["Finality", finalityWords[finality]] as const]),

@@ -47,7 +47,7 @@ export const searchPage = (found: Found | undefined): Page => ({
   path: "/v2/search",
   chapter: "search",
   preview: previewOf("guide"),
-  body: html`<header class="opening">
+  body: html`<header class="opening opening--close">
       <h1>Search</h1>
     </header>
     <section id="search" aria-label="Search">
@@ -68,7 +68,7 @@ export const searchPage = (found: Found | undefined): Page => ({
           />
           <button class="button">Search</button>
         </form>
-        ${found === undefined ? hint : results(found)}
+        ${found === undefined ? "" : results(found)}${found === undefined || found.hits.length === 0 ? hint : ""}
       </search>
       ${byFile}
     </section>`,

@@ -140,8 +140,8 @@ export const stone = ({ isSigning, log, publicUrl, receipt, stone: one }: StoneV
           </p>
           ${reveal(one)}
           <p class="small quiet">
-            It proves that this commitment existed no later than its payment. It is not legal notarization, and no proof
-            of authorship or identity.
+            The stone proves that this commitment existed no later than its payment. It is not legal notarization, and
+            no proof of authorship or identity.
           </p>
           ${shareRow(`${publicUrl}/witness/${one.id}`, isLost(receipt) ? undefined : preview)}
         </div>

@@ -18,7 +18,8 @@ const refund = part`json_build_object('id', f.id, 'state', CASE
   'refundTransaction', CASE WHEN t.state = 'settled' THEN COALESCE(t.current_transaction, t.transaction) END,
   'finality', CASE WHEN t.state = 'settled' THEN t.finality END, 'intendedAt', ${time("t.accepted_at")},
   'refundedAt', CASE WHEN t.state = 'settled' THEN ${time("t.ended_at")} END,
-  'signature', NULLIF(t.payment_response, ''))::text`
+  'signature', CASE WHEN t.finality <> 'lost' AND COALESCE(t.current_transaction, t.transaction) = t.transaction
+    THEN NULLIF(t.payment_response, '') END)::text`
 
 export const refunds = part`payment_refunds f JOIN payment_attempts t ON t.id = f.id`
 

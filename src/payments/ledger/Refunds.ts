@@ -27,6 +27,8 @@ const Row = Schema.Struct({
   amountAtomic: Schema.BigIntFromString,
   transaction: Schema.String,
   validBefore: Schema.BigIntFromString,
+  /** The first block that can hold it. */
+  fromBlock: Schema.BigIntFromString,
   ageSeconds: Schema.Int,
   /** Whether its buyer can still buy with it, by the database's clock. */
   isClaimable: Schema.Boolean,
@@ -45,7 +47,7 @@ const claim = literal("lower('authorization:' || a.network || ':' || a.asset || 
 const unmatched = part`
   SELECT CASE WHEN o.id IS NULL THEN 'unmatched' ELSE 'failed' END AS reason, s.name AS payment, o.id AS attempt, s.network,
     s.asset, COALESCE(s.pay_to, o.pay_to) AS pay_to, s.payer, s.nonce, s.amount_atomic, s.transaction, s.valid_before,
-    s.found_at AS since, s.valid_before > extract(epoch FROM now()) AND s.network <> 'card' AS is_claimable
+    0 AS from_block, s.found_at AS since, s.valid_before > extract(epoch FROM now()) AND s.network <> 'card' AS is_claimable
   FROM payment_strays s LEFT JOIN LATERAL (
     SELECT a.id, a.pay_to FROM payment_attempts a
     WHERE a.state = 'failed' AND a.nonce = s.nonce AND lower(a.payer) = lower(s.payer) AND a.network = s.network
@@ -55,16 +57,16 @@ const unmatched = part`
 const ended = (which: Statement.Fragment) => part`
   SELECT CASE WHEN a.finality = 'lost' THEN 'lost' ELSE 'settled' END AS reason, ${claim} AS payment, a.id AS attempt,
     a.network, a.asset, a.pay_to, a.payer, a.nonce, a.amount_atomic, COALESCE(a.current_transaction, a.transaction),
-    a.valid_before, a.ended_at AS since, false AS is_claimable
+    a.valid_before, a.from_block, a.ended_at AS since, false AS is_claimable
   FROM payment_attempts a WHERE a.state = 'settled' AND a.act <> ${refundAct} AND ${which}`
 
-/** Payments with their newest refund, oldest first. */
+/** Payments with their newest refund, oldest first; those that no transfer of ours returns come last. */
 const list = (source: Statement.Fragment, which: Statement.Fragment, limit: number) => part`
   SELECT p.reason, p.payment, p.attempt, p.network, p.asset, p.pay_to, p.payer, p.nonce,
-    p.amount_atomic::text AS amount_atomic, p.transaction, p.valid_before::text AS valid_before, p.is_claimable,
+    p.amount_atomic::text AS amount_atomic, p.transaction, p.valid_before::text AS valid_before, p.from_block::text AS from_block, p.is_claimable,
     extract(epoch FROM now() - p.since)::int AS age_seconds, p.refund
   FROM (SELECT p.*, ${newestRefund(part`f.payment = p.payment`)} AS refund FROM (${source}) p) p
-  WHERE ${which} ORDER BY p.since, p.payment LIMIT ${limit}::int`
+  WHERE ${which} ORDER BY p.network = 'card', p.reason = 'lost', p.since, p.payment LIMIT ${limit}::int`
 
 /** The payment to return, and the signed transfer that returns it. */
 export interface NewRefund {

@@ -11,10 +11,10 @@ type OnChain = Extract<Proof, { readonly rail: "x402" }>
 
 /**
  * The claims of a receipt. Up to `transaction` they are the extension's; `delivered` binds what was paid and what was
- * recorded: atomic amount, asset, payee, the authorization's nonce, SHA-256 over the canonical JSON (RFC 8785) of the
- * record, and what the act adds, such as a stone's sequence and leaf.
+ * recorded: the act and its id, atomic amount, asset, payee, and the authorization's nonce. It adds SHA-256 over the
+ * canonical JSON (RFC 8785) of the record, and what the act adds, such as a stone's sequence and leaf.
  */
-const claimsOf = ({ amountAtomic, url }: Attempt, { payment, transaction }: OnChain, recorded: Recorded) => {
+const claimsOf = ({ act, amountAtomic, id, url }: Attempt, { payment, transaction }: OnChain, recorded: Recorded) => {
   const { authorization, network } = payment
   return {
     version: 1,
@@ -24,6 +24,8 @@ const claimsOf = ({ amountAtomic, url }: Attempt, { payment, transaction }: OnCh
     issuedAt: Math.floor(Date.parse(recorded.at) / 1000),
     transaction,
     delivered: {
+      act,
+      id,
       amount: amountAtomic.toString(),
       asset: authorization.asset,
       payTo: authorization.to,

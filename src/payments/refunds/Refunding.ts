@@ -7,7 +7,7 @@ import { RefundRefused, type NewRefund, type Returnable } from "../ledger/Refund
 import type { Terms } from "../PaymentTerms.ts"
 import { Chain } from "../x402/node/Chain.ts"
 import { ChainUnavailable } from "../x402/node/Rpc.ts"
-import type { SignedAuthorization } from "../x402/verification/Eip3009.ts"
+import { alreadyUsed, type SignedAuthorization, tooPoor } from "../x402/verification/Eip3009.ts"
 import { Signatures } from "../x402/verification/Signatures.ts"
 import { refundNonce, type Transfer } from "./RefundTransfer.ts"
 
@@ -79,7 +79,7 @@ export class Refunding extends Context.Service<Refunding>()("spirit-altar/paymen
           nonce,
           signature: "0x",
         },
-        fromBlock: 0n,
+        fromBlock: returned.fromBlock,
         transaction: Option.some(transaction),
         patience: Duration.zero,
       })
@@ -111,6 +111,14 @@ export class Refunding extends Context.Service<Refunding>()("spirit-altar/paymen
       if (!(yield* signatures.proven(authorization, terms)))
         return yield* refuse(
           `This is not a signature of ${transfer.from}, the wallet that was paid. Only that wallet can refund: its nonces are what prevents a second transfer.`,
+        )
+      const run = yield* chain.simulate(authorization)
+      // A used nonce is that of an earlier transfer, which the server finds once the refund is recorded.
+      if (run._tag === "Reverted" && run.reason !== alreadyUsed)
+        return yield* refuse(
+          run.reason === tooPoor
+            ? `${transfer.from} holds less USDC than ${transfer.value} atomic. Fund it, and try again.`
+            : "The token rejects this transfer now: it is paused, or one of the two wallets is blocked. Try again later.",
         )
       const payment = {
         rail: "x402",

@@ -81,6 +81,9 @@ export const log = {
   policyFile: optional("LOG_WITNESSES", Kinds.text("the path of a file"), {
     says: "A policy file (C2SP tlog-policy) with the witnesses that cosign each checkpoint.",
   }),
+  entriesInMemory: optional("LOG_ENTRIES_IN_MEMORY", Kinds.whole(256, 4_194_304), {
+    says: "Entries of each log whose tiles and bundles stay in memory, half a kilobyte each: by default 40960.",
+  }),
   publishSeconds: optional("LOG_PUBLISH_SECONDS", Kinds.whole(1, 3600), {
     says: "Minimum seconds between two checkpoints of the log, 1 to 3600: by default 10, and 1 in the sandbox.",
   }),

@@ -35,11 +35,16 @@ export const beside = [
   "/privacy",
   "/for-agents",
   "/docs",
+  "/docs/errors/not_found",
   "/signals/",
 ]
 
 interface Listed {
-  readonly acts: ReadonlyArray<{ readonly act: string; readonly permalink: string }>
+  readonly acts: ReadonlyArray<{
+    readonly act: string
+    readonly permalink: string
+    readonly receipt: { readonly payer: string; readonly transaction: string }
+  }>
 }
 
 export const guidePaths = Effect.gen(function* () {
@@ -50,6 +55,10 @@ export const guidePaths = Effect.gen(function* () {
     yield* createAct("/api/candles/day/moss-hare", { dedication: "For Grandma, who kept bees" })
     yield* fillGuide
   }
-  const kinds = new Map((yield* read).acts.map(({ act, permalink }) => [act, new URL(permalink).pathname]))
-  return [...guided, ...kinds.values()]
+  const { acts } = yield* read
+  const kinds = new Map(acts.map(({ act, permalink }) => [act, new URL(permalink).pathname]))
+  const paid = acts
+    .slice(0, 1)
+    .flatMap(({ receipt }) => [`/sandbox/transactions/${receipt.transaction}`, `/v2/mine?wallet=${receipt.payer}`])
+  return [...guided, ...kinds.values(), ...paid]
 })

@@ -1,7 +1,7 @@
 /** The steps of a prayer's visitor, and the data that page and altar store. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Page, Request } from "playwright-core"
+import type { Locator, Page, Request } from "playwright-core"
 
 /** All requests a page makes from now on. */
 export const watch = (page: Page) => {
@@ -23,6 +23,10 @@ export const attemptsAt = (spirit: string) =>
 
 /** The states of what happened on the altar of a spirit. */
 export const statesAt = (spirit: string) => Effect.map(attemptsAt(spirit), (all) => all.map(({ state }) => state))
+
+/** The steps of a payment on one line, without their signs. */
+export const stepsOf = async (within: Page | Locator) =>
+  (await within.locator(".steps li .verdict > span:last-child").allInnerTexts()).join(" ").replaceAll(/\s+/gu, " ")
 
 export const wallet = (page: Page) => page.locator("#prayer").getByRole("button", { name: "Make a play wallet" })
 export const lay = (page: Page) => page.getByRole("button", { name: "Lay the prayer for $0.01" })

@@ -67,6 +67,8 @@ export const madeReceiptFile = async () => {
     issuedAt: Math.floor(Date.parse(second.witnessedAt) / 1000),
     transaction,
     delivered: {
+      act: "setWitnessStone",
+      id,
       amount: "10000",
       asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
       payTo,

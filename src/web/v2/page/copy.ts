@@ -1,4 +1,5 @@
-/** Copy buttons: they report success, or select the text for the reader to copy. */
+/** Copy buttons report success, or select the text for the reader to copy. Share buttons open the device's own menu. */
+import { all } from "./dom.ts"
 
 const select = (element: Element) => {
   const range = document.createRange()
@@ -27,7 +28,17 @@ export const copyFrom = async (button: HTMLButtonElement, source: Element): Prom
   return copied === true
 }
 
+/** Hidden where the browser cannot share. */
+const startShare = (button: HTMLButtonElement) => {
+  button.hidden = !("share" in navigator)
+  button.addEventListener("click", () => {
+    // Closing the menu without a choice is no failure.
+    navigator.share({ url: location.href }).catch(() => {})
+  })
+}
+
 export const start = () => {
+  for (const button of all("[data-share]", HTMLButtonElement)) startShare(button)
   document.addEventListener("click", ({ target }) => {
     const button = target instanceof Element ? target.closest("[data-copy]") : null
     if (!(button instanceof HTMLButtonElement)) return

@@ -27,7 +27,8 @@ export type Result =
   | { readonly tag: "open"; readonly message: string; readonly isMisrecorded?: boolean }
 
 export interface Progress {
-  readonly step: (name: "price" | "sign" | "settle", state: "waits" | "done" | "failed", words: string) => void
+  /** `open` is a step whose end is unknown while nothing more is sent. */
+  readonly step: (name: "price" | "sign" | "settle", state: "waits" | "done" | "failed" | "open", words: string) => void
 }
 
 const outcomeOf = (asked: Promise<Reply>): Promise<Outcome> =>
@@ -51,7 +52,7 @@ const waitingWords = (by: RequestState["by"], isSilent: boolean): string => {
 }
 
 /** Settled if the altar recorded what was bought; otherwise its answer is stored beside the signed payment. */
-const concluded = async (purchase: Purchase, settlement: Settlement): Promise<Result> => {
+const concluded = async (purchase: Purchase, settlement: Settlement, progress: Progress): Promise<Result> => {
   const { amount: amountAtomic, body, path: url } = purchase
   const bought = { url, body, amountAtomic, payment: purchase.payment ?? undefined }
   const differences = await differencesOf(bought, settlement)
@@ -59,6 +60,7 @@ const concluded = async (purchase: Purchase, settlement: Settlement): Promise<Re
     settle(purchase, settlement.body)
     return { tag: "settled", body: settlement.body, purchase }
   }
+  progress.step("settle", "open", "The altar's answer differs from what you bought.")
   const disputed = remember({ ...purchase, misrecorded: { differences, ...settlement } })
   return {
     tag: "open",
@@ -73,13 +75,16 @@ const refuse = (purchase: Purchase, message: string, isUnreached = false): Resul
   return { tag: "refused", message, isUnreached }
 }
 
-const refused = (purchase: Purchase, message: string): Result => {
+const refused = (purchase: Purchase, message: string, progress: Progress): Result => {
   // The altar gave another answer before, perhaps in another tab: its word alone does not remove the evidence.
   const evident = pending().some(({ key, misrecorded: other }) => key === purchase.key && other !== undefined)
   if (evident || purchase.misrecorded !== undefined) {
+    progress.step("settle", "open", "The altar gave two answers.")
     const evidence = kept(purchase, "Your signed payment and the altar's answer are")
     return { tag: "open", isMisrecorded: true, message: `${message} ${evidence}` }
   }
+  progress.step("sign", "done", "Signed. This page no longer sends it.")
+  progress.step("settle", "failed", "The altar refused the payment, so there is no act.")
   // The words stay in the box unless the altar itself says that nothing was charged.
   if (/nothing was charged/iu.test(message)) return refuse(purchase, message)
   forget(purchase)
@@ -183,8 +188,10 @@ const follow = async (
     else if (by === "send") progress.step("settle", "waits", "Settling.")
     const outcome = await (by === "send" ? handIn(purchase) : outcomeOf(reconcile(fetch, "", purchase.key)))
     const move = moveAfter(standing, watched, outcome)
-    if (!isSigned && move.step !== "sign")
+    if (!isSigned && move.step !== "sign") {
+      progress.step("price", "failed", "No price, so the wallet was not asked.")
       return refuse(purchase, `${unpriced(outcome)} Nothing was signed.`, outcome.tag === "silent")
+    }
     switch (move.step) {
       case "sign": {
         if (wallet === undefined) return refuse(purchase, "There is no wallet to pay with. Nothing was signed.")
@@ -195,16 +202,14 @@ const follow = async (
         break
       }
       case "settle":
-        return concluded(purchase, move.settlement)
+        return concluded(purchase, move.settlement, progress)
       case "refuse":
-        return refused(purchase, move.refusal.message)
-      case "give-up":
-        return {
-          tag: "open",
-          message: move.isBusy
-            ? `${move.reason} ${kept(purchase)}`
-            : `The outcome is still open. ${kept(purchase)} Ask again later; nothing will be paid twice.`,
-        }
+        return refused(purchase, move.refusal.message, progress)
+      case "give-up": {
+        progress.step("settle", "open", "Not known yet. Nothing more is sent until you ask.")
+        const why = move.isBusy ? move.reason : "The outcome is still open."
+        return { tag: "open", message: `${why} ${kept(purchase)} Ask again later; nothing will be paid twice.` }
+      }
       case "ask":
         if (move.seconds > 0) {
           progress.step("settle", "waits", waitingWords(by, outcome.tag === "silent"))
@@ -220,7 +225,10 @@ export const run = (purchase: Purchase, wallet: Wallet, progress: Progress): Pro
 
 /** Resumes an interrupted purchase: a signed one is resubmitted, an unsigned one is dropped. */
 export const resume = async (purchase: Purchase, progress: Progress): Promise<Result> => {
-  if (purchase.payment !== null) return follow(purchase, undefined, progress, "reconcile")
+  if (purchase.payment !== null) {
+    progress.step("sign", "done", "Signed before.")
+    return follow(purchase, undefined, progress, "reconcile")
+  }
   leave(purchase)
   return {
     tag: "refused",

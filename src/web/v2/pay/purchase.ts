@@ -43,12 +43,14 @@ export const begin = (form: string, listed: Listed, body: string, keepsake: Keep
 /** Older pages stored no title. */
 type Stored = Omit<Purchase, "title"> & Partial<Pick<Purchase, "title">>
 
+const titled = (value: Stored): Purchase => ({ ...value, title: value.title ?? "Act" })
+
 const isStored = (value: unknown): value is Stored =>
   ["form", "key", "path", "body", "payment"].every((name) => part(value, name) !== undefined)
 
 const read = (store: Store, slot: string): Purchase | undefined => {
   const value = store.json(slot)
-  return isStored(value) ? { ...value, title: value.title ?? "Act" } : undefined
+  return isStored(value) ? titled(value) : undefined
 }
 
 const prefix = "altar:purchase:"
@@ -62,6 +64,20 @@ export const remembered = (form: string): Purchase | undefined => {
   const begun = read(tab, slotOf(form))
   const signed = begun && read(browser, signedSlotOf(begun.key))
   return signed?.payment == null ? begun : signed
+}
+
+/** A signed purchase of a saved file; undefined when it is none of this site's. */
+export const readSigned = (value: unknown): Purchase | undefined => {
+  if (!isStored(value) || typeof value.payment !== "string") return undefined
+  const { amount, body, key, path } = value
+  const isOurs = /^\d+ \/api\//u.test(`${amount} ${path}`) && typeof key === "string" && typeof body === "string"
+  return isOurs ? titled(value) : undefined
+}
+
+/** Takes a signed purchase over from another browser; one that is already here stays. */
+export const takeOver = (purchase: Purchase) => {
+  const slot = signedSlotOf(purchase.key)
+  if (read(browser, slot) === undefined) browser.set(slot, JSON.stringify(purchase))
 }
 
 /** Stores a signed purchase beyond the tab, and sealed words from before anything is sent. */

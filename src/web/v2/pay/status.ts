@@ -12,7 +12,12 @@ const progress = (said: HTMLElement): Progress => {
   const list = make("ol", { class: "steps", role: "list" })
   said.replaceChildren(list)
   const items = new Map<string, HTMLElement>()
-  const kinds = { waits: ["waits", "Now"], done: ["holds", "Done"], failed: ["broken", "Stopped"] } as const
+  const kinds = {
+    waits: ["waits", "Now"],
+    done: ["holds", "Done"],
+    failed: ["broken", "Stopped"],
+    open: ["waits", "Open"],
+  } as const
   return {
     step: (name, state, words) => {
       const item = items.get(name) ?? list.appendChild(make("li", {}))

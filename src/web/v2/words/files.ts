@@ -1,4 +1,4 @@
-/** Places that take a file: a stone is set of its hash, a stone is checked against it, or the search looks for it. */
+/** Places that accept a file, to set a stone of its hash, to check a stone, or to search. */
 import { all, button, make, one, verdict } from "../page/dom.ts"
 import { hearFiles } from "../page/dropped.ts"
 import { handed, isForChecker } from "../proof/handed.ts"
@@ -15,7 +15,7 @@ interface Hashed {
 const sizeOf = (bytes: number) =>
   bytes < 1_000_000 ? `${bytes.toLocaleString("en-US")} bytes` : `${(bytes / 1_000_000).toFixed(1)} MB`
 
-/** Hashes the newest file that is chosen or dropped in a place; an older one that is not done is dropped. */
+/** Hashes the newest file that is chosen or dropped in a place, and abandons an unfinished older one. */
 const accept = (
   place: HTMLElement,
   dropped: HTMLElement,
@@ -89,7 +89,7 @@ const checkFile = (place: HTMLElement) => {
   )
 }
 
-/** A receipt or a proof is no file of a stone: its page checks it. */
+/** Receipts and proofs are not hashed here, because the checker's page checks them. */
 const searchFile = (place: HTMLElement) =>
   accept(place, place, async ({ file, hash }) => {
     if (!isForChecker(file.name)) return location.assign(`${place.dataset["fileSearch"]}?q=${hash}`)

@@ -4,6 +4,8 @@ import { all, button, make, one, shortOf, verdict } from "../page/dom.ts"
 import { timeWords } from "../page/durations.ts"
 import { acceptImports, counted, leftOut } from "./import.ts"
 import { keepsake, saving } from "./keepsake.ts"
+import { paying } from "../pay/paying.ts"
+import { pending } from "../pay/purchase.ts"
 import { found, hasPlayWallet, playAddress } from "../pay/wallet.ts"
 import { browser } from "../page/store.ts"
 
@@ -69,45 +71,52 @@ const entry = (one: Held, changed: () => void) => {
   )
 }
 
+/** Purchases that this browser signed and whose end it does not know. */
+const open = () => pending().filter(({ payment }) => payment !== null)
+
 const exporter = (entries: ReadonlyArray<Held>, done: () => void) => {
   const save = () => {
     for (const one of entries) restore(one)
     setTimeout(done)
   }
-  return make("p", { class: "doors" }, saving(exported(entries), "sealed-words.json", "Save all as one file", save))
+  return make(
+    "p",
+    { class: "doors" },
+    saving(exported(entries, open()), "sealed-words.json", "Save all as one file", save),
+  )
 }
 
-const emptyBox =
-  "No sealed words are in this browser. Words that you seal here are kept here, from before they are paid for."
 const noRoom = "found no room here and will be gone when you leave."
-const fleetingBox = "This browser keeps nothing for this site: words that are imported here are gone when you leave."
+const fleetingBox = "This browser keeps nothing for this site. Imported words are gone when you leave."
 
 const box = (place: HTMLElement) => {
   const list = one("[data-box-list]", HTMLElement, place)
   const note = one("[data-box-said]", HTMLElement, place)
+  const blank = one(".awaited", HTMLElement, list)
+  blank.classList.remove("awaited")
   const show = () => {
     const entries = everything()
     one("[data-box-count]", HTMLElement).textContent = entries.length === 0 ? "" : counted(entries.length)
     list.replaceChildren(
       ...(browser.keeps() ? [] : [make("p", { class: "notice" }, fleetingBox)]),
-      ...(entries.length === 0
-        ? [make("p", { class: "blank" }, emptyBox)]
-        : [
-            make("ol", { class: "box", role: "list" }, ...entries.map((one) => entry(one, show))),
-            exporter(entries, show),
-          ]),
+      entries.length === 0
+        ? blank
+        : make("ol", { class: "box", role: "list" }, ...entries.map((one) => entry(one, show))),
+      ...(entries.length + open().length === 0 ? [] : [exporter(entries, show)]),
     )
     marks()
   }
   acceptImports(
     document.body,
-    ({ entries, refused }) => {
+    ({ entries, purchases, refused }) => {
       show()
+      // Each is shown with its steps above.
+      for (const purchase of purchases) void paying().then(({ follow }) => follow(purchase))
       const lost = refused === 0 ? "" : ` ${leftOut(refused)}`
       const fleeting = entries.filter(({ commitment }) => !lasts(commitment)).length
       note.replaceChildren(
-        entries.length === 0
-          ? verdict("broken", "Not taken.", "Its salts and words do not hash to its commitments.")
+        entries.length + purchases.length === 0
+          ? verdict("broken", "Not taken.", "Salts and words do not fit its commitments.")
           : verdict("holds", "Taken back.", `${counted(entries.length)} are in the box now.${lost}`),
         ...(fleeting === 0 ? [] : [verdict("broken", "Not kept.", `${counted(fleeting)} ${noRoom}`)]),
       )
@@ -158,7 +167,7 @@ const wallets = (place: HTMLElement) => {
         })),
       ]
       const [first] = ways
-      if (first === undefined) return fail("No wallet was found in this browser. Type its address instead.")
+      if (first === undefined) return fail("No wallet was found in this browser. Type an address.")
       const take = async ({ address }: typeof first) => {
         const named = await address().catch(() => undefined)
         if (named === undefined) return fail("The wallet named no account.")
