@@ -22,6 +22,7 @@ import { ask, configOf, layer as world, newCommitment, newPayer, pay, paymentsOf
 import { payTo } from "../lab/buyer/Refunds.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { assertSome } from "../lab/Assertions.ts"
 
 const [firstText, secondText] = [generate("receipts-1"), generate("receipts-2")].map(Result.getOrThrow)
 const keyOf = (text = firstText) => Result.getOrThrow(plainFrom(text ?? assert.fail()))
@@ -108,12 +109,10 @@ suite("an authorized receipt key", world({}, undefined, { receipts: { current: f
         )
         const path = join(home, "act.receipt.json")
         yield* Effect.promise(() => writeFile(path, answer.text))
-        const given = { key: Option.none(), payTo: [paid], policy: Option.none(), rpc: Option.none(), json: false }
+        const none = Option.none<string>()
+        const given = { key: none, actsVkey: none, payTo: [paid], policy: none, rpc: none, json: false }
         const lines = yield* printed(verifyReceiptFile(path, { ...given, vkey: Option.some(signer.vkey) }))
-        assert.isTrue(
-          lines.some((line) => line.startsWith("SHOWN      key: ")),
-          lines.join("\n"),
-        )
+        assertSome(lines, (line) => line.startsWith("SHOWN      key: "), lines.join("\n"))
         assert.isTrue(lines.some((line) => line.startsWith("SHOWN      key's stone: ")))
       }
       const own = yield* ask(`${authorizing}/witness/${stone}.receipt.json`)
@@ -157,7 +156,8 @@ suite("an authorized receipt key", world({}, undefined, { receipts: { current: f
     )
     const path = join(home, "act.receipt.json")
     yield* Effect.promise(() => writeFile(path, answer.text))
-    const given = { key: Option.none(), payTo: [paid], policy: Option.none(), json: false, vkey: Option.none() }
+    const none = Option.none<string>()
+    const given = { key: none, payTo: [paid], policy: none, json: false, vkey: none, actsVkey: none }
     const read = (rpc: Option.Option<string>) => Effect.result(printed(verifyReceiptFile(path, { ...given, rpc })))
     const asked = Result.getOrThrow(yield* read(Option.some(rpcUrl)))
     assert.isTrue(

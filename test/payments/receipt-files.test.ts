@@ -10,7 +10,11 @@ import { Moderation } from "../../src/altar/Moderation.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { verifyReceiptFile } from "../../src/cli/verify/Receipt.ts"
 import { verifyReceipt } from "../../src/buyer/index.ts"
+import { ofActs } from "../../src/log/Log.ts"
 import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
+import { jwsOf } from "../../src/payments/receipts/Jws.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { stranger } from "../lab/Chain.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
@@ -52,6 +56,7 @@ const command = Effect.fnUntraced(function* (text: string, given: Partial<Parame
     key: Option.none(),
     payTo: [],
     vkey: Option.none(),
+    actsVkey: Option.none(),
     policy: Option.none(),
     rpc: Option.none(),
     json: false,
@@ -72,7 +77,9 @@ suite(
     it("of a stone holds its receipt, its record, its revealed words and its log proof", function* ({ url }) {
       const stone = yield* bought("/api/witness", { commitment: seal(words.salt, words.text), kind: "promise" })
       assert.strictEqual((yield* ask(`${url}/api/witness/${stone.id}/reveal`, post(words))).status, 201)
-      const answer = yield* ask(stone.file).pipe(until("no checkpoint", ({ json }) => "log" in json))
+      const answer = yield* ask(stone.file).pipe(
+        until("no checkpoint", ({ json }) => "log" in json && "actLog" in json),
+      )
       assert.isTrue(isFile(answer.json), answer.text)
       assert.deepStrictEqual(answer.json["record"], stone.record)
       assert.deepStrictEqual(yield* states(answer.text, { key, log: { vkey: signer.vkey } }), {
@@ -82,6 +89,7 @@ suite(
         record: "holds",
         stone: "holds",
         log: "holds",
+        "acts' log": "open",
         words: "holds",
         key: "open",
         payment: "open",
@@ -113,6 +121,35 @@ suite(
       const forged = yield* command(other, { key: Option.some(key) })
       assert.strictEqual(forged.ended._tag, "Failure")
       assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN     words: ")))
+    })
+
+    it("of any act holds its proof in the log over all acts, and a forged member fails", function* () {
+      const one = yield* bought("/api/acquire/moss-hare", { agentName: "Wren" })
+      const other = yield* bought("/api/acquire/static-fox", {})
+      const covered = (file: string) => ask(file).pipe(until("no checkpoint", ({ json }) => "actLog" in json))
+      const [{ json, text }, second] = [yield* covered(one.file), yield* covered(other.file)]
+      const actLog = { vkey: ofActs(logConfig).signer.vkey }
+      const trust = { key, actLog }
+      assert.deepInclude(yield* states(text, trust), { ok: "true", "acts' log": "holds" })
+      const proof = String(json["actLog"])
+      const otherPermalink = String(json["permalink"]).replace(one.id, other.id)
+      for (const [name, forged, broken] of [
+        ["permalink", { permalink: otherPermalink }, "acts' log"],
+        ["record", { record: { ...one.record, agentName: "Rook" } }, "record"],
+        ["receipt", { receipt: second.json["receipt"] }, "acts' log"],
+        ["proof", { actLog: second.json["actLog"] }, "acts' log"],
+        ["index", { actLog: proof.replace(/^index (\d+)$/mu, (_, at) => `index ${Number(at) + 1}`) }, "acts' log"],
+        ["root", { actLog: proof.replace(/[A-Za-z0-9+/]{43}=(?=\n\n— )/u, `${"A".repeat(43)}=`) }, "acts' log"],
+        ["signature", { actLog: proof.replace(/.{9}\n$/u, "AAAAAAAA=\n") }, "acts' log"],
+      ] as const) {
+        const said = yield* states(JSON.stringify({ ...json, ...forged }), trust)
+        assert.deepInclude(said, { ok: "false", [broken]: "broken" }, name)
+      }
+      assert.deepInclude(yield* states(text, { key, actLog: { vkey: signer.vkey } }), { "acts' log": "broken" })
+      const shown = yield* command(text, { key: Option.some(key), actsVkey: Option.some(actLog.vkey) })
+      assert.isTrue(shown.lines.some((line) => line.startsWith("SHOWN      acts' log: ")))
+      const { actLog: _, ...older } = json
+      assert.deepInclude(yield* states(JSON.stringify(older), trust), { ok: "true", "acts' log": "open" })
     })
 
     it("of another act names that act's record, and is rejected with another act's receipt", function* () {
@@ -155,6 +192,53 @@ suite(
       assert.match(String(unnamed.ended), /--key/u)
       const huge = yield* command(" ".repeat(2_000_000), { key: Option.some(key) })
       assert.strictEqual(huge.ended._tag, "Failure")
+    })
+
+    it("is compared with the transfer on the chain, and every other claim about the payment fails", function* ({
+      url,
+    }) {
+      const { rpcUrl } = yield* LocalChain
+      const rpc = Option.some(rpcUrl)
+      const [one, other] = [yield* bought("/api/acquire/moss-hare", {}), yield* bought("/api/acquire/kelp-seal", {})]
+      const [{ json, text }, { json: second }] = [yield* ask(one.file), yield* ask(other.file)]
+      const claimsIn = (jws: unknown) =>
+        JSON.parse(Buffer.from(String(jws).split(".")[1] ?? "", "base64url").toString())
+      const claims = claimsIn(json["receipt"])
+      const { delivered } = claims
+      const line = Effect.fnUntraced(function* (change: object, file = json) {
+        const receipt = jwsOf(url, receipts.current, "x402-receipt+jws", { ...claims, ...change })
+        const { ended, lines } = yield* command(JSON.stringify({ ...file, receipt }), { key: Option.some(key), rpc })
+        return `${ended._tag} ${lines.find((told) => / payment: /u.test(told)) ?? ""}`
+      })
+      const good = yield* command(text, { key: Option.some(key), rpc })
+      assert.strictEqual(good.ended._tag, "Success")
+      assert.match(
+        good.lines.join("\n"),
+        /^SHOWN {6}payment: Transaction 0x[0-9a-f]{64} transfers 0\.01 USDC from 0x/mu,
+      )
+      const unknown = `0x${"ab".repeat(32)}`
+      const cases: ReadonlyArray<readonly [what: string, change: object, expected: RegExp]> = [
+        ["another amount", { delivered: { ...delivered, amount: "10001" } }, /^Failure BROKEN .* does not hold/u],
+        ["another nonce", { delivered: { ...delivered, nonce: unknown } }, /^Failure BROKEN .* does not hold/u],
+        ["another payee", { delivered: { ...delivered, payTo: stranger } }, /^Failure BROKEN .* does not hold/u],
+        ["another payer", { payer: stranger }, /^Failure BROKEN .* does not hold/u],
+        ["another token", { delivered: { ...delivered, asset: stranger } }, /^Failure BROKEN .* USDC is 0x/u],
+        [
+          "another act's transaction",
+          { transaction: claimsIn(second["receipt"]).transaction },
+          /^Failure BROKEN .* does not hold/u,
+        ],
+        ["a moved transaction", { transaction: unknown }, /NOT SHOWN .* its authorization is used/u],
+        [
+          "no transaction",
+          { transaction: unknown, delivered: { ...delivered, nonce: unknown } },
+          /^Failure BROKEN .* nothing was paid/u,
+        ],
+        ["another network", { network: "eip155:8453" }, /^Failure $/u],
+      ]
+      for (const [what, change, expected] of cases) assert.match(yield* line(change), expected, what)
+      const nowhere = yield* command(text, { key: Option.some(key), rpc: Option.some(url) })
+      assert.match(String(nowhere.ended), /is not an EVM node|could not be asked/u)
     })
   },
 )

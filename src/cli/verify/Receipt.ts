@@ -1,4 +1,4 @@
-/** `verify --receipt`: checks the receipt file of one act offline, and prints a line for each check. */
+/** `verify --receipt`: checks the receipt file of one act, offline but for `--rpc`, and prints a line for each check. */
 import { Console, Effect, FileSystem, Option } from "effect"
 import type { Policy } from "../../../schema/log/Policy.ts"
 import { fileMaximum } from "../../buyer/receipt/ReceiptFile.ts"
@@ -6,14 +6,17 @@ import type { ReceiptCheck } from "../../buyer/receipt/Checks.ts"
 import { verifyReceipt } from "../../buyer/receipt/VerifyReceipt.ts"
 import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 import { provided } from "../Flags.ts"
-import { onlyLogOf, policyIn } from "../log/Policy.ts"
+import { actsLogOf, onlyLogOf, policyIn } from "../log/Policy.ts"
 import { plain } from "../Output.ts"
 import { asked, contractAt } from "./Contract.ts"
+import * as Download from "./Download.ts"
+import { transferCheck } from "./Transfer.ts"
 
 interface Given {
   readonly key: Option.Option<string>
   readonly payTo: ReadonlyArray<string>
   readonly vkey: Option.Option<string>
+  readonly actsVkey: Option.Option<string>
   readonly policy: Option.Option<string>
   readonly rpc: Option.Option<string>
   readonly json: boolean
@@ -27,9 +30,9 @@ const read = (path: string) =>
     return size > fileMaximum * 4 ? " ".repeat(fileMaximum + 1) : yield* fs.readFileString(path)
   }).pipe(Effect.mapError(() => new CommandFailure({ message: `${path} cannot be read.` })))
 
-const logOf = (vkey: Option.Option<string>, policy: Option.Option<Policy>) =>
+const logOf = (vkey: Option.Option<string>, policy: Option.Option<Policy>, inPolicy: typeof onlyLogOf) =>
   Option.map(
-    Option.orElse(vkey, () => Option.flatMap(policy, onlyLogOf)),
+    Option.orElse(vkey, () => Option.flatMap(policy, inPolicy)),
     (known) => ({ vkey: known, ...provided({ witnesses: policy }) }),
   )
 
@@ -47,10 +50,19 @@ export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (path:
   if (payTo.length > 1)
     return yield* new CommandFailure({ message: "A receipt was paid to one address: name one with --pay-to." })
   const text = yield* read(path)
-  const log = logOf(given.vkey, yield* policyIn(given.policy))
+  const policy = yield* policyIn(given.policy)
+  const log = logOf(given.vkey, policy, onlyLogOf)
+  const actLog = logOf(given.actsVkey, policy, actsLogOf)
   const isContractSigned = yield* contractAt(given.rpc)
-  const trust = { ...provided({ key, payTo: Option.fromUndefinedOr(payTo[0]), log }), isContractSigned }
-  const { checks, claims, ok } = yield* asked(() => verifyReceipt(text, trust))
+  const trust = { ...provided({ key, payTo: Option.fromUndefinedOr(payTo[0]), log, actLog }), isContractSigned }
+  const verdict = yield* asked(() => verifyReceipt(text, trust))
+  const { claims } = verdict
+  const payment =
+    Option.isSome(given.rpc) && claims !== undefined
+      ? yield* transferCheck(given.rpc.value, claims).pipe(Effect.provide(Download.plainClient))
+      : undefined
+  const checks = verdict.checks.map((check) => (check.name === payment?.name ? payment : check))
+  const ok = verdict.ok && payment?.state !== "broken"
   if (isJson) yield* Console.log(JSON.stringify({ ok, checks, claims: claims ?? null }))
   else yield* Effect.forEach(checks, (check) => Console.log(lineOf(check)), { discard: true })
   if (!ok) {
