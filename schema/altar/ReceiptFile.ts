@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { patterned, sentence } from "../Fields.ts"
 import { Timestamp, Url, Uuid } from "../Common.ts"
 import type { Group } from "../Group.ts"
-import { VerifierKeyText, StoneProof } from "../log/LogApi.ts"
+import { ActProof, VerifierKeyText, StoneProof } from "../log/LogApi.ts"
 import { ActName, ActNotFound } from "../payments/Act.ts"
 import { receiptFormat, statementPurpose } from "../payments/KeyStatement.ts"
 import * as example from "../payments/Examples.ts"
@@ -75,8 +75,8 @@ export const ReceiptFile = Schema.Struct({
   }),
   reveal: Schema.NullOr(Reveal),
   log: Schema.optionalKey(StoneProof).annotateKey({ description: "Of a stone, once a checkpoint covers it." }),
-  actLog: Schema.optionalKey(StoneProof).annotateKey({
-    description: "A `.tlog-proof` of this act in the log over all acts, where the server has that log.",
+  actLog: Schema.optionalKey(ActProof).annotateKey({
+    description: "In the log over all acts, once a checkpoint covers the act.",
   }),
   authorization: Schema.optionalKey(KeyAuthorization).annotateKey({
     description: "Of the key that signed the receipt, where its operator published one.",

@@ -81,7 +81,7 @@ export const StoneProof = sentence(`c2sp.org/tlog-proof@v1\nindex 0\n\n${checkpo
 export const ActProof = sentence(`c2sp.org/tlog-proof@v1\nindex 0\n\n${checkpoint}`, 130_000, lines).annotate({
   identifier: "ActProof",
   description:
-    "A `.tlog-proof` file (C2SP tlog-proof) of an act in the log over all acts. The entry is made of the act's record and receipt, so with both and the log's verifier key it is checked offline, for ever.",
+    "A `.tlog-proof` file (C2SP tlog-proof) of an act in the log over all acts. The entry is made of the act's receipt, so with it and the log's verifier key it is checked offline, for ever.",
 })
 
 export class ProofNotReady extends Schema.Error<ProofNotReady>("ProofNotReady")(

@@ -16,18 +16,17 @@ const segmentsOf = rowsOf(
 )
 
 const Members = Schema.Record(Schema.String, Schema.Json)
-const answerOf = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ record: Members, receipt: Members })))
+const answerOf = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ receipt: Members })))
 
 const sha256 = (text: string) => hash("sha256", text, "hex")
 
 /** The entry of an act; none if its stored answer is not one. */
 const entryOf = ({ parts }: Found) => {
   const [act = "", answer, header = ""] = parts
-  return Option.map(answerOf(answer), ({ receipt, record }) => {
+  return Option.map(answerOf(answer), ({ receipt }) => {
     const signed = signedReceiptIn(header)
     return actEntryOf({
       act,
-      record: sha256(canonicalJson(record)),
       receipt: Option.match(signed, {
         onNone: () => ({ form: "json", hash: sha256(canonicalJson(receipt)) }),
         onSome: (jws) => ({ form: "jws", hash: sha256(jws) }),

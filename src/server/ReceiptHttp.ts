@@ -9,6 +9,7 @@ import { brokenIn } from "../altar/Answers.ts"
 import { SignedActs } from "../altar/SignedActs.ts"
 import { cachedUrl } from "../http/UrlCache.ts"
 import { fresh } from "../http/Responses.ts"
+import { ActsLog } from "../log/ActsLog.ts"
 import { PublishedLog } from "../log/PublishedLog.ts"
 import { ReceiptKeys } from "../payments/receipts/ReceiptKeys.ts"
 import { stoneOf } from "./ReceiptAuthorizations.ts"
@@ -40,20 +41,21 @@ interface Call {
 export const handlers = HttpApiBuilder.group(Api, "receipts", (handlers) =>
   Effect.gen(function* () {
     const acts = yield* SignedActs
-    const log = yield* PublishedLog
     const { authorizations = [] } = (yield* ReceiptKeys) ?? {}
 
-    /** The proof of a stone; none while no checkpoint covers it, and for other acts. */
-    const proofOf = (id: string) =>
+    /** The proof of an entry; none while no checkpoint covers it, and of an act that the log has not. */
+    const proofIn = (log: PublishedLog["Service"], noun: "stone" | "act") => (id: string) =>
       log.proof(id).pipe(
         Effect.map(({ text }) => text),
         Effect.catchTags({
           NotPublished: () => Effect.undefined,
           EntryUnknown: () => Effect.undefined,
           LogStopped: () => Effect.undefined,
-          ChainBroken: brokenIn("stone"),
+          ChainBroken: brokenIn(noun),
         }),
       )
+    const proofOf = proofIn(yield* PublishedLog, "stone")
+    const actProofOf = proofIn((yield* ActsLog).log, "act")
 
     /** Why the key may sign. A receipt that is older than its key's stone is not covered by it. */
     const authorizationOf = Effect.fnUntraced(function* (receipt: string) {
@@ -73,12 +75,14 @@ export const handlers = HttpApiBuilder.group(Api, "receipts", (handlers) =>
     })
 
     const file = Effect.fnUntraced(function* ({ params, request }: Call) {
-      const [signed, proof] = yield* Effect.all([acts.get(params.actId), proofOf(params.actId)], { concurrency: 2 })
-      const { act, permalink, receipt: found, record, reveal } = signed
-      if (Option.isNone(found)) return yield* new ReceiptUnsigned({})
+      const { actId } = params
+      const found = [acts.get(actId), proofOf(actId), actProofOf(actId)] as const
+      const [signed, proof, actProof] = yield* Effect.all(found, { concurrency: 3 })
+      const { act, permalink, receipt: jws, record, reveal } = signed
+      if (Option.isNone(jws)) return yield* new ReceiptUnsigned({})
+      const receipt = jws.value
       // The receipt hashes the record without a salt.
       if (record === null) return yield* new ReceiptHidden({})
-      const receipt = found.value
       const authorization = yield* authorizationOf(receipt)
       return yield* fresh(
         request,
@@ -90,6 +94,7 @@ export const handlers = HttpApiBuilder.group(Api, "receipts", (handlers) =>
           record,
           reveal,
           ...(proof === undefined ? {} : { log: proof }),
+          ...(actProof === undefined ? {} : { actLog: actProof }),
           ...(authorization === undefined ? {} : { authorization }),
         }),
         { headers: { "access-control-allow-origin": "*" } },

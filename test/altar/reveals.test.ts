@@ -81,6 +81,7 @@ const quiet = {
   log: false,
   payTo: [],
   vkey: Option.none(),
+  actsVkey: Option.none(),
   origin: Option.none(),
   policy: Option.none(),
   seen: Option.none(),

@@ -2,6 +2,7 @@
  * The auditor: whether everything a server promised still holds, from the chain's logs, the card processor's books, SQL and
  * the public API alone. It shares no line with what it checks.
  */
+import { auditActsLog } from "./ActsLog.ts"
 import { auditAnswers } from "./Answers.ts"
 import { auditCandles } from "./Candles.ts"
 import { auditCards, type CardAccount, readCharges } from "./Cards.ts"
@@ -79,6 +80,7 @@ export const audit = async (target: AuditTarget): Promise<AuditReport> => {
   const chains = await auditChains(servers, ledger, found)
   log(`${chains.stones.length} stones, ${chains.publications.length} publications`)
   const view = await auditLog(servers, chains.stones, ledger, found)
+  await auditActsLog(servers, ledger, found)
   log(view === undefined ? "there is no log" : "the log is read")
   await auditRooms({ answersFile, servers, ended: new Set(target.endedRooms ?? []) }, ledger, found)
   const known = { chain, chains, charges, ledger, log: view }

@@ -50,6 +50,8 @@ export interface ActRow {
   readonly act: string
   readonly receipt: string
   readonly record: string
+  /** In the log over all acts; decimal. */
+  readonly position: string | null
 }
 
 /** A row of one of the tables of acts: whose it is, and what makes it the only one of its kind. */
@@ -114,6 +116,8 @@ export interface Ledger {
   readonly heads: ReadonlyArray<{ readonly chain: string; readonly sequence: string; readonly hash: string }>
   readonly checkpoints: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly note: string }>
   readonly logHead: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly stopped: string | null }>
+  readonly actCheckpoints: Ledger["checkpoints"]
+  readonly actLogHead: Ledger["logHead"]
   readonly candles: ReadonlyArray<CandleRow>
   /** By what they were sealed in. */
   readonly openings: ReadonlyMap<string, OpeningRow>
@@ -145,7 +149,8 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
           lower(COALESCE(a.current_transaction, a.transaction)) AS transaction,
           lower(f.original_transaction) AS "originalTransaction"
         FROM payment_attempts a LEFT JOIN payment_refunds f ON f.id = a.id WHERE a.act = 'refund'`
-      const acts = await tx<ActRow[]>`SELECT id, act, receipt, record FROM acts`
+      const acts = await tx<ActRow[]>`
+        SELECT id, act, receipt, record, log_sequence AS position FROM acts ORDER BY log_sequence, id`
       const records = await tx<RecordRow[]>`
         SELECT 'prayers' AS table, id, spirit || ' on ' || day AS place FROM prayers
         UNION ALL SELECT 'keepers', id, spirit FROM keepers
@@ -166,7 +171,11 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
       const checkpoints = await tx<Ledger["checkpoints"][number][]>`
         SELECT size, root, note FROM log_checkpoints ORDER BY size`
       const logHead = await tx<Ledger["logHead"][number][]>`
-        SELECT size, root, stopped_reason AS stopped FROM log_head`
+        SELECT size, root, stopped_reason AS stopped FROM log_head WHERE id = 1`
+      const actCheckpoints = await tx<Ledger["checkpoints"][number][]>`
+        SELECT size, root, note FROM log_act_checkpoints ORDER BY size`
+      const actLogHead = await tx<Ledger["logHead"][number][]>`
+        SELECT size, root, stopped_reason AS stopped FROM log_head WHERE id = 2`
       const candles = await tx<CandleRow[]>`
         SELECT id, parent_id AS parent, spirit, rung, lit_at AS "litAt", lit_until AS "litUntil" FROM candles`
       const openings = await tx<OpeningRow[]>`
@@ -196,6 +205,8 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
         heads,
         checkpoints,
         logHead,
+        actCheckpoints,
+        actLogHead,
         candles,
         openings: new Map(openings.map((one) => [one.id, one])),
         seals: new Map(seals.map(({ commitment, id }) => [id, commitment])),

@@ -1,4 +1,4 @@
-/** The transparency log: signed by its key, made of the stones, and never another than it was. */
+/** The transparency logs: signed by their keys, made of the stones and of all acts, and never others than they were. */
 import { setTimeout } from "node:timers/promises"
 import { each, request } from "./Api.ts"
 import { type Stone, stoneText } from "./Chains.ts"
@@ -11,7 +11,7 @@ export interface LogView {
   readonly vkey: string
   /** Says what is wrong with a signed checkpoint; nothing when it is of this log. */
   readonly wrongCheckpoint: (note: string) => string | undefined
-  /** The same of a `.tlog-proof` for the stone at an index. */
+  /** The same of a `.tlog-proof` for the entry at an index. */
   readonly wrongProof: (text: string, index: number) => string | undefined
 }
 
@@ -52,14 +52,14 @@ const bundleOf = (entries: ReadonlyArray<string>) =>
     }),
   )
 
-const viewOf = (vkey: string, leaves: ReadonlyArray<Buffer>): LogView => {
+const viewOf = (noun: string, vkey: string, leaves: ReadonlyArray<Buffer>): LogView => {
   const roots = rootsOf(leaves)
   const wrongCheckpoint = (note: string) => {
     const tree = openNote(note, vkey)
     if (tree === undefined) return "is not signed by the log's key"
     const root = roots[tree.size]
-    if (root === undefined) return `covers ${tree.size} stones, and there are ${leaves.length}`
-    return root.equals(tree.root) ? undefined : `has another root than the first ${tree.size} stones`
+    if (root === undefined) return `covers ${tree.size} ${noun}s, and there are ${leaves.length}`
+    return root.equals(tree.root) ? undefined : `has another root than the first ${tree.size} ${noun}s`
   }
   const wrongProof = (text: string, index: number) => {
     const end = text.indexOf("\n\n")
@@ -81,35 +81,55 @@ const viewOf = (vkey: string, leaves: ReadonlyArray<Buffer>): LogView => {
   return { vkey, wrongCheckpoint, wrongProof }
 }
 
-const checks = {
+export interface Checks {
+  readonly checkpoint: string
+  readonly covered: string
+  readonly tiles: string
+  readonly proof: string
+}
+
+/** A log with the entries that it should have. */
+interface Logged {
+  readonly noun: "stone" | "act"
+  readonly checks: Checks
+  readonly api: string
+  readonly files: string
+  /** In order. */
+  readonly entries: ReadonlyArray<{ readonly id: string; readonly text: string }>
+  readonly checkpoints: Ledger["checkpoints"]
+  readonly heads: Ledger["logHead"]
+}
+
+const ofStones: Checks = {
   checkpoint: "a checkpoint is signed, and of the stones as they are",
   covered: "every stone is in the log",
   tiles: "the log's files are those of its stones",
   proof: "every stone has a proof that leads to the signed root",
 }
 
-/** The status once all stones are covered, which takes two seconds; or as it is after a while. Why there is none, if so. */
-const statusOf = async (server: string, stones: number): Promise<Status | "no log" | "stopped"> => {
+/** The status once all entries are covered, which takes two seconds; or as it is after a while. Why there is none, if so. */
+const statusOf = async (url: string, entries: number): Promise<Status | "no log" | "stopped"> => {
   for (const end = Date.now() + 20_000; ; await setTimeout(300)) {
-    const { status, text } = await request(`${server}/api/witness/log`)
+    const { status, text } = await request(url)
     if (status === 404) return "no log"
     if (text.includes('"log_stopped"')) return "stopped"
     if (status === 200) {
       const body: Status = JSON.parse(text)
-      if (body.size >= stones || Date.now() > end) return body
-    } else if (Date.now() > end) throw new Error(`${server}/api/witness/log answers ${status}: ${text}`)
+      if (body.size >= entries || body.state === "stopped" || Date.now() > end) return body
+    } else if (Date.now() > end) throw new Error(`${url} answers ${status}: ${text}`)
   }
 }
 
 const auditFiles = async (
   url: string,
   size: number,
-  stones: ReadonlyArray<Stone>,
+  texts: ReadonlyArray<string>,
   leaves: ReadonlyArray<Buffer>,
+  check: string,
   found: Findings,
 ) => {
   const expected: Array<{ readonly path: string; readonly bytes: Buffer }> = []
-  const entries = stones.slice(0, size).map(stoneText)
+  const entries = texts.slice(0, size)
   for (const { from, path, to } of filesOf("entries", size))
     expected.push({ path, bytes: bundleOf(entries.slice(from, to)) })
   let row = leaves.slice(0, size)
@@ -124,66 +144,84 @@ const auditFiles = async (
   await each(expected, async ({ bytes, path }) => {
     const answer = await request(`${url}${path}`)
     found.hold(
-      checks.tiles,
+      check,
       answer.status === 200 && answer.bytes.equals(bytes),
-      () => `${url}${path} answers ${answer.status} and not the bytes of its stones`,
+      () => `${url}${path} answers ${answer.status} and not the bytes of its entries`,
     )
   })
 }
 
-/** Below a server's own address: the log's address in an answer may bypass it. */
-const filesAt = (server: string) => `${server}/log/`
-
-export const auditLog = async (
+export const auditOne = async (
   servers: ReadonlyArray<string>,
-  stones: ReadonlyArray<Stone>,
-  ledger: Ledger,
+  { api, checkpoints, checks, entries, files, heads, noun }: Logged,
   found: Findings,
 ): Promise<LogView | undefined> => {
-  const leaves = stones.map((stone) => leafOf(stoneText(stone)))
+  const texts = entries.map(({ text }) => text)
+  const leaves = texts.map(leafOf)
   let view: LogView | undefined
   for (const server of servers) {
-    const status = await statusOf(server, stones.length)
+    const status = await statusOf(`${server}${api}/log`, entries.length)
     if (status === "no log") continue
     if (status === "stopped") {
       found.violate(checks.covered, `${server}: the log is stopped and shows nothing`)
       continue
     }
-    view ??= viewOf(status.vkey, leaves)
+    view ??= viewOf(noun, status.vkey, leaves)
     const wrong = view.wrongCheckpoint(status.checkpoint)
     found.hold(checks.checkpoint, wrong === undefined, () => `${server}: the checkpoint ${wrong}`)
     found.hold(
       checks.covered,
-      status.size === stones.length,
-      () => `${server}: the log covers ${status.size} of ${stones.length} stones`,
+      status.size === entries.length,
+      () => `${server}: the log covers ${status.size} of ${entries.length} ${noun}s`,
     )
     found.hold(checks.covered, status.state === "running", () => `${server}: the log is ${status.state}`)
     found.hold(checks.checkpoint, status.vkey === view?.vkey, () => `${server} has another log key than the others`)
-    const file = await request(`${filesAt(server)}checkpoint`)
+    // Below a server's own address: the log's address in an answer may bypass it.
+    const file = await request(`${server}${files}checkpoint`)
     const other = view.wrongCheckpoint(file.text)
     found.hold(
       checks.checkpoint,
       file.status === 200 && other === undefined,
       () => `${server}: the file of the checkpoint ${other ?? `answers ${file.status}`}`,
     )
-    await auditFiles(filesAt(server), Math.min(status.size, stones.length), stones, leaves, found)
+    await auditFiles(`${server}${files}`, Math.min(status.size, entries.length), texts, leaves, checks.tiles, found)
   }
   if (view === undefined) return undefined
   const { wrongCheckpoint, wrongProof } = view
-  for (const { note, root, size } of ledger.checkpoints) {
+  for (const { note, root, size } of checkpoints) {
     const wrong =
       wrongCheckpoint(note) ??
       (openNote(note, view.vkey)?.root.equals(root) === true ? undefined : "is kept with another root")
-    found.hold(checks.checkpoint, wrong === undefined, () => `the checkpoint of ${size} stones ${wrong}`)
+    found.hold(checks.checkpoint, wrong === undefined, () => `the checkpoint of ${size} ${noun}s ${wrong}`)
   }
-  for (const { size, stopped } of ledger.logHead) {
-    found.hold(checks.covered, stopped === null, () => `the log is stopped at ${size} stones: ${stopped}`)
+  for (const { size, stopped } of heads) {
+    found.hold(checks.covered, stopped === null, () => `the log is stopped at ${size} ${noun}s: ${stopped}`)
   }
-  await each(stones, async ({ id, sequence }, at) => {
+  await each(entries, async ({ id }, at) => {
     const server = servers[at % servers.length]
-    const { status, text } = await request(`${server}/api/witness/${id}/proof`)
-    const wrong = status === 200 ? wrongProof(text, sequence - 1) : `is answered ${status}`
-    found.hold(checks.proof, wrong === undefined, () => `${server}: the proof of stone ${sequence} ${wrong}`)
+    const { status, text } = await request(`${server}${api}/${id}/proof`)
+    const wrong = status === 200 ? wrongProof(text, at) : `is answered ${status}`
+    found.hold(checks.proof, wrong === undefined, () => `${server}: the proof of ${noun} ${at + 1} ${wrong}`)
   })
   return view
 }
+
+export const auditLog = (
+  servers: ReadonlyArray<string>,
+  stones: ReadonlyArray<Stone>,
+  ledger: Ledger,
+  found: Findings,
+): Promise<LogView | undefined> =>
+  auditOne(
+    servers,
+    {
+      noun: "stone",
+      checks: ofStones,
+      api: "/api/witness",
+      files: "/log/",
+      entries: stones.map((stone) => ({ id: stone.id, text: stoneText(stone) })),
+      checkpoints: ledger.checkpoints,
+      heads: ledger.logHead,
+    },
+    found,
+  )

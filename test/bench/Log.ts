@@ -20,7 +20,7 @@ import { lay, logOn, servicesOf, signer } from "./Stones.ts"
 
 const say = (text: string) => Effect.sync(() => console.log(`  ${text}`))
 
-/** Resident memory of a process while it works: at first, at most and at last. */
+/** Resident memory of a process while it works: after a tenth of the time, when it is warm, at most and at last. */
 const memoryOf = (pid: number) => {
   const samples: Array<number> = []
   const sample = () => void samples.push(residentMegabytes(pid))
@@ -28,8 +28,8 @@ const memoryOf = (pid: number) => {
   return () => {
     clearInterval(timer)
     const seen = samples.filter((one) => Number.isFinite(one))
-    const [first = Number.NaN] = seen
-    return `${Math.round(first)} MB at first, ${Math.round(Math.max(...seen))} at most, ${Math.round(seen.at(-1) ?? first)} at last`
+    const [warm = Number.NaN] = seen.slice(Math.floor(seen.length / 10))
+    return `${Math.round(warm)} MB after a tenth, ${Math.round(Math.max(...seen))} at most, ${Math.round(seen.at(-1) ?? warm)} at last`
   }
 }
 

@@ -8,6 +8,7 @@ import { ServiceGroup } from "../../schema/Health.ts"
 import { genesis } from "../../schema/altar/ChainCheck.ts"
 import { Reveals } from "../../src/altar/Reveals.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
+import { ActsLog } from "../../src/log/ActsLog.ts"
 import { Confirmation } from "../../src/log/Confirmation.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { Availability } from "../../src/payments/Availability.ts"
@@ -35,6 +36,7 @@ const looks = Effect.fnUntraced(function* (path: string) {
     }),
     PublishedLog.none,
     Confirmation.layer,
+    ActsLog.none,
     Layer.mock(Availability, {
       state: Effect.succeed({ isPaused: false, obstacle: undefined, settlement: "ok" as const }),
     }),

@@ -1,18 +1,20 @@
 /** The log over all acts through the whole server: every kind of act is proved, and no hidden word is in it. */
 import { randomUUID } from "node:crypto"
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Option, Result } from "effect"
+import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { utf8 } from "../../schema/log/Bytes.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { openCheckpoint, verifyEntry } from "../../src/buyer/index.ts"
 import { ofActs } from "../../src/log/Log.ts"
 import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
+import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { acts } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, layer as world, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { entryOf } from "../lab/log/ActLog.ts"
 import { suite } from "../lab/Suites.ts"
+import { terminal } from "../lab/Terminal.ts"
 
 const origin = "altar.example/log"
 const signer = Result.getOrThrow(fromText(Result.getOrThrow(generate(origin))))
@@ -72,6 +74,21 @@ suite("a server with a log over all acts", fixture, (it) => {
       const missing = yield* ask(`${url}/api/acts/${id}/proof`)
       assert.deepStrictEqual([missing.status, missing.json["code"]], [404, "act_not_found"])
     }
+  })
+
+  it("is read by the commands like any other log", function* ({ url }) {
+    const at = yield* terminal
+    const env = { DATABASE_URL: Redacted.value((yield* LocalDatabase).url) }
+    const { size } = (yield* ask(`${url}/api/acts/log`)).json
+    const status = yield* at.run(["log", "status", "--acts"], env)
+    assert.strictEqual(status.code, 0, status.stderr)
+    assert.include(status.stdout, `tree        ${String(size)} acts; 0 behind`)
+    const walk = yield* at.run(["verify", "--log", "--url", `${url}/log/acts`, "--vkey", vkey, "--json"])
+    assert.strictEqual(walk.code, 0, walk.stderr)
+    assert.deepInclude(JSON.parse(walk.stdout).log, { origin: `${origin}/acts`, size })
+    const { actLog, log: stones } = (yield* ask(`${url}/api/health`)).json
+    const running = { state: "running", waitsFor: null }
+    assert.deepStrictEqual([actLog, stones], [running, running])
   })
 
   it("proves an act whose text was hidden, without the text", function* ({ sql, url }) {

@@ -109,7 +109,7 @@ suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
   })
 
   it("stops alone, without changing the stones' log", function* ({ sql: client }) {
-    yield* client`UPDATE payment_attempts SET answer = replace(answer, '"spirit":', '"Spirit":')
+    yield* client`UPDATE payment_attempts SET answer = replace(answer, '"amountAtomic":"', '"amountAtomic":"1')
       WHERE id = (SELECT id FROM acts WHERE log_sequence = 461)`
     yield* settle(1)
     const failed = yield* Effect.provide(Effect.flip(integrateAll), server(128))

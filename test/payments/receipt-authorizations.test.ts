@@ -108,7 +108,8 @@ suite("an authorized receipt key", world({}, undefined, { receipts: { current: f
         )
         const path = join(home, "act.receipt.json")
         yield* Effect.promise(() => writeFile(path, answer.text))
-        const given = { key: Option.none(), payTo: [paid], policy: Option.none(), rpc: Option.none(), json: false }
+        const none = Option.none<string>()
+        const given = { key: none, actsVkey: none, payTo: [paid], policy: none, rpc: none, json: false }
         const lines = yield* printed(verifyReceiptFile(path, { ...given, vkey: Option.some(signer.vkey) }))
         assert.isTrue(
           lines.some((line) => line.startsWith("SHOWN      key: ")),
@@ -157,7 +158,8 @@ suite("an authorized receipt key", world({}, undefined, { receipts: { current: f
     )
     const path = join(home, "act.receipt.json")
     yield* Effect.promise(() => writeFile(path, answer.text))
-    const given = { key: Option.none(), payTo: [paid], policy: Option.none(), json: false, vkey: Option.none() }
+    const none = Option.none<string>()
+    const given = { key: none, payTo: [paid], policy: none, json: false, vkey: none, actsVkey: none }
     const read = (rpc: Option.Option<string>) => Effect.result(printed(verifyReceiptFile(path, { ...given, rpc })))
     const asked = Result.getOrThrow(yield* read(Option.some(rpcUrl)))
     assert.isTrue(

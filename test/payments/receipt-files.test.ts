@@ -10,6 +10,7 @@ import { Moderation } from "../../src/altar/Moderation.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { verifyReceiptFile } from "../../src/cli/verify/Receipt.ts"
 import { verifyReceipt } from "../../src/buyer/index.ts"
+import { ofActs } from "../../src/log/Log.ts"
 import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
@@ -52,6 +53,7 @@ const command = Effect.fnUntraced(function* (text: string, given: Partial<Parame
     key: Option.none(),
     payTo: [],
     vkey: Option.none(),
+    actsVkey: Option.none(),
     policy: Option.none(),
     rpc: Option.none(),
     json: false,
@@ -72,7 +74,9 @@ suite(
     it("of a stone holds its receipt, its record, its revealed words and its log proof", function* ({ url }) {
       const stone = yield* bought("/api/witness", { commitment: seal(words.salt, words.text), kind: "promise" })
       assert.strictEqual((yield* ask(`${url}/api/witness/${stone.id}/reveal`, post(words))).status, 201)
-      const answer = yield* ask(stone.file).pipe(until("no checkpoint", ({ json }) => "log" in json))
+      const answer = yield* ask(stone.file).pipe(
+        until("no checkpoint", ({ json }) => "log" in json && "actLog" in json),
+      )
       assert.isTrue(isFile(answer.json), answer.text)
       assert.deepStrictEqual(answer.json["record"], stone.record)
       assert.deepStrictEqual(yield* states(answer.text, { key, log: { vkey: signer.vkey } }), {
@@ -82,6 +86,7 @@ suite(
         record: "holds",
         stone: "holds",
         log: "holds",
+        "acts' log": "open",
         words: "holds",
         key: "open",
         payment: "open",
@@ -113,6 +118,35 @@ suite(
       const forged = yield* command(other, { key: Option.some(key) })
       assert.strictEqual(forged.ended._tag, "Failure")
       assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN     words: ")))
+    })
+
+    it("of any act holds its proof in the log over all acts, and a forged member fails", function* () {
+      const one = yield* bought("/api/acquire/moss-hare", { agentName: "Wren" })
+      const other = yield* bought("/api/acquire/static-fox", {})
+      const covered = (file: string) => ask(file).pipe(until("no checkpoint", ({ json }) => "actLog" in json))
+      const [{ json, text }, second] = [yield* covered(one.file), yield* covered(other.file)]
+      const actLog = { vkey: ofActs(logConfig).signer.vkey }
+      const trust = { key, actLog }
+      assert.deepInclude(yield* states(text, trust), { ok: "true", "acts' log": "holds" })
+      const proof = String(json["actLog"])
+      const otherPermalink = String(json["permalink"]).replace(one.id, other.id)
+      for (const [name, forged, broken] of [
+        ["permalink", { permalink: otherPermalink }, "acts' log"],
+        ["record", { record: { ...one.record, agentName: "Rook" } }, "record"],
+        ["receipt", { receipt: second.json["receipt"] }, "acts' log"],
+        ["proof", { actLog: second.json["actLog"] }, "acts' log"],
+        ["index", { actLog: proof.replace(/^index (\d+)$/mu, (_, at) => `index ${Number(at) + 1}`) }, "acts' log"],
+        ["root", { actLog: proof.replace(/[A-Za-z0-9+/]{43}=(?=\n\n— )/u, `${"A".repeat(43)}=`) }, "acts' log"],
+        ["signature", { actLog: proof.replace(/.{9}\n$/u, "AAAAAAAA=\n") }, "acts' log"],
+      ] as const) {
+        const said = yield* states(JSON.stringify({ ...json, ...forged }), trust)
+        assert.deepInclude(said, { ok: "false", [broken]: "broken" }, name)
+      }
+      assert.deepInclude(yield* states(text, { key, actLog: { vkey: signer.vkey } }), { "acts' log": "broken" })
+      const shown = yield* command(text, { key: Option.some(key), actsVkey: Option.some(actLog.vkey) })
+      assert.isTrue(shown.lines.some((line) => line.startsWith("SHOWN      acts' log: ")))
+      const { actLog: _, ...older } = json
+      assert.deepInclude(yield* states(JSON.stringify(older), trust), { ok: "true", "acts' log": "open" })
     })
 
     it("of another act names that act's record, and is rejected with another act's receipt", function* () {

@@ -1,4 +1,5 @@
 /** Checks the receipt file of an act offline, and says of each part what was shown and what was not. */
+import { actEntryOf } from "../../../schema/log/ActEntry.ts"
 import { base64, hex } from "../../../schema/log/Bytes.ts"
 import { entryOf } from "../../../schema/log/Entry.ts"
 import { keyTypes } from "../../../schema/log/Note.ts"
@@ -25,6 +26,8 @@ export interface ReceiptTrust {
   readonly payTo?: string | undefined
   /** The log's key and, where required, its witnesses. */
   readonly log?: Trust | undefined
+  /** The same of the log over all acts, which has a key of its own. */
+  readonly actLog?: Trust | undefined
   readonly isContractSigned?: ContractSigned | undefined
 }
 
@@ -152,6 +155,38 @@ const stoneChecks = async (
   return [await link, await inLog]
 }
 
+/** The entry is made of the receipt in the file, so a proof of another act does not fit it. */
+const actChecks = async (
+  { actLog, permalink, receipt }: ReceiptFile,
+  claims: ReceiptClaims,
+  unchecked: Set<string>,
+  trust?: Trust,
+) => {
+  if (actLog === undefined && trust === undefined) return []
+  const name = "acts' log"
+  const check = checked(name, async () => {
+    if (actLog === undefined)
+      return open(name, "The file holds no proof of this act: download it again in a few seconds.")
+    if (trust === undefined)
+      return open(name, "The proof of this act was not checked: name the key of the log over all acts.")
+    const entry = actEntryOf({
+      act: new URL(permalink).pathname.split("/").at(-1) ?? "",
+      receipt: { form: "jws", hash: await sha256(receipt) },
+      transaction: claims.transaction,
+    })
+    const verdict = await verifyEntry(actLog, { entry }, trust)
+    if (!verdict.ok) throw new Unproven(verdict.fault, verdict.reason)
+    for (const one of verdict.unchecked) unchecked.add(one)
+    const { cosignatures, index, origin, size } = verdict
+    const signed = cosignatures.map((one) => `${one.name} on ${new Date(one.seconds * 1000).toISOString()}`).join(", ")
+    return holds(
+      name,
+      `The log ${origin} holds this act at ${index + 1} in its tree of ${size}${signed === "" ? "" : `, cosigned by ${signed}`}: its receipt is not of later.`,
+    )
+  })
+  return [await check]
+}
+
 const wordsCheck = ({ record, reveal }: ReceiptFile) =>
   checked("words", async () => {
     const commitment = record?.["commitment"] ?? record?.["intentionCommitment"]
@@ -203,7 +238,7 @@ export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<
     await claimsCheck(file, kid, claims, trust.payTo),
     await recordCheck(file, claims),
     ...(await stoneChecks(file, claims, trust.log, unchecked)),
-    ...(file.actLog === undefined ? [] : [open("acts' log", "The proof of the acts' log was not checked.")]),
+    ...(await actChecks(file, claims, unchecked, trust.actLog)),
     await wordsCheck(file),
     ...(authorization === undefined
       ? [open("key", "The file does not say why this key may sign: compare it with a copy from elsewhere.")]

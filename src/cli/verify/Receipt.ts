@@ -6,7 +6,7 @@ import type { ReceiptCheck } from "../../buyer/receipt/Checks.ts"
 import { verifyReceipt } from "../../buyer/receipt/VerifyReceipt.ts"
 import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 import { provided } from "../Flags.ts"
-import { onlyLogOf, policyIn } from "../log/Policy.ts"
+import { actsLogOf, onlyLogOf, policyIn } from "../log/Policy.ts"
 import { plain } from "../Output.ts"
 import { asked, contractAt } from "./Contract.ts"
 
@@ -14,6 +14,7 @@ interface Given {
   readonly key: Option.Option<string>
   readonly payTo: ReadonlyArray<string>
   readonly vkey: Option.Option<string>
+  readonly actsVkey: Option.Option<string>
   readonly policy: Option.Option<string>
   readonly rpc: Option.Option<string>
   readonly json: boolean
@@ -27,9 +28,9 @@ const read = (path: string) =>
     return size > fileMaximum * 4 ? " ".repeat(fileMaximum + 1) : yield* fs.readFileString(path)
   }).pipe(Effect.mapError(() => new CommandFailure({ message: `${path} cannot be read.` })))
 
-const logOf = (vkey: Option.Option<string>, policy: Option.Option<Policy>) =>
+const logOf = (vkey: Option.Option<string>, policy: Option.Option<Policy>, inPolicy: typeof onlyLogOf) =>
   Option.map(
-    Option.orElse(vkey, () => Option.flatMap(policy, onlyLogOf)),
+    Option.orElse(vkey, () => Option.flatMap(policy, inPolicy)),
     (known) => ({ vkey: known, ...provided({ witnesses: policy }) }),
   )
 
@@ -47,9 +48,11 @@ export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (path:
   if (payTo.length > 1)
     return yield* new CommandFailure({ message: "A receipt was paid to one address: name one with --pay-to." })
   const text = yield* read(path)
-  const log = logOf(given.vkey, yield* policyIn(given.policy))
+  const policy = yield* policyIn(given.policy)
+  const log = logOf(given.vkey, policy, onlyLogOf)
+  const actLog = logOf(given.actsVkey, policy, actsLogOf)
   const isContractSigned = yield* contractAt(given.rpc)
-  const trust = { ...provided({ key, payTo: Option.fromUndefinedOr(payTo[0]), log }), isContractSigned }
+  const trust = { ...provided({ key, payTo: Option.fromUndefinedOr(payTo[0]), log, actLog }), isContractSigned }
   const { checks, claims, ok } = yield* asked(() => verifyReceipt(text, trust))
   if (isJson) yield* Console.log(JSON.stringify({ ok, checks, claims: claims ?? null }))
   else yield* Effect.forEach(checks, (check) => Console.log(lineOf(check)), { discard: true })

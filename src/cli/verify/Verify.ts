@@ -35,6 +35,7 @@ const flags = {
     "Check the transparency log, too: every entry, tile and root, that it matches the chain, and that it only grew since the last check",
   ),
   vkey: optionalText("vkey", "The log's verifier key (else the last check's, or the one that the server names)"),
+  actsVkey: optionalText("acts-vkey", "With --receipt, the verifier key of the log over all acts"),
   origin: optionalText("origin", "First line of the log's checkpoints, when that is not the name of its key"),
   policy,
   seen: optionalText(

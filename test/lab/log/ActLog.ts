@@ -44,12 +44,11 @@ export const jwsIn = (header: string): string | undefined =>
 
 /** The entry of an act by docs/proofs.md, from its first answer. */
 export const entryOf = (id: string, answer: string, header: string) => {
-  const { receipt, record } = JSON.parse(answer)
+  const { receipt } = JSON.parse(answer)
   const jws = jwsIn(header)
   return [
     "spirit-altar/act/v1",
     `act ${id}`,
-    `record ${sha256(canonicalJson(record))}`,
     jws === undefined ? `receipt json ${sha256(canonicalJson(receipt))}` : `receipt jws ${sha256(jws)}`,
     `transaction ${receipt.transaction ?? "-"}`,
     "",
