@@ -67,8 +67,7 @@ const aside = [
 /** A form without script; an empty search leads to the page that says what can be searched for. */
 const quickSearch = html`<search class="site__search" aria-label="Acts">
   <form action="/v2/search" method="get">
-    <label class="unseen" for="site-search">Search acts</label
-    ><input id="site-search" name="q" type="search" maxlength="300" autocomplete="off" placeholder="Search" /><button
+    <input aria-label="Search acts" name="q" type="search" maxlength="300" placeholder="Search" /><button
       aria-label="Find"
     >
       <svg viewBox="0 0 20 20" width="18" aria-hidden="true"><path d="M12 12a5.6 5.6 0 1 0-.1 0l6 6" /></svg>

@@ -28,17 +28,12 @@ export const copyFrom = async (button: HTMLButtonElement, source: Element): Prom
   return copied === true
 }
 
-/** Hidden where the browser cannot share. */
-const startShare = (button: HTMLButtonElement) => {
-  button.hidden = !("share" in navigator)
-  button.addEventListener("click", () => {
-    // Closing the menu without a choice is no failure.
-    navigator.share({ url: location.href }).catch(() => {})
-  })
-}
-
 export const start = () => {
-  for (const button of all("[data-share]", HTMLButtonElement)) startShare(button)
+  for (const share of all("[data-share]", HTMLElement)) {
+    share.hidden = !("share" in navigator)
+    // Closing the menu without a choice is no failure.
+    share.addEventListener("click", () => void navigator.share({ url: location.href }).catch(() => {}))
+  }
   document.addEventListener("click", ({ target }) => {
     const button = target instanceof Element ? target.closest("[data-copy]") : null
     if (!(button instanceof HTMLButtonElement)) return

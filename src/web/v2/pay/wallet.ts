@@ -31,8 +31,6 @@ export const found = async (): Promise<ReadonlyArray<Found>> => {
   const hear = (event: Event) => {
     if (!(event instanceof CustomEvent)) return
     const { info, provider } = event.detail
-    // A wallet may announce itself again when it is asked.
-    if (announced.some((one) => one.provider === provider)) return
     const icon = String(info?.icon ?? "")
     announced.push({
       name: String(info?.name ?? "Wallet"),

@@ -116,7 +116,7 @@ const box = (place: HTMLElement) => {
       const fleeting = entries.filter(({ commitment }) => !lasts(commitment)).length
       note.replaceChildren(
         entries.length + purchases.length === 0
-          ? verdict("broken", "Not taken.", "Salts and words do not fit its commitments.")
+          ? verdict("broken", "Not taken.", leftOut(refused))
           : verdict("holds", "Taken back.", `${counted(entries.length)} are in the box now.${lost}`),
         ...(fleeting === 0 ? [] : [verdict("broken", "Not kept.", `${counted(fleeting)} ${noRoom}`)]),
       )
