@@ -199,7 +199,10 @@ suite(
     }) {
       const { rpcUrl } = yield* LocalChain
       const rpc = Option.some(rpcUrl)
-      const [one, other] = [yield* bought("/api/acquire/moss-hare", {}), yield* bought("/api/acquire/kelp-seal", {})]
+      const [one, other] = [
+        yield* bought("/api/acquire/quartz-elephant", {}),
+        yield* bought("/api/acquire/kelp-seal", {}),
+      ]
       const [{ json, text }, { json: second }] = [yield* ask(one.file), yield* ask(other.file)]
       const claimsIn = (jws: unknown) =>
         JSON.parse(Buffer.from(String(jws).split(".")[1] ?? "", "base64url").toString())
