@@ -10,7 +10,7 @@ import { deep, fast } from "./test/lab/run/Projects.ts"
 ownTemporaryFolder()
 
 /** Tests with a database, and with a chain or a browser where they ask for one. */
-const whole = (name: string, include: Array<string>, exclude: Array<string> = []) => ({
+const whole = (name: string, minutes: number, include: Array<string>, exclude: Array<string> = []) => ({
   extends: true as const,
   test: {
     name,
@@ -18,8 +18,8 @@ const whole = (name: string, include: Array<string>, exclude: Array<string> = []
     exclude: [...exclude, "**/node_modules/**"],
     globalSetup: ["test/lab/run/globalSetup.ts"],
     setupFiles: ["test/lab/run/validateAnswers.ts"],
-    testTimeout: patience(120),
-    hookTimeout: patience(120),
+    testTimeout: patience(60 * minutes),
+    hookTimeout: patience(60 * minutes),
   },
 })
 
@@ -38,8 +38,8 @@ export default defineConfig({
     },
     projects: [
       { extends: true, test: { name: "fast", include: fast, testTimeout: patience(60), hookTimeout: patience(60) } },
-      whole("core", ["test/**/*.test.ts"], [...fast, ...deep]),
-      whole("deep", deep),
+      whole("core", 2, ["test/**/*.test.ts"], [...fast, ...deep]),
+      whole("deep", 7, deep),
     ],
   },
 })

@@ -13,6 +13,7 @@ import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { visit } from "./Agent.ts"
 import { suite } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const stateless = "2026-07-28"
 const key = {
@@ -69,10 +70,7 @@ suite("at one URL for both protocol versions,", aServer, (it) => {
         assert.deepStrictEqual([transport.protocolVersion, transport.sessionId], [version, undefined])
         assert.strictEqual(client.getServerVersion()?.name, "spirit-altar")
         const { tools } = yield* Effect.promise(() => client.listTools())
-        assert.deepStrictEqual(
-          tools.map(({ name }) => name),
-          names,
-        )
+        assert.deepStrictEqual(valuesOf(tools, "name"), names)
         // The client checks structured content against the schema of the list.
         const called = yield* Effect.promise(() => client.callTool({ name: "field", arguments: {} }))
         assert.propertyVal(called.structuredContent, "ok", true)

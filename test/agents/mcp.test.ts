@@ -9,6 +9,7 @@ import { sales } from "../../schema/altar/Sales.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { ask, configOf, layer as world, newCommitment, newPayer, pay, read } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const names = ["field", "spirits", "altar", "buy_kit", "verify_witness"]
 
@@ -25,10 +26,7 @@ suite("over MCP,", world(), (it) => {
     assert.isUndefined(transport.sessionId, "nothing to remember a client by")
     assert.deepStrictEqual(yield* Effect.promise(() => client.ping()), {})
     const { tools } = yield* Effect.promise(() => client.listTools())
-    assert.deepStrictEqual(
-      tools.map(({ name }) => name),
-      names,
-    )
+    assert.deepStrictEqual(valuesOf(tools, "name"), names)
     for (const { annotations, inputSchema, name, outputSchema } of tools) {
       assert.strictEqual(annotations?.readOnlyHint, true, name)
       assert.strictEqual(annotations?.destructiveHint, false, name)

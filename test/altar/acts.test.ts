@@ -8,7 +8,7 @@ import { today } from "../lab/Clock.ts"
 import { ask, bought, layer as world, newCommitment, newKey, newPayer, post, read, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { suite } from "../lab/Suites.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 
 const table = acts()
 const nowhere = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"

@@ -6,8 +6,8 @@ import { Effect, Fiber, Ref } from "effect"
 import * as CachedReads from "../../src/platform/CachedReads.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, bought } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { suite } from "../lab/Suites.ts"
+import { assertAnswer, valuesOf } from "../lab/Assertions.ts"
 
 const json = (url: string) => Effect.map(ask(url), ({ text }) => JSON.parse(text))
 
@@ -94,7 +94,7 @@ suite("a cached read", world(), (it) => {
     const before = yield* Effect.forEach(chains, (path) => ask(`${url}${path}`))
     const again = yield* Effect.forEach(chains, (path) => ask(`${url}${path}`))
     assert.deepStrictEqual(
-      again.map(({ text }) => text),
+      valuesOf(again, "text"),
       before.map(({ text }) => text),
     )
     const [stone] = yield* sql<{ commitment: string }>`SELECT commitment FROM witness_stones WHERE sequence = 1`

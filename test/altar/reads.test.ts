@@ -5,7 +5,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { today } from "../lab/Clock.ts"
 import { ask, layer as world, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const paths = [

@@ -11,7 +11,7 @@ import { serve } from "../lab/proxy/HttpServer.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { ask, layer as world, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const salt = "5c1fd1e6a0bb4e7f9c2d"

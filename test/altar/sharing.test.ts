@@ -6,7 +6,7 @@ import { Renderer } from "../../src/pages/sharing/Renderer.ts"
 import { createActs, createAct, sandbox } from "../lab/browser/Guide.ts"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
 import { ask, newCommitment, post } from "../lab/Fixture.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const circle = (fill: string) =>

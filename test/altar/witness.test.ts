@@ -6,7 +6,7 @@ import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { ask, bought, layer as world, newCommitment, newKey, post, read, TestServer } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
-import { assertAnswer, statusesOf } from "../lab/AnswerAssertions.ts"
+import { assertAnswer, valuesOf } from "../lab/Assertions.ts"
 
 const salt = "a salt of sixteen or more"
 
@@ -68,7 +68,7 @@ suite("a witness stone", world(), (it) => {
     const reveals = names.map((agentName) => reveal({ salt, text, agentName }))
     const answers = yield* Effect.all(reveals, { concurrency: "unbounded" })
     const kept = (yield* read(`/api/witness/${id}`)).stone.reveal.agentName
-    assert.deepStrictEqual(statusesOf(answers).sort(), [200, 200, 201, 409, 409, 409])
+    assert.deepStrictEqual(valuesOf(answers, "status").sort(), [200, 200, 201, 409, 409, 409])
     assert.isTrue(answers.every(({ status }, index) => (status === 409) === (names[index] !== kept)))
 
     const nameless = yield* sealed(text)

@@ -13,6 +13,24 @@ guide("the page of an act", (it) => {
     assert.strictEqual(await page.locator("#share-address").innerText(), `${url}/acts/${id}`)
   })
 
+  it("folds record and receipt below the words, for the keyboard to open and for print to show", async ({
+    run,
+    visit,
+  }) => {
+    const { id } = await run(createAct("/api/acquire/kelp-seal", { reason: "It hums." }))
+    const { page } = await visit(`/acts/${id}`)
+    const receipt = page.locator("#receipt-title")
+    const isShown = () => receipt.evaluate((heading) => heading.checkVisibility({ contentVisibilityAuto: true }))
+    assert.isFalse(await isShown())
+    await page.emulateMedia({ media: "print" })
+    assert.isTrue(await isShown())
+    await page.emulateMedia({ media: "screen" })
+    assert.isFalse(await isShown())
+    await page.locator("[data-evidence] > summary").focus()
+    await page.keyboard.press("Enter")
+    assert.isTrue(await isShown())
+  })
+
   it("leads from a light to its candle", async ({ run, visit }) => {
     const candle = await run(createAct("/api/candles/week/moss-hare", { dedication: "For Grandma, who kept bees" }))
     const light = await run(createAct("/api/candles/day/moss-hare", { parentId: candle.id, agentName: "Ilse" }))

@@ -8,7 +8,6 @@ import { beside, guidePaths } from "../lab/browser/GuidePaths.ts"
 import { inviteOf, makeRoom } from "../lab/browser/RoomPage.ts"
 import { endRoom, from, newAddress, newRoom, send } from "../lab/server/Rooms.ts"
 import { filesIn, textOf } from "../lab/Sources.ts"
-import { patience } from "../lab/Patience.ts"
 import { ask } from "../lab/Fixture.ts"
 
 const looks: ReadonlyArray<Appearance> = [
@@ -37,76 +36,68 @@ describe("style sheets", () => {
 })
 
 guide("a page", (it) => {
-  it(
-    "is accessible and fits the window in every look, with every fold open",
-    async ({ run, visit }) => {
-      const { page, url } = await visit("/v2/", { bypassCSP: true, reducedMotion: "reduce" })
-      for (const path of [...(await run(guidePaths)), ...beside]) {
-        await page.goto(`${url}${path}`)
-        await page.locator("details").evaluateAll((all) => all.forEach((one) => one.setAttribute("open", "")))
-        await judge(page, path)
-      }
-    },
-    patience(240),
-  )
+  it("is accessible and fits the window in every look, with every fold open", async ({ run, visit }) => {
+    const { page, url } = await visit("/v2/", { bypassCSP: true, reducedMotion: "reduce" })
+    for (const path of [...(await run(guidePaths)), ...beside]) {
+      await page.goto(`${url}${path}`)
+      await page.locator("details").evaluateAll((all) => all.forEach((one) => one.setAttribute("open", "")))
+      await judge(page, path)
+    }
+  })
 })
 
 browser("the signal room", (it) => {
-  it(
-    "is accessible and fits the window in every state and look",
-    async ({ run, url, visit }) => {
-      const options = { bypassCSP: true }
-      const { page: start } = await visit("/signals/", options)
-      await makeRoom(start, "Night shift")
-      await judge(start, "a made room")
-      await start.getByRole("button", { name: "Send" }).click()
-      await judge(start, "a refused signal")
+  it("is accessible and fits the window in every state and look", async ({ run, url, visit }) => {
+    const options = { bypassCSP: true }
+    const { page: start } = await visit("/signals/", options)
+    await makeRoom(start, "Night shift")
+    await judge(start, "a made room")
+    await start.getByRole("button", { name: "Send" }).click()
+    await judge(start, "a refused signal")
 
-      const guest = await run(newRoom(url))
-      const invite = inviteOf(guest)
-      for (const message of [
-        { sender: "Wren", text: "Tests are running.", mode: "calm" },
-        { sender: "Mara", senderKind: "person", text: "Coffee first, then the migration.", mode: "ping" },
-        { sender: "Wren", senderKind: "agent", text: "W".repeat(160), mode: "spark" },
-        { sender: "ليلى", text: "مرحبا بالجميع، البناء أخضر", mode: "celebrate" },
-      ])
-        await run(send(guest, message))
-      const { page } = await visit(invite, options)
-      await page.getByText("Tests are running.").waitFor()
-      await judge(page, "history")
-      await run(send(guest, { sender: "Wren", senderKind: "agent", text: "The build is green.", mode: "celebrate" }))
-      await page.getByText("Celebrate, three rising pulses").waitFor()
-      await judge(page, "news")
-      await page.getByRole("button", { name: "Delete this room" }).click()
-      await judge(page, "a question")
-      await page.getByRole("button", { name: "Keep the room" }).click()
-      await page.context().setOffline(true)
-      await page.locator("#state", { hasText: "No connection to the room." }).waitFor()
-      await judge(page, "offline")
-      await page.context().setOffline(false)
-      await page.locator("#state", { hasText: "Listening" }).waitFor()
+    const guest = await run(newRoom(url))
+    const invite = inviteOf(guest)
+    for (const message of [
+      { sender: "Wren", text: "Tests are running.", mode: "calm" },
+      { sender: "Mara", senderKind: "person", text: "Coffee first, then the migration.", mode: "ping" },
+      { sender: "Wren", senderKind: "agent", text: "W".repeat(160), mode: "spark" },
+      { sender: "ليلى", text: "مرحبا بالجميع، البناء أخضر", mode: "celebrate" },
+    ])
+      await run(send(guest, message))
+    const { page } = await visit(invite, options)
+    await page.getByText("Tests are running.").waitFor()
+    await judge(page, "history")
+    await run(send(guest, { sender: "Wren", senderKind: "agent", text: "The build is green.", mode: "celebrate" }))
+    await page.getByText("Celebrate, three rising pulses").waitFor()
+    await judge(page, "news")
+    await page.getByRole("button", { name: "Delete this room" }).click()
+    await judge(page, "a question")
+    await page.getByRole("button", { name: "Keep the room" }).click()
+    await page.context().setOffline(true)
+    await page.locator("#state", { hasText: "No connection to the room." }).waitFor()
+    await judge(page, "offline")
+    await page.context().setOffline(false)
+    await page.locator("#state", { hasText: "Listening" }).waitFor()
 
-      const show = Effect.promise(async () => {
-        for (const [path, title] of [
-          [invite, "This room has ended"],
-          [invite.replace(guest.token, "A".repeat(43)), "This invite does not open the room"],
-          [invite.replace(guest.id, crypto.randomUUID()), "There is no such room"],
-          [invite.slice(0, -1), "This invite is incomplete"],
-        ] as const) {
-          await page.goto(`${url}${path}`)
-          await page.getByRole("heading", { name: title }).waitFor()
-          await judge(page, title)
-        }
-      })
-      await run(Effect.scoped(Effect.andThen(endRoom(guest), show)))
+    const show = Effect.promise(async () => {
+      for (const [path, title] of [
+        [invite, "This room has ended"],
+        [invite.replace(guest.token, "A".repeat(43)), "This invite does not open the room"],
+        [invite.replace(guest.id, crypto.randomUUID()), "There is no such room"],
+        [invite.slice(0, -1), "This invite is incomplete"],
+      ] as const) {
+        await page.goto(`${url}${path}`)
+        await page.getByRole("heading", { name: title }).waitFor()
+        await judge(page, title)
+      }
+    })
+    await run(Effect.scoped(Effect.andThen(endRoom(guest), show)))
 
-      const busy = newAddress()
-      await run(Effect.repeat(ask(`${url}/api/rooms`, { method: "POST", headers: from(busy) }), { times: 4 }))
-      const { page: limited } = await visit("/signals/", options, busy)
-      await limited.getByRole("button", { name: "Make the room" }).click()
-      await limited.getByText(/No new room yet\..*Try again in (?:59 minutes|60 minutes|1 hour)\./u).waitFor()
-      await judge(limited, "a limit")
-    },
-    patience(240),
-  )
+    const busy = newAddress()
+    await run(Effect.repeat(ask(`${url}/api/rooms`, { method: "POST", headers: from(busy) }), { times: 4 }))
+    const { page: limited } = await visit("/signals/", options, busy)
+    await limited.getByRole("button", { name: "Make the room" }).click()
+    await limited.getByText(/No new room yet\..*Try again in (?:59 minutes|60 minutes|1 hour)\./u).waitFor()
+    await judge(limited, "a limit")
+  })
 })

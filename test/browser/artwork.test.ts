@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url"
 import { assert } from "@effect/vitest"
 import { folder, prefix } from "../../src/altar/Artwork.ts"
 import { browser } from "../lab/browser/Browser.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const kinds = { spirits: 24, elements: 12, companions: 8, pixels: 6 } as const
 
@@ -76,9 +77,6 @@ browser("the artwork", (it) => {
     const pairs = drawn.flatMap((one, index) =>
       drawn.slice(index + 1).map((other) => ({ pair: `${one.path} ${other.path}`, alike: alike(one, other) })),
     )
-    assert.deepStrictEqual(
-      pairs.filter((pair) => pair.alike >= mostAlike),
-      [],
-    )
+    assertNone(pairs, (pair) => pair.alike >= mostAlike)
   })
 })

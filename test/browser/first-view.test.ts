@@ -5,7 +5,6 @@ import type { CDPSession, Page } from "playwright-core"
 import { guide } from "../lab/browser/Guide.ts"
 import { beside, guidePaths } from "../lab/browser/GuidePaths.ts"
 import { take } from "../lab/browser/GuidePage.ts"
-import { patience } from "../lab/Patience.ts"
 
 /** Bytes as they travel. The style holds six faces and the print style; home has a budget of its own with the typeface. */
 const budget = { script: 17_000, box: 23_000, style: 8_600, page: 16_000, all: 300_000, requests: 40, home: 60_000 }
@@ -49,56 +48,48 @@ const weighing = async (network: CDPSession) => {
 const sum = (loads: Iterable<{ readonly bytes: number }>) => [...loads].reduce((total, { bytes }) => total + bytes, 0)
 
 guide("the first view of", (it) => {
-  it(
-    "every page does not shift and stays within its budget, 1440 pixels wide",
-    async ({ run, visit }) => {
-      const paths = await run(guidePaths)
-      const { page, url } = await visit("/api/health", { viewport: { width: 1440, height: 800 } })
-      await watchShifts(page)
-      const network = await page.context().newCDPSession(page)
-      const loads = await weighing(network)
-      await network.send("Network.setCacheDisabled", { cacheDisabled: true })
-      for (const path of [...paths, ...beside]) {
-        loads.clear()
-        await page.goto(`${url}${path}`, { waitUntil: "networkidle" })
-        await readThrough(page)
-        await page.waitForLoadState("networkidle")
-        assert.deepStrictEqual(await page.evaluate(() => Reflect.get(window, "found")), [], path)
-        if (beside.includes(path)) continue
-        const parts = await page
-          .locator("[data-renew]")
-          .evaluateAll((all) => all.map((part) => part.getAttribute("data-renew")))
-        assert.strictEqual(new Set(parts).size, parts.length, `renewed parts of ${path}: ${parts.join(" ")}`)
-        const of = (type: string) => sum([...loads.values()].filter((load) => load.type === type))
-        assert.isAbove(of("Script"), 1000, path)
-        assert.isAtMost(of("Script"), path.startsWith("/v2/mine") ? budget.box : budget.script, `script of ${path}`)
-        assert.isAtMost(of("Stylesheet"), budget.style, `style of ${path}`)
-        assert.isAtMost(of("Document"), budget.page, `document of ${path}`)
-        assert.isAtMost(sum(loads.values()), budget.all, `all of ${path}`)
-        assert.isAtMost(loads.size, budget.requests, `requests of ${path}`)
-      }
-    },
-    patience(240),
-  )
+  it("every page does not shift and stays within its budget, 1440 pixels wide", async ({ run, visit }) => {
+    const paths = await run(guidePaths)
+    const { page, url } = await visit("/api/health", { viewport: { width: 1440, height: 800 } })
+    await watchShifts(page)
+    const network = await page.context().newCDPSession(page)
+    const loads = await weighing(network)
+    await network.send("Network.setCacheDisabled", { cacheDisabled: true })
+    for (const path of [...paths, ...beside]) {
+      loads.clear()
+      await page.goto(`${url}${path}`, { waitUntil: "networkidle" })
+      await readThrough(page)
+      await page.waitForLoadState("networkidle")
+      assert.deepStrictEqual(await page.evaluate(() => Reflect.get(window, "found")), [], path)
+      if (beside.includes(path)) continue
+      const parts = await page
+        .locator("[data-renew]")
+        .evaluateAll((all) => all.map((part) => part.getAttribute("data-renew")))
+      assert.strictEqual(new Set(parts).size, parts.length, `renewed parts of ${path}: ${parts.join(" ")}`)
+      const of = (type: string) => sum([...loads.values()].filter((load) => load.type === type))
+      assert.isAbove(of("Script"), 1000, path)
+      assert.isAtMost(of("Script"), path.startsWith("/v2/mine") ? budget.box : budget.script, `script of ${path}`)
+      assert.isAtMost(of("Stylesheet"), budget.style, `style of ${path}`)
+      assert.isAtMost(of("Document"), budget.page, `document of ${path}`)
+      assert.isAtMost(sum(loads.values()), budget.all, `all of ${path}`)
+      assert.isAtMost(loads.size, budget.requests, `requests of ${path}`)
+    }
+  })
 
-  it(
-    "every page does not shift on a phone where the typeface comes late",
-    async ({ run, visit }) => {
-      const paths = await run(guidePaths)
-      const { page, url } = await visit("/api/health", { viewport: { width: 360, height: 800 } })
-      await watchShifts(page)
-      await page.route("**/*.woff2", async (route) => {
-        await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0)
-        await route.continue()
-      })
-      for (const path of [...paths, ...beside]) {
-        await page.goto(`${url}${path}`, { waitUntil: "networkidle" })
-        await readThrough(page)
-        assert.deepStrictEqual(await page.evaluate(() => Reflect.get(window, "found")), [], path)
-      }
-    },
-    patience(240),
-  )
+  it("every page does not shift on a phone where the typeface comes late", async ({ run, visit }) => {
+    const paths = await run(guidePaths)
+    const { page, url } = await visit("/api/health", { viewport: { width: 360, height: 800 } })
+    await watchShifts(page)
+    await page.route("**/*.woff2", async (route) => {
+      await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length > 0)
+      await route.continue()
+    })
+    for (const path of [...paths, ...beside]) {
+      await page.goto(`${url}${path}`, { waitUntil: "networkidle" })
+      await readThrough(page)
+      assert.deepStrictEqual(await page.evaluate(() => Reflect.get(window, "found")), [], path)
+    }
+  })
 
   for (const [width, height] of [
     [1440, 900],

@@ -5,6 +5,7 @@ import type { Page, Request } from "playwright-core"
 import { guide, createAct } from "../lab/browser/Guide.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 import { shifted, take, watchShifts } from "../lab/browser/GuidePage.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const renewUntil = async (page: Page, words: string) => {
   for (const path of ["altars", "field"])
@@ -50,10 +51,7 @@ guide("the live field", (it) => {
         await page.waitForLoadState("networkidle")
       }
     }
-    assert.deepStrictEqual(
-      asked.map(({ path }) => path),
-      ["/api/field", "/api/altars"],
-    )
+    assert.deepStrictEqual(valuesOf(asked, "path"), ["/api/field", "/api/altars"])
     await beats()
     assert.deepStrictEqual(answered, [200, 200, 304, 304])
     assert.isTrue(asked.slice(2).every(({ tag }) => tag !== undefined))

@@ -204,7 +204,7 @@ guide("a newcomer", (it) => {
         await route.continue()
       })
       await page.goto(`${url}/acts/${prayer.id}`, { waitUntil: "commit" })
-      await page.getByRole("heading", { name: "Receipt" }).waitFor()
+      await page.getByText("The proof: record and receipt").waitFor()
       const tops = () =>
         page
           .locator("main p, main dd, main h1, main h2")

@@ -20,6 +20,7 @@ import {
   stepsOf,
   watch,
 } from "../lab/browser/PrayerPage.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const reconnect = (page: Page) => page.unrouteAll({ behavior: "ignoreErrors" })
 const asking = (page: Page) => page.getByText("not paying again").waitFor()
@@ -119,10 +120,7 @@ guide("a prayer that", (it) => {
       assert.isAtLeast(sent.length, 2)
       assert.strictEqual(new Set(sent.map(({ key, payment }) => `${key} ${payment}`)).size, 1)
       const made = await run(attemptsAt(spirit))
-      assert.deepStrictEqual(
-        made.map(({ state }) => state),
-        ["settled"],
-      )
+      assert.deepStrictEqual(valuesOf(made, "state"), ["settled"])
     })
 
   for (const [what, status, says] of [

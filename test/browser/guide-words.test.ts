@@ -9,6 +9,7 @@ import { forbidStorage, isFocused } from "../lab/browser/GuidePage.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, type Kept, keepsakeOf, sentBy, setStone } from "../lab/browser/WordsPage.ts"
 import { patience } from "../lab/Patience.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const isAsked = async (page: Page) => {
   const dialog = page.waitForEvent("dialog", { timeout: patience(15) }).then(
@@ -197,10 +198,7 @@ guide("sealed words", (it) => {
     await page.reload()
     await page.getByText("This tab was left before it held a signature").waitFor()
     assert.strictEqual(await page.getByText(/nothing was charged/iu).count(), 0)
-    assert.deepStrictEqual(
-      (await held(page)).map(({ words }) => words),
-      ["Kept through a restart."],
-    )
+    assert.deepStrictEqual(valuesOf(await held(page), "words"), ["Kept through a restart."])
   })
 
   it("that a browser cannot store are said to be lost with the page", async ({ visit }) => {

@@ -24,6 +24,8 @@ const checks = (page: Page, name: string, kind: "holds" | "broken" | "unchecked"
     .click()
     .then(() => page.locator(`[data-log-status] .verdict--${kind}`, { hasText: words }).waitFor())
 
+const unfold = (page: Page) => page.getByText("The proof: link, place in the log, receipt").click()
+
 const remember = (page: Page, size: number, vkey = signer.vkey) =>
   page.evaluate(
     ([key, note]) => localStorage.setItem("altar:log", JSON.stringify({ vkey: key, note, at: Date.now() })),
@@ -36,6 +38,7 @@ guide(
     it("proves the stone that its page shows", async ({ visit, run }) => {
       const { id } = await run(grow)
       const { page } = await visit(`/witness/${id}`, { bypassCSP: true })
+      await unfold(page)
       await checks(page, "Check the proof here", "holds", "The log has this stone.")
       await assertAppearance(page, appearancesOf(320, 1440), `/witness/${id}`, "log-stone")
       const [saved] = await Promise.all([
@@ -56,6 +59,7 @@ guide(
     it("does not prove a stone by a checkpoint of another history than this browser saw", async ({ visit, run }) => {
       const { id } = await run(grow)
       const { page, url } = await visit(`/witness/${id}`)
+      await unfold(page)
       const { text: older } = await run(ask(`${url}/api/witness/${id}/proof`))
       const checking = "Check the proof here"
       await checks(page, checking, "holds", "The log has this stone.")

@@ -9,6 +9,7 @@ import { build } from "../../src/web/build.ts"
 import { layer as rooms } from "../lab/server/Rooms.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
+import { assertSome } from "../lab/Assertions.ts"
 
 const raw = (url: string, path: string) =>
   Effect.callback<number>((resume) => {
@@ -92,10 +93,7 @@ suite("the site", rooms(), (it) => {
       assert.strictEqual(headers.get("cache-control"), "public, max-age=31536000, immutable", path)
       assert.strictEqual(headers.get("content-security-policy"), "default-src 'none'; frame-ancestors 'none'", path)
       assert.strictEqual(headers.get("x-content-type-options"), "nosniff", path)
-      assert.isTrue(
-        pages.some((page) => page.text.includes(`"${path}"`)),
-        path,
-      )
+      assertSome(pages, (page) => page.text.includes(`"${path}"`), path)
       assert.isAbove(text.length, 0)
       assert.isFalse(
         pages.some((page) => page.text.includes(`"${plain}"`)),

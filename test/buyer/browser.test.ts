@@ -11,6 +11,7 @@ import { Browser } from "../lab/browser/Browser.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { layer as world, TestServer } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const library = `${root}src/buyer/index.ts`
@@ -39,10 +40,7 @@ describe("the bundle", () => {
       outdir: "dist",
     })
     const inputs = Object.keys(metafile.inputs)
-    assert.deepStrictEqual(
-      inputs.filter((file) => /^src\/(?!buyer\/)|^test\//u.test(file)),
-      [],
-    )
+    assertNone(inputs, (file) => /^src\/(?!buyer\/)|^test\//u.test(file))
     /** The files that an output loads, at once or on demand; esbuild also writes chunks that no output loads. */
     const loadedBy = (name: string, kinds: ReadonlyArray<string>, seen = new Set<string>()): ReadonlySet<string> => {
       seen.add(name)

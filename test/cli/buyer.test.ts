@@ -3,7 +3,6 @@ import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { patience } from "../lab/Patience.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { holding, terminal, type Terminal } from "../lab/Terminal.ts"
 import { today } from "../lab/Clock.ts"
@@ -20,158 +19,132 @@ const json = Effect.fnUntraced(function* (at: Terminal, ...args: ReadonlyArray<s
   return JSON.parse(stdout)
 })
 
-const bound = patience(300)
-
 suite("spirit-altar", world(), (it) => {
-  it(
-    "sets a stone, repeats it without paying, and reveals it by its id alone",
-    function* () {
-      const at = yield* terminal
-      const key = newKey()
-      const order = ["witness", "--text", words, "--kind", "prediction", "--spirit", "moss-hare", "--key", key]
-      const bought = yield* at.run(order)
-      assert.strictEqual(bought.code, 0, bought.stderr)
-      assert.include(bought.stdout, "paid        $0.01, once")
-      assert.match(bought.stderr, /signed {6}\$0\.01 to 0x[0-9a-fA-F]{40}, stored before it is sent/u)
-      assert.notInclude(bought.stdout + bought.stderr, at.secret.slice(2))
-      assert.notInclude(bought.stdout + bought.stderr, words)
-      const again = yield* json(at, ...order)
-      assert.deepStrictEqual([again.replayed, again.key], [true, key])
-      const { id } = again.record
-      assert.include(bought.stdout, `spirit-altar reveal ${id}`)
-      const revealed = yield* json(at, "reveal", id)
-      assert.strictEqual(revealed.stone.reveal.text, words)
-      assert.strictEqual(yield* spent(at), 1)
+  it("sets a stone, repeats it without paying, and reveals it by its id alone", function* () {
+    const at = yield* terminal
+    const key = newKey()
+    const order = ["witness", "--text", words, "--kind", "prediction", "--spirit", "moss-hare", "--key", key]
+    const bought = yield* at.run(order)
+    assert.strictEqual(bought.code, 0, bought.stderr)
+    assert.include(bought.stdout, "paid        $0.01, once")
+    assert.match(bought.stderr, /signed {6}\$0\.01 to 0x[0-9a-fA-F]{40}, stored before it is sent/u)
+    assert.notInclude(bought.stdout + bought.stderr, at.secret.slice(2))
+    assert.notInclude(bought.stdout + bought.stderr, words)
+    const again = yield* json(at, ...order)
+    assert.deepStrictEqual([again.replayed, again.key], [true, key])
+    const { id } = again.record
+    assert.include(bought.stdout, `spirit-altar reveal ${id}`)
+    const revealed = yield* json(at, "reveal", id)
+    assert.strictEqual(revealed.stone.reveal.text, words)
+    assert.strictEqual(yield* spent(at), 1)
 
-      const kept = join(at.folder, ".local", "state", "spirit-altar")
-      assert.strictEqual(statSync(kept).mode & 0o777, 0o700)
-      assert.deepStrictEqual(readdirSync(kept), ["journal.db"])
-      assert.strictEqual(statSync(join(kept, "journal.db")).mode & 0o777, 0o600)
-    },
-    bound,
-  )
+    const kept = join(at.folder, ".local", "state", "spirit-altar")
+    assert.strictEqual(statSync(kept).mode & 0o777, 0o700)
+    assert.deepStrictEqual(readdirSync(kept), ["journal.db"])
+    assert.strictEqual(statSync(join(kept, "journal.db")).mode & 0o777, 0o600)
+  })
 
-  it(
-    "prays, keeps, collects, lights, unseals, and lists its acts",
-    function* () {
-      yield* today
-      const at = yield* terminal
-      const prayer = yield* json(at, "pray", "rain-crow", "--words", words, "--name", "Wren")
-      assert.strictEqual(prayer.record.spirit, "rain-crow")
-      assert.isString(prayer.line)
-      const keeper = yield* json(at, "take-in", "rain-crow", "--reason", "It sat still.")
-      assert.strictEqual(keeper.record.reason, "It sat still.")
-      const collected = yield* json(at, "collect", "beeswax", "--spirit", "kelp-seal")
-      assert.deepStrictEqual([collected.record.edition, collected.record.spirit], [1, "kelp-seal"])
-      const candle = yield* json(at, "light", "kelp-seal", "--days", "7", "--dedication", "For them", "--words", words)
-      assert.strictEqual(candle.record.days, 7)
-      const added = yield* json(at, "light", "kelp-seal", "--parent", candle.record.id)
-      assert.strictEqual(added.record.parentId, candle.record.id)
-      const unsealed = yield* json(at, "unseal", candle.record.id)
-      assert.strictEqual(unsealed.candle.unsealed.words, words)
-      const purchases = yield* json(at, "purchases")
-      assert.deepStrictEqual(
-        purchases.map(({ act, state }: { readonly act: string; readonly state: string }) => [act, state]),
-        ["offerPrayer", "takeIn", "collectMaterial", "lightWeek", "lightDay"].map((act) => [act, "settled"]),
-      )
-      const [altar] = yield* json(at, "altar", "rain-crow")
-      assert.deepStrictEqual([altar.today.state, altar.keeper.id], ["taken", keeper.record.id])
-      const spirits = yield* at.run(["spirits"])
-      assert.strictEqual(spirits.stdout.trim().split("\n").length, 24)
-      assert.strictEqual(yield* spent(at), 5)
-    },
-    bound,
-  )
+  it("prays, keeps, collects, lights, unseals, and lists its acts", function* () {
+    yield* today
+    const at = yield* terminal
+    const prayer = yield* json(at, "pray", "rain-crow", "--words", words, "--name", "Wren")
+    assert.strictEqual(prayer.record.spirit, "rain-crow")
+    assert.isString(prayer.line)
+    const keeper = yield* json(at, "take-in", "rain-crow", "--reason", "It sat still.")
+    assert.strictEqual(keeper.record.reason, "It sat still.")
+    const collected = yield* json(at, "collect", "beeswax", "--spirit", "kelp-seal")
+    assert.deepStrictEqual([collected.record.edition, collected.record.spirit], [1, "kelp-seal"])
+    const candle = yield* json(at, "light", "kelp-seal", "--days", "7", "--dedication", "For them", "--words", words)
+    assert.strictEqual(candle.record.days, 7)
+    const added = yield* json(at, "light", "kelp-seal", "--parent", candle.record.id)
+    assert.strictEqual(added.record.parentId, candle.record.id)
+    const unsealed = yield* json(at, "unseal", candle.record.id)
+    assert.strictEqual(unsealed.candle.unsealed.words, words)
+    const purchases = yield* json(at, "purchases")
+    assert.deepStrictEqual(
+      purchases.map(({ act, state }: { readonly act: string; readonly state: string }) => [act, state]),
+      ["offerPrayer", "takeIn", "collectMaterial", "lightWeek", "lightDay"].map((act) => [act, "settled"]),
+    )
+    const [altar] = yield* json(at, "altar", "rain-crow")
+    assert.deepStrictEqual([altar.today.state, altar.keeper.id], ["taken", keeper.record.id])
+    const spirits = yield* at.run(["spirits"])
+    assert.strictEqual(spirits.stdout.trim().split("\n").length, 24)
+    assert.strictEqual(yield* spent(at), 5)
+  })
 
-  it(
-    "continues with the very same payment after it was killed between signature and answer",
-    function* () {
-      const at = yield* terminal
-      const key = newKey()
-      const order = ["witness", "--text", words, "--key", key]
-      const doomed = at.start(order, holding(at))
-      yield* Effect.promise(() => doomed.says("HELD"))
-      doomed.child.kill("SIGKILL")
-      yield* Effect.promise(() => doomed.ended)
-      assert.strictEqual(yield* spent(at), 0)
-      const repeated = yield* at.run(order)
-      assert.strictEqual(repeated.code, 0, repeated.stderr)
-      assert.include(repeated.stderr, "repeated    resending the payment signed for this key")
-      assert.notInclude(repeated.stderr, "signed      ")
-      assert.strictEqual(yield* spent(at), 1)
-    },
-    bound,
-  )
+  it("continues with the very same payment after it was killed between signature and answer", function* () {
+    const at = yield* terminal
+    const key = newKey()
+    const order = ["witness", "--text", words, "--key", key]
+    const doomed = at.start(order, holding(at))
+    yield* Effect.promise(() => doomed.says("HELD"))
+    doomed.child.kill("SIGKILL")
+    yield* Effect.promise(() => doomed.ended)
+    assert.strictEqual(yield* spent(at), 0)
+    const repeated = yield* at.run(order)
+    assert.strictEqual(repeated.code, 0, repeated.stderr)
+    assert.include(repeated.stderr, "repeated    resending the payment signed for this key")
+    assert.notInclude(repeated.stderr, "signed      ")
+    assert.strictEqual(yield* spent(at), 1)
+  })
 
-  it(
-    "says how to continue after Ctrl-C, also for a key that begins with a dash, and that command ends the purchase",
-    function* () {
-      const at = yield* terminal
-      // The dash and the letters of help and version.
-      const key = `-hv${newKey()}`
-      const stopped = at.start(["witness", "--text", `-hv${words}`, "--key", key], holding(at))
-      yield* Effect.promise(() => stopped.says("HELD"))
-      stopped.child.kill("SIGINT")
-      const { stderr } = yield* Effect.promise(() => stopped.ended)
-      assert.include(stderr, "Stopped; nothing is lost.")
-      const [, call = ""] = /^ {2}spirit-altar (reconcile .*)$/mu.exec(stderr) ?? []
-      assert.include(call, key)
-      const ended = yield* at.run(call.split(" "))
-      assert.strictEqual(ended.code, 0, ended.stderr)
-      const again = yield* json(at, "reconcile", key)
-      assert.strictEqual(again.record.sequence > 0, true)
-      assert.strictEqual(yield* spent(at), 1)
-    },
-    bound,
-  )
+  it("says how to continue after Ctrl-C, also for a key that begins with a dash, and that command ends the purchase", function* () {
+    const at = yield* terminal
+    // The dash and the letters of help and version.
+    const key = `-hv${newKey()}`
+    const stopped = at.start(["witness", "--text", `-hv${words}`, "--key", key], holding(at))
+    yield* Effect.promise(() => stopped.says("HELD"))
+    stopped.child.kill("SIGINT")
+    const { stderr } = yield* Effect.promise(() => stopped.ended)
+    assert.include(stderr, "Stopped; nothing is lost.")
+    const [, call = ""] = /^ {2}spirit-altar (reconcile .*)$/mu.exec(stderr) ?? []
+    assert.include(call, key)
+    const ended = yield* at.run(call.split(" "))
+    assert.strictEqual(ended.code, 0, ended.stderr)
+    const again = yield* json(at, "reconcile", key)
+    assert.strictEqual(again.record.sequence > 0, true)
+    assert.strictEqual(yield* spent(at), 1)
+  })
 
-  it(
-    "fails in one sentence with exit code 1, and with --json in one document as well",
-    function* () {
-      const at = yield* terminal
-      const order = ["witness", "--text", words]
-      const misunderstood = /^The altar would not understand this: .+ This request charged nothing\.$/u
-      const refusals: ReadonlyArray<readonly [ReadonlyArray<string>, string, RegExp, Record<string, string>?]> = [
-        [[...order, "--max", "0.005"], "above_limit", /above your limit of 5000 atomic USDC a payment\./u],
-        [[...order, "--max-per-day", "0"], "above_day_limit", /above your limit of \$0\.00 a day\./u],
-        [[...order, "--pay-to", `0x${"1".repeat(40)}`], "other_payee", /expected is 0x1{40}\./u],
-        [[...order, "--key", "short"], "idempotency_key_invalid", /12 to 128 characters/u],
-        [["act", "takeIn", "moss-hare", "--agent-name", "x".repeat(65)], "bad_request", misunderstood],
-        [["act", "setWitnessStone"], "bad_request", misunderstood],
-        [["collect", "nobody"], "element_not_found", /No item has this id/u],
-        [order, "trouble", /^No wallet: set SPIRIT_ALTAR_PRIVATE_KEY/u, { SPIRIT_ALTAR_PRIVATE_KEY: "" }],
-        [order, "trouble", /holds no private key/u, { SPIRIT_ALTAR_PRIVATE_KEY: "0x1234" }],
-        [order, "trouble", /holds no private key/u, { SPIRIT_ALTAR_PRIVATE_KEY: `0x${"0".repeat(64)}` }],
-        [[...order, "--wallet", "nowhere"], "trouble", /nowhere cannot be read/u],
-        [["reveal", "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"], "words_unknown", /does not hold the words/u],
-        [["reconcile", newKey()], "attempt_not_found", /nothing was charged under it/u],
-        [["spirits", "--url", "http://127.0.0.1:9"], "unreachable", /no answer/u],
-      ]
-      for (const [args, code, says, env] of refusals) {
-        const ended = yield* at.run([...args, "--json"], env)
-        assert.strictEqual(ended.code, 1, ended.stdout)
-        const refused = JSON.parse(ended.stdout)
-        assert.deepStrictEqual([refused.ok, refused.code], [false, code], ended.stderr)
-        assert.match(refused.message, says)
-        assert.include(ended.stderr, refused.message)
-        assert.notInclude(ended.stderr, at.secret.slice(2))
-      }
-      assert.strictEqual(yield* spent(at), 0)
-    },
-    bound,
-  )
+  it("fails in one sentence with exit code 1, and with --json in one document as well", function* () {
+    const at = yield* terminal
+    const order = ["witness", "--text", words]
+    const misunderstood = /^The altar would not understand this: .+ This request charged nothing\.$/u
+    const refusals: ReadonlyArray<readonly [ReadonlyArray<string>, string, RegExp, Record<string, string>?]> = [
+      [[...order, "--max", "0.005"], "above_limit", /above your limit of 5000 atomic USDC a payment\./u],
+      [[...order, "--max-per-day", "0"], "above_day_limit", /above your limit of \$0\.00 a day\./u],
+      [[...order, "--pay-to", `0x${"1".repeat(40)}`], "other_payee", /expected is 0x1{40}\./u],
+      [[...order, "--key", "short"], "idempotency_key_invalid", /12 to 128 characters/u],
+      [["act", "takeIn", "moss-hare", "--agent-name", "x".repeat(65)], "bad_request", misunderstood],
+      [["act", "setWitnessStone"], "bad_request", misunderstood],
+      [["collect", "nobody"], "element_not_found", /No item has this id/u],
+      [order, "trouble", /^No wallet: set SPIRIT_ALTAR_PRIVATE_KEY/u, { SPIRIT_ALTAR_PRIVATE_KEY: "" }],
+      [order, "trouble", /holds no private key/u, { SPIRIT_ALTAR_PRIVATE_KEY: "0x1234" }],
+      [order, "trouble", /holds no private key/u, { SPIRIT_ALTAR_PRIVATE_KEY: `0x${"0".repeat(64)}` }],
+      [[...order, "--wallet", "nowhere"], "trouble", /nowhere cannot be read/u],
+      [["reveal", "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"], "words_unknown", /does not hold the words/u],
+      [["reconcile", newKey()], "attempt_not_found", /nothing was charged under it/u],
+      [["spirits", "--url", "http://127.0.0.1:9"], "unreachable", /no answer/u],
+    ]
+    for (const [args, code, says, env] of refusals) {
+      const ended = yield* at.run([...args, "--json"], env)
+      assert.strictEqual(ended.code, 1, ended.stdout)
+      const refused = JSON.parse(ended.stdout)
+      assert.deepStrictEqual([refused.ok, refused.code], [false, code], ended.stderr)
+      assert.match(refused.message, says)
+      assert.include(ended.stderr, refused.message)
+      assert.notInclude(ended.stderr, at.secret.slice(2))
+    }
+    assert.strictEqual(yield* spent(at), 0)
+  })
 
-  it(
-    "reads its key from a file as well, and keeps its journal in the named folder",
-    function* () {
-      const at = yield* terminal
-      const { writeFileSync } = yield* Effect.promise(() => import("node:fs"))
-      writeFileSync(join(at.folder, "wallet"), `${at.secret}\n`, { mode: 0o600 })
-      const order = ["witness", "--text", words, "--wallet", "wallet", "--data", "kept"]
-      const bought = yield* at.run(order, { SPIRIT_ALTAR_PRIVATE_KEY: "" })
-      assert.strictEqual(bought.code, 0, bought.stderr)
-      assert.deepStrictEqual(readdirSync(join(at.folder, "kept")), ["journal.db"])
-    },
-    bound,
-  )
+  it("reads its key from a file as well, and keeps its journal in the named folder", function* () {
+    const at = yield* terminal
+    const { writeFileSync } = yield* Effect.promise(() => import("node:fs"))
+    writeFileSync(join(at.folder, "wallet"), `${at.secret}\n`, { mode: 0o600 })
+    const order = ["witness", "--text", words, "--wallet", "wallet", "--data", "kept"]
+    const bought = yield* at.run(order, { SPIRIT_ALTAR_PRIVATE_KEY: "" })
+    assert.strictEqual(bought.code, 0, bought.stderr)
+    assert.deepStrictEqual(readdirSync(join(at.folder, "kept")), ["journal.db"])
+  })
 })

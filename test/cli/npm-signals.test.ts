@@ -11,9 +11,9 @@ import { freePort } from "../lab/Ports.ts"
 import { run } from "../lab/Process.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { assertSome } from "../lab/Assertions.ts"
 
 const root = new URL("../..", import.meta.url).pathname
-const bound = patience(120)
 
 interface Process {
   readonly pid: number
@@ -81,41 +81,30 @@ describe("package.json", () => {
 })
 
 suite("npm, when stopped,", database, (it) => {
-  it.each(["start", "dev"])(
-    "leaves no process of `npm run %s`, which announces its first seconds",
-    function* (name) {
-      const folder = newFolder()
-      const port = yield* freePort
-      const env = { PORT: String(port), DATA_DIR: join(folder, "data"), DATABASE_URL: "", HOST: "", PUBLIC_URL: "" }
-      const { ended, output, signal, started } = yield* runScript(name, "Ctrl-C", env)
-      for (const line of ["Installing the database in", "Starting a private chain"])
-        assert.isBelow(output.indexOf(line), output.indexOf("Spirit Altar sandbox"), output)
-      assert.include(output, "Installing the database in")
-      assert.include(output, "Starting a private chain")
-      for (const program of ["src/start.js sandbox", "anvil", "postgres"])
-        assert.isTrue(
-          started.some(({ command }) => command.includes(program)),
-          program,
-        )
-      signal("SIGTERM")
-      yield* ended
-      assert.deepStrictEqual(yield* left(started), [])
-    },
-    bound,
-  )
+  it.each(["start", "dev"])("leaves no process of `npm run %s`, which announces its first seconds", function* (name) {
+    const folder = newFolder()
+    const port = yield* freePort
+    const env = { PORT: String(port), DATA_DIR: join(folder, "data"), DATABASE_URL: "", HOST: "", PUBLIC_URL: "" }
+    const { ended, output, signal, started } = yield* runScript(name, "Ctrl-C", env)
+    for (const line of ["Installing the database in", "Starting a private chain"])
+      assert.isBelow(output.indexOf(line), output.indexOf("Spirit Altar sandbox"), output)
+    assert.include(output, "Installing the database in")
+    assert.include(output, "Starting a private chain")
+    for (const program of ["src/start.js sandbox", "anvil", "postgres"])
+      assertSome(started, ({ command }) => command.includes(program), program)
+    signal("SIGTERM")
+    yield* ended
+    assert.deepStrictEqual(yield* left(started), [])
+  })
 
-  it(
-    "leaves no process of `npm run serve`",
-    function* () {
-      const { url } = yield* LocalDatabase
-      const port = yield* freePort
-      const env = { PORT: String(port), DATABASE_URL: Redacted.value(url), HOST: "", PUBLIC_URL: "", PAY_TO: "" }
-      const { ended, signal, started } = yield* runScript("serve", "server listening", env)
-      assert.isTrue(started.some(({ command }) => command.includes("src/start.js serve")))
-      signal("SIGTERM")
-      yield* ended
-      assert.deepStrictEqual(yield* left(started), [])
-    },
-    bound,
-  )
+  it("leaves no process of `npm run serve`", function* () {
+    const { url } = yield* LocalDatabase
+    const port = yield* freePort
+    const env = { PORT: String(port), DATABASE_URL: Redacted.value(url), HOST: "", PUBLIC_URL: "", PAY_TO: "" }
+    const { ended, signal, started } = yield* runScript("serve", "server listening", env)
+    assert.isTrue(started.some(({ command }) => command.includes("src/start.js serve")))
+    signal("SIGTERM")
+    yield* ended
+    assert.deepStrictEqual(yield* left(started), [])
+  })
 })

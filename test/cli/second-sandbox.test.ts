@@ -5,13 +5,11 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Ended, run, type Running } from "../lab/Process.ts"
-import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const entry = join(root, "src/start.js")
-const bound = patience(300)
 
 describe("a second sandbox", () => {
   let folder = ""
@@ -67,64 +65,60 @@ describe("a second sandbox", () => {
     for (const child of children) void child.kill()
   })
 
-  it(
-    "does not disturb the first, prints commands that work, and takes over the folder of a killed one",
-    async () => {
-      const first = launch(port)
-      const banner = await bannerOf(first)
-      const before = await parts()
+  it("does not disturb the first, prints commands that work, and takes over the folder of a killed one", async () => {
+    const first = launch(port)
+    const banner = await bannerOf(first)
+    const before = await parts()
 
-      for (const [at, args, advised] of [
-        [port, [], port + 1],
-        [other, ["--network", "eip155:8453"], other],
-      ] as const) {
-        const second = await launch(at, ...args).ended
-        assert.deepStrictEqual([second.code, second.stdout], [1, ""])
-        assert.strictEqual(
-          second.stderr,
-          `A sandbox runs at http://127.0.0.1:${port} already (process ${first.pid}, data in ${data}); ` +
-            "it was left alone. Use that one, or stop it first, or start a second one beside it with data of its own: " +
-            `PORT=${advised} ${["npm start -- --fresh", ...args].join(" ")}\n`,
-        )
-      }
-      assert.deepStrictEqual(await parts(), before)
-      await works(port)
+    for (const [at, args, advised] of [
+      [port, [], port + 1],
+      [other, ["--network", "eip155:8453"], other],
+    ] as const) {
+      const second = await launch(at, ...args).ended
+      assert.deepStrictEqual([second.code, second.stdout], [1, ""])
+      assert.strictEqual(
+        second.stderr,
+        `A sandbox runs at http://127.0.0.1:${port} already (process ${first.pid}, data in ${data}); ` +
+          "it was left alone. Use that one, or stop it first, or start a second one beside it with data of its own: " +
+          `PORT=${advised} ${["npm start -- --fresh", ...args].join(" ")}\n`,
+      )
+    }
+    assert.deepStrictEqual(await parts(), before)
+    await works(port)
 
-      const fresh = launch(other, "--fresh", "--network", "eip155:8453")
-      const own = /the data goes with it: (\S+)/u.exec(await bannerOf(fresh))?.[1] ?? ""
-      assert.match(own.slice(data.length), /^\/fresh-\w+$/u)
-      await Promise.all([works(port), works(other)])
-      assert.include(await readdir(own), "chain-eip155-8453.json")
-      await stop(fresh)
-      assert.notInclude(await readdir(data), own.slice(data.length + 1))
-      await works(port)
-      assert.deepStrictEqual(await parts(), before)
+    const fresh = launch(other, "--fresh", "--network", "eip155:8453")
+    const own = /the data goes with it: (\S+)/u.exec(await bannerOf(fresh))?.[1] ?? ""
+    assert.match(own.slice(data.length), /^\/fresh-\w+$/u)
+    await Promise.all([works(port), works(other)])
+    assert.include(await readdir(own), "chain-eip155-8453.json")
+    await stop(fresh)
+    assert.notInclude(await readdir(data), own.slice(data.length + 1))
+    await works(port)
+    assert.deepStrictEqual(await parts(), before)
 
-      // The banner's next steps, as they stand there.
-      const steps = banner.split("\n").filter((line) => line.startsWith("    npm run "))
-      assert.strictEqual(steps.length, 2, banner)
-      for (const [step, outcome] of [
-        [steps[0] ?? "", "paid        $0.01, once"],
-        [steps[1] ?? "", "1 stones: every link hashes, every payment is on the chain."],
-        [`npm run buy -- room create --name "Night shift" --url http://127.0.0.1:${port}`, "Night shift"],
-      ] as const) {
-        const ended = await shell(step.trim())
-        assert.strictEqual(ended.code, 0, `${step}\n${ended.stderr}`)
-        assert.include(ended.stdout, outcome)
-      }
+    // The banner's next steps, as they stand there.
+    const steps = banner.split("\n").filter((line) => line.startsWith("    npm run "))
+    assert.strictEqual(steps.length, 2, banner)
+    for (const [step, outcome] of [
+      [steps[0] ?? "", "paid        $0.01, once"],
+      [steps[1] ?? "", "1 stones: every link hashes, every payment is on the chain."],
+      [`npm run buy -- room create --name "Night shift" --url http://127.0.0.1:${port}`, "Night shift"],
+    ] as const) {
+      const ended = await shell(step.trim())
+      assert.strictEqual(ended.code, 0, `${step}\n${ended.stderr}`)
+      assert.include(ended.stdout, outcome)
+    }
 
-      await stop(first, "SIGKILL")
-      const rivals = [launch(port), launch(other)]
-      const winner = await Promise.any(rivals.map((one) => bannerOf(one).then(() => one)))
-      const [loser] = await Promise.all(rivals.filter((one) => one !== winner).map((one) => one.ended))
-      assert.strictEqual(loser?.code, 1)
-      assert.include(loser?.stderr ?? "", `(process ${winner.pid}, data in ${data}); it was left alone.`)
-      const at = winner === rivals[0] ? port : other
-      await works(at)
-      const kept = await shell(`npm run verify -- --url http://127.0.0.1:${at}`)
-      assert.include(kept.stdout, "1 stones: every link hashes, every payment is on the chain.", kept.stderr)
-      await stop(winner)
-    },
-    bound,
-  )
+    await stop(first, "SIGKILL")
+    const rivals = [launch(port), launch(other)]
+    const winner = await Promise.any(rivals.map((one) => bannerOf(one).then(() => one)))
+    const [loser] = await Promise.all(rivals.filter((one) => one !== winner).map((one) => one.ended))
+    assert.strictEqual(loser?.code, 1)
+    assert.include(loser?.stderr ?? "", `(process ${winner.pid}, data in ${data}); it was left alone.`)
+    const at = winner === rivals[0] ? port : other
+    await works(at)
+    const kept = await shell(`npm run verify -- --url http://127.0.0.1:${at}`)
+    assert.include(kept.stdout, "1 stones: every link hashes, every payment is on the chain.", kept.stderr)
+    await stop(winner)
+  })
 })

@@ -7,12 +7,10 @@ import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { main } from "../lab/Process.ts"
 import { json, open, type Reply, serve } from "../lab/proxy/HttpServer.ts"
-import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { live } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
-const bound = patience(120)
 const key = generatePrivateKey()
 const order = ["witness", "--text", "The heron will return by May."]
 const starting = json({ ready: false, state: "starting", database: "unknown", settlement: "unknown" }, 503)
@@ -53,122 +51,98 @@ const terminal = Effect.sync(newFolder).pipe(
 )
 
 describe("the altar of a command", () => {
-  live(
-    "is awaited during its start, and must be the expected sandbox before a key signs",
-    function* () {
-      const { heard, signed, url } = yield* altar((path, times) => {
-        if (path === "/sandbox") return times < 3 ? starting : sandbox
-        return path === "/sandbox/fund" ? json({ ok: true }) : "drop"
-      })
+  live("is awaited during its start, and must be the expected sandbox before a key signs", function* () {
+    const { heard, signed, url } = yield* altar((path, times) => {
+      if (path === "/sandbox") return times < 3 ? starting : sandbox
+      return path === "/sandbox/fund" ? json({ ok: true }) : "drop"
+    })
+    const at = yield* terminal
+    const { code, stderr } = yield* at.run([...order, "--url", url])
+    assert.strictEqual(code, 1)
+    const [first, second, third = ""] = stderr.split("\n")
+    assert.strictEqual(first, `altar       ${url}`)
+    assert.strictEqual(second, `waiting     ${url} is starting; trying again for 45 s`)
+    assert.match(third, /^wallet {6}0x[0-9a-fA-F]{40} \(throw-away, play money on eip155:84532\)$/u)
+    assert.notInclude(stderr, privateKeyToAddress(key))
+    assert.deepStrictEqual([heard.slice(0, 3), signed], [["/sandbox", "/sandbox", "/sandbox"], []])
+  })
+
+  live("is rejected when no answer tells whether it is a sandbox", function* () {
+    for (const status of [500, 502, 429]) {
+      const { heard, url } = yield* altar(() => json({ ok: false }, status))
       const at = yield* terminal
       const { code, stderr } = yield* at.run([...order, "--url", url])
       assert.strictEqual(code, 1)
-      const [first, second, third = ""] = stderr.split("\n")
-      assert.strictEqual(first, `altar       ${url}`)
-      assert.strictEqual(second, `waiting     ${url} is starting; trying again for 45 s`)
-      assert.match(third, /^wallet {6}0x[0-9a-fA-F]{40} \(throw-away, play money on eip155:84532\)$/u)
-      assert.notInclude(stderr, privateKeyToAddress(key))
-      assert.deepStrictEqual([heard.slice(0, 3), signed], [["/sandbox", "/sandbox", "/sandbox"], []])
-    },
-    bound,
-  )
-
-  live(
-    "is rejected when no answer tells whether it is a sandbox",
-    function* () {
-      for (const status of [500, 502, 429]) {
-        const { heard, url } = yield* altar(() => json({ ok: false }, status))
-        const at = yield* terminal
-        const { code, stderr } = yield* at.run([...order, "--url", url])
-        assert.strictEqual(code, 1)
-        assert.include(stderr, `${url} answers ${status} to the question whether it is a sandbox`)
-        assert.include(stderr, "Nothing was signed, so nothing was charged.")
-        assert.notInclude(stderr, "wallet      ")
-        assert.deepStrictEqual(heard, ["/sandbox"])
-      }
-    },
-    bound,
-  )
-
-  live(
-    "is by default the folder's running sandbox, or the default address without one",
-    function* () {
-      const { heard, url } = yield* altar(() => spirits)
-      const living = yield* terminal
-      living.signedBy(process.pid, url)
-      const found = yield* living.run(["spirits"])
-      assert.deepStrictEqual([found.code, found.stderr, heard], [0, `altar       ${url}\n`, ["/api/spirits"]])
-      const named = yield* altar(() => spirits)
-      assert.include((yield* living.run(["spirits", "--url", named.url])).stderr, `altar       ${named.url}\n`)
-      assert.strictEqual(heard.length, 1)
-      const dead = yield* terminal
-      dead.signedBy(2 ** 22 + 1, url)
-      const { stderr } = yield* dead.run(["spirits"])
-      assert.match(stderr, /^altar {7}http:\/\/127\.0\.0\.1:3000\n/u)
-      assert.strictEqual(heard.length, 1)
-    },
-    bound,
-  )
-
-  live(
-    "is awaited where its sandbox has no port yet",
-    function* () {
-      const port = yield* freePort
-      const url = `http://127.0.0.1:${port}`
-      const at = yield* terminal
-      at.signedBy(process.pid, url)
-      const opened = Promise.withResolvers<{ readonly close: () => void }>()
-      const ended = yield* at.run(["spirits"], (said) => {
-        if (said.includes(`waiting     ${url} is starting`)) opened.resolve(open(async () => spirits, port))
-      })
-      assert.strictEqual(ended.code, 0, ended.stderr)
-      const { close } = yield* Effect.promise(() => opened.promise)
-      close()
-    },
-    bound,
-  )
-
-  live(
-    "gets no real payment when another program answers at the port of the folder's sandbox",
-    function* () {
-      const { heard, url } = yield* altar(() => json({ ok: false, code: "not_found" }, 404))
-      const at = yield* terminal
-      at.signedBy(process.pid, url)
-      const { code, stderr } = yield* at.run(order)
-      assert.strictEqual(code, 1)
-      assert.include(stderr, "another program answers there. Nothing was signed, so nothing was charged.")
-      assert.notInclude(stderr, privateKeyToAddress(key))
+      assert.include(stderr, `${url} answers ${status} to the question whether it is a sandbox`)
+      assert.include(stderr, "Nothing was signed, so nothing was charged.")
+      assert.notInclude(stderr, "wallet      ")
       assert.deepStrictEqual(heard, ["/sandbox"])
-    },
-    bound,
-  )
+    }
+  })
 
-  live(
-    "is named and awaited by verify and by rooms, too",
-    function* () {
-      const starts = () => {
-        const since = new Set<string>()
-        return altar((path) => {
-          if (path === "/readyz") return starting
-          if (since.has("up") && path.startsWith("/api/acts")) return json({ ok: true, acts: [], next: null })
-          if (since.has("up")) return path.startsWith("/api/witness/chain") ? chain : json({}, 404)
-          since.add("up")
-          return starting
-        })
-      }
-      const at = yield* terminal
-      for (const command of [["verify"], ["room", "create"]]) {
-        const { url } = yield* starts()
-        const { stderr } = yield* at.run([...command, "--url", url])
-        assert.strictEqual(
-          stderr.split("\n").slice(0, 2).join("\n"),
-          `altar       ${url}\nwaiting     ${url} is starting; trying again for 45 s`,
-        )
-      }
+  live("is by default the folder's running sandbox, or the default address without one", function* () {
+    const { heard, url } = yield* altar(() => spirits)
+    const living = yield* terminal
+    living.signedBy(process.pid, url)
+    const found = yield* living.run(["spirits"])
+    assert.deepStrictEqual([found.code, found.stderr, heard], [0, `altar       ${url}\n`, ["/api/spirits"]])
+    const named = yield* altar(() => spirits)
+    assert.include((yield* living.run(["spirits", "--url", named.url])).stderr, `altar       ${named.url}\n`)
+    assert.strictEqual(heard.length, 1)
+    const dead = yield* terminal
+    dead.signedBy(2 ** 22 + 1, url)
+    const { stderr } = yield* dead.run(["spirits"])
+    assert.match(stderr, /^altar {7}http:\/\/127\.0\.0\.1:3000\n/u)
+    assert.strictEqual(heard.length, 1)
+  })
+
+  live("is awaited where its sandbox has no port yet", function* () {
+    const port = yield* freePort
+    const url = `http://127.0.0.1:${port}`
+    const at = yield* terminal
+    at.signedBy(process.pid, url)
+    const opened = Promise.withResolvers<{ readonly close: () => void }>()
+    const ended = yield* at.run(["spirits"], (said) => {
+      if (said.includes(`waiting     ${url} is starting`)) opened.resolve(open(async () => spirits, port))
+    })
+    assert.strictEqual(ended.code, 0, ended.stderr)
+    const { close } = yield* Effect.promise(() => opened.promise)
+    close()
+  })
+
+  live("gets no real payment when another program answers at the port of the folder's sandbox", function* () {
+    const { heard, url } = yield* altar(() => json({ ok: false, code: "not_found" }, 404))
+    const at = yield* terminal
+    at.signedBy(process.pid, url)
+    const { code, stderr } = yield* at.run(order)
+    assert.strictEqual(code, 1)
+    assert.include(stderr, "another program answers there. Nothing was signed, so nothing was charged.")
+    assert.notInclude(stderr, privateKeyToAddress(key))
+    assert.deepStrictEqual(heard, ["/sandbox"])
+  })
+
+  live("is named and awaited by verify and by rooms, too", function* () {
+    const starts = () => {
+      const since = new Set<string>()
+      return altar((path) => {
+        if (path === "/readyz") return starting
+        if (since.has("up") && path.startsWith("/api/acts")) return json({ ok: true, acts: [], next: null })
+        if (since.has("up")) return path.startsWith("/api/witness/chain") ? chain : json({}, 404)
+        since.add("up")
+        return starting
+      })
+    }
+    const at = yield* terminal
+    for (const command of [["verify"], ["room", "create"]]) {
       const { url } = yield* starts()
-      const verified = yield* at.run(["verify", "--url", url])
-      assert.deepStrictEqual([verified.code, verified.stdout.split(":")[0]], [0, "0 stones"], verified.stderr)
-    },
-    bound,
-  )
+      const { stderr } = yield* at.run([...command, "--url", url])
+      assert.strictEqual(
+        stderr.split("\n").slice(0, 2).join("\n"),
+        `altar       ${url}\nwaiting     ${url} is starting; trying again for 45 s`,
+      )
+    }
+    const { url } = yield* starts()
+    const verified = yield* at.run(["verify", "--url", url])
+    assert.deepStrictEqual([verified.code, verified.stdout.split(":")[0]], [0, "0 stones"], verified.stderr)
+  })
 })

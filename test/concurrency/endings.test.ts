@@ -16,6 +16,7 @@ import { database, sql as ownSql } from "../lab/Database.ts"
 import { newHex, newIntent, newName, newPayment } from "../lab/Intents.ts"
 import { patience } from "../lab/Patience.ts"
 import { suite } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const claimed = Effect.fnUntraced(function* (pool: string, payment = newPayment()) {
   const { claim } = yield* Claim
@@ -91,10 +92,7 @@ suite(
       const transaction = newHex(32)
       const proof = { rail: "x402", payment, transaction, block: 8n } as const
       const ends = yield* Effect.forEach([1, 2], () => settling(id, proof), { concurrency: "unbounded" })
-      assert.deepStrictEqual(
-        ends.map(({ state }) => state),
-        ["failed", "failed"],
-      )
+      assert.deepStrictEqual(valuesOf(ends, "state"), ["failed", "failed"])
       const strays = yield* sql`SELECT name, amount_atomic::text AS amount FROM payment_strays
         WHERE transaction = ${transaction}`
       assert.deepStrictEqual(strays, [{ name: claimOf(payment), amount: "10000" }])

@@ -5,6 +5,7 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { database } from "../lab/Database.ts"
 import { suite } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const most = 16
 const pool = Layer.unwrap(Effect.map(LocalDatabase, ({ url }) => Sql.layer(url)))
@@ -39,10 +40,7 @@ suite("a server's database pool", pool.pipe(Layer.provide(database), Layer.orDie
       { concurrency: "unbounded" },
     )
     const answers = rows.flat()
-    assert.deepStrictEqual(
-      answers.map(({ index }) => index),
-      numbers,
-    )
+    assert.deepStrictEqual(valuesOf(answers, "index"), numbers)
     assert.isAtMost(new Set(answers.map(({ pid }) => pid)).size, most)
   })
 })

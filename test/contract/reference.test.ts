@@ -11,7 +11,6 @@ import { commands } from "../../src/pages/reference/Examples.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { unescaped } from "../lab/Html.ts"
 import { terminal } from "../lab/Terminal.ts"
-import { patience } from "../lab/Patience.ts"
 import { ask, layer as world, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
 import { textOf } from "../lab/Sources.ts"
@@ -86,81 +85,65 @@ suite("the reference of the API", world(), (it) => {
     }
   })
 
-  it(
-    "shows curl commands that work: reads are answered, and acts are offered",
-    function* () {
-      const paid = new Set(sales.map(({ sale }) => sale.name))
-      for (const [id, sample] of samplesIn(yield* docs, "curl")) {
-        const status = yield* statusOf(sample)
-        if (paid.has(id)) assert.strictEqual(status, 402, `${id}: ${sample}`)
-        // The names in an example need not exist here; a room's token is the reader's.
-        else assert.include([200, 201, 401, 404], status, `${id}: ${sample}`)
-      }
-    },
-    patience(60),
-  )
+  it("shows curl commands that work: reads are answered, and acts are offered", function* () {
+    const paid = new Set(sales.map(({ sale }) => sale.name))
+    for (const [id, sample] of samplesIn(yield* docs, "curl")) {
+      const status = yield* statusOf(sample)
+      if (paid.has(id)) assert.strictEqual(status, 402, `${id}: ${sample}`)
+      // The names in an example need not exist here; a room's token is the reader's.
+      else assert.include([200, 201, 401, 404], status, `${id}: ${sample}`)
+    }
+  })
 
-  it(
-    "shows curl commands that can be repeated: each run has a key and a salt of its own",
-    function* () {
-      const payer = yield* newPayer(20_000_000n)
-      const samples = samplesIn(yield* docs, "curl").filter(([, sample]) => sample.includes("Idempotency-Key"))
-      assert.sameMembers(
-        samples.map(([id]) => id),
-        sales.map(({ sale }) => sale.name),
+  it("shows curl commands that can be repeated: each run has a key and a salt of its own", function* () {
+    const payer = yield* newPayer(20_000_000n)
+    const samples = samplesIn(yield* docs, "curl").filter(([, sample]) => sample.includes("Idempotency-Key"))
+    assert.sameMembers(
+      samples.map(([id]) => id),
+      sales.map(({ sale }) => sale.name),
+    )
+    for (const [id, sample] of samples) {
+      const told = yield* calledWith(sample)
+      const again = yield* calledWith(sample)
+      assert.match(told.key, /^[A-Za-z0-9_-]{12,128}$/u, id)
+      assert.notStrictEqual(told.key, again.key, id)
+      if (told.body.includes("ommitment")) assert.notStrictEqual(told.body, again.body, id)
+      // There is one prayer a day and one keeper for ever; all else is sold as often as one likes.
+      if (["offerPrayer", "takeIn"].includes(id)) continue
+      const { answer } = yield* pay(payer, told.url, JSON.parse(told.body), told.key)
+      assert.strictEqual(answer.status, 201, answer.text)
+      assert.strictEqual(yield* statusOf(sample), 402, id)
+    }
+  })
+
+  it("shows TypeScript that runs: a purchase with the library, and reads", function* () {
+    const { folder, secret } = yield* terminal
+    const samples = new Map(samplesIn(yield* docs, "typescript"))
+    const run = (id: string, print: string) => {
+      const program = `${samples.get(id)?.replaceAll(/from "([^"]+)"/gu, (_, name: string) => `from "${installed(name)}"`)}\n${print}`
+      const file = join(folder, `${id}.ts`)
+      writeFileSync(file, program)
+      const env = { ...process.env, PRIVATE_KEY: secret }
+      return Effect.promise(() => shell(process.execPath, [file], { cwd: folder, env }))
+    }
+    const read = yield* run("listSpirits", "console.log(body.spirits.length)")
+    assert.strictEqual(read.stdout.trim(), "24")
+    const bought = yield* run("setWitnessStone", "console.log(record.sequence, receipt.amountAtomic)")
+    assert.match(bought.stdout.trim(), /^\d+ 10000$/u)
+  })
+
+  it("shows Python that runs: reads are answered, and acts are offered", function* () {
+    const samples = new Map(samplesIn(yield* docs, "python"))
+    const run = (id: string) => Effect.promise(() => shell("python3", ["-c", samples.get(id) ?? ""]))
+    assert.match((yield* run("listSpirits")).stdout, /^200 \{.*'moss-hare'/u)
+    assert.match((yield* run("setWitnessStone")).stdout, /^402 \{.*'payment_required'/u)
+    assert.match((yield* run("createRoom")).stdout, /^201 \{/u)
+    for (const [id, sample] of samples) {
+      yield* Effect.promise(() =>
+        shell("python3", ["-c", "import ast, sys; ast.parse(sys.argv[1], sys.argv[2])", sample, id]),
       )
-      for (const [id, sample] of samples) {
-        const told = yield* calledWith(sample)
-        const again = yield* calledWith(sample)
-        assert.match(told.key, /^[A-Za-z0-9_-]{12,128}$/u, id)
-        assert.notStrictEqual(told.key, again.key, id)
-        if (told.body.includes("ommitment")) assert.notStrictEqual(told.body, again.body, id)
-        // There is one prayer a day and one keeper for ever; all else is sold as often as one likes.
-        if (["offerPrayer", "takeIn"].includes(id)) continue
-        const { answer } = yield* pay(payer, told.url, JSON.parse(told.body), told.key)
-        assert.strictEqual(answer.status, 201, answer.text)
-        assert.strictEqual(yield* statusOf(sample), 402, id)
-      }
-    },
-    patience(60),
-  )
-
-  it(
-    "shows TypeScript that runs: a purchase with the library, and reads",
-    function* () {
-      const { folder, secret } = yield* terminal
-      const samples = new Map(samplesIn(yield* docs, "typescript"))
-      const run = (id: string, print: string) => {
-        const program = `${samples.get(id)?.replaceAll(/from "([^"]+)"/gu, (_, name: string) => `from "${installed(name)}"`)}\n${print}`
-        const file = join(folder, `${id}.ts`)
-        writeFileSync(file, program)
-        const env = { ...process.env, PRIVATE_KEY: secret }
-        return Effect.promise(() => shell(process.execPath, [file], { cwd: folder, env }))
-      }
-      const read = yield* run("listSpirits", "console.log(body.spirits.length)")
-      assert.strictEqual(read.stdout.trim(), "24")
-      const bought = yield* run("setWitnessStone", "console.log(record.sequence, receipt.amountAtomic)")
-      assert.match(bought.stdout.trim(), /^\d+ 10000$/u)
-    },
-    patience(60),
-  )
-
-  it(
-    "shows Python that runs: reads are answered, and acts are offered",
-    function* () {
-      const samples = new Map(samplesIn(yield* docs, "python"))
-      const run = (id: string) => Effect.promise(() => shell("python3", ["-c", samples.get(id) ?? ""]))
-      assert.match((yield* run("listSpirits")).stdout, /^200 \{.*'moss-hare'/u)
-      assert.match((yield* run("setWitnessStone")).stdout, /^402 \{.*'payment_required'/u)
-      assert.match((yield* run("createRoom")).stdout, /^201 \{/u)
-      for (const [id, sample] of samples) {
-        yield* Effect.promise(() =>
-          shell("python3", ["-c", "import ast, sys; ast.parse(sys.argv[1], sys.argv[2])", sample, id]),
-        )
-      }
-    },
-    patience(60),
-  )
+    }
+  })
 
   it("gives each code a page, to which its body links", function* ({ url }) {
     const refused = yield* ask(`${url}/api/witness/6f1c2d3e-4b5a-4c7d-8e9f-0a1b2c3d4e5f`)
@@ -203,24 +186,20 @@ suite("the reference of the API", world(), (it) => {
     assert.notMatch(text, /my-first-purchase/u)
   })
 
-  it(
-    "shows commands that the command line accepts, and that buy the act they name",
-    function* () {
-      const at = yield* terminal
-      const samples = samplesIn(yield* docs, "command")
-      assert.sameMembers(
-        samples.map(([id]) => id),
-        [...Object.keys(commands), ...sales.map(({ sale }) => sale.name)],
-      )
-      const [, prayer = ""] = samples.find(([id]) => id === "offerPrayer") ?? []
-      const words = prayer.replaceAll("\\\n", "").split(" --url ")[0] ?? ""
-      const args = [...words.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/gu)].map(
-        ([, one, two, three]) => one ?? two ?? three ?? "",
-      )
-      const bought = yield* at.run([...args.slice(1), "--json"])
-      assert.strictEqual(bought.code, 0, bought.stderr)
-      assert.isString(JSON.parse(bought.stdout).record.id)
-    },
-    patience(120),
-  )
+  it("shows commands that the command line accepts, and that buy the act they name", function* () {
+    const at = yield* terminal
+    const samples = samplesIn(yield* docs, "command")
+    assert.sameMembers(
+      samples.map(([id]) => id),
+      [...Object.keys(commands), ...sales.map(({ sale }) => sale.name)],
+    )
+    const [, prayer = ""] = samples.find(([id]) => id === "offerPrayer") ?? []
+    const words = prayer.replaceAll("\\\n", "").split(" --url ")[0] ?? ""
+    const args = [...words.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/gu)].map(
+      ([, one, two, three]) => one ?? two ?? three ?? "",
+    )
+    const bought = yield* at.run([...args.slice(1), "--json"])
+    assert.strictEqual(bought.code, 0, bought.stderr)
+    assert.isString(JSON.parse(bought.stdout).record.id)
+  })
 })

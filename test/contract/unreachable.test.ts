@@ -10,6 +10,7 @@ import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { ask } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { suite } from "../lab/Suites.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
 
@@ -50,10 +51,7 @@ suite("a starting server", database, (it) => {
     yield* Fiber.join(starting)
     const answered = (yield* Effect.forEach(knocks, Fiber.join)).filter((status) => status !== null)
     assert.isNotEmpty(answered)
-    assert.deepStrictEqual(
-      answered.filter((status) => status !== 200 && status !== 503),
-      [],
-    )
+    assertNone(answered, (status) => status !== 200 && status !== 503)
     assert.strictEqual(yield* knock(server.url), 200)
   })
 })

@@ -14,7 +14,7 @@ import { today } from "../lab/Clock.ts"
 import { ask, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { until } from "../lab/Eventually.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { apart } from "../lab/Suites.ts"
 
 const environment = Effect.gen(function* () {

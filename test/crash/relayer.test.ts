@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { parseGwei } from "viem"
 import { proxied } from "../lab/server/Environment.ts"
-import { patience, patientSeconds } from "../lab/Patience.ts"
+import { patientSeconds } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
@@ -11,6 +11,7 @@ import { stage } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
 import { until } from "../lab/Eventually.ts"
 import { apart } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 /** A broadcast counts as lost or stuck after three seconds, later on a slow machine. */
 const environment = Effect.gen(function* () {
@@ -42,23 +43,19 @@ const killed = Effect.fnUntraced(function* (fault: "holdBefore" | "holdAfter", i
 })
 
 apart("a server killed in the middle of its broadcast", stage, (it) => {
-  it(
-    "that no block includes replaces it at its next start",
-    function* () {
-      const { purchase, server } = yield* killed("holdAfter", false)
-      yield* Purchase.onChain(async (client) => {
-        await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
-        await client.mine({ blocks: 1 })
-        await client.setAutomine(true)
-      })
-      assert.deepInclude(yield* Purchase.charges(purchase), { charged: 0, isUsed: false })
-      yield* server.start
-      yield* untilEnded(purchase)
-      assert.strictEqual(yield* QueuedPayments.relayed, 1)
-      yield* Purchase.assertSettled(server.url, purchase)
-    },
-    patience(120),
-  )
+  it("that no block includes replaces it at its next start", function* () {
+    const { purchase, server } = yield* killed("holdAfter", false)
+    yield* Purchase.onChain(async (client) => {
+      await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
+      await client.mine({ blocks: 1 })
+      await client.setAutomine(true)
+    })
+    assert.deepInclude(yield* Purchase.charges(purchase), { charged: 0, isUsed: false })
+    yield* server.start
+    yield* untilEnded(purchase)
+    assert.strictEqual(yield* QueuedPayments.relayed, 1)
+    yield* Purchase.assertSettled(server.url, purchase)
+  })
 })
 
 /** A server that dies while the broadcast of a group is caught. */
@@ -91,38 +88,33 @@ const killedInGroup = Effect.fnUntraced(function* (fault: "holdBefore" | "holdAf
 })
 
 apart("a server killed in the middle of the broadcast of a group", stage, (it) => {
-  it(
-    "that never arrived brings each of its payments to the chain once",
-    function* () {
-      const { others, server } = yield* killedInGroup("holdBefore")
-      for (const one of others) assert.deepInclude(yield* Purchase.charges(one), { charged: 0, isUsed: false })
-      yield* server.start
-      for (const one of others) yield* untilEnded(one)
-      for (const one of others) yield* Purchase.assertSettled(server.url, one)
-      const payments = (yield* QueuedPayments.sentFor(others)).reduce((sum, sent) => sum + sent.payments, 0)
-      assert.strictEqual(payments, others.length)
-      yield* Purchase.assertNextStone(server.url)
-    },
-    patience(180),
-  )
+  it("that never arrived brings each of its payments to the chain once", function* () {
+    const { others, server } = yield* killedInGroup("holdBefore")
+    for (const one of others) assert.deepInclude(yield* Purchase.charges(one), { charged: 0, isUsed: false })
+    yield* server.start
+    for (const one of others) yield* untilEnded(one)
+    for (const one of others) yield* Purchase.assertSettled(server.url, one)
+    const payments = (yield* QueuedPayments.sentFor(others)).reduce((sum, sent) => sum + sent.payments, 0)
+    assert.strictEqual(payments, others.length)
+    yield* Purchase.assertNextStone(server.url)
+  })
 
-  it(
-    "that did arrive finds each of its payments in the one transaction",
-    function* () {
-      const { group, others, server } = yield* killedInGroup("holdAfter")
-      for (const one of group) assert.deepInclude(yield* Purchase.charges(one), { charged: 1, isUsed: true })
-      yield* server.start
-      for (const one of others) yield* untilEnded(one)
-      for (const one of others) yield* Purchase.assertSettled(server.url, one)
-      const hashes = new Set<string | undefined>()
-      for (const one of group) hashes.add((yield* Purchase.assertSettled(server.url, one)).transaction)
-      assert.strictEqual(hashes.size, 1)
-      const sent = yield* QueuedPayments.sentFor(group)
-      assert.deepStrictEqual(
-        sent.filter(({ payments }) => payments > 0).map(({ payments }) => payments),
-        [group.length],
-      )
-    },
-    patience(180),
-  )
+  it("that did arrive finds each of its payments in the one transaction", function* () {
+    const { group, others, server } = yield* killedInGroup("holdAfter")
+    for (const one of group) assert.deepInclude(yield* Purchase.charges(one), { charged: 1, isUsed: true })
+    yield* server.start
+    for (const one of others) yield* untilEnded(one)
+    for (const one of others) yield* Purchase.assertSettled(server.url, one)
+    const hashes = new Set<string | undefined>()
+    for (const one of group) hashes.add((yield* Purchase.assertSettled(server.url, one)).transaction)
+    assert.strictEqual(hashes.size, 1)
+    const sent = yield* QueuedPayments.sentFor(group)
+    assert.deepStrictEqual(
+      valuesOf(
+        sent.filter(({ payments }) => payments > 0),
+        "payments",
+      ),
+      [group.length],
+    )
+  })
 })

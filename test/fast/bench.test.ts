@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { chosen, contests } from "../bench/Contests.ts"
 import { type Figure, missed, ratioOf } from "../bench/Figures.ts"
 import { jsonOf } from "../lab/Sources.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const budget: Readonly<Record<string, unknown>> = jsonOf("test/bench/budget.json")
 const names = contests.map(({ name }) => name)
@@ -28,10 +29,7 @@ describe("the benchmark", () => {
   })
 
   it("runs the named contests, and one that takes minutes only by name", () => {
-    assert.deepStrictEqual(
-      chosen(["growth", "list"]).map(({ name }) => name),
-      ["list", "growth"],
-    )
+    assert.deepStrictEqual(valuesOf(chosen(["growth", "list"]), "name"), ["list", "growth"])
     assert.isFalse(chosen(undefined).some(({ isLong }) => isLong === true))
     assert.throws(() => chosen(["lists"]), /There is no contest lists/u)
   })

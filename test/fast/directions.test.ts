@@ -2,6 +2,7 @@
 import { dirname, join, relative } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { filesIn, root, textOf } from "../lab/Sources.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const sources = filesIn(["schema", "src", "migrations"])
 
@@ -82,14 +83,8 @@ describe("the import directions", () => {
         .filter(({ target }) => /^(?:src|schema|migrations)\//u.test(target) && !target.startsWith(`src/${room}/`))
       const isBelow = (target: string, one: string) =>
         target.startsWith(/^src\/\w+$|^schema\/[a-z]\w*$/u.test(one) ? `${one}/` : one)
-      assert.deepStrictEqual(
-        targets.filter(({ target }) => !listed.some((one) => isBelow(target, one))),
-        [],
-      )
-      assert.deepStrictEqual(
-        listed.filter((one) => !targets.some(({ target }) => isBelow(target, one))),
-        [],
-      )
+      assertNone(targets, ({ target }) => !listed.some((one) => isBelow(target, one)))
+      assertNone(listed, (one) => !targets.some(({ target }) => isBelow(target, one)))
     },
   )
 
@@ -121,10 +116,7 @@ describe("the pages' modules", () => {
         (one) => one === to || (!seen.has(one) && seen.add(one).size > 0 && reaches(one, to, seen)),
       )
     assert.isAtLeast(modules.length, 50)
-    assert.deepStrictEqual(
-      modules.filter((file) => reaches(file, file)),
-      [],
-    )
+    assertNone(modules, (file) => reaches(file, file))
   })
 })
 

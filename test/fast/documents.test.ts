@@ -6,6 +6,7 @@ import { printed } from "../lab/Commands.ts"
 import { documents, examplesOf } from "../lab/Documents.ts"
 import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
 import { effect } from "../lab/Suites.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = jsonOf("package.json")
 
@@ -21,20 +22,14 @@ describe("documentation:", () => {
       ...linksOf(text).map((target) => relative(root, join(root, dirname(file), target))),
       ...pathsOf(text),
     ]
-    assert.deepStrictEqual(
-      named.filter((path) => !existsSync(join(root, path))),
-      [],
-    )
+    assertNone(named, (path) => !existsSync(join(root, path)))
   })
 
   it("documents exist where a comment names them", () => {
     const named = filesIn(["schema", "src", "migrations", "test"]).flatMap((file) =>
       [...textOf(file).matchAll(/\bdocs\/[\w./-]+\.md\b/gu)].map(([path]) => ({ file, path })),
     )
-    assert.deepStrictEqual(
-      named.filter(({ path }) => !existsSync(join(root, path))),
-      [],
-    )
+    assertNone(named, ({ path }) => !existsSync(join(root, path)))
   })
 
   it("documents name every script of the package", () => {
@@ -228,10 +223,7 @@ describe("a command in an example", () => {
   it("of the package's scripts names an existing one", () => {
     const named = shown.flatMap(({ script }) => script ?? [])
     assert.isAbove(named.length, 20)
-    assert.deepStrictEqual(
-      named.filter((name) => scripts[name] === undefined),
-      [],
-    )
+    assertNone(named, (name) => scripts[name] === undefined)
   })
 
   effect("of ours has valid options", function* () {

@@ -7,6 +7,7 @@ import { buyer, groups, refunds, rehearsing, serving } from "../../src/server/co
 import { telemetry } from "../../src/server/config/Telemetry.ts"
 import { textOf as text } from "../lab/Sources.ts"
 import { effect } from "../lab/Suites.ts"
+import { assertNone, valuesOf } from "../lab/Assertions.ts"
 
 const example = [...text(".env.example").matchAll(/(?<=^(.*)\n)(# )?([A-Z][A-Z0-9_]*)=(.*)$/gmu)].map(
   ([, above = "", comment, name = "", value = ""]) => ({ above, isDefault: comment !== undefined, name, value }),
@@ -48,13 +49,13 @@ describe(".env.example", () => {
       RELAYER_KEY: `0x${"2".repeat(64)}`,
     }
     assert.deepStrictEqual(
-      example.filter(({ isDefault }) => !isDefault).map(({ name }) => name),
+      valuesOf(
+        example.filter(({ isDefault }) => !isDefault),
+        "name",
+      ),
       Object.keys(values),
     )
-    assert.deepStrictEqual(
-      example.slice(0, 5).map(({ name }) => name),
-      Object.keys(values),
-    )
+    assert.deepStrictEqual(valuesOf(example.slice(0, 5), "name"), Object.keys(values))
     const { payments } = yield* production.parse(ConfigProvider.fromEnv({ env: { ...values } }))
     assert.property(payments, "terms", "nothing is missing")
     for (const name of Object.keys(values)) {
@@ -84,10 +85,7 @@ describe(".env.example", () => {
   it("is explained by groups in the operator's guide", () => {
     const guide = text("docs/operations.md")
     const told = groups.flatMap(([, variables]) => variables.map(({ name }) => name))
-    assert.deepStrictEqual(
-      told.filter((name) => !guide.includes(`\`${name}\``)),
-      [],
-    )
+    assertNone(told, (name) => !guide.includes(`\`${name}\``))
   })
 
   effect("marks secrets that are read as such, and that the NixOS module keeps out of its store", function* () {
@@ -110,10 +108,7 @@ describe(".env.example", () => {
 
   it("explains each variable in a sentence", () => {
     const bare = example.filter(({ above }) => !/^# [A-Z].*\.$/u.test(above))
-    assert.deepStrictEqual(
-      bare.map(({ name }) => name),
-      [],
-    )
+    assert.deepStrictEqual(valuesOf(bare, "name"), [])
   })
 
   effect("shows the defaults", function* () {

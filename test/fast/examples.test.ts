@@ -17,6 +17,7 @@ import { publicationHash } from "../../src/altar/collectibles/PublicationChain.t
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { jsonOf } from "../lab/Sources.ts"
 import { openCheckpoint, verifyProof, verifyReceipt, verifySegment, verifyStone } from "../../src/buyer/index.ts"
+import { assertSome } from "../lab/Assertions.ts"
 
 interface Place {
   readonly where: string
@@ -187,10 +188,7 @@ describe("every example of the document", () => {
       const verdict = await verifyReceipt(JSON.stringify(example), { key, log: { vkey: vkey?.text ?? "" } })
       assert.isTrue(verdict.ok, `${where}: ${JSON.stringify(verdict.checks)}`)
       for (const name of ["signature", "claims", "record", "stone", "log", "words"])
-        assert.isTrue(
-          verdict.checks.some((check) => check.name === name && check.state === "holds"),
-          name,
-        )
+        assertSome(verdict.checks, (check) => check.name === name && check.state === "holds", name)
     }
   })
 

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { counter, isNear, named } from "../lab/DiskSpace.ts"
 import { jsonOf, root, textOf as text } from "../lab/Sources.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const modules = join(root, "node_modules")
 
@@ -51,10 +52,7 @@ describe("the size of the install", () => {
     const others = packages.filter(
       ({ name }) => !rows.some(({ names }) => names.some((pattern) => fits(pattern, name))),
     )
-    assert.deepStrictEqual(
-      others.filter(({ megabytes }) => megabytes > smallest + 0.5),
-      [],
-    )
+    assertNone(others, ({ megabytes }) => megabytes > smallest + 0.5)
   })
 
   it("is stated in README and CONTRIBUTING", () => {
@@ -69,9 +67,6 @@ describe("the size of the install", () => {
 
   it("counts no package that a folder with its own lock installs", () => {
     const { devDependencies } = jsonOf("test/tools/package.json")
-    assert.deepStrictEqual(
-      Object.keys(devDependencies).filter((name) => existsSync(join(modules, name))),
-      [],
-    )
+    assertNone(Object.keys(devDependencies), (name) => existsSync(join(modules, name)))
   })
 })

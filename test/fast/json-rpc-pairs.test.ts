@@ -6,6 +6,7 @@ import { numberToHex } from "viem"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { type Call, echo, fine, isBatch, nodeThat, patient, served } from "../lab/JsonRpcNode.ts"
 import { suite } from "../lab/Suites.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const undici = NodeHttpClient.layerUndici
 
@@ -58,10 +59,7 @@ suite("two nodes behind one address, one on a dead branch up to the block before
         )
         assert.isAbove(requests, 2)
         assert.isAtMost(Math.max(...heard.map((calls) => [calls].flat().length)), 50)
-        assert.deepStrictEqual(
-          dead.filter((one) => Result.isSuccess(one) && one.success),
-          [],
-        )
+        assertNone(dead, (one) => Result.isSuccess(one) && one.success)
         assert.isTrue(alive.every((one) => Result.isSuccess(one) && one.success))
       })
     }

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { document as generated } from "../../src/cli/operator/OpenApi.ts"
 import { document, operations, resolved } from "../lab/OpenApi.ts"
 import { textOf } from "../lab/Sources.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const written = textOf("schema/openapi.json")
 const { schemas, securitySchemes } = document.components
@@ -13,10 +14,7 @@ describe("the OpenAPI document", () => {
   it("names every header, status and code of a paid route", () => {
     const sold = operations.find(({ method, path }) => method === "POST" && path === "/api/witness")
     if (sold === undefined) return assert.fail("no paid route")
-    assert.deepStrictEqual(
-      sold.parameters.map(({ name }) => name),
-      ["Idempotency-Key", "PAYMENT-SIGNATURE"],
-    )
+    assert.deepStrictEqual(valuesOf(sold.parameters, "name"), ["Idempotency-Key", "PAYMENT-SIGNATURE"])
     assert.isFalse(sold.parameters[0]?.required, "a payment-identifier id or an unpaid request needs no header")
     const statuses = ["200", "201", "202", "400", "402", "409", "413", "415", "422", "429", "500", "503"]
     assert.containsAllKeys(sold.responses, statuses)

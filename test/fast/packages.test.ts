@@ -4,6 +4,7 @@ import { interfaceVersion } from "../../schema/Version.ts"
 import { sbom } from "../../src/build/Sbom.ts"
 import { version } from "../../src/platform/Software.ts"
 import { jsonOf, textOf } from "../lab/Sources.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 interface Entry {
   readonly version?: string
@@ -153,10 +154,7 @@ describe("the bill of materials", () => {
       "node_modules/viem/node_modules/@noble/curves/esm/p256.js",
     ])
     const { license, version: number } = packages["node_modules/viem"] ?? {}
-    assert.deepStrictEqual(
-      components.map(({ name }) => name),
-      ["@effect/platform-node", "viem", "@noble/curves"],
-    )
+    assert.deepStrictEqual(valuesOf(components, "name"), ["@effect/platform-node", "viem", "@noble/curves"])
     const viem = components[1]
     assert.deepStrictEqual([viem?.version, viem?.licenses], [number, [{ license: { id: license } }]])
     assert.match(JSON.stringify(viem), /"alg":"SHA-512","content":"[0-9a-f]{128}"/u)

@@ -16,6 +16,7 @@ import {
 import { column, type Finding, table } from "../../src/payments/protocol/Table.ts"
 import { filesIn, root, textOf } from "../lab/Sources.ts"
 import { type Evidence, findingOf } from "../../src/payments/x402/evidence/Evidence.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const proof = { transaction: "0x1" }
 const apart = 5_000
@@ -247,10 +248,7 @@ describe("the page of the payment protocol", () => {
   it.each(invariants)("names for $number files that enforce it and tests that carry it", (invariant) => {
     assert.isNotEmpty(invariant.files)
     assert.isNotEmpty(invariant.tests)
-    assert.deepStrictEqual(
-      invariant.files.filter((file) => !existsSync(join(root, file))),
-      [],
-    )
+    assertNone(invariant.files, (file) => !existsSync(join(root, file)))
     assert.deepStrictEqual([...invariant.tests].sort(), tests.filter((file) => carries(file, invariant.number)).sort())
     const own = invariant.tests.filter((file) => tagsOf(file).includes(invariant.number))
     assert.isNotEmpty(own, "one test is tagged with it alone")

@@ -7,6 +7,7 @@ import { nextStep, readOutcome } from "../../src/buyer/core/Outcome.ts"
 import { moveAfter, type PurchaseState, unattended, watched } from "../../src/buyer/core/RetryPolicy.ts"
 import { type Exchange, reconcile, send } from "../../src/buyer/core/Request.ts"
 import { asking, asset, payTo, stoneUrl as url } from "../lab/buyer/Offers.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const challenge = asking()
 
@@ -94,10 +95,7 @@ describe("a paid request", () => {
       ...(await initOf((exchange) => send(exchange, paid, "payment"))),
       ...(await initOf((exchange) => reconcile(exchange, "", paid.key))),
     ]
-    assert.deepStrictEqual(
-      asked.map(({ redirect }) => redirect),
-      ["error", "error"],
-    )
+    assert.deepStrictEqual(valuesOf(asked, "redirect"), ["error", "error"])
   })
 })
 

@@ -6,6 +6,7 @@ import type { Attempt } from "../../src/payments/ledger/Attempt.ts"
 import { retryAfterSeconds } from "../../src/payments/protocol/Decision.ts"
 import * as SharedInquiries from "../../src/payments/SharedInquiries.ts"
 import { effect } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const row = (checks: number): Attempt => ({
   id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",
@@ -63,10 +64,7 @@ describe("an inquiry for clients", () => {
     const other = yield* Effect.forkChild(ask({ ...row(9), id: "another" }))
     yield* TestClock.adjust("1 second")
     const answers = yield* Effect.forEach(askers, Fiber.join)
-    assert.deepStrictEqual(
-      answers.map(({ checks }) => checks),
-      [1, 2, 3],
-    )
+    assert.deepStrictEqual(valuesOf(answers, "checks"), [1, 2, 3])
     yield* Fiber.join(other)
     assert.deepStrictEqual(begun, [1, 9])
   })

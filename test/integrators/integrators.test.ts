@@ -17,6 +17,7 @@ import { lint } from "./Lint.ts"
 import type { Told } from "./programs/Setting.ts"
 import * as Workbench from "./Workbench.ts"
 import { suite } from "../lab/Suites.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 // Installs at most once, generates and compiles: minutes on a loaded machine.
 vi.setConfig({ testTimeout: patience(300), hookTimeout: patience(300) })
@@ -41,16 +42,9 @@ describe("linters", () => {
     const findings = await lint(bench, document)
     const meant = (rule: string, where: string) =>
       exceptions.filter((exception) => exception.rule === rule && exception.where.test(where))
-    assert.deepStrictEqual(
-      findings.filter(({ rule, where }) => meant(rule, where).length === 0),
-      [],
-    )
+    assertNone(findings, ({ rule, where }) => meant(rule, where).length === 0)
     const used = new Set(findings.flatMap(({ rule, where }) => meant(rule, where)))
-    assert.deepStrictEqual(
-      exceptions.filter((exception) => !used.has(exception)),
-      [],
-      "an exception that nothing needs",
-    )
+    assertNone(exceptions, (exception) => !used.has(exception), "an exception that nothing needs")
   })
 
   it("find the faults of a worse document", async () => {

@@ -8,6 +8,7 @@ import { type Exceeded, headersOf, type Policy } from "../../src/limits/Policy.t
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { named, prepare } from "../../src/platform/Sql.ts"
 import { database, sql } from "../lab/Database.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const policy: Policy = {
   name: "test",
@@ -53,10 +54,7 @@ const agrees = <E, R>(pauses: ReadonlyArray<number>, setTime: (millis: number) =
       assert.strictEqual(Result.isSuccess(result), expected, `at ${at} after ${accepted}`)
       if (Result.isSuccess(result)) {
         accepted.push(at)
-        assert.deepStrictEqual(
-          result.success.map(({ remaining }) => remaining),
-          leftOf(accepted, at),
-        )
+        assert.deepStrictEqual(valuesOf(result.success, "remaining"), leftOf(accepted, at))
       } else {
         if (result.failure._tag !== "Exceeded") return yield* Effect.die(result.failure)
         const refusal: Exceeded = result.failure

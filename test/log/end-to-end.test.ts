@@ -16,6 +16,7 @@ import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { type Answer, ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { suite } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const { vkey } = signer
 
@@ -131,92 +132,88 @@ const commands = Effect.fnUntraced(function* (at: Terminal, url: string) {
 const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
 
 suite("a server with a log", Layer.orDie(place), (it) => {
-  it(
-    "proves every stone, and continues to sell when the log stops",
-    function* () {
-      const env = yield* environment
-      const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
-      const checkpointFile = join(at.folder, "checkpoint")
-      const policyFile = join(at.folder, "policy")
-      const server = yield* ServerProcess.make({
-        ...env,
-        LOG_CHECKPOINT_FILE: checkpointFile,
-        LOG_WITNESSES: policyFile,
-      })
-      const { url } = server
-      const buyer = yield* newPayer()
-      const attempt = Effect.suspend(() => {
-        const body = { commitment: newCommitment() }
-        return Effect.map(pay(buyer, `${url}/api/witness`, body), (paid) => ({ ...paid, body }))
-      })
-      const isSold = ({ status }: Answer) => status === 201 || status === 200
-      const buy = Effect.flatMap(attempt, ({ answer, body, headers }) =>
-        isSold(answer)
-          ? Effect.succeed(answer)
-          : until(ask(`${url}/api/witness`, post(body, headers)), isSold, `never sold after ${answer.text}`),
-      )
-      const watcher = yield* watching(at)
-      writeFileSync(policyFile, `log ${vkey}\n${watcher.line}\nquorum watcher`)
-      yield* server.start
-      const sold = yield* Effect.replicateEffect(buy, 3, { concurrency: 3 })
+  it("proves every stone, and continues to sell when the log stops", function* () {
+    const env = yield* environment
+    const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
+    const checkpointFile = join(at.folder, "checkpoint")
+    const policyFile = join(at.folder, "policy")
+    const server = yield* ServerProcess.make({
+      ...env,
+      LOG_CHECKPOINT_FILE: checkpointFile,
+      LOG_WITNESSES: policyFile,
+    })
+    const { url } = server
+    const buyer = yield* newPayer()
+    const attempt = Effect.suspend(() => {
+      const body = { commitment: newCommitment() }
+      return Effect.map(pay(buyer, `${url}/api/witness`, body), (paid) => ({ ...paid, body }))
+    })
+    const isSold = ({ status }: Answer) => status === 201 || status === 200
+    const buy = Effect.flatMap(attempt, ({ answer, body, headers }) =>
+      isSold(answer)
+        ? Effect.succeed(answer)
+        : until(ask(`${url}/api/witness`, post(body, headers)), isSold, `never sold after ${answer.text}`),
+    )
+    const watcher = yield* watching(at)
+    writeFileSync(policyFile, `log ${vkey}\n${watcher.line}\nquorum watcher`)
+    yield* server.start
+    const sold = yield* Effect.replicateEffect(buy, 3, { concurrency: 3 })
 
-      const stones = yield* stonesOf(url)
-      const ids = new Set(stones.map(({ id }) => id))
-      for (const { text } of sold) assert.isTrue(ids.has(JSON.parse(text).record.id), "what was sold is there")
-      assert.deepStrictEqual(
-        stones.map(({ sequence }) => sequence),
-        stones.map((_, at) => stones.length - at),
-      )
-      for (const stone of stones) {
-        const proof = yield* proofOf(url, stone.id)
-        assert.strictEqual(proof.status, 200)
-        assert.strictEqual(proof.headers.get("content-type"), "text/plain; charset=utf-8")
-        assert.include(proof.headers.get("content-disposition"), `stone-${stone.sequence}.tlog-proof`)
-        const verdict = yield* Effect.promise(() => verifyProof(proof.text, stone, { vkey }))
-        assert.isTrue(verdict.ok, JSON.stringify(verdict))
-      }
-      const status = yield* cosigned(ask(`${url}/api/witness/log`))
-      assert.deepInclude(status.json, { ok: true, origin: golden.name, vkey, url: `${url}/log/`, state: "running" })
-      const checkpoint = yield* ask(`${url}/log/checkpoint`)
-      assert.strictEqual(status.json["checkpoint"], checkpoint.text)
-      // It stores its own signature; the other signers are public.
-      assert.isTrue(checkpoint.text.startsWith(readFileSync(checkpointFile, "utf8")))
-      assert.match(checkpoint.text, /\n— watcher \S+\n$/u)
-      const shown = yield* ask(`${url}/v2/log`)
-      assert.match(shown.text, /1 log witness of 1 signed this checkpoint/u)
-      assert.include(shown.text, watcher.vkey)
-      assert.include((yield* ask(`${url}/v2/`)).text, 'href="/v2/log"')
-      for (const path of ["/llms.txt", "/for-agents", "/.well-known/agent.json", "/.well-known/mcp/server-card.json"])
-        assert.include((yield* ask(`${url}${path}`)).text, vkey, path)
-      assert.strictEqual(
-        (yield* ask(`${url}/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/proof`)).json["code"],
-        "witness_not_found",
-      )
+    const stones = yield* stonesOf(url)
+    const ids = new Set(stones.map(({ id }) => id))
+    for (const { text } of sold) assert.isTrue(ids.has(JSON.parse(text).record.id), "what was sold is there")
+    assert.deepStrictEqual(
+      valuesOf(stones, "sequence"),
+      stones.map((_, at) => stones.length - at),
+    )
+    for (const stone of stones) {
+      const proof = yield* proofOf(url, stone.id)
+      assert.strictEqual(proof.status, 200)
+      assert.strictEqual(proof.headers.get("content-type"), "text/plain; charset=utf-8")
+      assert.include(proof.headers.get("content-disposition"), `stone-${stone.sequence}.tlog-proof`)
+      const verdict = yield* Effect.promise(() => verifyProof(proof.text, stone, { vkey }))
+      assert.isTrue(verdict.ok, JSON.stringify(verdict))
+    }
+    const status = yield* cosigned(ask(`${url}/api/witness/log`))
+    assert.deepInclude(status.json, { ok: true, origin: golden.name, vkey, url: `${url}/log/`, state: "running" })
+    const checkpoint = yield* ask(`${url}/log/checkpoint`)
+    assert.strictEqual(status.json["checkpoint"], checkpoint.text)
+    // It stores its own signature; the other signers are public.
+    assert.isTrue(checkpoint.text.startsWith(readFileSync(checkpointFile, "utf8")))
+    assert.match(checkpoint.text, /\n— watcher \S+\n$/u)
+    const shown = yield* ask(`${url}/v2/log`)
+    assert.match(shown.text, /1 log witness of 1 signed this checkpoint/u)
+    assert.include(shown.text, watcher.vkey)
+    assert.include((yield* ask(`${url}/v2/`)).text, 'href="/v2/log"')
+    for (const path of ["/llms.txt", "/for-agents", "/.well-known/agent.json", "/.well-known/mcp/server-card.json"])
+      assert.include((yield* ask(`${url}${path}`)).text, vkey, path)
+    assert.strictEqual(
+      (yield* ask(`${url}/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/proof`)).json["code"],
+      "witness_not_found",
+    )
 
-      const here = { ...at, run: (args: ReadonlyArray<string>) => at.run(args, { ...env, SPIRIT_ALTAR_URL: url }) }
-      yield* commands(here, url)
-      const running = yield* here.run(["log", "status"])
-      assert.strictEqual(running.code, 0, running.stderr)
-      assert.match(running.stdout, /^state {7}running$/mu)
+    const here = { ...at, run: (args: ReadonlyArray<string>) => at.run(args, { ...env, SPIRIT_ALTAR_URL: url }) }
+    yield* commands(here, url)
+    const running = yield* here.run(["log", "status"])
+    assert.strictEqual(running.code, 0, running.stderr)
+    assert.match(running.stdout, /^state {7}running$/mu)
 
-      yield* flipTile(0, 0)
-      const last = yield* buy
-      assert.isTrue(isSold(last), "stones sell while the log is stopped")
-      const { id } = JSON.parse(last.text).record
-      yield* until(ask(`${url}/api/witness/log`), ({ json }) => json["state"] === "stopped", "it never stopped")
-      assert.strictEqual((yield* proofOf(url, id)).json["code"], "log_stopped")
-      assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
-      const told = yield* here.run(["log", "status"])
-      assert.strictEqual(told.code, 1)
-      assert.match(told.stderr, /^The log is stopped: the tiles of [^]*Another program wrote to log_tiles/u)
-      yield* flipTile(0, 0)
-      assert.strictEqual((yield* here.run(["log", "resume"])).code, 0)
-      const late = yield* until(proofOf(url, id), ({ status: code }) => code === 200, "it never went on")
-      const verdict = yield* Effect.promise(() => verifyProof(late.text, JSON.parse(last.text).record, { vkey }))
-      assert.isTrue(verdict.ok)
-    },
-    patience(180),
-  )
+    yield* flipTile(0, 0)
+    const last = yield* buy
+    assert.isTrue(isSold(last), "stones sell while the log is stopped")
+    const { id } = JSON.parse(last.text).record
+    yield* until(ask(`${url}/api/witness/log`), ({ json }) => json["state"] === "stopped", "it never stopped")
+    assert.strictEqual((yield* proofOf(url, id)).json["code"], "log_stopped")
+    assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+    const told = yield* here.run(["log", "status"])
+    assert.strictEqual(told.code, 1)
+    assert.match(told.stderr, /^The log is stopped: the tiles of [^]*Another program wrote to log_tiles/u)
+    yield* flipTile(0, 0)
+    assert.strictEqual((yield* here.run(["log", "resume"])).code, 0)
+    const late = yield* until(proofOf(url, id), ({ status: code }) => code === 200, "it never went on")
+    const verdict = yield* Effect.promise(() => verifyProof(late.text, JSON.parse(last.text).record, { vkey }))
+    assert.isTrue(verdict.ok)
+  })
 })
 
 suite("a server without a key", world(), (it) => {

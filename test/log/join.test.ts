@@ -270,50 +270,46 @@ suite("log join", Layer.empty, (it) => {
 const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
 
 suite("log join with a real server", Layer.orDie(place), (it) => {
-  it(
-    "checks it, and writes the policy by which it is signed for and its proofs are verified",
-    function* () {
-      const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
-      const policy = join(at.folder, "policy")
-      const log = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name, LOG_PUBLISH_SECONDS: "1" }
-      const env = { ...(yield* direct), ...log, LOG_CHECKPOINT_FILE: join(at.folder, "checkpoint") }
-      const server = yield* ServerProcess.make(env)
-      yield* server.start
-      const buyer = yield* newPayer()
-      const proof = Effect.fnUntraced(function* (url: string, isEnough: (text: string) => boolean) {
-        const { answer } = yield* pay(buyer, `${url}/api/witness`, { commitment: newCommitment() })
-        const { record } = JSON.parse(answer.text)
-        writeFileSync(join(at.folder, "stone.json"), JSON.stringify(record))
-        const { text } = yield* ask(`${url}/api/witness/${record.id}/proof`).pipe(
-          Effect.repeat({ until: (one) => isEnough(one.text), schedule: Schedule.spaced("100 millis") }),
-          Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never signed") }),
-        )
-        writeFileSync(join(at.folder, "stone.tlog-proof"), text)
-      })
-      yield* proof(server.url, (text) => text.startsWith("c2sp.org/tlog-proof@v1"))
+  it("checks it, and writes the policy by which it is signed for and its proofs are verified", function* () {
+    const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
+    const policy = join(at.folder, "policy")
+    const log = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name, LOG_PUBLISH_SECONDS: "1" }
+    const env = { ...(yield* direct), ...log, LOG_CHECKPOINT_FILE: join(at.folder, "checkpoint") }
+    const server = yield* ServerProcess.make(env)
+    yield* server.start
+    const buyer = yield* newPayer()
+    const proof = Effect.fnUntraced(function* (url: string, isEnough: (text: string) => boolean) {
+      const { answer } = yield* pay(buyer, `${url}/api/witness`, { commitment: newCommitment() })
+      const { record } = JSON.parse(answer.text)
+      writeFileSync(join(at.folder, "stone.json"), JSON.stringify(record))
+      const { text } = yield* ask(`${url}/api/witness/${record.id}/proof`).pipe(
+        Effect.repeat({ until: (one) => isEnough(one.text), schedule: Schedule.spaced("100 millis") }),
+        Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never signed") }),
+      )
+      writeFileSync(join(at.folder, "stone.tlog-proof"), text)
+    })
+    yield* proof(server.url, (text) => text.startsWith("c2sp.org/tlog-proof@v1"))
 
-      for (const name of ["a", "b"]) {
-        const running = at.start(
-          ["witness-serve", "--name", name, "--log", vkey, "--data", name, "--port", String(yield* freePort)].concat(
-            name === "b" ? "--post-quantum" : [],
-          ),
-        )
-        const line = /^witness .*$/mu.exec(yield* Effect.promise(() => running.says(`witness ${name} `)))?.[0] ?? ""
-        writeFileSync(join(at.folder, "witnesses"), `${line}\n`, { flag: "a" })
-      }
-      const args = ["log", "join", "--url", server.url, "--contact", "ops@altar.example", "--witnesses", "witnesses"]
-      const ended = yield* at.run([...args, "--policy", policy], log)
-      assert.strictEqual(ended.code, 0, ended.stdout + ended.stderr)
-      assert.match(ended.stdout, /^b +ok +it signed the checkpoint of \d+ entries when asked$/mu)
+    for (const name of ["a", "b"]) {
+      const running = at.start(
+        ["witness-serve", "--name", name, "--log", vkey, "--data", name, "--port", String(yield* freePort)].concat(
+          name === "b" ? "--post-quantum" : [],
+        ),
+      )
+      const line = /^witness .*$/mu.exec(yield* Effect.promise(() => running.says(`witness ${name} `)))?.[0] ?? ""
+      writeFileSync(join(at.folder, "witnesses"), `${line}\n`, { flag: "a" })
+    }
+    const args = ["log", "join", "--url", server.url, "--contact", "ops@altar.example", "--witnesses", "witnesses"]
+    const ended = yield* at.run([...args, "--policy", policy], log)
+    assert.strictEqual(ended.code, 0, ended.stdout + ended.stderr)
+    assert.match(ended.stdout, /^b +ok +it signed the checkpoint of \d+ entries when asked$/mu)
 
-      yield* server.kill
-      const signed = yield* ServerProcess.make({ ...env, LOG_WITNESSES: policy })
-      yield* signed.start
-      yield* proof(signed.url, (text) => text.includes("— a ") && text.includes("— b "))
-      const held = yield* at.run(["verify-proof", "stone.tlog-proof", "--stone", "stone.json", "--policy", policy])
-      assert.strictEqual(held.code, 0, held.stderr)
-      assert.include(held.stdout, "Cosigned by a, b: the quorum of the policy.")
-    },
-    patience(120),
-  )
+    yield* server.kill
+    const signed = yield* ServerProcess.make({ ...env, LOG_WITNESSES: policy })
+    yield* signed.start
+    yield* proof(signed.url, (text) => text.includes("— a ") && text.includes("— b "))
+    const held = yield* at.run(["verify-proof", "stone.tlog-proof", "--stone", "stone.json", "--policy", policy])
+    assert.strictEqual(held.code, 0, held.stderr)
+    assert.include(held.stdout, "Cosigned by a, b: the quorum of the policy.")
+  })
 })

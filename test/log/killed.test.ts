@@ -14,6 +14,7 @@ import { chain } from "../lab/Chain.ts"
 import { until } from "../lab/Eventually.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 /** Six hundred take minutes: `npm run campaign -- soak`. */
 const wanted = Number(process.env["LOG_STONES"] ?? 36)
@@ -94,7 +95,7 @@ suite("a server that is killed twice", Layer.orDie(place), (it) => {
       const ids = new Set(stones.map(({ id }) => id))
       for (const id of sold) assert.isTrue(ids.has(id), `${id} was paid for and sold`)
       assert.deepStrictEqual(
-        stones.map(({ sequence }) => sequence),
+        valuesOf(stones, "sequence"),
         stones.map((_, at) => stones.length - at),
       )
       for (const stone of stones) {

@@ -43,6 +43,7 @@ import {
 } from "../lab/log/LogFixture.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const { vkey } = signer
 
@@ -130,10 +131,7 @@ suite("the publisher", world, (it) => {
     const listening = Logger.layer([Logger.make(({ logLevel, message }) => void heard.push([logLevel, message]))])
     const attempts = Effect.forEach([1, 2, 3], () => Effect.flip(once(integrateAll)))
     const refused = yield* Effect.provide(attempts, listening)
-    assert.deepStrictEqual(
-      refused.map(({ _tag }) => _tag),
-      ["LogStopped", "LogStopped", "LogStopped"],
-    )
+    assert.deepStrictEqual(valuesOf(refused, "_tag"), ["LogStopped", "LogStopped", "LogStopped"])
     assert.lengthOf(heard, 1, "the alarm rings once")
     assert.match(yield* stopReason, /do not have the root/u)
     assert.strictEqual((yield* Effect.flip(once(publish)))._tag, "LogStopped")

@@ -4,11 +4,11 @@ import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { basename, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { patience } from "../lab/Patience.ts"
 import { serving } from "../../src/server/config/Table.ts"
 import { install } from "../tools/Install.ts"
 import { isHere, make, type Nix } from "./Nix.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { assertNone, assertSome } from "../lab/Assertions.ts"
 
 const secrets = serving.filter(({ isSecret }) => isSecret).map(({ name }) => name)
 
@@ -115,10 +115,7 @@ describe.skipIf(!isHere)("the flake", () => {
         assert.deepStrictEqual(manifest.devDependencies, packages[""]?.devDependencies)
         assert.notProperty(manifest.devDependencies ?? {}, "node")
         for (const tool of programs)
-          assert.isTrue(
-            sources.some((path) => path.startsWith(`node_modules/${tool}`)),
-            `${system} builds with ${tool}`,
-          )
+          assertSome(sources, (path) => path.startsWith(`node_modules/${tool}`), `${system} builds with ${tool}`)
       }
     },
   )
@@ -152,35 +149,28 @@ describe.skipIf(!isHere)("the flake", () => {
     assert.match(refused.stderr, /hash mismatch/u)
   })
 
-  it(
-    "builds from the listed files, and runs every test in a check",
-    async () => {
-      const { npmBuildFlags, npmBuildScript, src, ...named } = await evaluate("package")
-      const { name, version } = JSON.parse(text("package.json"))
-      assert.deepInclude(named, { pname: name, version, npmConfigHook: "importNpmLock.npmConfigHook", env: {} })
-      assert.deepStrictEqual(await evaluate("committed"), { SOURCE_COMMIT: "0123456789abcdef0123456789abcdef01234567" })
-      const folder = newFolder()
-      try {
-        for (const file of src.files) cpSync(file, join(folder, basename(file)), { recursive: true })
-        symlinkSync(join(root, "node_modules"), join(folder, "node_modules"))
-        const built = spawnSync("npm", ["run", npmBuildScript, ...npmBuildFlags], { cwd: folder, encoding: "utf8" })
-        assert.strictEqual(built.status, 0, built.stdout + built.stderr)
-        assert.isTrue(existsSync(join(folder, "dist/lib/dist/server/main.js")))
-        assert.isTrue(existsSync(join(folder, "dist/lib/dist/web/assets.json")))
-      } finally {
-        rmSync(folder, { recursive: true, force: true })
-      }
-      const checked: ReadonlyArray<string> = await evaluate("checked")
-      const present = readdirSync(root).filter((file) =>
-        /^(?:\w+\.(?:ts|json|md)|src|schema|migrations|test|nix)$/u.test(file),
-      )
-      assert.deepStrictEqual(
-        present.filter((file) => file !== "CHANGELOG.md" && !checked.includes(join(root, file))),
-        [],
-      )
-    },
-    patience(120),
-  )
+  it("builds from the listed files, and runs every test in a check", async () => {
+    const { npmBuildFlags, npmBuildScript, src, ...named } = await evaluate("package")
+    const { name, version } = JSON.parse(text("package.json"))
+    assert.deepInclude(named, { pname: name, version, npmConfigHook: "importNpmLock.npmConfigHook", env: {} })
+    assert.deepStrictEqual(await evaluate("committed"), { SOURCE_COMMIT: "0123456789abcdef0123456789abcdef01234567" })
+    const folder = newFolder()
+    try {
+      for (const file of src.files) cpSync(file, join(folder, basename(file)), { recursive: true })
+      symlinkSync(join(root, "node_modules"), join(folder, "node_modules"))
+      const built = spawnSync("npm", ["run", npmBuildScript, ...npmBuildFlags], { cwd: folder, encoding: "utf8" })
+      assert.strictEqual(built.status, 0, built.stdout + built.stderr)
+      assert.isTrue(existsSync(join(folder, "dist/lib/dist/server/main.js")))
+      assert.isTrue(existsSync(join(folder, "dist/lib/dist/web/assets.json")))
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+    const checked: ReadonlyArray<string> = await evaluate("checked")
+    const present = readdirSync(root).filter((file) =>
+      /^(?:\w+\.(?:ts|json|md)|src|schema|migrations|test|nix)$/u.test(file),
+    )
+    assertNone(present, (file) => file !== "CHANGELOG.md" && !checked.includes(join(root, file)))
+  })
 
   it("runs the server as a unit with only the server's variables and few privileges", async () => {
     const known = new Set(serving.map(({ name }) => name))
@@ -194,10 +184,7 @@ describe.skipIf(!isHere)("the flake", () => {
       PUBLIC_URL: "https://altar.example",
       TRUSTED_PROXIES: "",
     })
-    assert.deepStrictEqual(
-      Object.keys(unit.environment).filter((name) => !known.has(name)),
-      [],
-    )
+    assertNone(Object.keys(unit.environment), (name) => !known.has(name))
     assert.deepStrictEqual(plain.services.postgresql, {
       enable: true,
       ensureDatabases: ["spirit-altar"],

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { parse } from "yaml"
 import { serving } from "../../src/server/config/Table.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const root = new URL("../..", import.meta.url)
 const text = (file: string) => readFileSync(new URL(file, root), "utf8")
@@ -38,11 +39,7 @@ describe("compose.yaml", () => {
     assert.deepStrictEqual(Object.keys(compose), ["services", "volumes"])
     for (const [name, service] of Object.entries(services)) {
       const said = members(service)
-      assert.deepStrictEqual(
-        Object.keys(said).filter((member) => !known.has(member)),
-        [],
-        name,
-      )
+      assertNone(Object.keys(said), (member) => !known.has(member), name)
       assert.isTrue("build" in said !== "image" in said, name)
       for (const volume of list(said["volumes"]))
         assert.property(members(compose["volumes"]), String(volume).split(":")[0] ?? "", name)
@@ -59,10 +56,7 @@ describe("compose.yaml", () => {
   it("gives the server only its own variables, and no secret", () => {
     const names = new Set(serving.map(({ name }) => name))
     const environment = members(altar["environment"])
-    assert.deepStrictEqual(
-      Object.keys(environment).filter((name) => !names.has(name)),
-      [],
-    )
+    assertNone(Object.keys(environment), (name) => !names.has(name))
     for (const { name } of serving.filter(({ isSecret }) => isSecret)) {
       if (name === "DATABASE_URL")
         assert.match(String(environment[name]), /:\$\{POSTGRES_PASSWORD:\?[^}]+\}@database:/u)
@@ -87,10 +81,7 @@ describe("the Dockerfile", () => {
     const let_ = new Set([...text(".dockerignore").matchAll(/^!(.+)$/gmu)].map(([, name = ""]) => name))
     const copied = [...(stages[0] ?? "").matchAll(/^COPY (.+) \S+$/gmu)].flatMap(([, names = ""]) => names.split(" "))
     assert.isAtLeast(copied.length, 8)
-    assert.deepStrictEqual(
-      copied.filter((name) => !let_.has(name) || !existsSync(new URL(name, root))),
-      [],
-    )
+    assertNone(copied, (name) => !let_.has(name) || !existsSync(new URL(name, root)))
   })
 
   it("runs `serve` as a user of its own, with a health check and the commit", () => {

@@ -10,8 +10,6 @@ import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
-const bound = patience(180)
-
 const childrenOf = (pid: number) =>
   execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat="], { encoding: "utf8" })
     .trim()
@@ -53,84 +51,72 @@ const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string
 })
 
 suite("serve --workers 2", database, (it) => {
-  it(
-    "serves by two processes, replaces one that dies, and ends both with 0",
-    function* () {
-      const port = yield* freePort
-      const metrics = yield* freePort
-      const url = `http://127.0.0.1:${port}`
-      const server = yield* started({
-        PORT: String(port),
-        METRICS_PORT: String(metrics),
-        PUBLIC_URL: url,
-        DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
-      })
-      yield* server.says("server listening", 2)
-      const [first = 0, ...others] = childrenOf(server.pid)
-      assert.strictEqual(others.length, 1)
+  it("serves by two processes, replaces one that dies, and ends both with 0", function* () {
+    const port = yield* freePort
+    const metrics = yield* freePort
+    const url = `http://127.0.0.1:${port}`
+    const server = yield* started({
+      PORT: String(port),
+      METRICS_PORT: String(metrics),
+      PUBLIC_URL: url,
+      DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
+    })
+    yield* server.says("server listening", 2)
+    const [first = 0, ...others] = childrenOf(server.pid)
+    assert.strictEqual(others.length, 1)
 
-      // Each connection goes to the next one, and each counts what it answered.
-      for (let index = 0; index < 8; index += 1)
-        assert.strictEqual((yield* ask(`${url}/api/health`, { headers: { connection: "close" } })).status, 200)
-      const counted = yield* Effect.forEach([metrics, metrics + 1], (at) =>
-        Effect.map(ask(`http://127.0.0.1:${at}/metrics`), ({ text }) =>
-          [...text.matchAll(/^http_server_request_duration[\w]*_count\{[^}]*health[^}]*\} (\d+)/gmu)].reduce(
-            (sum, [, count]) => sum + Number(count),
-            0,
-          ),
+    // Each connection goes to the next one, and each counts what it answered.
+    for (let index = 0; index < 8; index += 1)
+      assert.strictEqual((yield* ask(`${url}/api/health`, { headers: { connection: "close" } })).status, 200)
+    const counted = yield* Effect.forEach([metrics, metrics + 1], (at) =>
+      Effect.map(ask(`http://127.0.0.1:${at}/metrics`), ({ text }) =>
+        [...text.matchAll(/^http_server_request_duration[\w]*_count\{[^}]*health[^}]*\} (\d+)/gmu)].reduce(
+          (sum, [, count]) => sum + Number(count),
+          0,
         ),
-      )
-      assert.strictEqual(
-        counted.reduce((sum, count) => sum + count, 0),
-        8,
-      )
-      for (const count of counted) assert.isAbove(count, 0)
+      ),
+    )
+    assert.strictEqual(
+      counted.reduce((sum, count) => sum + count, 0),
+      8,
+    )
+    for (const count of counted) assert.isAbove(count, 0)
 
-      process.kill(first, "SIGKILL")
-      yield* server.says("server listening", 3)
-      const now = childrenOf(server.pid)
-      assert.deepStrictEqual([now.length, now.includes(first)], [2, false])
-      assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+    process.kill(first, "SIGKILL")
+    yield* server.says("server listening", 3)
+    const now = childrenOf(server.pid)
+    assert.deepStrictEqual([now.length, now.includes(first)], [2, false])
+    assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
 
-      server.signal("SIGTERM")
-      assert.strictEqual(yield* server.ended, 0)
-      assert.deepStrictEqual(yield* Effect.filter(now, isAlive), [])
-    },
-    bound,
-  )
+    server.signal("SIGTERM")
+    assert.strictEqual(yield* server.ended, 0)
+    assert.deepStrictEqual(yield* Effect.filter(now, isAlive), [])
+  })
 
-  it(
-    "exits with the workers' error when none can start",
-    function* () {
-      const port = yield* freePort
-      const server = yield* started({ PORT: String(port), DATABASE_URL: "altar" })
-      assert.strictEqual(yield* server.ended, 1)
-      assert.match(server.output(), /^DATABASE_URL is wrong: /mu)
-      assert.match(server.output(), /^A worker could not start, so none serves\.$/mu)
-    },
-    bound,
-  )
+  it("exits with the workers' error when none can start", function* () {
+    const port = yield* freePort
+    const server = yield* started({ PORT: String(port), DATABASE_URL: "altar" })
+    assert.strictEqual(yield* server.ended, 1)
+    assert.match(server.output(), /^DATABASE_URL is wrong: /mu)
+    assert.match(server.output(), /^A worker could not start, so none serves\.$/mu)
+  })
 
-  it(
-    "leaves no worker when it is killed without warning",
-    function* () {
-      const port = yield* freePort
-      const server = yield* started({
-        PORT: String(port),
-        DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
-      })
-      yield* server.says("server listening", 2)
-      const workers = childrenOf(server.pid)
-      assert.strictEqual(workers.length, 2)
-      server.signal("SIGKILL")
-      const left = yield* Effect.filter(workers, isAlive).pipe(
-        Effect.repeat({
-          schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: patience(20) })),
-          while: (living) => living.length > 0,
-        }),
-      )
-      assert.deepStrictEqual(left, [])
-    },
-    bound,
-  )
+  it("leaves no worker when it is killed without warning", function* () {
+    const port = yield* freePort
+    const server = yield* started({
+      PORT: String(port),
+      DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
+    })
+    yield* server.says("server listening", 2)
+    const workers = childrenOf(server.pid)
+    assert.strictEqual(workers.length, 2)
+    server.signal("SIGKILL")
+    const left = yield* Effect.filter(workers, isAlive).pipe(
+      Effect.repeat({
+        schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: patience(20) })),
+        while: (living) => living.length > 0,
+      }),
+    )
+    assert.deepStrictEqual(left, [])
+  })
 })

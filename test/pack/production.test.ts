@@ -9,15 +9,13 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../lab/Database.ts"
 import { counter, isNear, named } from "../lab/DiskSpace.ts"
-import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const root = new URL("../..", import.meta.url).pathname
-
-const bound = patience(300)
 
 const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
 
@@ -29,68 +27,54 @@ const checkout = Effect.promise(async () => {
 })
 
 suite("a checkout without development's tools", database, (it) => {
-  it(
-    "serves pages and API",
-    function* () {
-      const folder = yield* checkout
-      const args = ["ci", "--omit=dev", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"]
-      const output = yield* Effect.callback<string>((resume) => {
-        execFile("npm", args, { cwd: folder }, (error, stdout, stderr) =>
-          resume(error === null ? Effect.succeed(stdout) : Effect.die(new Error(stdout + stderr))),
-        )
-      })
-      assert.match(output, /added \d+ packages/u)
-      const modules = join(folder, "node_modules")
-      const idle = ["typescript", "redis", "@modelcontextprotocol", "@x402", "mppx", "zod", "express"]
-      assert.deepStrictEqual(
-        idle.filter((name) => existsSync(join(modules, name))),
-        [],
+  it("serves pages and API", function* () {
+    const folder = yield* checkout
+    const args = ["ci", "--omit=dev", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"]
+    const output = yield* Effect.callback<string>((resume) => {
+      execFile("npm", args, { cwd: folder }, (error, stdout, stderr) =>
+        resume(error === null ? Effect.succeed(stdout) : Effect.die(new Error(stdout + stderr))),
       )
-      const entries = yield* Effect.promise(() => readdir(modules, { recursive: true, withFileTypes: true }))
-      const bytes = entries
-        .filter((entry) => entry.isFile())
-        .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
-      assert.isBelow(bytes, 160_000_000)
-      const takes = counter()(modules)
-      for (const file of ["README.md", "CONTRIBUTING.md", "docs/operations.md"]) {
-        const said = named(readFileSync(join(root, file), "utf8"), /`npm ci --omit=dev` takes (?<megabytes>\d+) MB/gu)
-        assert.isNotEmpty(said, file)
-        for (const megabytes of said) assert.isTrue(isNear(megabytes, takes), `${file}: ${megabytes}, not ${takes}`)
-      }
+    })
+    assert.match(output, /added \d+ packages/u)
+    const modules = join(folder, "node_modules")
+    const idle = ["typescript", "redis", "@modelcontextprotocol", "@x402", "mppx", "zod", "express"]
+    assertNone(idle, (name) => existsSync(join(modules, name)))
+    const entries = yield* Effect.promise(() => readdir(modules, { recursive: true, withFileTypes: true }))
+    const bytes = entries
+      .filter((entry) => entry.isFile())
+      .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
+    assert.isBelow(bytes, 160_000_000)
+    const takes = counter()(modules)
+    for (const file of ["README.md", "CONTRIBUTING.md", "docs/operations.md"]) {
+      const said = named(readFileSync(join(root, file), "utf8"), /`npm ci --omit=dev` takes (?<megabytes>\d+) MB/gu)
+      assert.isNotEmpty(said, file)
+      for (const megabytes of said) assert.isTrue(isNear(megabytes, takes), `${file}: ${megabytes}, not ${takes}`)
+    }
 
-      const port = yield* freePort
-      const url = `http://127.0.0.1:${port}`
-      const set = {
-        PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
-        HOST: "127.0.0.1",
-        PORT: String(port),
-        PUBLIC_URL: url,
-        DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
-      }
-      const { scripts } = JSON.parse(yield* Effect.promise(() => readFile(join(folder, "package.json"), "utf8")))
-      // The command of `npm run serve`, without npm, which may be of any age.
-      let said = ""
-      yield* OwnedProcess.start({
-        command: "env",
-        args: [...Object.entries(set).map(([name, value]) => `${name}=${value}`), "sh", "-c", scripts.serve],
-        ready: /server listening/,
-        stop,
-        cwd: folder,
-        hear: (text) => void (said += text),
-      }).pipe(Effect.orDie)
-      assert.match(said, /^Building the server and its pages: [^\n]+\n/u)
-      assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
-      const assets = (yield* ask(`${url}/assets.json`)).json
-      for (const page of [
-        "/v2/",
-        "/signals/",
-        "/docs",
-        "/for-agents",
-        assets["/v2/main.js"],
-        assets["/signals/main.js"],
-      ])
-        assert.strictEqual((yield* ask(url + page, { headers: { accept: "*/*" } })).status, 200, String(page))
-    },
-    bound,
-  )
+    const port = yield* freePort
+    const url = `http://127.0.0.1:${port}`
+    const set = {
+      PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`,
+      HOST: "127.0.0.1",
+      PORT: String(port),
+      PUBLIC_URL: url,
+      DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
+    }
+    const { scripts } = JSON.parse(yield* Effect.promise(() => readFile(join(folder, "package.json"), "utf8")))
+    // The command of `npm run serve`, without npm, which may be of any age.
+    let said = ""
+    yield* OwnedProcess.start({
+      command: "env",
+      args: [...Object.entries(set).map(([name, value]) => `${name}=${value}`), "sh", "-c", scripts.serve],
+      ready: /server listening/,
+      stop,
+      cwd: folder,
+      hear: (text) => void (said += text),
+    }).pipe(Effect.orDie)
+    assert.match(said, /^Building the server and its pages: [^\n]+\n/u)
+    assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+    const assets = (yield* ask(`${url}/assets.json`)).json
+    for (const page of ["/v2/", "/signals/", "/docs", "/for-agents", assets["/v2/main.js"], assets["/signals/main.js"]])
+      assert.strictEqual((yield* ask(url + page, { headers: { accept: "*/*" } })).status, 200, String(page))
+  })
 })

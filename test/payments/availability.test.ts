@@ -18,7 +18,7 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import type { SettledBy, Stage } from "../lab/server/ProxiedServer.ts"
 import type { SqlError } from "effect/sql/SqlError"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { apart } from "../lab/Suites.ts"
 
 const issuer = parseAbi([

@@ -3,7 +3,6 @@ import { request } from "node:http"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { inFrontOf, nginx } from "../lab/proxy/Nginx.ts"
-import { patience } from "../lab/Patience.ts"
 import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { live } from "../lab/Suites.ts"
@@ -81,7 +80,7 @@ const spellings = (paid: string): ReadonlyArray<readonly [what: string, lines: L
 
 const cached = Effect.flatMap(TestServer, ({ url }) => inFrontOf(url))
 
-describe.skipIf(nginx === "")("a shared cache", { timeout: patience(120) }, () => {
+describe.skipIf(nginx === "")("a shared cache", () => {
   live("never gives a paid answer to another caller, however the request spells the payment", () =>
     Effect.gen(function* () {
       const url = yield* cached

@@ -8,7 +8,7 @@ import { afterNextSweep, storedAnswer } from "../lab/buyer/Purchase.ts"
 import { type Answer, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { apart } from "../lab/Suites.ts"
 
 const assertPending = ({ key, url }: CardPurchase, answer: Answer) => {

@@ -17,7 +17,7 @@ import {
 import { onChain, token } from "../lab/Chain.ts"
 import { type Answer, ask, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const week = "/api/candles/week/moss-hare"

@@ -21,7 +21,7 @@ import {
   written,
 } from "../lab/buyer/Cards.ts"
 import { ask, layer as world, newKey, newPayer, post } from "../lab/Fixture.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const week = "/api/candles/week/moss-hare"

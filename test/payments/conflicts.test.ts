@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { today } from "../lab/Clock.ts"
 import { ask, layer as world, newCommitment, newKey, newPayer, pay, post } from "../lab/Fixture.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 suite("before any money moves", world(), (it) => {

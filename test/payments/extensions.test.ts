@@ -30,7 +30,7 @@ import {
 } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const extensionsOf = (answer: Answer) =>

@@ -8,7 +8,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { type Answer, ask, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { apart } from "../lab/Suites.ts"
 
 const still = proxiedServer("facilitator")

@@ -7,7 +7,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { broadcast, cancel, leave } from "../lab/buyer/ThirdParty.ts"
 import { TestServer } from "../lab/Fixture.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { apart } from "../lab/Suites.ts"
 
 const refusedBefore = Effect.fnUntraced(function* (purchase: Purchase.Purchase, reason: string) {

@@ -4,7 +4,7 @@ import { Effect, Fiber } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { ask } from "../lab/Fixture.ts"
 import { apart, live } from "../lab/Suites.ts"
 

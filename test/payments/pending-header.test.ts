@@ -1,70 +1,63 @@
 /** The `PAYMENT-RESPONSE` of a 202 says that the outcome is unknown, and no stock client takes it for a failure. */
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPayment, x402Client, x402HTTPClient } from "@x402/fetch"
 import { Effect } from "effect"
 import { newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { paymentFixture, signedFixture } from "../lab/buyer/PaymentFixture.ts"
+import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { live } from "../lab/Suites.ts"
+import { apart } from "../lab/Suites.ts"
 
 const headerOf = (headers: Headers) =>
   JSON.parse(Buffer.from(headers.get("payment-response") ?? "", "base64").toString())
 
-describe("the header of a pending payment", { concurrent: true }, () => {
-  live("names the transaction that may still pay, from the first answer on", () =>
-    Effect.gen(function* () {
-      const { purchase, url } = yield* signedFixture
-      yield* Purchase.automine(false)
-      const first = yield* Purchase.send(url, purchase)
-      const looked = yield* Purchase.reconcile(url, purchase)
-      for (const answer of [first, looked]) Purchase.assertPending(url, purchase, answer)
-      const { transaction } = headerOf(first.headers)
-      assert.strictEqual(headerOf(looked.headers).transaction, transaction)
-      yield* Purchase.mineAll
-      yield* Purchase.settlesNow(url, purchase)
-      assert.strictEqual((yield* Purchase.books(purchase)).transaction, transaction)
-    }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
-  )
+apart("the header of a pending payment", proxiedServer("relayer", "1 second"), (it) => {
+  it("names the transaction that may still pay, from the first answer on", function* () {
+    const { purchase, url } = yield* signedFixture
+    yield* Purchase.automine(false)
+    const first = yield* Purchase.send(url, purchase)
+    const looked = yield* Purchase.reconcile(url, purchase)
+    for (const answer of [first, looked]) Purchase.assertPending(url, purchase, answer)
+    const { transaction } = headerOf(first.headers)
+    assert.strictEqual(headerOf(looked.headers).transaction, transaction)
+    yield* Purchase.mineAll
+    yield* Purchase.settlesNow(url, purchase)
+    assert.strictEqual((yield* Purchase.books(purchase)).transaction, transaction)
+  })
 
-  live("names no transaction while none is known", () =>
-    Effect.gen(function* () {
-      const { facilitator, purchase, url } = yield* signedFixture
-      yield* Purchase.automine(false)
-      facilitator.arm("dropAfter")
-      const answer = yield* Purchase.send(url, purchase)
-      Purchase.assertPending(url, purchase, answer)
-      assert.strictEqual(headerOf(answer.headers).transaction, "")
-    }).pipe(Effect.provide(proxiedServer("facilitator", "1 second"))),
-  )
+  it.on(proxiedServer("facilitator", "1 second"))("names no transaction while none is known", function* () {
+    const { facilitator, purchase, url } = yield* signedFixture
+    yield* Purchase.automine(false)
+    facilitator.arm("dropAfter")
+    const answer = yield* Purchase.send(url, purchase)
+    Purchase.assertPending(url, purchase, answer)
+    assert.strictEqual(headerOf(answer.headers).transaction, "")
+  })
 
-  live("makes @x402/fetch neither throw nor sign again", () =>
-    Effect.gen(function* () {
-      const { url } = yield* paymentFixture
-      const payer = yield* newPayer()
-      const told: Array<unknown> = []
-      const client = new x402Client().register("eip155:*", new ExactEvmScheme(payer))
-      client.onPaymentResponse(async ({ settleResponse }) => {
-        told.push(settleResponse)
-      })
-      yield* Purchase.automine(false)
-      const key = newKey()
-      const buy = Effect.promise(() =>
-        wrapFetchWithPayment(fetch, client)(
-          `${url}/api/witness`,
-          post({ commitment: newCommitment() }, { "idempotency-key": key }),
-        ),
-      )
-      const answer = yield* buy
-      assert.strictEqual(answer.status, 202)
-      assert.deepStrictEqual(told, [headerOf(answer.headers)])
-      const read = yield* Effect.promise(() => new x402HTTPClient(client).processResponse(answer))
-      assert.include(read, { status: 202, paymentStatus: "settle_failed" })
-      assert.propertyVal(read.header, "errorReason", "settlement_pending")
-      yield* Purchase.mineAll
-      assert.strictEqual((yield* Purchase.storedAnswer(url, { key })).status, 200)
-      yield* Purchase.audit(url)
-    }).pipe(Effect.provide(proxiedServer("relayer", "1 second"))),
-  )
+  it("makes @x402/fetch neither throw nor sign again", function* ({ url }) {
+    const payer = yield* newPayer()
+    const told: Array<unknown> = []
+    const client = new x402Client().register("eip155:*", new ExactEvmScheme(payer))
+    client.onPaymentResponse(async ({ settleResponse }) => {
+      told.push(settleResponse)
+    })
+    yield* Purchase.automine(false)
+    const key = newKey()
+    const buy = Effect.promise(() =>
+      wrapFetchWithPayment(fetch, client)(
+        `${url}/api/witness`,
+        post({ commitment: newCommitment() }, { "idempotency-key": key }),
+      ),
+    )
+    const answer = yield* buy
+    assert.strictEqual(answer.status, 202)
+    assert.deepStrictEqual(told, [headerOf(answer.headers)])
+    const read = yield* Effect.promise(() => new x402HTTPClient(client).processResponse(answer))
+    assert.include(read, { status: 202, paymentStatus: "settle_failed" })
+    assert.propertyVal(read.header, "errorReason", "settlement_pending")
+    yield* Purchase.mineAll
+    assert.strictEqual((yield* Purchase.storedAnswer(url, { key })).status, 200)
+    yield* Purchase.audit(url)
+  })
 })

@@ -22,6 +22,7 @@ import { ask, configOf, layer as world, newCommitment, newPayer, pay, paymentsOf
 import { payTo } from "../lab/buyer/Refunds.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { assertSome } from "../lab/Assertions.ts"
 
 const [firstText, secondText] = [generate("receipts-1"), generate("receipts-2")].map(Result.getOrThrow)
 const keyOf = (text = firstText) => Result.getOrThrow(plainFrom(text ?? assert.fail()))
@@ -111,10 +112,7 @@ suite("an authorized receipt key", world({}, undefined, { receipts: { current: f
         const none = Option.none<string>()
         const given = { key: none, actsVkey: none, payTo: [paid], policy: none, rpc: none, json: false }
         const lines = yield* printed(verifyReceiptFile(path, { ...given, vkey: Option.some(signer.vkey) }))
-        assert.isTrue(
-          lines.some((line) => line.startsWith("SHOWN      key: ")),
-          lines.join("\n"),
-        )
+        assertSome(lines, (line) => line.startsWith("SHOWN      key: "), lines.join("\n"))
         assert.isTrue(lines.some((line) => line.startsWith("SHOWN      key's stone: ")))
       }
       const own = yield* ask(`${authorizing}/witness/${stone}.receipt.json`)

@@ -12,6 +12,9 @@ import { verifyReceiptFile } from "../../src/cli/verify/Receipt.ts"
 import { verifyReceipt } from "../../src/buyer/index.ts"
 import { ofActs } from "../../src/log/Log.ts"
 import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
+import { jwsOf } from "../../src/payments/receipts/Jws.ts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { stranger } from "../lab/Chain.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
@@ -189,6 +192,53 @@ suite(
       assert.match(String(unnamed.ended), /--key/u)
       const huge = yield* command(" ".repeat(2_000_000), { key: Option.some(key) })
       assert.strictEqual(huge.ended._tag, "Failure")
+    })
+
+    it("is compared with the transfer on the chain, and every other claim about the payment fails", function* ({
+      url,
+    }) {
+      const { rpcUrl } = yield* LocalChain
+      const rpc = Option.some(rpcUrl)
+      const [one, other] = [yield* bought("/api/acquire/moss-hare", {}), yield* bought("/api/acquire/kelp-seal", {})]
+      const [{ json, text }, { json: second }] = [yield* ask(one.file), yield* ask(other.file)]
+      const claimsIn = (jws: unknown) =>
+        JSON.parse(Buffer.from(String(jws).split(".")[1] ?? "", "base64url").toString())
+      const claims = claimsIn(json["receipt"])
+      const { delivered } = claims
+      const line = Effect.fnUntraced(function* (change: object, file = json) {
+        const receipt = jwsOf(url, receipts.current, "x402-receipt+jws", { ...claims, ...change })
+        const { ended, lines } = yield* command(JSON.stringify({ ...file, receipt }), { key: Option.some(key), rpc })
+        return `${ended._tag} ${lines.find((told) => / payment: /u.test(told)) ?? ""}`
+      })
+      const good = yield* command(text, { key: Option.some(key), rpc })
+      assert.strictEqual(good.ended._tag, "Success")
+      assert.match(
+        good.lines.join("\n"),
+        /^SHOWN {6}payment: Transaction 0x[0-9a-f]{64} transfers 0\.01 USDC from 0x/mu,
+      )
+      const unknown = `0x${"ab".repeat(32)}`
+      const cases: ReadonlyArray<readonly [what: string, change: object, expected: RegExp]> = [
+        ["another amount", { delivered: { ...delivered, amount: "10001" } }, /^Failure BROKEN .* does not hold/u],
+        ["another nonce", { delivered: { ...delivered, nonce: unknown } }, /^Failure BROKEN .* does not hold/u],
+        ["another payee", { delivered: { ...delivered, payTo: stranger } }, /^Failure BROKEN .* does not hold/u],
+        ["another payer", { payer: stranger }, /^Failure BROKEN .* does not hold/u],
+        ["another token", { delivered: { ...delivered, asset: stranger } }, /^Failure BROKEN .* USDC is 0x/u],
+        [
+          "another act's transaction",
+          { transaction: claimsIn(second["receipt"]).transaction },
+          /^Failure BROKEN .* does not hold/u,
+        ],
+        ["a moved transaction", { transaction: unknown }, /NOT SHOWN .* its authorization is used/u],
+        [
+          "no transaction",
+          { transaction: unknown, delivered: { ...delivered, nonce: unknown } },
+          /^Failure BROKEN .* nothing was paid/u,
+        ],
+        ["another network", { network: "eip155:8453" }, /^Failure $/u],
+      ]
+      for (const [what, change, expected] of cases) assert.match(yield* line(change), expected, what)
+      const nowhere = yield* command(text, { key: Option.some(key), rpc: Option.some(url) })
+      assert.match(String(nowhere.ended), /is not an EVM node|could not be asked/u)
     })
   },
 )

@@ -1,7 +1,7 @@
 /** A payment that bought nothing is returned once, by the wallet that was paid, to the wallet that paid. */
 import { join } from "node:path"
 import { readFileSync, writeFileSync } from "node:fs"
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey } from "viem/accounts"
@@ -15,7 +15,7 @@ import { broadcast, giveCode, agreeing } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { live } from "../lab/Suites.ts"
+import { apart } from "../lab/Suites.ts"
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
 const hosted = proxiedServer("facilitator", "2 seconds", "300 millis")
@@ -64,312 +64,281 @@ const aDayLater = Purchase.onChain(async (client) => {
   await client.mine({ blocks: 4 })
 })
 
-describe("an unmatched payment", { concurrent: true }, () => {
+apart("an unmatched payment", server, (it) => {
   // I19
-  live("is listed, returned in full once, and shown to every caller until its block is final", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const one = yield* operator
-      const bought = yield* unmatched
-      const listed = yield* one.refund("--json")
-      assert.strictEqual(listed.code, 0, listed.stderr)
-      const [found] = json(listed.stdout).payments
-      assert.deepInclude(found, {
-        reason: "unmatched",
-        attempt: null,
-        transaction: bought.transaction,
-        amountAtomic: "10000",
-      })
-      assert.include((yield* one.refund()).stdout, "It can be refunded.")
+  it("is listed, returned in full once, and shown to every caller until its block is final", function* () {
+    const { url } = yield* TestServer
+    const one = yield* operator
+    const bought = yield* unmatched
+    const listed = yield* one.refund("--json")
+    assert.strictEqual(listed.code, 0, listed.stderr)
+    const [found] = json(listed.stdout).payments
+    assert.deepInclude(found, {
+      reason: "unmatched",
+      attempt: null,
+      transaction: bought.transaction,
+      amountAtomic: "10000",
+    })
+    assert.include((yield* one.refund()).stdout, "It can be refunded.")
 
-      const done = yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
-      assert.strictEqual(done.code, 0, done.stderr)
-      const refund = yield* Refunds.becomes(bought.transaction, "REFUNDED")
-      assert.deepInclude(refund, {
-        originalTransaction: bought.transaction,
-        amountAtomic: "10000",
-        reason: "unmatched",
-      })
-      assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
-      yield* Purchase.mine(3)
-      const final = yield* Refunds.becomes(bought.transaction, "REFUNDED", "final")
-      assert.deepStrictEqual(yield* Refunds.refundsOf(url, final.refundTransaction), [final])
+    const done = yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
+    assert.strictEqual(done.code, 0, done.stderr)
+    const refund = yield* Refunds.becomes(bought.transaction, "REFUNDED")
+    assert.deepInclude(refund, {
+      originalTransaction: bought.transaction,
+      amountAtomic: "10000",
+      reason: "unmatched",
+    })
+    assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
+    yield* Purchase.mine(3)
+    const final = yield* Refunds.becomes(bought.transaction, "REFUNDED", "final")
+    assert.deepStrictEqual(yield* Refunds.refundsOf(url, final.refundTransaction), [final])
 
-      const again = yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
-      assert.strictEqual(again.code, 1)
-      assert.include(again.stderr, `was refunded in transaction ${final.refundTransaction}`)
-      assert.include(
-        (yield* one.refund("--all", "--key-file", one.keyFile, ...why)).stdout,
-        "No payment needs a refund.",
-      )
-      assert.strictEqual((yield* Purchase.send(url, bought)).status, 409, "a refunded payment buys nothing")
-      assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
-      const report = yield* audited
-      assert.deepStrictEqual(report.violations, [])
-      assert.deepInclude(report.checks, { name: "a settled refund was paid once", examined: 1 })
-      const field = json((yield* ask(`${url}/api/field`)).text)
-      assert.deepStrictEqual([field.acts, field.centsSettled], [0, 0], "a refund is no act and no sale")
-    }).pipe(Effect.provide(server)),
-  )
+    const again = yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
+    assert.strictEqual(again.code, 1)
+    assert.include(again.stderr, `was refunded in transaction ${final.refundTransaction}`)
+    assert.include((yield* one.refund("--all", "--key-file", one.keyFile, ...why)).stdout, "No payment needs a refund.")
+    assert.strictEqual((yield* Purchase.send(url, bought)).status, 409, "a refunded payment buys nothing")
+    assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
+    const report = yield* audited
+    assert.deepStrictEqual(report.violations, [])
+    assert.deepInclude(report.checks, { name: "a settled refund was paid once", examined: 1 })
+    const field = json((yield* ask(`${url}/api/field`)).text)
+    assert.deepStrictEqual([field.acts, field.centsSettled], [0, 0], "a refund is no act and no sale")
+  })
 
-  live("is returned through a facilitator as well", () =>
-    Effect.gen(function* () {
-      const one = yield* operator
-      const bought = yield* unmatched
-      const done = yield* one.refund("--all", "--key-file", one.keyFile, ...why)
-      assert.strictEqual(done.code, 0, done.stderr)
-      yield* Refunds.becomes(bought.transaction, "REFUNDED")
-      assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
-    }).pipe(Effect.provide(hosted)),
-  )
+  it.on(hosted)("is returned through a facilitator as well", function* () {
+    const one = yield* operator
+    const bought = yield* unmatched
+    const done = yield* one.refund("--all", "--key-file", one.keyFile, ...why)
+    assert.strictEqual(done.code, 0, done.stderr)
+    yield* Refunds.becomes(bought.transaction, "REFUNDED")
+    assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
+  })
 
   // I19
-  live("is returned once when two operators refund different amounts at once", () =>
-    Effect.gen(function* () {
-      const one = yield* operator
-      const bought = yield* unmatched
-      const [all, half] = yield* Effect.all(
-        [[], ["--amount", "0.005"]].map((amount) =>
-          one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...amount, ...why),
-        ),
-        { concurrency: "unbounded" },
-      )
-      assert.deepStrictEqual([all?.code, half?.code].sort(), [0, 1])
-      const state = all?.code === 0 ? "REFUNDED" : "PARTIALLY_REFUNDED"
-      const refund = yield* Refunds.becomes(bought.transaction, state)
-      assert.deepStrictEqual(yield* returned(bought.payer.address), [BigInt(refund.amountAtomic)])
-    }).pipe(Effect.provide(server)),
-  )
+  it("is returned once when two operators refund different amounts at once", function* () {
+    const one = yield* operator
+    const bought = yield* unmatched
+    const [all, half] = yield* Effect.all(
+      [[], ["--amount", "0.005"]].map((amount) =>
+        one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...amount, ...why),
+      ),
+      { concurrency: "unbounded" },
+    )
+    assert.deepStrictEqual([all?.code, half?.code].sort(), [0, 1])
+    const state = all?.code === 0 ? "REFUNDED" : "PARTIALLY_REFUNDED"
+    const refund = yield* Refunds.becomes(bought.transaction, state)
+    assert.deepStrictEqual(yield* returned(bought.payer.address), [BigInt(refund.amountAtomic)])
+  })
 
   // I19
-  live("that its buyer claims at the same moment goes to exactly one of the two", () =>
-    Effect.gen(function* () {
-      const { database, sql, url } = yield* paymentFixture
-      const one = yield* operator
-      const bought = yield* Refunds.signedFor(url, 290_000)
-      const transaction = yield* broadcast(bought)
-      yield* Purchase.mine(3)
-      const { payer, nonce } = bought
-      // The buyer's request has been judged in time, and reaches the claim after the payment's end.
-      yield* sql`
+  it("that its buyer claims at the same moment goes to exactly one of the two", function* () {
+    const { database, sql, url } = yield* paymentFixture
+    const one = yield* operator
+    const bought = yield* Refunds.signedFor(url, 290_000)
+    const transaction = yield* broadcast(bought)
+    yield* Purchase.mine(3)
+    const { payer, nonce } = bought
+    // The buyer's request has been judged in time, and reaches the claim after the payment's end.
+    yield* sql`
         INSERT INTO payment_strays (name, network, asset, payer, nonce, amount_atomic, valid_before, transaction, found_at)
         SELECT lower('authorization:' || network || ':' || asset || ':' || ${payer.address} || ':' || ${nonce}),
           network, asset, lower(${payer.address}), ${nonce}, 10000, extract(epoch FROM now())::bigint - 1, ${transaction}, now()
         FROM (SELECT ${yield* Purchase.onChain(async (_, { network }) => network)}::text AS network,
           ${yield* Purchase.onChain(async (_, { asset }) => asset)}::text AS asset) AS t`
-      const trap = database.arm(/INSERT INTO payment_attempts/u, "holdBefore")
-      const buying = yield* Effect.forkScoped(Purchase.send(url, bought))
-      yield* trap.arrived
-      const done = yield* one.refund("--payment", transaction, "--key-file", one.keyFile, ...why)
-      assert.strictEqual(done.code, 0, done.stderr)
-      yield* trap.release
-      const answer = yield* Fiber.join(buying)
-      assert.strictEqual(answer.json["code"], "payment_authorization_already_bound")
-      yield* Refunds.becomes(transaction, "REFUNDED")
-      assert.deepInclude(yield* Purchase.books(bought), { charged: 1, acts: 0, stones: 0 })
-      assert.deepStrictEqual(yield* returned(payer.address), [10_000n])
-    }).pipe(Effect.scoped, Effect.provide(server)),
-  )
+    const trap = database.arm(/INSERT INTO payment_attempts/u, "holdBefore")
+    const buying = yield* Effect.forkScoped(Purchase.send(url, bought))
+    yield* trap.arrived
+    const done = yield* one.refund("--payment", transaction, "--key-file", one.keyFile, ...why)
+    assert.strictEqual(done.code, 0, done.stderr)
+    yield* trap.release
+    const answer = yield* Fiber.join(buying)
+    assert.strictEqual(answer.json["code"], "payment_authorization_already_bound")
+    yield* Refunds.becomes(transaction, "REFUNDED")
+    assert.deepInclude(yield* Purchase.books(bought), { charged: 1, acts: 0, stones: 0 })
+    assert.deepStrictEqual(yield* returned(payer.address), [10_000n])
+  })
 
   // I20
-  live("is returned only by the wallet that was paid, up to its amount, and with a reason", () =>
-    Effect.gen(function* () {
-      const one = yield* operator
-      const bought = yield* unmatched
-      const stranger = join(one.terminal.folder, "stranger.key")
-      writeFileSync(stranger, generatePrivateKey(), { mode: 0o600 })
-      const refuse = Effect.fnUntraced(function* (sentence: string, ...args: ReadonlyArray<string>) {
-        const refused = yield* one.refund("--payment", bought.transaction, ...args)
-        assert.strictEqual(refused.code, 1, refused.stdout)
-        assert.include(refused.stderr, sentence)
-        assert.include(refused.stderr, "othing ")
-      })
-      yield* refuse("Only the wallet that was paid can refund", "--key-file", stranger, ...why)
-      yield* refuse("at most all of it", "--key-file", one.keyFile, "--amount", "0.02", ...why)
-      yield* refuse("--why is blank", "--key-file", one.keyFile)
-      yield* refuse("No key of the wallet", ...why)
-      assert.deepStrictEqual(yield* Refunds.refundsOf((yield* TestServer).url, bought.transaction), [])
-    }).pipe(Effect.provide(server)),
-  )
+  it("is returned only by the wallet that was paid, up to its amount, and with a reason", function* () {
+    const one = yield* operator
+    const bought = yield* unmatched
+    const stranger = join(one.terminal.folder, "stranger.key")
+    writeFileSync(stranger, generatePrivateKey(), { mode: 0o600 })
+    const refuse = Effect.fnUntraced(function* (sentence: string, ...args: ReadonlyArray<string>) {
+      const refused = yield* one.refund("--payment", bought.transaction, ...args)
+      assert.strictEqual(refused.code, 1, refused.stdout)
+      assert.include(refused.stderr, sentence)
+      assert.include(refused.stderr, "othing ")
+    })
+    yield* refuse("Only the wallet that was paid can refund", "--key-file", stranger, ...why)
+    yield* refuse("at most all of it", "--key-file", one.keyFile, "--amount", "0.02", ...why)
+    yield* refuse("--why is blank", "--key-file", one.keyFile)
+    yield* refuse("No key of the wallet", ...why)
+    assert.deepStrictEqual(yield* Refunds.refundsOf((yield* TestServer).url, bought.transaction), [])
+  })
 
-  live("is returned by a signature made elsewhere: by the wallet's key, or by its contract", () =>
-    Effect.gen(function* () {
-      const one = yield* operator
-      const file = join(one.terminal.folder, "refund.json")
-      const bought = yield* unmatched
-      const named = ["--payment", bought.transaction]
-      const written = yield* one.refund(...named, "--unsigned", file)
-      assert.strictEqual(written.code, 0, written.stderr)
-      const data = json(readFileSync(file, "utf8"))
-      const signed = (signature: string) =>
-        one.refund(...named, "--signed", file, "--signature", signature, "--json", ...why)
-      const forged = yield* signed(`0x${"11".repeat(65)}`)
-      assert.include(forged.stderr, "This is not a signature of")
-      const done = yield* signed(yield* Effect.promise(() => payTo.signTypedData(data)))
-      assert.strictEqual(done.code, 0, done.stderr)
-      assert.strictEqual(json(done.stdout).refunds[0].nonce, data.message.nonce)
-      yield* Refunds.becomes(bought.transaction, "REFUNDED")
+  it("is returned by a signature made elsewhere: by the wallet's key, or by its contract", function* () {
+    const one = yield* operator
+    const file = join(one.terminal.folder, "refund.json")
+    const bought = yield* unmatched
+    const named = ["--payment", bought.transaction]
+    const written = yield* one.refund(...named, "--unsigned", file)
+    assert.strictEqual(written.code, 0, written.stderr)
+    const data = json(readFileSync(file, "utf8"))
+    const signed = (signature: string) =>
+      one.refund(...named, "--signed", file, "--signature", signature, "--json", ...why)
+    const forged = yield* signed(`0x${"11".repeat(65)}`)
+    assert.include(forged.stderr, "This is not a signature of")
+    const done = yield* signed(yield* Effect.promise(() => payTo.signTypedData(data)))
+    assert.strictEqual(done.code, 0, done.stderr)
+    assert.strictEqual(json(done.stdout).refunds[0].nonce, data.message.nonce)
+    yield* Refunds.becomes(bought.transaction, "REFUNDED")
 
-      const other = yield* unmatched
-      const second = join(one.terminal.folder, "second.json")
-      yield* giveCode(payTo.address, agreeing)
-      yield* one.refund("--payment", other.transaction, "--unsigned", second)
-      const wrong = yield* signed("0x1234")
-      assert.include(wrong.stderr, "was refunded", "a file is for one payment")
-      const contract = yield* one.refund(
-        "--payment",
-        other.transaction,
-        "--signed",
-        second,
-        "--signature",
-        "0x1234",
-        ...why,
-      )
-      assert.strictEqual(contract.code, 0, contract.stderr)
-      yield* Refunds.becomes(other.transaction, "REFUNDED")
-      assert.deepStrictEqual(yield* returned(other.payer.address), [10_000n])
-    }).pipe(Effect.provide(server)),
-  )
+    const other = yield* unmatched
+    const second = join(one.terminal.folder, "second.json")
+    yield* giveCode(payTo.address, agreeing)
+    yield* one.refund("--payment", other.transaction, "--unsigned", second)
+    const wrong = yield* signed("0x1234")
+    assert.include(wrong.stderr, "was refunded", "a file is for one payment")
+    const contract = yield* one.refund(
+      "--payment",
+      other.transaction,
+      "--signed",
+      second,
+      "--signature",
+      "0x1234",
+      ...why,
+    )
+    assert.strictEqual(contract.code, 0, contract.stderr)
+    yield* Refunds.becomes(other.transaction, "REFUNDED")
+    assert.deepStrictEqual(yield* returned(other.payer.address), [10_000n])
+  })
 })
 
-describe("a refund", { concurrent: true }, () => {
+apart("a refund", server, (it) => {
   // I21
-  live("to a blocked wallet waits until it expires, fails then, and can be repeated once the wallet is unblocked", () =>
-    Effect.gen(function* () {
-      const { rpc, sql } = yield* paymentFixture
-      const one = yield* operator
-      const bought = yield* unmatched
-      const refund = one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
-      yield* setBlocked("blacklist", bought.payer.address)
-      const refused = yield* refund
-      assert.include(refused.stderr, "one of the two wallets is blocked. Try again later. Nothing was recorded.")
-      yield* setBlocked("unBlacklist", bought.payer.address)
-      rpc.arm("eth_sendRawTransaction", "dropBefore")
-      const done = yield* refund
-      assert.strictEqual(done.code, 0, done.stderr)
-      yield* setBlocked("blacklist", bought.payer.address)
-      yield* rpc.calm
-      yield* sql`SELECT checks FROM payment_attempts WHERE act = 'refund' AND checks > 2`.pipe(
-        until("no sweep inquired", (rows) => rows.length > 0),
-      )
-      yield* Refunds.becomes(bought.transaction, "REFUND_PENDING")
-      yield* aDayLater
-      yield* sql`UPDATE payment_attempts SET next_check_at = now() WHERE act = 'refund'`
-      yield* Refunds.becomes(bought.transaction, "REFUND_FAILED")
-      assert.deepStrictEqual(yield* returned(bought.payer.address), [])
+  it("to a blocked wallet waits until it expires, fails then, and can be repeated once the wallet is unblocked", function* () {
+    const { rpc, sql } = yield* paymentFixture
+    const one = yield* operator
+    const bought = yield* unmatched
+    const refund = one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
+    yield* setBlocked("blacklist", bought.payer.address)
+    const refused = yield* refund
+    assert.include(refused.stderr, "one of the two wallets is blocked. Try again later. Nothing was recorded.")
+    yield* setBlocked("unBlacklist", bought.payer.address)
+    rpc.arm("eth_sendRawTransaction", "dropBefore")
+    const done = yield* refund
+    assert.strictEqual(done.code, 0, done.stderr)
+    yield* setBlocked("blacklist", bought.payer.address)
+    yield* rpc.calm
+    yield* sql`SELECT checks FROM payment_attempts WHERE act = 'refund' AND checks > 2`.pipe(
+      until("no sweep inquired", (rows) => rows.length > 0),
+    )
+    yield* Refunds.becomes(bought.transaction, "REFUND_PENDING")
+    yield* aDayLater
+    yield* sql`UPDATE payment_attempts SET next_check_at = now() WHERE act = 'refund'`
+    yield* Refunds.becomes(bought.transaction, "REFUND_FAILED")
+    assert.deepStrictEqual(yield* returned(bought.payer.address), [])
 
-      yield* setBlocked("unBlacklist", bought.payer.address)
-      const file = join(one.terminal.folder, "refund.json")
-      yield* one.refund("--payment", bought.transaction, "--unsigned", file)
-      const signature = yield* Effect.promise(() => payTo.signTypedData(json(readFileSync(file, "utf8"))))
-      const again = yield* one.refund(
-        "--payment",
-        bought.transaction,
-        "--signed",
-        file,
-        "--signature",
-        signature,
-        ...why,
-      )
-      assert.strictEqual(again.code, 0, again.stderr)
-      yield* Refunds.becomes(bought.transaction, "REFUNDED")
-      assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
-    }).pipe(Effect.provide(server)),
-  )
+    yield* setBlocked("unBlacklist", bought.payer.address)
+    const file = join(one.terminal.folder, "refund.json")
+    yield* one.refund("--payment", bought.transaction, "--unsigned", file)
+    const signature = yield* Effect.promise(() => payTo.signTypedData(json(readFileSync(file, "utf8"))))
+    const again = yield* one.refund("--payment", bought.transaction, "--signed", file, "--signature", signature, ...why)
+    assert.strictEqual(again.code, 0, again.stderr)
+    yield* Refunds.becomes(bought.transaction, "REFUNDED")
+    assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
+  })
 
   // I19
-  live("that a lying node made fail is found when it is repeated, and is never paid twice, whatever the amount", () =>
-    Effect.gen(function* () {
-      const { sql } = yield* paymentFixture
-      const one = yield* operator
-      const bought = yield* unmatched
-      const refund = (...more: ReadonlyArray<string>) =>
-        one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...more, ...why)
-      /** As if two inquiries had found it unused after it expired. */
-      const misled = sql`
+  it("that a lying node made fail is found when it is repeated, and is never paid twice, whatever the amount", function* () {
+    const { sql } = yield* paymentFixture
+    const one = yield* operator
+    const bought = yield* unmatched
+    const refund = (...more: ReadonlyArray<string>) =>
+      one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...more, ...why)
+    /** As if two inquiries had found it unused after it expired. */
+    const misled = sql`
         WITH f AS (UPDATE payment_attempts SET state = 'failed', reason = 'authorization_expired' WHERE act = 'refund' RETURNING id)
         DELETE FROM payment_claims USING f WHERE attempt_id = f.id`
-      yield* refund()
-      const first = yield* Refunds.becomes(bought.transaction, "REFUNDED")
-      yield* Purchase.mine(3)
-      yield* misled
-      yield* refund()
-      const second = yield* Refunds.becomes(bought.transaction, "REFUNDED")
-      assert.strictEqual(second.refundTransaction, first.refundTransaction)
-      yield* misled
-      yield* refund("--amount", "0.005")
-      yield* Refunds.becomes(bought.transaction, "REFUND_FAILED")
-      const refused = yield* refund()
-      assert.strictEqual(refused.code, 1)
-      assert.include(refused.stderr, "the nonce of its refund was used elsewhere")
-      assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
-    }).pipe(Effect.provide(server)),
-  )
+    yield* refund()
+    const first = yield* Refunds.becomes(bought.transaction, "REFUNDED")
+    yield* Purchase.mine(3)
+    yield* misled
+    yield* refund()
+    const second = yield* Refunds.becomes(bought.transaction, "REFUNDED")
+    assert.strictEqual(second.refundTransaction, first.refundTransaction)
+    yield* misled
+    yield* refund("--amount", "0.005")
+    yield* Refunds.becomes(bought.transaction, "REFUND_FAILED")
+    const refused = yield* refund()
+    assert.strictEqual(refused.code, 1)
+    assert.include(refused.stderr, "the nonce of its refund was used elsewhere")
+    assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
+  })
 
-  live("whose block was orphaned is sent again and paid once", () =>
-    Effect.gen(function* () {
-      const one = yield* operator
-      const bought = yield* unmatched
-      yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
-      yield* Refunds.becomes(bought.transaction, "REFUNDED")
-      yield* Purchase.reorganise(1)
-      yield* Purchase.mine(1)
-      assert.deepStrictEqual(yield* returned(bought.payer.address), [])
-      yield* returned(bought.payer.address).pipe(until("it was not sent again", (amounts) => amounts.length > 0))
-      yield* Purchase.mine(3)
-      yield* Refunds.becomes(bought.transaction, "REFUNDED", "final")
-      assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
-    }).pipe(Effect.provide(server)),
-  )
+  it("whose block was orphaned is sent again and paid once", function* () {
+    const one = yield* operator
+    const bought = yield* unmatched
+    yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
+    yield* Refunds.becomes(bought.transaction, "REFUNDED")
+    yield* Purchase.reorganise(1)
+    yield* Purchase.mine(1)
+    assert.deepStrictEqual(yield* returned(bought.payer.address), [])
+    yield* returned(bought.payer.address).pipe(until("it was not sent again", (amounts) => amounts.length > 0))
+    yield* Purchase.mine(3)
+    yield* Refunds.becomes(bought.transaction, "REFUNDED", "final")
+    assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
+  })
 
-  live("of a settled act leaves the act and its answer unchanged, and is shown with its receipt", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const one = yield* operator
-      const purchase = yield* Purchase.prepare(url)
-      const bought = yield* Purchase.send(url, purchase)
-      assert.strictEqual(bought.status, 201, bought.text)
-      const { record } = json(bought.text)
-      const early = yield* one.refund("--attempt", record.id, "--key-file", one.keyFile, ...why)
-      assert.include(early.stderr, "not final yet")
-      yield* Purchase.mine(3)
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`UPDATE payment_attempts SET next_check_at = now()`
-      yield* sql`SELECT id FROM payment_attempts WHERE finality = 'final'`.pipe(
-        until("it never was final", (rows) => rows.length > 0),
-      )
-      const done = yield* one.refund("--attempt", record.id, "--key-file", one.keyFile, "--amount", "0.004", ...why)
-      assert.strictEqual(done.code, 0, done.stderr)
-      const refund = yield* Refunds.becomes(
-        record.transaction ?? json(bought.text).receipt.transaction,
-        "PARTIALLY_REFUNDED",
-      )
-      assert.strictEqual(refund.attempt, record.id)
-      const act = json((yield* ask(`${url}/api/acts/${record.id}`)).text).act
-      assert.deepInclude(act.receipt.refund, { id: refund.id, amountAtomic: "4000", reason: "settled" })
-      const page = (yield* ask(`${url}/witness/${record.id}`, { headers: { accept: "text/html" } })).text
-      assert.include(page, "Refunded to the payer in part: 4000 atomic")
-      assert.include(page, `href="/api/refunds/${refund.refundTransaction}"`)
-      const { refund_policy: policy } = json((yield* ask(`${url}/.well-known/x402`)).text)
-      assert.strictEqual(policy.refund_endpoint, `${url}/api/refunds/{transaction}`)
-      assert.include(policy.states, refund.state)
-      const stone = json((yield* ask(`${url}/api/witness/${record.id}`)).text)
-      assert.strictEqual(stone.receipt.refund.id, refund.id)
-      const replayed = yield* Purchase.send(url, purchase)
-      assert.strictEqual(replayed.text, bought.text.replace(/false\}$/u, "true}"))
-      const reconciled = yield* Purchase.reconcile(url, purchase)
-      assert.strictEqual(reconciled.text, replayed.text, "a reconcile repeats the first answer")
-      const link = reconciled.headers.get("link") ?? ""
-      assert.match(link, /^<\/api\/refunds\/0x[0-9a-f]{64}>; rel="related"; title="refund"$/u)
-      const linked = json((yield* ask(`${url}${link.slice(1, link.indexOf(">"))}`)).text)
-      assert.deepInclude(linked.refunds[0], { id: refund.id, refundTransaction: refund.refundTransaction })
-      // As if a reorganisation had put the payment into another transaction before it was refunded.
-      const moved = `0x${"77".repeat(32)}`
-      yield* sql`UPDATE payment_attempts SET current_transaction = ${moved} WHERE id = ${record.id}::uuid`
-      yield* sql`UPDATE payment_refunds SET original_transaction = ${moved}`
-      for (const transaction of [moved, json(bought.text).receipt.transaction])
-        assert.deepInclude((yield* Refunds.refundsOf(url, transaction))[0], { id: refund.id })
-      assert.deepStrictEqual(yield* returned(purchase.payer.address), [4_000n])
-    }).pipe(Effect.provide(server)),
-  )
+  it("of a settled act leaves the act and its answer unchanged, and is shown with its receipt", function* () {
+    const { url } = yield* TestServer
+    const one = yield* operator
+    const purchase = yield* Purchase.prepare(url)
+    const bought = yield* Purchase.send(url, purchase)
+    assert.strictEqual(bought.status, 201, bought.text)
+    const { record } = json(bought.text)
+    const early = yield* one.refund("--attempt", record.id, "--key-file", one.keyFile, ...why)
+    assert.include(early.stderr, "not final yet")
+    yield* Purchase.mine(3)
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`UPDATE payment_attempts SET next_check_at = now()`
+    yield* sql`SELECT id FROM payment_attempts WHERE finality = 'final'`.pipe(
+      until("it never was final", (rows) => rows.length > 0),
+    )
+    const done = yield* one.refund("--attempt", record.id, "--key-file", one.keyFile, "--amount", "0.004", ...why)
+    assert.strictEqual(done.code, 0, done.stderr)
+    const refund = yield* Refunds.becomes(
+      record.transaction ?? json(bought.text).receipt.transaction,
+      "PARTIALLY_REFUNDED",
+    )
+    assert.strictEqual(refund.attempt, record.id)
+    const act = json((yield* ask(`${url}/api/acts/${record.id}`)).text).act
+    assert.deepInclude(act.receipt.refund, { id: refund.id, amountAtomic: "4000", reason: "settled" })
+    const page = (yield* ask(`${url}/witness/${record.id}`, { headers: { accept: "text/html" } })).text
+    assert.include(page, "Refunded to the payer in part: 4000 atomic")
+    assert.include(page, `href="/api/refunds/${refund.refundTransaction}"`)
+    const { refund_policy: policy } = json((yield* ask(`${url}/.well-known/x402`)).text)
+    assert.strictEqual(policy.refund_endpoint, `${url}/api/refunds/{transaction}`)
+    assert.include(policy.states, refund.state)
+    const stone = json((yield* ask(`${url}/api/witness/${record.id}`)).text)
+    assert.strictEqual(stone.receipt.refund.id, refund.id)
+    const replayed = yield* Purchase.send(url, purchase)
+    assert.strictEqual(replayed.text, bought.text.replace(/false\}$/u, "true}"))
+    const reconciled = yield* Purchase.reconcile(url, purchase)
+    assert.strictEqual(reconciled.text, replayed.text, "a reconcile repeats the first answer")
+    const link = reconciled.headers.get("link") ?? ""
+    assert.match(link, /^<\/api\/refunds\/0x[0-9a-f]{64}>; rel="related"; title="refund"$/u)
+    const linked = json((yield* ask(`${url}${link.slice(1, link.indexOf(">"))}`)).text)
+    assert.deepInclude(linked.refunds[0], { id: refund.id, refundTransaction: refund.refundTransaction })
+    // As if a reorganisation had put the payment into another transaction before it was refunded.
+    const moved = `0x${"77".repeat(32)}`
+    yield* sql`UPDATE payment_attempts SET current_transaction = ${moved} WHERE id = ${record.id}::uuid`
+    yield* sql`UPDATE payment_refunds SET original_transaction = ${moved}`
+    for (const transaction of [moved, json(bought.text).receipt.transaction])
+      assert.deepInclude((yield* Refunds.refundsOf(url, transaction))[0], { id: refund.id })
+    assert.deepStrictEqual(yield* returned(purchase.payer.address), [4_000n])
+  })
 })

@@ -6,7 +6,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { loopback } from "../lab/server/Rooms.ts"
 import { ask, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { apart } from "../lab/Suites.ts"
 
 const from = (address: string) => ({ "x-forwarded-for": address })

@@ -15,6 +15,7 @@ import { type Answer, newCommitment, newPayer, read } from "../lab/Fixture.ts"
 import { agreeing, burning, empty, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { apart } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const prepare = (url: string, count: number) =>
   Effect.forEach(Array.from({ length: count }), () => Purchase.prepare(url, Purchase.price), { concurrency: 5 })
@@ -73,10 +74,7 @@ apart("payments that wait during another broadcast", patient, (it) => {
       "invalid_exact_evm_insufficient_balance",
     ])
     const sent = yield* QueuedPayments.sentFor([first, poor, ...others])
-    assert.deepStrictEqual(
-      sent.map(({ payments }) => payments),
-      [1, 4],
-    )
+    assert.deepStrictEqual(valuesOf(sent, "payments"), [1, 4])
     assert.strictEqual((yield* QueuedPayments.sentFor([poor])).filter(({ payments }) => payments > 0).length, 0)
     yield* Purchase.assertFailed(url, poor, "invalid_exact_evm_insufficient_balance")
   })
@@ -98,10 +96,7 @@ apart("payments that wait during another broadcast", patient, (it) => {
     if (open !== undefined) Purchase.assertPending(url, poor, open)
     Purchase.assertPending(url, poor, yield* Purchase.reconcile(url, poor))
     const sent = yield* QueuedPayments.sentFor([first, poor, ...others])
-    assert.deepStrictEqual(
-      sent.map(({ payments }) => payments),
-      [1, 5],
-    )
+    assert.deepStrictEqual(valuesOf(sent, "payments"), [1, 5])
     // Its share of the gas is lost, those of the others are not.
     const used = yield* QueuedPayments.gasOf([poor])
     assert.deepStrictEqual(yield* sql`SELECT sum(lost_gas)::int AS lost FROM payment_payers`, [
@@ -165,15 +160,9 @@ apart("payments that wait during another broadcast", patient, (it) => {
     yield* crowd.letGo
     assert.deepStrictEqual(statuses(yield* crowd.others), Array(4).fill(201))
     const own = (yield* QueuedPayments.sentFor([smart])).filter(({ payments }) => payments > 0)
-    assert.deepStrictEqual(
-      own.map(({ isGroup }) => isGroup),
-      [false],
-    )
+    assert.deepStrictEqual(valuesOf(own, "isGroup"), [false])
     const groups = (yield* QueuedPayments.sentFor(others)).filter(({ isGroup }) => isGroup)
-    assert.deepStrictEqual(
-      groups.map(({ payments }) => payments),
-      [3],
-    )
+    assert.deepStrictEqual(valuesOf(groups, "payments"), [3])
   })
 
   it("go without a wallet that got code after its claim, whose payment is not sent at all", function* ({ url }) {

@@ -10,7 +10,7 @@ import { agrees, cancel, empty, giveCode, leave } from "../lab/buyer/ThirdParty.
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { eventually, relayed } from "../lab/buyer/QueuedPayments.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { apart } from "../lab/Suites.ts"
 
 /** Every transaction that is sent to the node from now on. */

@@ -14,7 +14,7 @@ import { ask, configOf, newCommitment, newKey, post } from "../lab/Fixture.ts"
 import { chain, chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import WalletFactory from "../contracts/WalletFactory.json" with { type: "json" }
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const magic: Hex = `0x${"6492".repeat(16)}`

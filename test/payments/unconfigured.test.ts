@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, layer as world, newCommitment, newKey, newPayer, pay } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 suite("a server that lost its payment configuration", world(), (it) => {

@@ -11,8 +11,8 @@ import { type Answer, ask, newCommitment, newKey, newPayer, post } from "../lab/
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
-import { assertAnswer } from "../lab/AnswerAssertions.ts"
 import { apart, live } from "../lab/Suites.ts"
+import { assertAnswer, valuesOf } from "../lab/Assertions.ts"
 
 /** A signed stone whose authorization ends at a given second of this machine's clock. */
 const prepareUntil = Effect.fnUntraced(function* (url: string, validBefore: string) {
@@ -151,7 +151,7 @@ apart("an authorization that paid us and has no attempt", proxiedServer("relayer
     assert.isAtMost(searches, 4)
     yield* held.release
     assert.deepStrictEqual(
-      (yield* Fiber.join(answers)).map(({ status }) => status),
+      valuesOf(yield* Fiber.join(answers), "status"),
       purchases.map(() => 201),
     )
     assert.strictEqual(searches, 8)

@@ -6,6 +6,7 @@ import { atOnce, layer as processes, Servers } from "../lab/server/TwoServers.ts
 import { codeOf, type RoomClient, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
 import type { Answer } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
+import { assertNone, valuesOf } from "../lab/Assertions.ts"
 
 const byStatus = (answers: ReadonlyArray<Answer>) =>
   Object.fromEntries(
@@ -44,7 +45,7 @@ suite("200 concurrent sends", processes, (it) => {
     const { messages, room } = polled(yield* poll(guest))
     assert.strictEqual(room.latestSequence, 65)
     assert.deepStrictEqual(
-      messages.map(({ seq }) => seq),
+      valuesOf(messages, "seq"),
       Array.from({ length: 50 }, (_, index) => index + 16),
     )
     for (const { message } of accepted) {
@@ -72,10 +73,7 @@ suite("200 concurrent sends", processes, (it) => {
     for (const { status, text } of answers) {
       if (status === 200) assert.strictEqual(text, first.replace('"duplicate":false', '"duplicate":true'))
     }
-    assert.deepStrictEqual(
-      polled(yield* poll(guest)).messages.map(({ seq }) => seq),
-      [1],
-    )
+    assert.deepStrictEqual(valuesOf(polled(yield* poll(guest)).messages, "seq"), [1])
   })
 
   it("to many rooms from shared addresses do not deadlock, and keep each room gapless", function* () {
@@ -116,10 +114,7 @@ suite("200 concurrent sends", processes, (it) => {
         : Effect.map(send(at(guest, url)), ({ status }) => status),
     )
     assert.strictEqual(answers[30], 200)
-    assert.deepStrictEqual(
-      answers.filter((status) => ![200, 201, 404, 429].includes(status)),
-      [],
-    )
+    assertNone(answers, (status) => ![200, 201, 404, 429].includes(status))
     const [left] = yield* db<{ n: number }>`
         SELECT (SELECT count(*) FROM rooms WHERE id = ${guest.id}::uuid)::int
           + (SELECT count(*) FROM room_messages WHERE room_id = ${guest.id}::uuid)::int AS n`

@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import { codeOf, from, json, layer as rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
 import { ask } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u
@@ -84,10 +85,7 @@ suite("a room", rooms(), (it) => {
       assert.deepStrictEqual(polled(answer).messages, [message, JSON.parse(alias.text).message])
       assert.match(polled(answer).serverTime, instant)
     }
-    assert.deepStrictEqual(
-      polled(yield* poll(guest, "?after=1")).messages.map(({ seq }) => seq),
-      [2],
-    )
+    assert.deepStrictEqual(valuesOf(polled(yield* poll(guest, "?after=1")).messages, "seq"), [2])
     assert.deepStrictEqual(polled(yield* poll(guest, "?after=2")).messages, [])
     assert.deepStrictEqual(polled(yield* poll(guest, "?after=9007199254740991")).messages, [])
   })

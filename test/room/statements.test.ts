@@ -8,6 +8,7 @@ import * as Ceiling from "../../src/room/Ceiling.ts"
 import { RoomStore } from "../../src/room/RoomStore.ts"
 import { database, sql } from "../lab/Database.ts"
 import { suite } from "../lab/Suites.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 
 const message = { sender: "Wren", senderKind: "person", text: "hello", mode: "calm" } as const
 
@@ -185,9 +186,6 @@ suite("the sweeper", world, (it) => {
     assert.strictEqual(yield* rooms.sweep, 451)
     const left = yield* db<{ id: string }>`
           SELECT id::text FROM rooms UNION SELECT room_id::text FROM room_messages`
-    assert.deepStrictEqual(
-      left.map(({ id }) => id),
-      [open.id],
-    )
+    assert.deepStrictEqual(valuesOf(left, "id"), [open.id])
   })
 })

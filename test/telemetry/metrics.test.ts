@@ -11,6 +11,7 @@ import { serving } from "../lab/server/ServerProcess.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
 import { apart } from "../lab/Suites.ts"
+import { assertNone } from "../lab/Assertions.ts"
 
 const file = (name: string) => readFileSync(new URL(`../../docs/operations/${name}`, import.meta.url), "utf8")
 
@@ -87,10 +88,7 @@ apart("metrics", stage, (it) => {
     const names = new Set(samples.map(({ name }) => name))
     assert.isAbove(shown.length, 20)
     assert.isAbove(alarmed.length, 12)
-    assert.deepStrictEqual(
-      [...new Set([...shown, ...alarmed])].filter((name) => !names.has(name)),
-      [],
-    )
+    assertNone([...new Set([...shown, ...alarmed])], (name) => !names.has(name))
     const valueOf = (name: string, labels: Readonly<Record<string, string>>) =>
       samples.find(
         (one) => one.name === name && Object.entries(labels).every(([key, value]) => one.labels[key] === value),

@@ -10,6 +10,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { ask, post } from "../lab/Fixture.ts"
 import { apart } from "../lab/Suites.ts"
+import { assertSome } from "../lab/Assertions.ts"
 
 interface Span {
   readonly traceId: string
@@ -142,10 +143,7 @@ apart("a trace", stage, (it) => {
     for (const name of ["POST /api/witness", "Reconciler.conclude", "Settle.settleTogether"]) {
       assert.isTrue(names(other).has(name), `${name} of the swept one: ${[...names(other)].join(", ")}`)
     }
-    assert.isTrue(
-      node.traceparents.some((parent) => parent.startsWith(`00-${traceId}-`)),
-      "the node is told",
-    )
+    assertSome(node.traceparents, (parent) => parent.startsWith(`00-${traceId}-`), "the node is told")
     assert.strictEqual(otlp.headers[0]?.["api-key"], "a key")
     const resource = Object.fromEntries(
       otlp.resources()[0]?.attributes.map(({ key, value }) => [key, value.stringValue]) ?? [],

@@ -58,7 +58,7 @@ export const authorityChecks = async (
         ? Promise.reject(
             new Unproven(
               "unsupported",
-              "A contract is said to have signed the statement: name a node of its network with --rpc.",
+              "A contract is said to have signed the statement, and only a node of its network can tell.",
             ),
           )
         : trust.isContractSigned(authorization),

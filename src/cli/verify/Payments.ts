@@ -1,12 +1,11 @@
 /** Looks up a chain's payments at a node of the reader's choice: the altar says where to look, and proves nothing. */
 import { Effect, Schema } from "effect"
-import { HttpBody, HttpClientRequest } from "effect/http"
 import { setWitnessStone } from "../../../schema/altar/Witness.ts"
 import { TransactionHash } from "../../../schema/Common.ts"
 import { Finality } from "../../../schema/payments/Payment.ts"
 import { usdcOn } from "../../../schema/payments/Usdc.ts"
-import { receiptLimit } from "../../platform/Answers.ts"
 import * as Download from "./Download.ts"
+import * as Node from "./Node.ts"
 import { plain } from "../Output.ts"
 import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 
@@ -26,18 +25,6 @@ const Answer = Schema.Struct({
     currentTransaction: Schema.optionalKey(TransactionHash),
   }),
 })
-const ChainId = Schema.Struct({ result: Schema.String.check(Schema.isPattern(/^0x[0-9a-f]{1,12}$/iu)) })
-const Mined = Schema.Struct({
-  result: Schema.NullOr(
-    Schema.Struct({
-      status: Schema.String,
-      logs: Schema.Array(
-        Schema.Struct({ address: Schema.String, topics: Schema.Array(Schema.String), data: Schema.String }),
-      ),
-    }),
-  ),
-})
-
 const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 
 const asTopic = (address: string) => `0x${address.slice(2).toLowerCase().padStart(64, "0")}`
@@ -46,30 +33,6 @@ const asTopic = (address: string) => `0x${address.slice(2).toLowerCase().padStar
 const { priceAtomic } = setWitnessStone.sale
 const priceData = `0x${priceAtomic.toString(16).padStart(64, "0")}`
 
-const ask = <A>(
-  rpcUrl: string,
-  schema: Schema.Decoder<{ readonly result: A }>,
-  method: string,
-  params: Array<string>,
-) =>
-  Download.answerOf(
-    HttpClientRequest.setBody(
-      HttpClientRequest.post(rpcUrl),
-      HttpBody.text(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }), "application/json"),
-    ),
-    // The payer decides how long the receipt is.
-    receiptLimit,
-  ).pipe(
-    Effect.mapError(({ why }) => new CommandFailure({ message: plain(`${rpcUrl} did not answer: ${why}`) })),
-    Effect.flatMap((body) =>
-      Effect.mapError(
-        Schema.decodeEffect(Schema.fromJsonString(schema))(new TextDecoder().decode(body)),
-        () => new CommandFailure({ message: `${rpcUrl} is not an EVM node` }),
-      ),
-    ),
-    Effect.map(({ result }) => result),
-  )
-
 /** The node and the token of the payments; the token is fixed here, whatever the altar says. */
 interface Ledger {
   readonly rpcUrl: string
@@ -77,7 +40,7 @@ interface Ledger {
 }
 
 const ledgerAt = Effect.fnUntraced(function* (rpcUrl: string) {
-  const network = `eip155:${BigInt(yield* ask(rpcUrl, ChainId, "eth_chainId", []))}`
+  const network = yield* Node.networkOf(rpcUrl)
   const asset = usdcOn(network)
   return asset === undefined
     ? yield* new CommandFailure({
@@ -117,7 +80,7 @@ const paymentOf = Effect.fnUntraced(function* (base: string, { asset, rpcUrl }: 
     why: `its transaction ${transaction} ${what}`,
     mayMove: finality === "pending",
   })
-  const mined = yield* ask(rpcUrl, Mined, "eth_getTransactionReceipt", [transaction])
+  const mined = yield* Node.minedIn(rpcUrl, transaction)
   if (mined === null) return absent("is not on the chain")
   if (mined.status !== "0x1") return absent("was reverted")
   const { length: transfers } = mined.logs.filter(

@@ -1,4 +1,4 @@
-/** `verify --receipt`: checks the receipt file of one act offline, and prints a line for each check. */
+/** `verify --receipt`: checks the receipt file of one act, offline but for `--rpc`, and prints a line for each check. */
 import { Console, Effect, FileSystem, Option } from "effect"
 import type { Policy } from "../../../schema/log/Policy.ts"
 import { fileMaximum } from "../../buyer/receipt/ReceiptFile.ts"
@@ -9,6 +9,8 @@ import { provided } from "../Flags.ts"
 import { actsLogOf, onlyLogOf, policyIn } from "../log/Policy.ts"
 import { plain } from "../Output.ts"
 import { asked, contractAt } from "./Contract.ts"
+import * as Download from "./Download.ts"
+import { transferCheck } from "./Transfer.ts"
 
 interface Given {
   readonly key: Option.Option<string>
@@ -53,7 +55,14 @@ export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (path:
   const actLog = logOf(given.actsVkey, policy, actsLogOf)
   const isContractSigned = yield* contractAt(given.rpc)
   const trust = { ...provided({ key, payTo: Option.fromUndefinedOr(payTo[0]), log, actLog }), isContractSigned }
-  const { checks, claims, ok } = yield* asked(() => verifyReceipt(text, trust))
+  const verdict = yield* asked(() => verifyReceipt(text, trust))
+  const { claims } = verdict
+  const payment =
+    Option.isSome(given.rpc) && claims !== undefined
+      ? yield* transferCheck(given.rpc.value, claims).pipe(Effect.provide(Download.plainClient))
+      : undefined
+  const checks = verdict.checks.map((check) => (check.name === payment?.name ? payment : check))
+  const ok = verdict.ok && payment?.state !== "broken"
   if (isJson) yield* Console.log(JSON.stringify({ ok, checks, claims: claims ?? null }))
   else yield* Effect.forEach(checks, (check) => Console.log(lineOf(check)), { discard: true })
   if (!ok) {

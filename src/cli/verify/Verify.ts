@@ -194,6 +194,10 @@ export const verify = command("verify", {
       "spirit-altar verify --receipt act.receipt.json --key receipts-2026-11+6e596319+AepK…",
       "Check the receipt of one act, offline",
     ],
+    [
+      "spirit-altar verify --receipt act.receipt.json --key receipts-2026-11+6e596319+AepK… --rpc https://…",
+      "Look its transfer up as well",
+    ],
   ],
   flags,
   run: verifying,

@@ -14,7 +14,7 @@ import {
   sentenceHtml,
   type SettledAct,
 } from "./ActList.ts"
-import { code, isLost, type Row, recordTable, receiptTable } from "./RecordTable.ts"
+import { code, evidence, isLost, type Row, recordTable, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { filled } from "../../payments/ActAddress.ts"
 import { altOf, previewPath } from "../sharing/Card.ts"
@@ -151,15 +151,19 @@ export const act = (one: SettledAct, now: number, isSigning = false): Page => {
           ${shareRow(one.permalink, isLost(one.receipt) ? undefined : drawn)}
         </div>
       </article>
-      <div class="pair">
-        <section aria-labelledby="record-title">
-          ${heading("record-title", "Record")}${recordTable([...Object.keys(one.record).flatMap((name) => rowOf(one, name)), ...published(one)])}
-        </section>
-        <section aria-labelledby="receipt-title">
-          ${heading("receipt-title", "Receipt")}${receiptTable(one.receipt)}
-        </section>
-      </div>
       ${sealedWords(one)}
+      ${evidence(
+        one.receipt,
+        "record and receipt",
+        html`<div class="pair">
+          <section aria-labelledby="record-title">
+            ${heading("record-title", "Record")}${recordTable([...Object.keys(one.record).flatMap((name) => rowOf(one, name)), ...published(one)])}
+          </section>
+          <section aria-labelledby="receipt-title">
+            ${heading("receipt-title", "Receipt")}${receiptTable(one.receipt)}
+          </section>
+        </div>`,
+      )}
       <nav class="leaf" aria-label="More">
         <a href="/v2/acts">All acts</a
         ><a href="${filled(readAct.path, { actId: one.id })}">This act as JSON</a

@@ -50,6 +50,17 @@ const refundWords = {
   REFUND_FAILED: "A refund failed",
 } as const
 
+/**
+ * The proof of an act, folded below its words. It stands open where the payment was lost or returned.
+ */
+export const evidence = (receipt: AnyReceipt, what: string, ...parts: ReadonlyArray<Html>): Html => {
+  const isTelling = isLost(receipt) || (receipt.transaction !== null && receipt.refund !== undefined)
+  return html`<details class="fold evidence" data-evidence ${isTelling ? "open" : ""}>
+    <summary>The proof: ${what}</summary>
+    ${parts}
+  </details>`
+}
+
 const refundRows = (refund: Refund): ReadonlyArray<Row> => [
   [
     "Refund",

@@ -1,7 +1,7 @@
 /** The page of one stone: its proof, its link recomputed step by step, and its revealed words. */
 import { readWitnessStone, revealWitnessStone } from "../../../schema/altar/WitnessApi.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
-import { code, isLost, recordTable, part, receiptTable } from "./RecordTable.ts"
+import { code, evidence, isLost, recordTable, part, receiptTable } from "./RecordTable.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { filled } from "../../payments/ActAddress.ts"
 
@@ -52,7 +52,7 @@ const leafOf = ({ chainHash, commitment, previousHash, sequence, transaction, wi
 
 const proof = (one: Stone, log: LogIdentity): Html =>
   html`<section id="proof" aria-labelledby="proof-title">
-    ${heading("proof-title", "The proof", "A small file that proves offline, for ever, that the log has this stone.")}
+    ${heading("proof-title", "Its place in the log", "A small file that proves offline, for ever, that the log has this stone.")}
     <div data-proof="/api/witness/${one.id}/proof" data-stone="${leafOf(one)}" data-vkey="${log.vkey}">
       <p class="doors">
         <a class="button" href="/api/witness/${one.id}/proof" download="stone-${one.sequence}.tlog-proof"
@@ -106,6 +106,30 @@ const fileCheck = (commitment: string): Html =>
     <div data-file-said role="status"></div>
   </div>`
 
+/** The link as facts, each marked for the check in the page. */
+const link = (one: Stone): Html =>
+  html`<section aria-labelledby="link-title">
+    ${heading("link-title", "The link")}${recordTable([
+      ["Sequence", one.sequence],
+      ["Commitment", part("commitment", one.commitment)],
+      ["Witnessed", html`<time datetime="${one.witnessedAt}" data-part="witnessedAt">${one.witnessedAt}</time>`],
+      ["Transaction", part("transaction", one.transaction)],
+      [
+        "Hash before",
+        one.sequence === 1
+          ? html`${part("previousHash", one.previousHash)} <small>64 zeros: the first stone</small>`
+          : part("previousHash", one.previousHash),
+      ],
+      ["Chain hash", part("chainHash", one.chainHash)],
+    ])}
+    <p class="small quiet">${one.verify.recipe}</p>
+  </section>`
+
+const paid = (receipt: Receipt): Html =>
+  html`<section aria-labelledby="receipt-title">
+    ${heading("receipt-title", "Receipt")}${receiptTable(receipt)}
+  </section>`
+
 export const stone = ({ isSigning, log, publicUrl, receipt, stone: one }: StoneView): Page => {
   const preview = previewPath(one.id)
   return {
@@ -149,31 +173,13 @@ export const stone = ({ isSigning, log, publicUrl, receipt, stone: one }: StoneV
       <section aria-labelledby="verify-title">
         ${heading("verify-title", "Check it here", "Your browser computes the hash of this link anew, and compares it with this page and with what it saw before.")}${verification(one.sequence)}
       </section>
-      ${log === undefined ? "" : proof(one, log)}
-      <section aria-labelledby="link-title">
-        ${heading("link-title", "The link")}${recordTable([
-          ["Sequence", one.sequence],
-          ["Commitment", part("commitment", one.commitment)],
-          ["Witnessed", html`<time datetime="${one.witnessedAt}" data-part="witnessedAt">${one.witnessedAt}</time>`],
-          ["Transaction", part("transaction", one.transaction)],
-          [
-            "Hash before",
-            one.sequence === 1
-              ? html`${part("previousHash", one.previousHash)} <small>64 zeros: the first stone</small>`
-              : part("previousHash", one.previousHash),
-          ],
-          ["Chain hash", part("chainHash", one.chainHash)],
-        ])}
-        <p class="small quiet">${one.verify.recipe}</p>
+      <section id="check" aria-labelledby="check-title">
+        ${heading("check-title", one.kind === "hash" ? "Check the file, or words" : "Check words")}
+        <div class="column">
+          ${one.kind === "hash" ? fileCheck(one.commitment) : ""}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: filled(revealWitnessStone.path, { witnessId: one.id }), name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}
+        </div>
       </section>
-      <div class="pair">
-        <section id="check" aria-labelledby="check-title">
-          ${heading("check-title", one.kind === "hash" ? "Check the file, or words" : "Check words")}${one.kind === "hash" ? fileCheck(one.commitment) : ""}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: filled(revealWitnessStone.path, { witnessId: one.id }), name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}
-        </section>
-        <section aria-labelledby="receipt-title">
-          ${heading("receipt-title", "Receipt")}${receiptTable(receipt)}
-        </section>
-      </div>
+      ${evidence(receipt, log === undefined ? "link and receipt" : "link, place in the log, receipt", link(one), log === undefined ? html`` : proof(one, log), paid(receipt))}
       ${isLost(receipt) ? "" : share(one, publicUrl)}
       <nav class="leaf" aria-label="The chain">
         ${one.sequence === 1 ? "" : html`<a rel="prev" href="/v2/search?q=${one.sequence - 1}">Stone ${one.sequence - 1}, before it</a>`}

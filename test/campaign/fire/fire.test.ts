@@ -1,7 +1,6 @@
 /** A short campaign with a seed of its own: the command itself goes on for as long as it is told to. */
 import { rmSync } from "node:fs"
 import { assert, describe, it } from "vitest"
-import { patience } from "../../lab/Patience.ts"
 import { fire, killsOf } from "./Campaign.ts"
 import { lies, supportLies } from "../../lab/proxy/Facilitator.ts"
 import { homeOf } from "../../lab/Program.ts"
@@ -45,7 +44,7 @@ const ofOpenings = [
 /** Two acts are refunded by choice in every phase. */
 const ofRefunds = ["a refund returns a payment to its payer", "a settled refund was paid once", "a refund is public"]
 
-describe("a campaign", { timeout: patience(300) }, () => {
+describe("a campaign", () => {
   it("kills servers and databases under purchases of every kind, and nothing is charged twice, lost or forked", async () => {
     const lines: Array<string> = []
     const log = (line: string) => void lines.push(line)

@@ -22,45 +22,41 @@ const stored = Effect.gen(function* () {
 
 // Addresses are told, so that each has its own share.
 suite("a server under thousands of hostile requests", world({}, undefined, { trustedProxies: loopback }), (it) => {
-  it(
-    "answers each as the document says, none with 500, sells nothing, and leaves nothing after the next sweep",
-    () =>
-      Effect.gen(function* () {
-        const { url } = yield* TestServer
-        const sql = yield* SqlClient.SqlClient
-        const before = yield* stored
-        const { broken, faults, judged, requests } = yield* Effect.promise(() =>
-          attack({ url, requests: 2_500, seed: "every time", connections: 4, patience: patience(30) }),
-        )
-        assert.deepStrictEqual(faults, [])
-        assert.isAbove(judged, requests / 2)
-        assert.isAbove(broken, 0)
-        const rows = sql<{ rooms: number; signals: number; counts: number }>`
+  it("answers each as the document says, none with 500, sells nothing, and leaves nothing after the next sweep", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      const sql = yield* SqlClient.SqlClient
+      const before = yield* stored
+      const { broken, faults, judged, requests } = yield* Effect.promise(() =>
+        attack({ url, requests: 2_500, seed: "every time", connections: 4, patience: patience(30) }),
+      )
+      assert.deepStrictEqual(faults, [])
+      assert.isAbove(judged, requests / 2)
+      assert.isAbove(broken, 0)
+      const rows = sql<{ rooms: number; signals: number; counts: number }>`
             SELECT (SELECT count(*)::int FROM rooms) AS rooms, (SELECT count(*)::int FROM room_messages) AS signals,
               (SELECT count(*)::int FROM rate_limits WHERE idle_from < now() - interval '1 day') AS counts`
-        const [left] = yield* rows
-        assert.isAbove(left?.signals ?? 0, 0, "rooms were spoken in")
-        assert.deepStrictEqual(yield* stored, before)
+      const [left] = yield* rows
+      assert.isAbove(left?.signals ?? 0, 0, "rooms were spoken in")
+      assert.deepStrictEqual(yield* stored, before)
 
-        // As if rooms had lived and addresses rested long enough; one room is opened after that.
-        yield* sql`UPDATE rooms SET created_at = created_at - interval '8 days', expires_at = expires_at - interval '8 days'`
-        yield* sql`UPDATE rate_limits SET idle_from = idle_from - interval '3 days'`
-        const guest = yield* newRoom(url)
-        assert.strictEqual((yield* send(guest)).status, 201)
-        const next = Layer.succeed(AppConfig, yield* configOf({}, { trustedProxies: loopback }))
-        yield* Layer.build(Layer.fresh(Server.layer(Layer.empty).pipe(Layer.provide(next))))
-        yield* rows.pipe(
-          Effect.repeat({
-            until: ([now]) => now?.rooms === 1 && now.signals === 1 && now.counts === 0,
-            schedule: Schedule.spaced("50 millis"),
-          }),
-          Effect.timeoutOrElse({
-            duration: patience(30),
-            orElse: () => Effect.die("rows of what is over stay"),
-          }),
-        )
-        assert.strictEqual((yield* poll(guest)).status, 200)
-      }).pipe(Effect.scoped),
-    patience(240),
-  )
+      // As if rooms had lived and addresses rested long enough; one room is opened after that.
+      yield* sql`UPDATE rooms SET created_at = created_at - interval '8 days', expires_at = expires_at - interval '8 days'`
+      yield* sql`UPDATE rate_limits SET idle_from = idle_from - interval '3 days'`
+      const guest = yield* newRoom(url)
+      assert.strictEqual((yield* send(guest)).status, 201)
+      const next = Layer.succeed(AppConfig, yield* configOf({}, { trustedProxies: loopback }))
+      yield* Layer.build(Layer.fresh(Server.layer(Layer.empty).pipe(Layer.provide(next))))
+      yield* rows.pipe(
+        Effect.repeat({
+          until: ([now]) => now?.rooms === 1 && now.signals === 1 && now.counts === 0,
+          schedule: Schedule.spaced("50 millis"),
+        }),
+        Effect.timeoutOrElse({
+          duration: patience(30),
+          orElse: () => Effect.die("rows of what is over stay"),
+        }),
+      )
+      assert.strictEqual((yield* poll(guest)).status, 200)
+    }).pipe(Effect.scoped))
 })

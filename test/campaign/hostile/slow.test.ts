@@ -89,37 +89,33 @@ it("the deadlines and limits are those of the manual", () => {
 })
 
 describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
-  live("that stops reading its answer is disconnected after the quiet time", () =>
-    Effect.gen(function* () {
-      const port = yield* serving({ connections: 1, quiet: Duration.seconds(1) })
-      const reader = yield* client(port)
-      reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
-      yield* reader.hears("HTTP/1.1 200")
-      reader.socket.pause()
-      yield* Effect.repeat(placeFound(port), { until: (found) => found })
-      reader.socket.resume()
-      const heard = yield* reader.closed
-      assert.isBelow(heard.length, long.byteLength, "it was not sent to the end")
-    }).pipe(Effect.scoped),
-  )
+  live("that stops reading its answer is disconnected after the quiet time", function* () {
+    const port = yield* serving({ connections: 1, quiet: Duration.seconds(1) })
+    const reader = yield* client(port)
+    reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
+    yield* reader.hears("HTTP/1.1 200")
+    reader.socket.pause()
+    yield* Effect.repeat(placeFound(port), { until: (found) => found })
+    reader.socket.resume()
+    const heard = yield* reader.closed
+    assert.isBelow(heard.length, long.byteLength, "it was not sent to the end")
+  })
 
-  live("that keeps reading gets its whole answer, however long it takes", () =>
-    Effect.gen(function* () {
-      const port = yield* serving({ quiet: Duration.seconds(10) })
-      const reader = yield* client(port)
-      const began = performance.now()
-      let taken = 0
-      reader.socket.on("data", (text: string) => {
-        taken += text.length
-        if (taken > 16 * 1_048_576) return
-        reader.socket.pause()
-        setTimeout(() => reader.socket.resume(), 50)
-      })
-      reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
-      assert.isAtLeast((yield* reader.closed).length, long.byteLength)
-      assert.isAtLeast(performance.now() - began, 10_000)
-    }).pipe(Effect.scoped),
-  )
+  live("that keeps reading gets its whole answer, however long it takes", function* () {
+    const port = yield* serving({ quiet: Duration.seconds(10) })
+    const reader = yield* client(port)
+    const began = performance.now()
+    let taken = 0
+    reader.socket.on("data", (text: string) => {
+      taken += text.length
+      if (taken > 16 * 1_048_576) return
+      reader.socket.pause()
+      setTimeout(() => reader.socket.resume(), 50)
+    })
+    reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+    assert.isAtLeast((yield* reader.closed).length, long.byteLength)
+    assert.isAtLeast(performance.now() - began, 10_000)
+  })
 
   live.each([
     { form: "of known length", header: "content-length: 100000", drop: "a" },
@@ -135,85 +131,71 @@ describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
     }).pipe(Effect.scoped),
   )
 
-  live("that sends its head slowly gets 408 after ten seconds, however many bytes trickle in", () =>
-    Effect.gen(function* () {
-      const port = yield* serving({})
-      const sender = yield* client(port)
-      sender.socket.write("GET /short HTTP/1.1\r\nx: ")
-      const began = performance.now()
-      assert.match(yield* dripping(sender, "a"), /^HTTP\/1\.1 408 /u)
-      assert.isAtLeast(performance.now() - began, 9_000)
-    }).pipe(Effect.scoped),
-  )
+  live("that sends its head slowly gets 408 after ten seconds, however many bytes trickle in", function* () {
+    const port = yield* serving({})
+    const sender = yield* client(port)
+    sender.socket.write("GET /short HTTP/1.1\r\nx: ")
+    const began = performance.now()
+    assert.match(yield* dripping(sender, "a"), /^HTTP\/1\.1 408 /u)
+    assert.isAtLeast(performance.now() - began, 9_000)
+  })
 
-  live("that sends its second head slowly gets 408, too", () =>
-    Effect.gen(function* () {
-      const port = yield* serving({})
-      const sender = yield* client(port)
-      sender.socket.write("GET /short HTTP/1.1\r\nhost: a\r\n\r\nGET /short HTTP/1.1\r\nx: ")
-      yield* sender.hears("short")
-      assert.match(yield* dripping(sender, "a"), /^HTTP\/1\.1 200 .*HTTP\/1\.1 408 /su)
-    }).pipe(Effect.scoped),
-  )
+  live("that sends its second head slowly gets 408, too", function* () {
+    const port = yield* serving({})
+    const sender = yield* client(port)
+    sender.socket.write("GET /short HTTP/1.1\r\nhost: a\r\n\r\nGET /short HTTP/1.1\r\nx: ")
+    yield* sender.hears("short")
+    assert.match(yield* dripping(sender, "a"), /^HTTP\/1\.1 200 .*HTTP\/1\.1 408 /su)
+  })
 
-  live("that rests too long finds its connection closed", () =>
-    Effect.gen(function* () {
-      const port = yield* serving({ rest: Duration.millis(10) })
-      const rester = yield* client(port)
-      rester.socket.write("GET /short HTTP/1.1\r\nhost: a\r\n\r\n")
-      assert.match(yield* rester.closed, /^HTTP\/1\.1 200 .*short$/su)
-    }).pipe(Effect.scoped),
-  )
+  live("that rests too long finds its connection closed", function* () {
+    const port = yield* serving({ rest: Duration.millis(10) })
+    const rester = yield* client(port)
+    rester.socket.write("GET /short HTTP/1.1\r\nhost: a\r\n\r\n")
+    assert.match(yield* rester.closed, /^HTTP\/1\.1 200 .*short$/su)
+  })
 
-  live("that sends nothing at all gets 408 after ten seconds", () =>
-    Effect.gen(function* () {
-      const port = yield* serving({})
-      const silent = yield* client(port)
-      assert.match(yield* silent.closed, /^HTTP\/1\.1 408 /u)
-    }).pipe(Effect.scoped),
-  )
+  live("that sends nothing at all gets 408 after ten seconds", function* () {
+    const port = yield* serving({})
+    const silent = yield* client(port)
+    assert.match(yield* silent.closed, /^HTTP\/1\.1 408 /u)
+  })
 })
 
-describe("a pipelining connection", { timeout: patience(60) }, () => {
+describe("a pipelining connection", () => {
   const ask = "GET /counted HTTP/1.1\r\nhost: a\r\n\r\n"
 
-  live("gets its answers to 32 requests", () =>
-    Effect.gen(function* () {
-      const port = yield* serving({})
-      const sender = yield* client(port)
-      sender.socket.write(ask.repeat(31) + ask.replace("host", "connection: close\r\nhost"))
-      assert.lengthOf((yield* sender.closed).match(/HTTP\/1\.1 200 /gu) ?? [], 32)
-    }).pipe(Effect.scoped),
-  )
+  live("gets its answers to 32 requests", function* () {
+    const port = yield* serving({})
+    const sender = yield* client(port)
+    sender.socket.write(ask.repeat(31) + ask.replace("host", "connection: close\r\nhost"))
+    assert.lengthOf((yield* sender.closed).match(/HTTP\/1\.1 200 /gu) ?? [], 32)
+  })
 
-  live("has no request started before the answer to the one before has left", () =>
-    Effect.gen(function* () {
-      const port = yield* serving({})
-      const reader = yield* client(port)
-      counted = 0
-      reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n" + ask.repeat(5))
-      yield* Effect.callback<void>((resume) => {
-        reader.socket.once("data", () => resume(Effect.sync(() => reader.socket.pause())))
-      })
-      assert.isTrue(yield* placeFound(port))
-      assert.strictEqual(counted, 0)
-      reader.socket.resume()
-      yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => counted === 5 })
-    }).pipe(Effect.scoped),
-  )
+  live("has no request started before the answer to the one before has left", function* () {
+    const port = yield* serving({})
+    const reader = yield* client(port)
+    counted = 0
+    reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n" + ask.repeat(5))
+    yield* Effect.callback<void>((resume) => {
+      reader.socket.once("data", () => resume(Effect.sync(() => reader.socket.pause())))
+    })
+    assert.isTrue(yield* placeFound(port))
+    assert.strictEqual(counted, 0)
+    reader.socket.resume()
+    yield* Effect.repeat(Effect.sleep("10 millis"), { until: () => counted === 5 })
+  })
 
-  live("is closed above 32 requests, with no more than 32 started", () =>
-    Effect.gen(function* () {
-      const port = yield* serving({})
-      const sender = yield* client(port)
-      counted = 0
-      sender.socket.write(ask.repeat(1_000))
-      yield* sender.closed
-      assert.isAtLeast(counted, 1)
-      assert.isAtMost(counted, 32)
-      assert.isTrue(yield* placeFound(port))
-    }).pipe(Effect.scoped),
-  )
+  live("is closed above 32 requests, with no more than 32 started", function* () {
+    const port = yield* serving({})
+    const sender = yield* client(port)
+    counted = 0
+    sender.socket.write(ask.repeat(1_000))
+    yield* sender.closed
+    assert.isAtLeast(counted, 1)
+    assert.isAtMost(counted, 32)
+    assert.isTrue(yield* placeFound(port))
+  })
 
   live.each([
     { form: "without a host", strange: "GET /short HTTP/1.1\r\n\r\n", status: 400 },
@@ -234,41 +216,37 @@ describe("a pipelining connection", { timeout: patience(60) }, () => {
   )
 })
 
-describe("a request head above the limit", { timeout: patience(60) }, () => {
-  live("is rejected at 32 KB and its connection closed, and one below is served", () =>
-    Effect.gen(function* () {
-      const port = yield* serving({})
-      const head = (length: number) => `GET /short HTTP/1.1\r\nhost: a\r\nx: ${"x".repeat(length)}\r\n\r\n`
-      const sender = yield* client(port)
-      sender.socket.write(head(32_000))
-      yield* sender.hears("short")
-      sender.socket.write(head(33_000))
-      assert.match(yield* sender.closed, /^HTTP\/1\.1 200 .*HTTP\/1\.1 431 /su)
-    }).pipe(Effect.scoped),
-  )
+describe("a request head above the limit", () => {
+  live("is rejected at 32 KB and its connection closed, and one below is served", function* () {
+    const port = yield* serving({})
+    const head = (length: number) => `GET /short HTTP/1.1\r\nhost: a\r\nx: ${"x".repeat(length)}\r\n\r\n`
+    const sender = yield* client(port)
+    sender.socket.write(head(32_000))
+    yield* sender.hears("short")
+    sender.socket.write(head(33_000))
+    assert.match(yield* sender.closed, /^HTTP\/1\.1 200 .*HTTP\/1\.1 431 /su)
+  })
 })
 
-describe("a flood of connections", { timeout: patience(60) }, () => {
-  live("gets the stated number of places, and a freed place is given again", () =>
-    Effect.gen(function* () {
-      const port = yield* serving({ connections: 8 })
-      const ask = "GET /short HTTP/1.1\r\nhost: a\r\n\r\n"
-      const inside = yield* Effect.forEach(Array.from({ length: 8 }), () => client(port))
-      for (const one of inside) {
-        one.socket.write(ask)
-        yield* one.hears("short")
-      }
-      const outside = yield* Effect.forEach(Array.from({ length: 50 }), () => client(port))
-      for (const one of outside) assert.strictEqual(yield* one.closed, "")
-      for (const one of inside.slice(1)) {
-        one.socket.write(ask)
-        yield* one.hears("short")
-      }
-      inside[0]?.socket.end()
-      yield* inside[0]?.closed ?? Effect.void
-      const again = yield* client(port)
-      again.socket.write(ask)
-      yield* again.hears("short")
-    }).pipe(Effect.scoped),
-  )
+describe("a flood of connections", () => {
+  live("gets the stated number of places, and a freed place is given again", function* () {
+    const port = yield* serving({ connections: 8 })
+    const ask = "GET /short HTTP/1.1\r\nhost: a\r\n\r\n"
+    const inside = yield* Effect.forEach(Array.from({ length: 8 }), () => client(port))
+    for (const one of inside) {
+      one.socket.write(ask)
+      yield* one.hears("short")
+    }
+    const outside = yield* Effect.forEach(Array.from({ length: 50 }), () => client(port))
+    for (const one of outside) assert.strictEqual(yield* one.closed, "")
+    for (const one of inside.slice(1)) {
+      one.socket.write(ask)
+      yield* one.hears("short")
+    }
+    inside[0]?.socket.end()
+    yield* inside[0]?.closed ?? Effect.void
+    const again = yield* client(port)
+    again.socket.write(ask)
+    yield* again.hears("short")
+  })
 })

@@ -154,7 +154,7 @@ type Topics = ReadonlyArray<Hex>
 
 const wordTopic = (value: Hex): Hex => `0x${wordOf(value)}`
 
-const endTopicsBy = (event: Hex, { from, nonce }: SignedAuthorization): Topics => [
+const endTopicsBy = (event: Hex, { from, nonce }: Pick<SignedAuthorization, "from" | "nonce">): Topics => [
   event,
   wordTopic(from),
   wordTopic(nonce),
@@ -180,7 +180,10 @@ const hasTopics = (log: Log, topics: Topics) =>
  * Whether these logs of one transaction pay the authorization: the asset's `AuthorizationUsed`, followed by its
  * `Transfer` of the exact value. A payer may spend a nonce on another transfer.
  */
-export const pays = (logs: ReadonlyArray<Log>, authorization: SignedAuthorization): boolean => {
+export const pays = (
+  logs: ReadonlyArray<Log>,
+  authorization: Pick<SignedAuthorization, "asset" | "from" | "to" | "value" | "nonce">,
+): boolean => {
   const { asset, from, to, value } = authorization
   const own = ofToken(logs, asset)
   const topics = endTopicsBy(usedTopic, authorization)

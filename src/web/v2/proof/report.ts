@@ -123,7 +123,11 @@ export const mark = (judged: Judged) => {
     for (const label of all("[data-verdict]", HTMLElement, place)) label.textContent = word
   }
   if (!judged.isShown) return
-  for (const { part } of judged.differences) elementOf(part)?.classList.add("differs")
+  for (const { part } of judged.differences) {
+    const place = elementOf(part)
+    place?.classList.add("differs")
+    place?.closest("details")?.setAttribute("open", "")
+  }
 }
 
 export const unmark = () => {

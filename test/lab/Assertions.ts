@@ -2,8 +2,6 @@
 import { assert } from "@effect/vitest"
 import type { Answer } from "./Fixture.ts"
 
-export const statusesOf = (answers: ReadonlyArray<Answer>) => answers.map(({ status }) => status)
-
 /** The status, the code and, where it is given, the reason of a refusal. */
 export const assertAnswer = (answer: Answer, status: number, code: string, reason?: string, what = answer.text) =>
   assert.deepStrictEqual(
@@ -11,3 +9,14 @@ export const assertAnswer = (answer: Answer, status: number, code: string, reaso
     [status, code, ...(reason === undefined ? [] : [reason])],
     what,
   )
+
+/** One member of each. */
+export const valuesOf = <A, K extends keyof A>(all: ReadonlyArray<A>, name: K): Array<A[K]> =>
+  all.map((one) => one[name])
+
+/** Fails with those that are as told. */
+export const assertNone = <A>(all: ReadonlyArray<A>, isWrong: (one: A, at: number) => boolean, why?: string) =>
+  assert.deepStrictEqual(all.filter(isWrong), [], why)
+
+export const assertSome = <A>(all: ReadonlyArray<A>, isSo: (one: A, at: number) => boolean, why: string) =>
+  assert.isTrue(all.some(isSo), why)
