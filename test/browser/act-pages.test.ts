@@ -11,14 +11,6 @@ guide("the page of an act", (it) => {
     const { page } = await visit(`/acts/${id}`)
     await page.getByText("Ribbon Eel answered.").waitFor()
     assert.strictEqual(await page.locator("#share-address").innerText(), `${url}/acts/${id}`)
-    const share = page.getByRole("button", { name: "Share" })
-    assert.isFalse(await share.isVisible(), "this browser cannot share")
-    await page.addInitScript(() => {
-      Object.assign(navigator, { share: async ({ url }: ShareData) => void Object.assign(window, { sharedUrl: url }) })
-    })
-    await page.reload()
-    await share.click()
-    assert.strictEqual(await page.evaluate(() => Reflect.get(window, "sharedUrl")), `${url}/acts/${id}`)
   })
 
   it("folds record and receipt below the words, for the keyboard to open and for print to show", async ({

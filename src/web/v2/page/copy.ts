@@ -1,6 +1,4 @@
-/** Copy buttons report success, or select the text for the reader to copy. Share buttons open the device's own menu. */
-import { all } from "./dom.ts"
-
+/** Copy buttons report success, or select the text for the reader to copy. */
 const select = (element: Element) => {
   const range = document.createRange()
   range.selectNodeContents(element)
@@ -29,11 +27,6 @@ export const copyFrom = async (button: HTMLButtonElement, source: Element): Prom
 }
 
 export const start = () => {
-  for (const share of all("[data-share]", HTMLElement)) {
-    share.hidden = !("share" in navigator)
-    // Closing the menu without a choice is no failure.
-    share.addEventListener("click", () => void navigator.share({ url: location.href }).catch(() => {}))
-  }
   document.addEventListener("click", ({ target }) => {
     const button = target instanceof Element ? target.closest("[data-copy]") : null
     if (!(button instanceof HTMLButtonElement)) return

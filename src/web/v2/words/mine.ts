@@ -87,7 +87,7 @@ const exporter = (entries: ReadonlyArray<Held>, done: () => void) => {
 }
 
 const noRoom = "found no room here and will be gone when you leave."
-const fleetingBox = "This browser keeps nothing for this site. Imported words are gone when you leave."
+const fleetingBox = "This browser keeps nothing. Imported words are gone when you leave."
 
 const box = (place: HTMLElement) => {
   const list = one("[data-box-list]", HTMLElement, place)
@@ -167,7 +167,7 @@ const wallets = (place: HTMLElement) => {
         })),
       ]
       const [first] = ways
-      if (first === undefined) return fail("No wallet was found in this browser. Type an address.")
+      if (first === undefined) return fail("No wallet was found in this browser.")
       const take = async ({ address }: typeof first) => {
         const named = await address().catch(() => undefined)
         if (named === undefined) return fail("The wallet named no account.")
