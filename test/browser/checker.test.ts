@@ -90,6 +90,14 @@ guide(
       await page.getByLabel("Or its text").fill(receipt.replace("heron", "raven"))
       await outcome(page, "broken", "1 part failed.")
       assert.deepInclude(await linesOf(page), { Record: "checked", Words: "failed" })
+      // A key from elsewhere is the reader's, and a verdict is about the keys that stand there.
+      const other = log.vkey.replace("logs.example/2026", "receipts-1")
+      await page.getByLabel("Key of the receipts").fill(other)
+      assert.deepStrictEqual(await linesOf(page), {})
+      await drop(page, "stone.receipt.json", receipt)
+      assert.strictEqual(await page.getByLabel("Key of the receipts").inputValue(), other)
+      await submit(page)
+      await outcome(page, "broken", "This receipt does not hold.")
       assert.deepStrictEqual(requests, [])
     })
 

@@ -148,8 +148,12 @@ suite(
       assert.deepInclude(yield* states(text, { key, actLog: { vkey: signer.vkey } }), { "acts' log": "broken" })
       const shown = yield* command(text, { key: Option.some(key), actsVkey: Option.some(actLog.vkey) })
       assert.isTrue(shown.lines.some((line) => line.startsWith("SHOWN      acts' log: ")))
-      const { actLog: _, ...older } = json
-      assert.deepInclude(yield* states(JSON.stringify(older), trust), { ok: "true", "acts' log": "open" })
+      const policy = join(newFolder(), "policy")
+      yield* Effect.promise(() => writeFile(policy, `log ${signer.vkey}\nquorum none\n`))
+      const ofStones = { key: Option.some(key), actsVkey: Option.some(actLog.vkey), policy: Option.some(policy) }
+      assert.strictEqual((yield* command(text, ofStones)).ended._tag, "Success", "a policy for the stones alone")
+      const { actLog: _, ...cut } = json
+      assert.deepInclude(yield* states(JSON.stringify(cut), trust), { ok: "false", "acts' log": "broken" })
     })
 
     it("of another act names that act's record, and is rejected with another act's receipt", function* () {

@@ -165,10 +165,10 @@ const actChecks = async (
   if (actLog === undefined && trust === undefined) return []
   const name = "acts' log"
   const check = checked(name, async () => {
-    if (actLog === undefined)
-      return open(name, "The file holds no proof of this act: download it again in a few seconds.")
     if (trust === undefined)
       return open(name, "The proof of this act was not checked: name the key of the log over all acts.")
+    if (actLog === undefined)
+      throw new Unproven("inclusion", "The file holds no proof of this act: download it again in a few seconds.")
     const entry = actEntryOf({
       act: new URL(permalink).pathname.split("/").at(-1) ?? "",
       receipt: { form: "jws", hash: await sha256(receipt) },

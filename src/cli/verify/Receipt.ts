@@ -33,7 +33,13 @@ const read = (path: string) =>
 const logOf = (vkey: Option.Option<string>, policy: Option.Option<Policy>, inPolicy: typeof onlyLogOf) =>
   Option.map(
     Option.orElse(vkey, () => Option.flatMap(policy, inPolicy)),
-    (known) => ({ vkey: known, ...provided({ witnesses: policy }) }),
+    // A policy says nothing of a log that it does not name beside others.
+    (known) => ({
+      vkey: known,
+      ...provided({
+        witnesses: Option.filter(policy, ({ logs }) => inPolicy === onlyLogOf || logs.includes(known)),
+      }),
+    }),
   )
 
 const marks = { holds: "SHOWN    ", broken: "BROKEN   ", open: "NOT SHOWN" } as const

@@ -61,27 +61,37 @@ export const start = (root: HTMLElement) => {
     lines.replaceChildren()
   }
 
+  let turn = 0
+
   const check = async () => {
     const now = loaded
     if (now === undefined) return
+    turn += 1
+    const mine = turn
     show(verdict("waits", "Checking."))
     try {
       const made = await judge(now.text, now.what)
-      if (now !== loaded) return
+      if (mine !== turn) return
       show(headline(now.what.kind === "receipt" ? "receipt" : "proof", made))
       lines.replaceChildren(...made.checks.map(lineOf))
     } catch (error) {
-      if (now !== loaded) return
+      if (mine !== turn) return
       fold.open = true
       show(verdict("unchecked", "Not checked.", sentenceOf(error, pageFailed)))
     }
+  }
+
+  /** A verdict does not outlive what it was about. */
+  const forget = () => {
+    turn += 1
+    show()
   }
 
   const take = (text: string) => {
     const what = recognise(text)
     loaded = what.kind === "unknown" ? undefined : { text, what }
     form.hidden = loaded === undefined
-    show()
+    forget()
     if (what.kind === "unknown") return found.replaceChildren(verdict("broken", what.word, what.says))
     found.replaceChildren(describe(what))
     const isComplete = ask(what)
@@ -94,7 +104,7 @@ export const start = (root: HTMLElement) => {
     pasted.value = ""
     loaded = undefined
     form.hidden = true
-    show()
+    forget()
     found.replaceChildren(verdict("waits", `Reading ${file.name}.`))
     // A file of gigabytes is not read to be refused.
     const text = file.size > 4 * largest ? " ".repeat(largest + 1) : await file.text().catch(() => undefined)
@@ -110,6 +120,7 @@ export const start = (root: HTMLElement) => {
     chosen.value = ""
     take(asPasted(pasted.value))
   })
+  form.addEventListener("input", forget)
   form.addEventListener("submit", (event) => {
     event.preventDefault()
     void check()

@@ -56,8 +56,7 @@ export const given = (root: HTMLElement) => {
   /** Fills in a key of this server, and takes it back from a file of others; a reader's own key stays. */
   const fill = (name: string, vkey: string | undefined) => {
     const field = input(name)
-    if (vkey !== undefined) field.value = vkey
-    else if (mine.has(field.value)) field.value = ""
+    if (field.value === "" || mine.has(field.value)) field.value = vkey ?? ""
   }
 
   const trust = (): Trust | undefined => {
@@ -94,7 +93,7 @@ export const given = (root: HTMLElement) => {
         const known = own.keys.find(({ kid }) => kid === what.kid)
         fill("key", known?.vkey)
         fill("vkey", known === undefined ? undefined : own.logs[0]?.vkey)
-        return known !== undefined
+        return known !== undefined && mine.has(valueOf("key"))
       }
       const log = own.logs.find(({ origin }) => origin === what.origin)
       fill("vkey", log?.vkey)
