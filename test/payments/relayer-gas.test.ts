@@ -100,7 +100,10 @@ apart(
       const limited = answers.filter(({ status }) => status === 409)
       assert.deepStrictEqual([open === undefined, limited.length], [false, 5])
       for (const { json } of limited) {
-        assert.match(String(json["message"]), /wallet with code .* may have 1 .* This request charged nothing\.$/u)
+        assert.match(
+          String(json["message"]),
+          /wallet with code .* The limit of this wallet is 1 now\. .* This request charged nothing\.$/u,
+        )
       }
       if (open === undefined) return
       Purchase.assertPending(url, open, yield* Purchase.reconcile(url, open))
