@@ -113,7 +113,7 @@ guide("the page of my acts", (it) => {
     const [salt, words] = ["0123456789abcdef", "No room at all."]
     await fill(page, 100)
     await page.getByLabel("Your saved file").setInputFiles(file({ salt, words, commitment: seal(salt, words) }))
-    await page.getByText("1 entry found no room here and will be gone when you leave.").waitFor()
+    await page.getByText("1 entry. This browser has no room: imports are gone when you leave.").waitFor()
     assert.deepStrictEqual(await held(page), [])
   })
 

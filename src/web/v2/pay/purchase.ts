@@ -67,12 +67,10 @@ export const remembered = (form: string): Purchase | undefined => {
 }
 
 /** A signed purchase of a saved file; undefined when it is none of this site's. */
-export const readSigned = (value: unknown): Purchase | undefined => {
-  if (!isStored(value) || typeof value.payment !== "string") return undefined
-  const { amount, body, key, path } = value
-  const isOurs = /^\d+ \/api\//u.test(`${amount} ${path}`) && typeof key === "string" && typeof body === "string"
-  return isOurs ? titled(value) : undefined
-}
+export const readSigned = (value: unknown): Purchase | undefined =>
+  isStored(value) && typeof value.payment === "string" && /^\d+ \/api\//u.test(`${value.amount} ${value.path}`)
+    ? titled(value)
+    : undefined
 
 /** Takes a signed purchase over from another browser; one that is already here stays. */
 export const takeOver = (purchase: Purchase) => {

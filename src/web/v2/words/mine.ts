@@ -21,7 +21,7 @@ const remover = ({ commitment }: Held, done: () => void) => {
     remove.classList.add("button--alarm")
     const keep = button("Keep them", show)
     place.replaceChildren(
-      make("p", {}, saved ? "Remove them from this browser?" : "You saved no copy. Remove them for good?"),
+      make("p", {}, saved ? "Remove them?" : "You saved no copy. Remove them?"),
       make("p", { class: "doors" }, remove, keep),
     )
     keep.focus()
@@ -71,9 +71,6 @@ const entry = (one: Held, changed: () => void) => {
   )
 }
 
-/** Purchases that this browser signed and whose end it does not know. */
-const open = () => pending().filter(({ payment }) => payment !== null)
-
 const exporter = (entries: ReadonlyArray<Held>, done: () => void) => {
   const save = () => {
     for (const one of entries) restore(one)
@@ -82,12 +79,11 @@ const exporter = (entries: ReadonlyArray<Held>, done: () => void) => {
   return make(
     "p",
     { class: "doors" },
-    saving(exported(entries, open()), "sealed-words.json", "Save all as one file", save),
+    saving(exported(entries, pending()), "sealed-words.json", "Save all as one file", save),
   )
 }
 
-const noRoom = "found no room here and will be gone when you leave."
-const fleetingBox = "This browser keeps nothing. Imported words are gone when you leave."
+const noRoom = "This browser has no room: imports are gone when you leave."
 
 const box = (place: HTMLElement) => {
   const list = one("[data-box-list]", HTMLElement, place)
@@ -98,11 +94,11 @@ const box = (place: HTMLElement) => {
     const entries = everything()
     one("[data-box-count]", HTMLElement).textContent = entries.length === 0 ? "" : counted(entries.length)
     list.replaceChildren(
-      ...(browser.keeps() ? [] : [make("p", { class: "notice" }, fleetingBox)]),
+      ...(browser.keeps() ? [] : [make("p", { class: "notice" }, noRoom)]),
       entries.length === 0
         ? blank
         : make("ol", { class: "box", role: "list" }, ...entries.map((one) => entry(one, show))),
-      ...(entries.length + open().length === 0 ? [] : [exporter(entries, show)]),
+      ...(entries.length + pending().length === 0 ? [] : [exporter(entries, show)]),
     )
     marks()
   }
@@ -116,9 +112,9 @@ const box = (place: HTMLElement) => {
       const fleeting = entries.filter(({ commitment }) => !lasts(commitment)).length
       note.replaceChildren(
         entries.length + purchases.length === 0
-          ? verdict("broken", "Not taken.", leftOut(refused))
+          ? verdict("broken", "Not taken.", lost)
           : verdict("holds", "Taken back.", `${counted(entries.length)} are in the box now.${lost}`),
-        ...(fleeting === 0 ? [] : [verdict("broken", "Not kept.", `${counted(fleeting)} ${noRoom}`)]),
+        ...(fleeting === 0 ? [] : [verdict("broken", "Not kept.", `${counted(fleeting)}. ${noRoom}`)]),
       )
     },
     (message) => note.replaceChildren(verdict("broken", "Not taken.", message)),
@@ -157,7 +153,7 @@ const wallets = (place: HTMLElement) => {
     const fail = (message: string) => place.replaceChildren(verdict("broken", "No wallet.", message))
     const ask = async () => {
       const ways = [
-        ...(hasPlayWallet() ? [{ name: "Play wallet of this tab", address: playAddress }] : []),
+        ...(hasPlayWallet() ? [{ name: "Play wallet", address: playAddress }] : []),
         ...(await found()).map(({ name, provider }) => ({
           name,
           address: async () => {
