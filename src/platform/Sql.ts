@@ -95,7 +95,7 @@ export const missingGrant = (cause: Cause.Cause<unknown>, role: string): string 
   const lacks = `The database role ${role} lacks a privilege: ${message}.`
   switch (kind) {
     case "table":
-      return `${lacks} Use the DATABASE_URL of the role that owns the table, or have that role run: GRANT SELECT, INSERT, UPDATE, DELETE ON ${object} TO ${role} (with separate roles, the grants of docs/operations.md alone)`
+      return `${lacks} Use the DATABASE_URL of the role that owns the table, or have that role run the grants of the guide (Roles), and no more than: GRANT SELECT, INSERT, UPDATE, DELETE ON ${object} TO ${role}`
     case "schema":
       return `${lacks} Migrate with the DATABASE_URL of the role that owns the schema, or have that role run: GRANT USAGE, CREATE ON SCHEMA ${object} TO ${role}`
     case "database":

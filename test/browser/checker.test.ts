@@ -92,6 +92,7 @@ guide(
       assert.deepInclude(await linesOf(page), { Record: "checked", Words: "failed" })
       // A key from elsewhere is the reader's, and a verdict is about the keys that stand there.
       const other = log.vkey.replace("logs.example/2026", "receipts-1")
+      await page.getByText("What it is checked with").click()
       await page.getByLabel("Key of the receipts").fill(other)
       assert.deepStrictEqual(await linesOf(page), {})
       await drop(page, "stone.receipt.json", receipt)

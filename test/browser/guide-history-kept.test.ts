@@ -21,7 +21,7 @@ guide("a partial answer about the chain", (it) => {
       }))
       await check(stranger)
       await ended(stranger)
-      assert.match(await said(stranger).innerText(), /^✗\s*Not checked\./u)
+      assert.match(await said(stranger).innerText(), /^\?\s*Not checked\./u)
       await stranger.close()
     }
   })

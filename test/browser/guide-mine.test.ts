@@ -54,7 +54,7 @@ guide("the page of my acts", (it) => {
     const [first] = kept
     const forged = { words: [...kept, { ...first, salt: "f".repeat(32) }] }
     await other.page.getByLabel("Your saved file").setInputFiles(file(forged))
-    await other.page.getByText("2 entries are in the box now. 1 entry did not hash").waitFor()
+    await other.page.getByText("2 entries are in the box now. 1 entry did not match").waitFor()
     await other.page.getByLabel("Your saved file").setInputFiles(saved)
     await other.page.getByText("2 entries are in the box now.", { exact: false }).waitFor()
     assert.deepStrictEqual(
@@ -113,7 +113,7 @@ guide("the page of my acts", (it) => {
     const [salt, words] = ["0123456789abcdef", "No room at all."]
     await fill(page, 100)
     await page.getByLabel("Your saved file").setInputFiles(file({ salt, words, commitment: seal(salt, words) }))
-    await page.getByText("1 entry. This browser has no room: imports are gone when you leave.").waitFor()
+    await page.getByText("1 entry. No room here: imports are gone when you leave.").waitFor()
     assert.deepStrictEqual(await held(page), [])
   })
 

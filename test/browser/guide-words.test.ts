@@ -165,7 +165,7 @@ guide("sealed words", (it) => {
     await input.setInputFiles(file({ words: [{ ...kept, salt: "0".repeat(16) }, kept] }))
     await page.locator("#check").getByText("Filled in.").first().waitFor()
     assert.strictEqual(await page.locator("#check-salt").inputValue(), salt)
-    await page.locator("#check").getByText("1 entry did not hash to the commitment and were left out.").waitFor()
+    await page.locator("#check").getByText("1 entry did not match and were left out.").waitFor()
   })
 
   it("that are settled stay when their tab is restored from before the signature", async ({ visit }) => {

@@ -18,7 +18,7 @@ const assertAway = (answer: Answer) => {
   assertAnswer(answer, 503, "facilitator_unavailable")
   assert.match(
     String(answer.json["message"]),
-    /^The facilitator .* does not say .* send the same request again later\. This request charged nothing\.$/u,
+    /^The facilitator does not confirm that .*\. Send the same request again later\. This request charged nothing\.$/u,
   )
 }
 

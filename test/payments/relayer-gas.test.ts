@@ -114,7 +114,7 @@ apart(
         assert.deepStrictEqual(reasonIn(refused), [402, "payment_invalid", "wallet_reverted_settlement"], refused.text)
         assert.match(
           String(refused.json["message"]),
-          /for an hour .* This request charged nothing; until its validBefore .* Pay from another wallet/u,
+          /for an hour\. This request charged nothing; until its validBefore .* Pay from another wallet/u,
         )
         assert.isUndefined(yield* Purchase.attemptOf(next), "nothing is claimed")
       }

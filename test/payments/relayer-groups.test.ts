@@ -141,7 +141,7 @@ apart("payments that wait during another broadcast", patient, (it) => {
     assert.deepStrictEqual(reasonIn(refused), [402, "payment_invalid", "wallet_reverted_settlement"])
     assert.match(
       String(refused.json["message"]),
-      /for an hour\. .* This request charged nothing; until its validBefore .* Pay from another wallet/u,
+      /for an hour\. This request charged nothing; until its validBefore .* Pay from another wallet/u,
     )
     // For a while no other group loses gas to such a wallet.
     const [next, ...later] = yield* prepare(url, 4)

@@ -6,8 +6,8 @@ import { hearFiles } from "../page/dropped.ts"
 import { cannotHash, pageFailed, sentenceOf } from "../page/http.ts"
 import { tab } from "../page/store.ts"
 import { given, type Outcome } from "./given.ts"
-import { handed } from "./handed.ts"
-import { asPasted, type Known, largest, recognise } from "./recognise.ts"
+import { handed, largest } from "./handed.ts"
+import { asPasted, type Known, recognise } from "./recognise.ts"
 
 const words = { holds: "checked", broken: "failed", open: "unchecked" } as const
 const verdicts: Readonly<Record<ReceiptCheck["state"], Verdict>> = {
@@ -125,6 +125,9 @@ export const start = (root: HTMLElement) => {
     event.preventDefault()
     void check()
   })
+  // Chosen before this script was there.
+  const early = chosen.files?.[0]
+  if (early !== undefined) void read(early)
   const brought = tab.get(handed)
   if (brought !== null) {
     tab.remove(handed)

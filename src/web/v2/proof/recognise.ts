@@ -7,6 +7,7 @@ import { Unproven } from "../../../buyer/log/Verdict.ts"
 import { namedIn } from "../../../buyer/receipt/VerifyReceipt.ts"
 import { part } from "../page/http.ts"
 import { parsed } from "../page/store.ts"
+import { largest } from "./handed.ts"
 
 export type Known =
   /** `kid` names the key that is said to have signed. */
@@ -14,9 +15,6 @@ export type Known =
   | { readonly kind: "proof"; readonly origin: string; readonly index: number; readonly size: number }
 
 export type Recognised = Known | { readonly kind: "unknown"; readonly word: string; readonly says: string }
-
-/** Larger than any receipt file, and than a proof with a hundred post-quantum cosignatures. */
-export const largest = 1_000_000
 
 const unknown = (word: string, says: string): Recognised => ({ kind: "unknown", word, says })
 

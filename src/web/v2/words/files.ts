@@ -2,7 +2,6 @@
 import { all, button, make, one, verdict } from "../page/dom.ts"
 import { hearFiles } from "../page/dropped.ts"
 import { handed, isForChecker } from "../proof/handed.ts"
-import { largest } from "../proof/recognise.ts"
 import { pageFailed, sentenceOf } from "../page/http.ts"
 import { arrived } from "../page/load.ts"
 import { tab } from "../page/store.ts"
@@ -93,8 +92,7 @@ const checkFile = (place: HTMLElement) => {
 /** Receipts and proofs are not hashed here, because the checker's page checks them. */
 const searchFile = (place: HTMLElement) =>
   accept(place, place, async ({ file, hash }) => {
-    if (!isForChecker(file.name) || file.size > 4 * largest)
-      return location.assign(`${place.dataset["fileSearch"]}?q=${hash}`)
+    if (!isForChecker(file)) return location.assign(`${place.dataset["fileSearch"]}?q=${hash}`)
     tab.set(handed, await file.text())
     location.assign("/v2/verify")
   })

@@ -42,7 +42,7 @@ export interface Imported {
 
 export const counted = (number: number) => `${number} ${number === 1 ? "entry" : "entries"}`
 
-export const leftOut = (refused: number) => `${counted(refused)} did not hash to the commitment and were left out.`
+export const leftOut = (refused: number) => `${counted(refused)} did not match and were left out.`
 
 const fits = async ({ commitment, salt, words }: Keepsake) => (await commitmentOf(salt, words)) === commitment
 

@@ -83,7 +83,7 @@ const exporter = (entries: ReadonlyArray<Held>, done: () => void) => {
   )
 }
 
-const noRoom = "This browser has no room: imports are gone when you leave."
+const noRoom = "No room here: imports are gone when you leave."
 
 const box = (place: HTMLElement) => {
   const list = one("[data-box-list]", HTMLElement, place)
