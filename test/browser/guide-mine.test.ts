@@ -89,6 +89,8 @@ guide("the page of my acts", (it) => {
     await page.getByRole("link", { name: "Save all as one file" }).click()
     const saved = await keep(await saving)
     const { page: other } = await visit("/v2/mine")
+    // The script that reads the file may come after the page.
+    await other.getByText("No sealed words are in this browser.").waitFor()
     await other.getByLabel("Your saved file").setInputFiles(saved)
     await other.getByText("You signed a payment that is not over").or(settled(other)).first().waitFor()
     await settled(other).waitFor()
@@ -111,6 +113,7 @@ guide("the page of my acts", (it) => {
   it("warns about restored words that could not be stored", async ({ visit }) => {
     const { page } = await visit("/v2/mine")
     const [salt, words] = ["0123456789abcdef", "No room at all."]
+    await page.getByText("No sealed words are in this browser.").waitFor()
     await fill(page, 100)
     await page.getByLabel("Your saved file").setInputFiles(file({ salt, words, commitment: seal(salt, words) }))
     await page.getByText("1 entry. No room here: imports are gone when you leave.").waitFor()
