@@ -30,17 +30,8 @@ const read = (path: string) =>
     return size > fileMaximum * 4 ? " ".repeat(fileMaximum + 1) : yield* fs.readFileString(path)
   }).pipe(Effect.mapError(() => new CommandFailure({ message: `${path} cannot be read.` })))
 
-const logOf = (vkey: Option.Option<string>, policy: Option.Option<Policy>, inPolicy: typeof onlyLogOf) =>
-  Option.map(
-    Option.orElse(vkey, () => Option.flatMap(policy, inPolicy)),
-    // A policy says nothing of a log that it does not name beside others.
-    (known) => ({
-      vkey: known,
-      ...provided({
-        witnesses: Option.filter(policy, ({ logs }) => inPolicy === onlyLogOf || logs.includes(known)),
-      }),
-    }),
-  )
+const logOf = (vkey: Option.Option<string>, policy: Option.Option<Policy>) =>
+  Option.map(vkey, (known) => ({ vkey: known, ...provided({ witnesses: policy }) }))
 
 const marks = { holds: "SHOWN    ", broken: "BROKEN   ", open: "NOT SHOWN" } as const
 
@@ -57,8 +48,13 @@ export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (path:
     return yield* new CommandFailure({ message: "A receipt was paid to one address: name one with --pay-to." })
   const text = yield* read(path)
   const policy = yield* policyIn(given.policy)
-  const log = logOf(given.vkey, policy, onlyLogOf)
-  const actLog = logOf(given.actsVkey, policy, actsLogOf)
+  const keyOr = (vkey: Option.Option<string>, inPolicy: typeof onlyLogOf) =>
+    Option.orElse(vkey, () => Option.flatMap(policy, inPolicy))
+  const log = logOf(keyOr(given.vkey, onlyLogOf), policy)
+  const actKey = keyOr(given.actsVkey, actsLogOf)
+  // A policy for the stones says nothing of the acts' log.
+  const ofActs = Option.filter(policy, ({ logs }) => Option.exists(actKey, (vkey) => logs.includes(vkey)))
+  const actLog = logOf(actKey, ofActs)
   const isContractSigned = yield* contractAt(given.rpc)
   const trust = { ...provided({ key, payTo: Option.fromUndefinedOr(payTo[0]), log, actLog }), isContractSigned }
   const verdict = yield* asked(() => verifyReceipt(text, trust))
