@@ -7,7 +7,7 @@ import * as CachedReads from "../../src/platform/CachedReads.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, bought } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { suite } from "../lab/Suites.ts"
-import { assertAnswer, valuesOf } from "../lab/Assertions.ts"
+import { assertAnswer, assertEach, valuesOf } from "../lab/Assertions.ts"
 
 const json = (url: string) => Effect.map(ask(url), ({ text }) => JSON.parse(text))
 
@@ -84,10 +84,7 @@ suite("a cached read", world(), (it) => {
     }
   })
 
-  it("of a chain is refused from the first read after a link was changed, and returns once the link is restored", function* ({
-    sql,
-    url,
-  }) {
+  it("of a chain is refused from the first read of a changed link until it is restored", function* ({ sql, url }) {
     const payer = yield* newPayer()
     yield* pay(payer, `${url}/api/witness`, { commitment: newCommitment() })
     const chains = ["/api/witness/chain?from=1&limit=100", "/api/witness?limit=50", "/api/publish-chain?limit=100"]
@@ -146,9 +143,7 @@ suite("a cached read", world(), (it) => {
     }
   })
 
-  it("is cached by path and query: a wrong query stays wrong, and a paid request is never taken for one", function* ({
-    url,
-  }) {
+  it("is cached by path and query: a wrong query stays wrong, and no paid request is one", function* ({ url }) {
     for (const _ of [1, 2]) {
       assert.strictEqual((yield* ask(`${url}/api/spirits?colour=red`)).status, 400)
       assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).json["code"], "payment_required")
@@ -187,10 +182,7 @@ suite("a cached read", world(), (it) => {
       assert.strictEqual(yield* read(1), found)
       seen.push(found)
     }
-    assert.deepStrictEqual(
-      seen.map((found) => found.length),
-      [0, 2, 2, 2, 2, 2, 1, 0],
-    )
+    assertEach(seen, (found) => found.length, [0, 2, 2, 2, 2, 2, 1, 0])
     assert.deepStrictEqual(seen[3], seen[1])
     assert.notDeepEqual(seen[4], seen[3])
   })

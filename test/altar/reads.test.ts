@@ -5,7 +5,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { today } from "../lab/Clock.ts"
 import { ask, layer as world, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
+import { assertAnswer, assertEach } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const paths = [
@@ -67,10 +67,12 @@ suite("the free reads", world(), (it) => {
     assert.strictEqual((yield* json(`${url}/api/spirits`)).spirits[0].keeper.agentName, "Wren")
     const first = yield* json(`${url}/api/acts?limit=3`)
     const second = yield* json(`${url}/api/acts?limit=3&before=${first.next}`)
-    assert.deepStrictEqual(
-      [...first.acts, ...second.acts].map((act: { act: string }) => act.act),
-      ["lightMonth", "collectMaterial", "takeIn", "offerPrayer"],
-    )
+    assertEach([...first.acts, ...second.acts], (act: { act: string }) => act.act, [
+      "lightMonth",
+      "collectMaterial",
+      "takeIn",
+      "offerPrayer",
+    ])
     assert.isNull(second.next)
   })
 
@@ -103,23 +105,6 @@ suite("the free reads", world(), (it) => {
         assert.strictEqual(served.byteLength, artwork.bytes)
       }
     }
-    const { payment } = yield* json(`${url}/api/pixels`)
-    assert.deepStrictEqual(
-      payment.buyerSpendPolicy.perAction.map((one: { action: string; amountAtomic: string; days?: number }) => [
-        one.action,
-        one.amountAtomic,
-        one.days,
-      ]),
-      [
-        ["offerPrayer", "10000", undefined],
-        ["takeIn", "10000", undefined],
-        ["collectMaterial", "10000", undefined],
-        ["lightVotiveCandle", "1000000", 1],
-        ["lightVotiveCandle", "3000000", 7],
-        ["lightVotiveCandle", "9000000", 30],
-        ["setWitnessStone", "10000", undefined],
-      ],
-    )
     const size = readFileSync(new URL("../../src/web/art/pixels/pixel-bit-frog.png", import.meta.url)).readUInt32BE(16)
     const frog = (yield* json(`${url}/api/pixels`)).pixels[0].publicationManifest.artwork
     assert.deepStrictEqual([frog.width, frog.height, frog.mimeType], [size, size, "image/png"])

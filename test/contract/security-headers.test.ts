@@ -103,9 +103,7 @@ const faultsOf = (answer: Answer): ReadonlyArray<string> => {
 }
 
 suite("every answer", sandbox({ trustedProxies: loopback }), (it) => {
-  it("allows only its own scripts and resources, cannot be framed, and grants no other origin access", function* ({
-    url,
-  }) {
+  it("allows only its own scripts and resources, no frame, and no other origin", function* ({ url }) {
     const { stone } = yield* createActs
     const faults: Array<string> = []
     const types = new Set<string>()

@@ -75,10 +75,7 @@ const soon = () => seconds() + Number(patientSeconds(20))
 
 apart("an authorization that another attempt holds", proxiedServer("relayer", "20 seconds"), (it) => {
   // I1
-  it("belongs to that attempt after it settled, while the node is unreachable, and after it expires", function* ({
-    rpc,
-    url,
-  }) {
+  it("belongs to that attempt once settled, without a node, and after it expires", function* ({ rpc, url }) {
     const end = soon()
     const purchase = yield* prepareUntil(url, String(end))
     assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
@@ -95,9 +92,7 @@ apart("an authorization that another attempt holds", proxiedServer("relayer", "2
 })
 
 apart("an authorization that paid us and has no attempt", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("buys an act when it is presented in time, even after its wallet was emptied, and costs us no gas", function* ({
-    url,
-  }) {
+  it("buys an act in time, even after its wallet was emptied, and costs us no gas", function* ({ url }) {
     const purchase = yield* Purchase.prepare(url, Purchase.price)
     const transaction = yield* ThirdParty.broadcast(purchase)
     const answer = yield* Purchase.send(url, purchase)
@@ -163,11 +158,7 @@ apart("an authorization that paid us and has no attempt", proxiedServer("relayer
     ["with a lifetime above the maximum", () => seconds() + 3600, false],
   ]
   for (const [what, end, isAwaited] of late) {
-    it(`is refused as already paid when it is presented ${what}, and is recorded once for the operator`, function* ({
-      rpc,
-      sql,
-      url,
-    }) {
+    it(`is refused as already paid ${what}, and recorded once for the operator`, function* ({ rpc, sql, url }) {
       const validBefore = end()
       const purchase = yield* prepareUntil(url, String(validBefore))
       const transaction = yield* ThirdParty.broadcast(purchase)

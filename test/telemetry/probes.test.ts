@@ -113,9 +113,7 @@ apart("a server that starts or stops", stage, (it) => {
 })
 
 apart("while the database is unreachable,", stage, (it) => {
-  it("reads and acts of both services answer 503 with Retry-After, and health says which state is unknown", function* ({
-    database,
-  }) {
+  it("reads and acts answer 503 with Retry-After, and health says what is unknown", function* ({ database }) {
     const server = yield* serving({
       ...(yield* proxied),
       TRUSTED_PROXIES: "127.0.0.1",
