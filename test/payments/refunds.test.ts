@@ -109,19 +109,13 @@ apart("an unmatched payment", server, (it) => {
 
   // I19
   it("that its buyer claims at the same moment goes to exactly one of the two", function* () {
-    const { database, sql, url } = yield* paymentFixture
+    const { database, url } = yield* paymentFixture
     const one = yield* operator
-    const bought = yield* Refunds.signedFor(url, 290_000)
+    const bought = yield* Purchase.prepare(url)
     const transaction = yield* broadcast(bought)
     yield* Purchase.mine(3)
-    const { payer, nonce } = bought
     // The buyer's request has been judged in time, and reaches the claim after the payment's end.
-    yield* sql`
-        INSERT INTO payment_strays (name, network, asset, payer, nonce, amount_atomic, valid_before, transaction, found_at)
-        SELECT lower('authorization:' || network || ':' || asset || ':' || ${payer.address} || ':' || ${nonce}),
-          network, asset, lower(${payer.address}), ${nonce}, 10000, extract(epoch FROM now())::bigint - 1, ${transaction}, now()
-        FROM (SELECT ${yield* Purchase.onChain(async (_, { network }) => network)}::text AS network,
-          ${yield* Purchase.onChain(async (_, { asset }) => asset)}::text AS asset) AS t`
+    yield* Refunds.record(bought, transaction)
     const trap = database.arm(/INSERT INTO payment_attempts/u, "holdBefore")
     const buying = yield* Effect.forkScoped(Purchase.send(url, bought))
     yield* trap.arrived
@@ -132,7 +126,7 @@ apart("an unmatched payment", server, (it) => {
     assert.strictEqual(answer.json["code"], "payment_authorization_already_bound")
     yield* Refunds.becomes(transaction, "REFUNDED")
     assert.deepInclude(yield* Purchase.books(bought), { charged: 1, acts: 0, stones: 0 })
-    assert.deepStrictEqual(yield* returned(payer.address), [10_000n])
+    assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
   })
 
   // I20
