@@ -91,15 +91,8 @@ suite("at one URL for both protocol versions,", aServer, (it) => {
     assert.deepEqual(listed.reply.result?.["tools"], JSON.parse(old.text).result.tools)
     const { reply } = yield* send({ method: "server/discover", id: "a" })
     assert.strictEqual(reply.id, "a")
-    assert.hasAllKeys(reply.result, [
-      "resultType",
-      "supportedVersions",
-      "capabilities",
-      "instructions",
-      "ttlMs",
-      "cacheScope",
-      "_meta",
-    ])
+    const members = "resultType supportedVersions capabilities instructions ttlMs cacheScope _meta"
+    assert.hasAllKeys(reply.result, members.split(" "))
     assert.deepStrictEqual(reply.result?.["supportedVersions"], [stateless, "2025-06-18"])
     assert.deepInclude(Object(reply.result?.["_meta"])[key.server], { name: "spirit-altar", title: "Spirit Altar" })
   })

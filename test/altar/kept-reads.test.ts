@@ -32,21 +32,8 @@ const raw = (url: string, method: string, headers: Record<string, string>) =>
   })
 
 /** Everything that is answered from kept bytes. */
-const paths = [
-  "/api/spirits",
-  "/api/altars",
-  "/api/field",
-  "/api/candles",
-  "/api/acts",
-  "/api/elements",
-  "/api/companions",
-  "/api/pixels",
-  "/api/publish-chain",
-  "/openapi.json",
-  "/llms.txt",
-  "/for-agents",
-  "/docs",
-]
+const paths = `/api/spirits /api/altars /api/field /api/candles /api/acts /api/elements /api/companions /api/pixels
+  /api/publish-chain /openapi.json /llms.txt /for-agents /docs`.split(/\s+/u)
 
 suite("a cached read", world(), (it) => {
   it("shows every row written before the request, on either of two busy servers", function* ({ sql, url }) {

@@ -8,19 +8,8 @@ import { ask, layer as world, newCommitment, newPayer, pay } from "../lab/Fixtur
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
 
-const paths = [
-  "/api/spirits",
-  "/api/altars",
-  "/api/field",
-  "/api/candles",
-  "/api/acts",
-  "/api/elements",
-  "/api/companions",
-  "/api/pixels",
-  "/api/publish-chain",
-  "/api/witness",
-  "/api/witness/chain",
-]
+const paths = `/api/spirits /api/altars /api/field /api/candles /api/acts /api/elements /api/companions /api/pixels
+  /api/publish-chain /api/witness /api/witness/chain`.split(/\s+/u)
 
 const json = (url: string) => Effect.map(ask(url), (answer) => JSON.parse(answer.text))
 
@@ -84,16 +73,8 @@ suite("the free reads", world(), (it) => {
     ] as const) {
       const catalog = yield* json(`${url}/api/${name}`)
       assert.strictEqual(catalog.totalEditionSize, total)
-      assert.containsAllKeys(catalog, [
-        "name",
-        "publisher",
-        "priceUsd",
-        "terms",
-        "payment",
-        "collect",
-        "publicationChain",
-        "recent",
-      ])
+      const members = "name publisher priceUsd terms payment collect publicationChain recent"
+      assert.containsAllKeys(catalog, members.split(" "))
       assert.strictEqual(catalog.priceUsd, "$0.01")
       for (const item of catalog[name]) {
         assert.strictEqual(item.issued + item.reserved + item.remaining, item.editionSize)

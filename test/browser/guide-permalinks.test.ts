@@ -33,7 +33,7 @@ suite("permalinks", sandbox(), (it) => {
       const drawn = yield* ask(picture, {})
       assert.deepStrictEqual([drawn.status, drawn.headers.get("content-type")], [200, "image/png"], picture)
       assert.strictEqual(meta(page.text, "og:url"), `${url}${path}`)
-      const [, data = "{}"] = /<script type="application\/ld\+json">(.*?)<\/script>/u.exec(page.text) ?? []
+      const [, data = "{}"] = /<script type="application\/ld\+json">([^]*?)<\/script>/u.exec(page.text) ?? []
       assert.deepInclude(JSON.parse(data)["@graph"][0], { "@type": type, url: `${url}${path}` })
 
       const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })

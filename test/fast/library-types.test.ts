@@ -18,22 +18,9 @@ const commitment = "0".repeat(64)
 
 describe("the library", () => {
   it("exports these values and no others", ({ expect }) => {
-    expect(Object.keys(library).sort()).toEqual([
-      "browserJournal",
-      "buyer",
-      "extendsTree",
-      "memoryJournal",
-      "normalize",
-      "openCheckpoint",
-      "recipe",
-      "seal",
-      "verifyEntry",
-      "verifyProof",
-      "verifyReceipt",
-      "verifyReveal",
-      "verifySegment",
-      "verifyStone",
-    ])
+    const named = `browserJournal buyer extendsTree memoryJournal normalize openCheckpoint recipe seal verifyEntry
+      verifyProof verifyReceipt verifyReveal verifySegment verifyStone`.split(/\s+/u)
+    expect(Object.keys(library).sort()).toEqual(named)
   })
 
   it("makes a buyer of a URL and, where it pays, an account", () => {
