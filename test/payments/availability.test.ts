@@ -50,6 +50,7 @@ const offersNothing = Effect.fnUntraced(function* (
   assert.deepStrictEqual([health.status, health.json["ok"]], [503, false])
   assert.deepInclude(health.json["payments"], { state: payments })
   assert.strictEqual((yield* ask(`${url}/readyz?for=reads`)).status, 200)
+  assert.strictEqual((yield* ask(`${url}/readyz?for=sales`)).status, 400)
   assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
   return health.json["payments"] as Readonly<Record<string, unknown>>
 })
@@ -144,8 +145,6 @@ const troubles: ReadonlyArray<Trouble> = [
     told: { settlement: "failing" },
   },
   { what: "the facilitator does not answer", ...said("supportedHold") },
-  { what: "the facilitator does not know our key", ...said("supportedUnauthorized") },
-  { what: "the facilitator settles on another network", ...said("supportedElsewhere") },
   {
     what: "the facilitator accepts no connection",
     ...said("supportedDrop"),

@@ -133,7 +133,7 @@ apart("an unmatched payment", server, (it) => {
   it("is returned only by the wallet that was paid, up to its amount, and with a reason", function* () {
     const one = yield* operator
     const bought = yield* unmatched
-    const stranger = join(one.terminal.folder, "stranger.key")
+    const stranger = join(one.folder, "stranger.key")
     writeFileSync(stranger, generatePrivateKey(), { mode: 0o600 })
     const refuse = Effect.fnUntraced(function* (sentence: string, ...args: ReadonlyArray<string>) {
       const refused = yield* one.refund("--payment", bought.transaction, ...args)
@@ -150,7 +150,7 @@ apart("an unmatched payment", server, (it) => {
 
   it("is returned by a signature made elsewhere: by the wallet's key, or by its contract", function* () {
     const one = yield* operator
-    const file = join(one.terminal.folder, "refund.json")
+    const file = join(one.folder, "refund.json")
     const bought = yield* unmatched
     const named = ["--payment", bought.transaction]
     const written = yield* one.refund(...named, "--unsigned", file)
@@ -166,7 +166,7 @@ apart("an unmatched payment", server, (it) => {
     yield* Refunds.becomes(bought.transaction, "REFUNDED")
 
     const other = yield* unmatched
-    const second = join(one.terminal.folder, "second.json")
+    const second = join(one.folder, "second.json")
     yield* giveCode(payTo.address, agreeing)
     yield* one.refund("--payment", other.transaction, "--unsigned", second)
     const wrong = yield* signed("0x1234")
@@ -212,7 +212,7 @@ apart("a refund", server, (it) => {
     assert.deepStrictEqual(yield* returned(bought.payer.address), [])
 
     yield* order(["unBlacklist", bought.payer.address])
-    const file = join(one.terminal.folder, "refund.json")
+    const file = join(one.folder, "refund.json")
     yield* one.refund("--payment", bought.transaction, "--unsigned", file)
     const signature = yield* Effect.promise(() => payTo.signTypedData(json(readFileSync(file, "utf8"))))
     const again = yield* one.refund("--payment", bought.transaction, "--signed", file, "--signature", signature, ...why)

@@ -7,10 +7,11 @@ import { type Hex, parseAbiItem } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import { network, payToKey } from "../Chain.ts"
+import { commandRun } from "../CommandRun.ts"
 import { until } from "../Eventually.ts"
 import { ask, TestServer } from "../Fixture.ts"
+import { newFolder } from "../Folders.ts"
 import { direct } from "../server/Environment.ts"
-import { type Terminal, terminal } from "../Terminal.ts"
 import * as Purchase from "./Purchase.ts"
 import { broadcast } from "./ThirdParty.ts"
 
@@ -38,23 +39,14 @@ export const unmatched = Effect.gen(function* () {
   return { ...purchase, transaction }
 })
 
-export interface Operator {
-  readonly terminal: Terminal
-  readonly keyFile: string
-  readonly refund: (...args: ReadonlyArray<string>) => ReturnType<Terminal["run"]>
-}
-
-/** The command line with the server's settings, away from its host, and the key of the wallet that was paid. */
+/** The command line with the server's settings, in this process, and the key of the wallet that was paid. */
 export const operator = Effect.gen(function* () {
-  const made = yield* terminal
   const environment = yield* direct
-  const keyFile = join(made.folder, "wallet.key")
+  const folder = newFolder()
+  const keyFile = join(folder, "wallet.key")
   writeFileSync(keyFile, payToKey, { mode: 0o600 })
-  return {
-    terminal: made,
-    keyFile,
-    refund: (...args: ReadonlyArray<string>) => made.run(["admin", "refund", ...args], environment),
-  } satisfies Operator
+  const refund = (...args: ReadonlyArray<string>) => commandRun(["admin", "refund", ...args], environment)
+  return { folder, keyFile, refund }
 })
 
 const moved = parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)")
