@@ -33,7 +33,7 @@ const raw = (url: string, method: string, headers: Record<string, string>) =>
 
 /** Everything that is answered from kept bytes. */
 const paths = `/api/spirits /api/altars /api/field /api/candles /api/acts /api/elements /api/companions /api/pixels
-  /api/publish-chain /openapi.json /llms.txt /for-agents /docs`.split(/\s+/u)
+  /api/publish-chain /api/witness /api/witness/chain /openapi.json /llms.txt /for-agents /docs`.split(/\s+/u)
 
 suite("a cached read", world(), (it) => {
   it("shows every row written before the request, on either of two busy servers", function* ({ sql, url }) {
@@ -111,6 +111,7 @@ suite("a cached read", world(), (it) => {
         path,
       )
       assert.isUndefined(plain.headers["content-encoding"], path)
+      if (path.startsWith("/api/")) assert.strictEqual(plain.headers["cache-control"], "no-cache", path)
       if (plain.bytes.byteLength < 1024) continue
       assert.strictEqual(zipped.headers["content-encoding"], "gzip", path)
       assert.isTrue(gunzipSync(zipped.bytes).equals(plain.bytes), path)

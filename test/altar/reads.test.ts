@@ -8,9 +8,6 @@ import { ask, layer as world, newCommitment, newPayer, pay } from "../lab/Fixtur
 import { assertAnswer, assertEach } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
 
-const paths = `/api/spirits /api/altars /api/field /api/candles /api/acts /api/elements /api/companions /api/pixels
-  /api/publish-chain /api/witness /api/witness/chain`.split(/\s+/u)
-
 const json = (url: string) => Effect.map(ask(url), (answer) => JSON.parse(answer.text))
 
 suite("the free reads", world(), (it) => {
@@ -112,22 +109,6 @@ suite("the free reads", world(), (it) => {
     }
     assert.strictEqual(chain.head.chainHash, previous)
     assert.strictEqual(chain.entries.filter((one: { type: string }) => one.type === "manifest").length, 26)
-  })
-
-  it("answer 304 to a client with the same bytes", function* ({ url }) {
-    for (const path of paths) {
-      const read = yield* ask(`${url}${path}`)
-      const etag = read.headers.get("etag") ?? ""
-      assert.match(etag, /^"[\w-]{22}"$/u, path)
-      assert.strictEqual(read.headers.get("cache-control"), "no-cache")
-      for (const known of [etag, `W/${etag}`, `"x", ${etag}`, "*"]) {
-        const again = yield* ask(`${url}${path}`, { headers: { "if-none-match": known } })
-        assert.deepStrictEqual([again.status, again.text], [304, ""], `${path} ${known}`)
-      }
-      assert.strictEqual((yield* ask(`${url}${path}`, { headers: { "if-none-match": '"other"' } })).status, 200)
-      const head = yield* ask(`${url}${path}`, { method: "HEAD" })
-      assert.deepStrictEqual([head.status, head.text, head.headers.get("etag")], [200, "", etag])
-    }
   })
 
   it("answer 405 with Allow, and 404 in one form", function* ({ url }) {
