@@ -20,8 +20,6 @@ import { newFolder } from "../Folders.ts"
 /** A new key under a name. */
 export const cosignerOf = (name: string) => Result.getOrThrow(cosignerFrom(Result.getOrThrow(generate(name))))
 
-export const secretOf = (name: string) => Redacted.value(Result.getOrThrow(generate(name)))
-
 export const verifierOf = (vkey: string) => {
   const verifier = logVerifier(vkey)
   if (verifier instanceof Malformed) throw new Error(verifier.message)
