@@ -57,7 +57,7 @@ export const explore = <S>(
   const numbers = new Map<string, number>()
   const visited: Array<Visited<S>> = []
   let steps = 0
-  let broken: { readonly name: string; readonly number: number } | undefined
+  const violations: Array<{ readonly name: string; readonly number: number }> = []
   const visit = (state: S, parent: number, says: string) => {
     const key = keyOf(state)
     const number = numbers.get(key) ?? visited.length
@@ -65,21 +65,22 @@ export const explore = <S>(
       numbers.set(key, number)
       visited.push({ state, parent, says, before: [] })
       const failed = invariants.find(({ holds }) => !holds(state))
-      if (failed !== undefined) broken ??= { name: failed.name, number }
+      if (failed !== undefined) violations.push({ name: failed.name, number })
     }
     if (parent >= 0) visited[number]?.before.push(parent)
   }
   visit(initial, -1, "")
   let current = 0
-  for (; current < visited.length && visited.length < most && broken === undefined; current += 1) {
+  for (; current < visited.length && visited.length < most && violations.length === 0; current += 1) {
     next((visited[current] as Visited<S>).state, (says, to) => {
       steps += 1
       visit(to, current, says)
     })
   }
-  const isWhole = broken === undefined && current === visited.length
+  const isWhole = violations.length === 0 && current === visited.length
   const lost = isWhole ? stranded(visited, end.reached) : -1
-  if (lost >= 0) broken = { name: end.name, number: lost }
+  if (lost >= 0) violations.push({ name: end.name, number: lost })
+  const [broken] = violations
   const story: Array<string> = []
   for (let at = visited[broken?.number ?? 0]; at !== undefined && at.parent >= 0; at = visited[at.parent])
     story.unshift(at.says)

@@ -6,7 +6,7 @@ import { authorization } from "../../lab/TransferLogs.ts"
 import { nodeOf, type View } from "./Chain.ts"
 import type { State, World } from "./State.ts"
 
-/** What was found, and whether a node called its block final. */
+/** A finding, and whether a node called its block final. */
 export interface Look {
   readonly found: Found<{ readonly transaction: string; readonly block: number }>
   readonly isFinal: boolean

@@ -1,4 +1,4 @@
-/** The steps of a server: what it submits, looks at, decides by the program's own table, and writes. */
+/** The steps of a server: it submits, looks, decides by the program's own table, and writes. */
 import { Option } from "effect"
 import { alreadyUsed, couldNotPay, decide, submissionStateOf } from "../../../src/payments/protocol/Decision.ts"
 import type { Submission } from "../../../src/payments/Settlement.ts"
@@ -59,7 +59,7 @@ const toWrite = (work: Work, statement: Work["statement"], patch: Partial<Row> =
 
 const noDoubt = { doubt: "", isRipe: false } as const
 
-/** What an inquiry that ends nothing leaves in the row; a doubt of `undefined` stays as it is. */
+/** The statement of an inquiry that ends nothing; a doubt of `undefined` stays as it is. */
 const deferred = (state: State, work: Work, world: World, doubt: string | undefined): Work => {
   const { row } = state
   const submission = submissionOf(work.said, world)

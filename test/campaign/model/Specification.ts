@@ -41,7 +41,7 @@ const next = (world: World) => {
 const isExcused = ({ reason, wasPoor }: Row) => (reason === "facilitator" && wasPoor) || reason === couldNotPay
 
 const invariantsOf = ({ adversary }: World): ReadonlyArray<Invariant<State>> => {
-  /** Who charged the client for good; nothing while nobody has. */
+  /** The sender of a final charge. */
   const chargedBy = ({ truth }: State) => {
     const end = finalEnd(truth, adversary)
     return end?.isPaid === true ? end.by : undefined

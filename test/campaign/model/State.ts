@@ -59,7 +59,7 @@ export type Server = "one" | "two"
 
 export interface State {
   readonly truth: View
-  /** What a stale node knows. */
+  /** The knowledge of a stale node. */
   readonly lag: View
   readonly pool: Pool
   readonly row: Row
