@@ -1,4 +1,4 @@
-/** All settled acts as entries: hashes of what their buyers got. The integrator gives each its position. */
+/** All settled acts as entries: hashes of what their buyers got. The settling transaction gives each its position. */
 import { hash } from "node:crypto"
 import { Effect, Layer, Option, Schema } from "effect"
 import { actEntryOf } from "../../schema/log/ActEntry.ts"
@@ -36,8 +36,8 @@ const entryOf = ({ parts }: Found) => {
   })
 }
 
-/** Old snapshots make each statement slow, so few statements place a long history. */
-const placedAtOnce = 4_096
+/** Sales wait for each statement, and an old snapshot makes each slow. */
+const placedAtOnce = 1_024
 
 export const layer = Layer.effect(
   Entries,
@@ -78,7 +78,6 @@ export const layer = Layer.effect(
       }),
       find: acts.one,
       read,
-      settled: Effect.sleep,
     })
   }),
 )

@@ -26,6 +26,7 @@ import checkpointRate from "../../migrations/0031_checkpoint_rate.ts"
 import actFilters from "../../migrations/0032_act_filters.ts"
 import actLog from "../../migrations/0033_act_log.ts"
 import actPositions from "../../migrations/0034_act_positions.ts"
+import placedActs from "../../migrations/0035_placed_acts.ts"
 import { codeOf, transaction } from "./Sql.ts"
 
 export type Migration = Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>
@@ -57,6 +58,7 @@ export const all: Readonly<Record<string, Migration>> = {
   "0032_act_filters": actFilters,
   "0033_act_log": actLog,
   "0034_act_positions": actPositions,
+  "0035_placed_acts": placedActs,
 }
 
 const applied = Effect.flatMap(SqlClient.SqlClient, (sql) =>
