@@ -75,7 +75,8 @@ const named = (log: string) => Layer.succeed(References.CurrentLogAnnotations, {
 
 export const layer = (config: LogConfig | undefined) => {
   if (config === undefined) return Layer.mergeAll(PublishedLog.none, Confirmation.layer, ActsLog.none)
-  const stones = logOf(config, defaults, Rereading.layer).pipe(Layer.provide([StoneEntries.layer, LogStore.layer, named("stones")]),
+  const stones = logOf(config, defaults, Rereading.layer).pipe(
+    Layer.provide([StoneEntries.layer, LogStore.layer, named("stones")]),
   )
   // An entry of an act is parsed and hashed out of its answer, which takes longer than a stone's.
   const acts = logOf(ofActs(config), { batch: 128 }, Rereading.every("10 seconds")).pipe(
