@@ -17,6 +17,7 @@ import { parseProofFile, proofFileText } from "../../schema/log/ProofFile.ts"
 import { bundleBytes, bundlePath, parseBundle, parsePath, tilePath, widthAt } from "../../schema/log/Tile.ts"
 import { entryOf as actEntryOf } from "../../src/log/ActEntries.ts"
 import { example, golden, neumann, witness } from "../lab/log/Vectors.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const read = <A>(parsed: A | Malformed): A => {
   if (parsed instanceof Malformed) throw new Error(parsed.message)
@@ -51,15 +52,12 @@ describe("paths of the log", () => {
   })
 
   it("name the tiles of a tree", () => {
-    assert.deepStrictEqual(
-      [0, 1, 2, 3].map((level) => [0, 1, 272, 273].map((index) => widthAt(70_000, { level, index }))),
-      [
-        [256, 256, 256, 112],
-        [256, 17, 0, 0],
-        [1, 0, 0, 0],
-        [0, 0, 0, 0],
-      ],
-    )
+    assertEach([0, 1, 2, 3], (level) => [0, 1, 272, 273].map((index) => widthAt(70_000, { level, index })), [
+      [256, 256, 256, 112],
+      [256, 17, 0, 0],
+      [1, 0, 0, 0],
+      [0, 0, 0, 0],
+    ])
   })
 })
 

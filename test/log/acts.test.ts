@@ -70,9 +70,8 @@ suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
   })
 
   it("gives each act one position with concurrent servers and settlements", function* () {
-    const atWork = integrateAll.pipe(
-      Effect.tap(Effect.sleep("5 millis")),
-      Effect.repeat({ times: 60 }),
+    const atWork = Effect.andThen(integrateAll, stored).pipe(
+      Effect.repeat({ until: ({ size }) => size === 460 }),
       Effect.provide(server(7)),
     )
     yield* Effect.all([settle(120), atWork, atWork, atWork], { concurrency: "unbounded", discard: true })
