@@ -1,4 +1,6 @@
-/** Copy buttons report success, or select the text for the reader to copy. */
+/** Copy buttons report success, or select the text for the reader to copy; share buttons open the platform's own sheet. */
+import { all, renewed } from "./dom.ts"
+
 const select = (element: Element) => {
   const range = document.createRange()
   range.selectNodeContents(element)
@@ -26,6 +28,16 @@ export const copyFrom = async (button: HTMLButtonElement, source: Element): Prom
   return copied === true
 }
 
+/** A closed sheet is no failure. */
+const startShare = () => {
+  if (!("share" in navigator)) return
+  for (const button of all("[data-share]", HTMLElement)) {
+    button.hidden = false
+    const url = document.getElementById(button.dataset["share"] ?? "")?.textContent ?? location.href
+    button.onclick = () => void navigator.share({ title: document.title, url }).catch(() => undefined)
+  }
+}
+
 export const start = () => {
   document.addEventListener("click", ({ target }) => {
     const button = target instanceof Element ? target.closest("[data-copy]") : null
@@ -33,4 +45,6 @@ export const start = () => {
     const source = document.getElementById(button.dataset["copy"] ?? "")
     if (source !== null) void copyFrom(button, source)
   })
+  startShare()
+  addEventListener(renewed, startShare)
 }

@@ -68,6 +68,8 @@ const filling = (form: HTMLFormElement, commitment: () => string) => {
     salt.value = kept.salt
     words.value = kept.words
     for (const field of all(".take", HTMLElement, form)) field.hidden = true
+    const fold = form.closest("details")
+    if (fold !== null && "check" in form.dataset) fold.open = true
     note.replaceChildren(verdict("holds", "Filled in.", "This browser holds these words. Nothing was sent."))
   }
   offer()
