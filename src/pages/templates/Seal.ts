@@ -30,7 +30,7 @@ export const takeField = (id: string): Html =>
 
 /** A form that checks salt and words against the commitment; script unfolds it where this browser holds the words. */
 export const checkForm = (commitment: string): Html =>
-  html`<details class="fold">
+  html`<details class="fold" data-unfold>
     <summary>Check words without sending them</summary>
     <form class="seal scripted" data-check autocomplete="off" aria-labelledby="check-title">
       <p class="small quiet">Nothing you type here is sent.</p>

@@ -7,5 +7,5 @@ export const shareRow = (address: string, picture: string | undefined): Html =>
     <code class="long" id="share-address">${address}</code>
     <button class="button scripted" type="button" data-copy="share-address">Copy link</button>
     ${picture === undefined ? "" : html`<a class="button" href="${picture}" download>Save picture</a>`}
-    <button class="button" type="button" data-share="share-address" hidden>Share</button>
+    <button class="button" type="button" data-share="${address}" hidden>Share</button>
   </p>`

@@ -1,13 +1,6 @@
 /** Copy buttons report success, or select the text for the reader to copy; share buttons open the platform's own sheet. */
 import { all, renewed } from "./dom.ts"
 
-const select = (element: Element) => {
-  const range = document.createRange()
-  range.selectNodeContents(element)
-  getSelection()?.removeAllRanges()
-  getSelection()?.addRange(range)
-}
-
 /** The usual labels of buttons; a second press finds the label `Copied`. */
 const labels = new WeakMap<Element, ReadonlyArray<Node>>()
 
@@ -19,7 +12,7 @@ export const copyFrom = async (button: HTMLButtonElement, source: Element): Prom
     () => true,
     () => false,
   )
-  if (copied !== true) select(source)
+  if (copied !== true) getSelection()?.selectAllChildren(source)
   button.textContent = copied === true ? "Copied" : "Selected"
   setTimeout(() => {
     labels.delete(button)
@@ -28,13 +21,12 @@ export const copyFrom = async (button: HTMLButtonElement, source: Element): Prom
   return copied === true
 }
 
-/** A closed sheet is no failure. */
-const startShare = () => {
+/** Shown where the platform can share; a sheet that was closed is no failure. */
+const share = () => {
   if (!("share" in navigator)) return
-  for (const button of all("[data-share]", HTMLElement)) {
+  for (const button of all("[data-share]", HTMLButtonElement)) {
     button.hidden = false
-    const url = document.getElementById(button.dataset["share"] ?? "")?.textContent ?? location.href
-    button.onclick = () => void navigator.share({ title: document.title, url }).catch(() => undefined)
+    button.onclick = () => void navigator.share({ url: button.dataset["share"] ?? "" }).catch(() => 0)
   }
 }
 
@@ -45,6 +37,6 @@ export const start = () => {
     const source = document.getElementById(button.dataset["copy"] ?? "")
     if (source !== null) void copyFrom(button, source)
   })
-  startShare()
-  addEventListener(renewed, startShare)
+  share()
+  addEventListener(renewed, share)
 }

@@ -68,8 +68,7 @@ const filling = (form: HTMLFormElement, commitment: () => string) => {
     salt.value = kept.salt
     words.value = kept.words
     for (const field of all(".take", HTMLElement, form)) field.hidden = true
-    const fold = form.closest("details")
-    if (fold !== null && "check" in form.dataset) fold.open = true
+    form.closest("[data-unfold]")?.setAttribute("open", "")
     note.replaceChildren(verdict("holds", "Filled in.", "This browser holds these words. Nothing was sent."))
   }
   offer()
