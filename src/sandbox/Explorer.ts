@@ -30,7 +30,9 @@ const page = (path: string, title: string, body: Html): Page => ({
   chapter: "none",
   body: html`<header class="opening">
       <h1>${title}</h1>
-      <p class="lead">A payment on the sandbox's private chain, as a block explorer shows it. The chain ends with the sandbox.</p>
+      <p class="lead">
+        A payment on the sandbox's private chain, as a block explorer shows it. The chain ends with the sandbox.
+      </p>
     </header>
     ${body}`,
 })

@@ -58,7 +58,9 @@ export const codePage = (error: ErrorCode): Page => {
     messageOf(error),
     addressOf(code),
     html`<h1><code>${code}</code></h1>
-      <p class="quiet">An error code of the ${isOfRoom(error) ? "signal room" : "altar"}, with HTTP status ${status}.</p>
+      <p class="quiet">
+        An error code of the ${isOfRoom(error) ? "signal room" : "altar"}, with HTTP status ${status}.
+      </p>
       ${meaning === messageOf(error) ? "" : html`<p>${inline(meaning)}</p>`}
       <h2>What to do</h2>
       <p>${messageOf(error)}</p>

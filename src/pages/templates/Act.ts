@@ -67,7 +67,8 @@ const published = (act: SettledAct): ReadonlyArray<Row> => {
   return [
     [
       "Publication",
-      html`Entry ${String(sequence)} of the <a href="/api/publish-chain">publication chain (JSON, for programs)</a><br />
+      html`Entry ${String(sequence)} of the <a href="/api/publish-chain">publication chain (JSON, for programs)</a
+        ><br />
         ${code(String(hash))}`,
     ],
   ]

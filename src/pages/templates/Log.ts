@@ -34,8 +34,8 @@ const ageOf = (at: string, now: number) => {
 /** Log witnesses are other parties that sign what they saw; each is listed with its key. */
 const cosignaturesOf = ({ cosigned, isWitnessed }: NonNullable<LogView["published"]>, witnesses: number): Html =>
   html`<p>
-      Log witnesses are other parties that check that a checkpoint continues the one before, and sign it too. Of ${witnesses},
-      ${cosigned.length} signed this one:
+      Log witnesses are other parties that check that a checkpoint continues the one before, and sign it too. Of
+      ${witnesses}, ${cosigned.length} signed this one:
       ${isWitnessed ? "as many as this log asks for." : "fewer than this log asks for. It is published all the same, and they are asked again."}
     </p>
     ${

@@ -186,7 +186,9 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
       ${isLost(receipt) ? "" : share(one, publicUrl)}
       <nav class="leaf" aria-label="The chain">
         ${one.sequence === 1 ? "" : html`<a rel="prev" href="/v2/search?q=${one.sequence - 1}">Stone ${one.sequence - 1}, before it</a>`}
-        ${one.sequence < newest ? html`<a rel="next" href="/v2/search?q=${one.sequence + 1}">Stone ${one.sequence + 1}, after it</a>` : html`<span>No stone after it yet</span>`}<a href="/v2/witness">The whole chain</a
+        ${one.sequence < newest ? html`<a rel="next" href="/v2/search?q=${one.sequence + 1}">Stone ${one.sequence + 1}, after it</a>` : html`<span>No stone after it yet</span>`}<a
+          href="/v2/witness"
+          >The whole chain</a
         ><a href="${filled(readWitnessStone.path, { witnessId: one.id })}">This stone as JSON, for programs</a
         >${isSigning && one.agentName !== hiddenByOperator ? html`<a href="/witness/${one.id}.receipt.json" download="stone-${one.sequence}.receipt.json">Its receipt file</a>` : ""}<a
           href="/v2/verify"

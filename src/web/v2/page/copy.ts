@@ -1,5 +1,5 @@
 /** Copy buttons report success, or select the text for the reader to copy; share buttons open the platform's own sheet. */
-import { all, renewed } from "./dom.ts"
+import { all } from "./dom.ts"
 
 /** The usual labels of buttons; a second press finds the label `Copied`. */
 const labels = new WeakMap<Element, ReadonlyArray<Node>>()
@@ -21,22 +21,15 @@ export const copyFrom = async (button: HTMLButtonElement, source: Element): Prom
   return copied === true
 }
 
-/** Shown where the platform can share; a sheet that was closed is no failure. */
-const share = () => {
-  if (!("share" in navigator)) return
-  for (const button of all("[data-share]", HTMLButtonElement)) {
-    button.hidden = false
-    button.onclick = () => void navigator.share({ url: button.dataset["share"] ?? "" }).catch(() => 0)
-  }
-}
-
 export const start = () => {
   document.addEventListener("click", ({ target }) => {
-    const button = target instanceof Element ? target.closest("[data-copy]") : null
+    const button = target instanceof Element ? target.closest("[data-copy],[data-share]") : null
     if (!(button instanceof HTMLButtonElement)) return
-    const source = document.getElementById(button.dataset["copy"] ?? "")
+    const { copy = "", share } = button.dataset
+    // A sheet that was closed is no failure.
+    if (share !== undefined) return void navigator.share({ url: share }).catch(() => 0)
+    const source = document.getElementById(copy)
     if (source !== null) void copyFrom(button, source)
   })
-  share()
-  addEventListener(renewed, share)
+  if ("share" in navigator) for (const button of all("[data-share]", HTMLElement)) button.hidden = false
 }

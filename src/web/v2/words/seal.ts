@@ -89,10 +89,7 @@ const checking = (form: HTMLFormElement, others: ReadonlyArray<() => void>) => {
       if (first === undefined) return refuse("Not taken.", "Its salt and words do not hash to its commitment.")
       if (now() === "") commitment.value = first.commitment
       if (![first, ...more].some((entry) => entry.commitment === now()))
-        return refuse(
-          "Other words.",
-          "They are kept in this browser now, but they fit another commitment than this one.",
-        )
+        return refuse("Other words.", "They fit another commitment. This browser keeps them.")
       for (const each of [offer, ...others]) each()
       if (refused > 0) note.append(make("p", {}, leftOut(refused)))
     },
