@@ -8,17 +8,18 @@ const labels = new WeakMap<Element, ReadonlyArray<Node>>()
 export const copyFrom = async (button: HTMLButtonElement, source: Element): Promise<boolean> => {
   const label = labels.get(button) ?? [...button.childNodes]
   labels.set(button, label)
-  const copied = await navigator.clipboard?.writeText(source.textContent ?? "").then(
+  const copying = navigator.clipboard?.writeText(source.textContent ?? "").then(
     () => true,
     () => false,
   )
-  if (copied !== true) getSelection()?.selectAllChildren(source)
-  button.textContent = copied === true ? "Copied" : "Selected"
+  const copied = (await copying) ?? false
+  if (!copied) getSelection()?.selectAllChildren(source)
+  button.textContent = copied ? "Copied" : "Selected"
   setTimeout(() => {
     labels.delete(button)
     button.replaceChildren(...label)
   }, 2000)
-  return copied === true
+  return copied
 }
 
 export const start = () => {

@@ -2,7 +2,7 @@
 import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
 import { canHash, randomHex } from "../../../buyer/core/Digest.ts"
 import { held, hold } from "./box.ts"
-import { all, failure, make, one, verdict } from "../page/dom.ts"
+import { all, failure, longCode, make, one, verdict } from "../page/dom.ts"
 import { ask, cannotHash, messageOf, pageFailed, post, sentenceOf } from "../page/http.ts"
 import { acceptImports, leftOut } from "./import.ts"
 import { keepsake } from "./keepsake.ts"
@@ -47,14 +47,7 @@ const match = async (salt: string, words: string, against: string) => {
     ? { same: true, findings: [verdict("holds", "They match.", "These words were sealed with this salt.")] }
     : {
         same: false,
-        findings: [
-          verdict(
-            "broken",
-            "They do not match.",
-            "This salt and these words hash to ",
-            make("code", { class: "long" }, computed),
-          ),
-        ],
+        findings: [verdict("broken", "They do not match.", "This salt and these words hash to ", longCode(computed))],
       }
 }
 
