@@ -65,7 +65,7 @@ export const codePage = (error: ErrorCode): Page => {
       <h2>What to do</h2>
       <p>${messageOf(error)}</p>
       <h2>The answer</h2>
-      ${pre("body", "Example body", json(example))}
+      ${pre("body", "The answer", json(example))}
       <h2>Operations with this code</h2>
       ${
         operations.length === 0
