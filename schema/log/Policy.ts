@@ -119,3 +119,17 @@ export const parsePolicy = (text: string): Policy | Malformed => {
     ? new Malformed("The policy has no quorum: say quorum none where no witness has to sign.")
     : { logs, urls, witnesses, quorum: quorum.name, isMet: quorum.isMet }
 }
+
+const only = (logs: ReadonlyArray<string>) => (logs.length === 1 ? logs[0] : undefined)
+
+/** An altar's log over all acts stands beside its log over the stones, and its name says so. */
+const isOfActs = (vkey: string) => /^[^+]+\/acts\+/u.test(vkey)
+
+/** The only log of a policy, except for a log over all acts beside it. */
+export const onlyLogOf = ({ logs }: Policy) => only(logs) ?? only(logs.filter((vkey) => !isOfActs(vkey)))
+
+/** The log of a policy with this name, or else its only one. */
+export const logNamed = (policy: Policy, origin: string) =>
+  only(policy.logs.filter((vkey) => vkey.startsWith(`${origin}+`))) ?? onlyLogOf(policy)
+
+export const actsLogOf = ({ logs }: Policy) => only(logs.filter(isOfActs))

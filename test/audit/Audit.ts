@@ -1,20 +1,17 @@
 /**
- * The auditor: whether everything a server promised still holds, from the chain's logs, the card processor's books, SQL and
- * the public API alone. It shares no line with what it checks.
+ * The auditor: whether all payments, chains and logs of an altar still hold, from the chain's logs, the card processor's books,
+ * SQL and the public API alone. It shares no line with what it checks.
  */
 import { auditActsLog } from "./ActsLog.ts"
 import { auditAnswers } from "./Answers.ts"
-import { auditCandles } from "./Candles.ts"
 import { auditCards, type CardAccount, readCharges } from "./Cards.ts"
 import { auditChains } from "./Chains.ts"
 import { auditClaimed } from "./Claims.ts"
 import { findings } from "./Findings.ts"
 import { readLedger } from "./Ledger.ts"
 import { auditLog } from "./Log.ts"
-import { auditOpenings } from "./Openings.ts"
 import { auditPayments, type PublicAct, readActs } from "./Payments.ts"
 import { auditRefunds } from "./Refunds.ts"
-import { auditRooms } from "./Rooms.ts"
 import { readChain } from "./Transfers.ts"
 
 /** The audited altar, and the answers to its buyers. */
@@ -34,8 +31,6 @@ export interface AuditTarget {
   readonly settlers?: ReadonlyArray<string>
   /** The account that cards are charged for; without it only what the servers say of cards is compared. */
   readonly cards?: CardAccount
-  /** Rooms whose end was moved into the past, or that an operator has deleted. */
-  readonly endedRooms?: ReadonlyArray<string>
   /** Whether every attempt has to have ended by now; otherwise attempts with an unknown outcome may be pending. */
   readonly isQuiet?: boolean
 }
@@ -72,17 +67,13 @@ export const audit = async (target: AuditTarget): Promise<AuditReport> => {
   await auditRefunds({ token, payTo, isQuiet, servers }, chain, ledger, found)
   const charges = target.cards === undefined ? [] : await readCharges(target.cards)
   if (target.cards !== undefined) auditCards(charges, ledger, found)
-  log(`${charges.length} charges of cards, ${ledger.rooms.length} rooms`)
+  log(`${charges.length} charges of cards`)
   await auditClaimed(servers, ledger, found)
-  const walls = await auditCandles(servers, answersFile, ledger, found)
-  await auditOpenings(walls, answersFile, ledger, found)
-  log(`${ledger.candles.length} candles and lights, ${ledger.openings.size} reveals and unseals`)
   const chains = await auditChains(servers, ledger, found)
   log(`${chains.stones.length} stones, ${chains.publications.length} publications`)
   const view = await auditLog(servers, chains.stones, ledger, found)
   await auditActsLog(servers, ledger, found)
   log(view === undefined ? "there is no log" : "the log is read")
-  await auditRooms({ answersFile, servers, ended: new Set(target.endedRooms ?? []) }, ledger, found)
   const known = { chain, chains, charges, ledger, log: view }
   if (answersFile !== null) await auditAnswers(answersFile, servers, known, found)
   return found.report()

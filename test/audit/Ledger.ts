@@ -61,48 +61,6 @@ export interface RecordRow {
   readonly place: string
 }
 
-export interface CandleRow {
-  readonly id: string
-  /** The candle that a light is on. */
-  readonly parent: string | null
-  readonly spirit: string
-  readonly rung: string
-  readonly litAt: Date
-  readonly litUntil: Date
-}
-
-/** Sealed words that were opened. */
-export interface OpeningRow {
-  readonly way: "reveal" | "unseal"
-  /** Of the stone, the candle or the light. */
-  readonly id: string
-  readonly salt: string
-  readonly words: string
-  readonly hidden: boolean
-  readonly hiddenBy: string | null
-  readonly agentName: string | null
-  readonly at: Date
-}
-
-export interface RoomRow {
-  readonly id: string
-  readonly latest: number
-  readonly createdAt: Date
-  readonly expiresAt: Date
-  /** SHA-256 of its invite. */
-  readonly digest: Buffer
-  /** By place: 128 bits of the SHA-256 of the clientId, as a uuid; empty where a signal had none. */
-  readonly clientKeys: ReadonlyArray<string>
-}
-
-export interface SignalRow {
-  readonly room: string
-  readonly place: number
-  readonly sequence: number
-  /** JSON. */
-  readonly body: string
-}
-
 export interface Ledger {
   readonly attempts: ReadonlyArray<Attempt>
   readonly refunds: ReadonlyArray<RefundRow>
@@ -118,14 +76,6 @@ export interface Ledger {
   readonly logHead: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly stopped: string | null }>
   readonly actCheckpoints: Ledger["checkpoints"]
   readonly actLogHead: Ledger["logHead"]
-  readonly candles: ReadonlyArray<CandleRow>
-  /** By what they were sealed in. */
-  readonly openings: ReadonlyMap<string, OpeningRow>
-  /** The commitments of stones, candles and lights, by id; null where nothing is sealed. */
-  readonly seals: ReadonlyMap<string, string | null>
-  readonly rooms: ReadonlyArray<RoomRow>
-  /** In the order of their rooms and sequences. */
-  readonly signals: ReadonlyArray<SignalRow>
   /** Acts of which an operator hides something. */
   readonly hidden: ReadonlySet<string>
 }
@@ -176,21 +126,6 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
         SELECT size, root, note FROM log_act_checkpoints ORDER BY size`
       const actLogHead = await tx<Ledger["logHead"][number][]>`
         SELECT size, root, stopped_reason AS stopped FROM log_head WHERE id = 2`
-      const candles = await tx<CandleRow[]>`
-        SELECT id, parent_id AS parent, spirit, rung, lit_at AS "litAt", lit_until AS "litUntil" FROM candles`
-      const openings = await tx<OpeningRow[]>`
-        SELECT 'reveal' AS way, stone_id AS id, salt, text AS words, hidden, hidden_by AS "hiddenBy",
-          agent_name AS "agentName", revealed_at AS at
-        FROM witness_reveals
-        UNION ALL SELECT 'unseal', candle_id, salt, words, hidden, hidden_by, NULL, unsealed_at FROM candle_unseals`
-      const seals = await tx<{ id: string; commitment: string | null }[]>`
-        SELECT id, commitment FROM witness_stones UNION ALL SELECT id, commitment FROM candles`
-      const rooms = await tx<RoomRow[]>`
-        SELECT id, latest_sequence AS latest, created_at AS "createdAt", expires_at AS "expiresAt", token_digest AS digest,
-          array_replace(client_keys::text[], NULL, '') AS "clientKeys"
-        FROM rooms`
-      const signals = await tx<SignalRow[]>`
-        SELECT room_id AS room, place, sequence, body FROM room_messages ORDER BY room_id, sequence`
       const hidden = await tx<{ subject: string }[]>`SELECT subject FROM moderation_hidden`
       return {
         attempts,
@@ -207,11 +142,6 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
         logHead,
         actCheckpoints,
         actLogHead,
-        candles,
-        openings: new Map(openings.map((one) => [one.id, one])),
-        seals: new Map(seals.map(({ commitment, id }) => [id, commitment])),
-        rooms,
-        signals,
         hidden: new Set(hidden.map(({ subject }) => subject)),
       }
     })

@@ -7,8 +7,6 @@ import { isObject, parsed, textAt } from "./Api.ts"
 export interface RecordedAnswer {
   /** When it was received, milliseconds since 1970. */
   readonly at: number
-  /** When it was asked for, by the same clock. */
-  readonly askedAt?: number
   /** The server's base URL. */
   readonly server: string
   readonly method: string
@@ -19,8 +17,6 @@ export interface RecordedAnswer {
   readonly requestBody?: string
   /** The `PAYMENT-SIGNATURE` header that was sent, as it was sent. */
   readonly payment?: string
-  /** The `Bearer` token that was sent: the invite of a room. */
-  readonly invite?: string
   readonly status: number
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>

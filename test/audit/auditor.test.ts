@@ -7,14 +7,10 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
 import type { AuditReport } from "./Audit.ts"
-import { auditCandles } from "./Candles.ts"
-import { findings } from "./Findings.ts"
 import { Altar, altar, auditOf, putBack, type Sold, statement } from "./fixture/AuditedAltar.ts"
 import { faults } from "./fixture/Faults.ts"
-import { type Books, entries, type Entry, lies, type Lie, readings, type Reading } from "./fixture/Lies.ts"
+import { type Books, entries, type Entry, lies, type Lie } from "./fixture/Lies.ts"
 import type { RecordedAnswer } from "./RecordedAnswers.ts"
-import { readLedger } from "./Ledger.ts"
-import { auditOpenings } from "./Openings.ts"
 import { suite } from "../lab/Suites.ts"
 
 /** The auditor's findings after a change, which is reverted afterwards. */
@@ -52,25 +48,6 @@ const auditBooks = Effect.fnUntraced(function* (entry: Entry) {
   return yield* auditAfter(unchanged, { cards: { ...cards, url } })
 })
 
-/** The findings about lights and openings for such answers of a server. */
-const auditReading = Effect.fnUntraced(function* ([path, from, to]: Reading) {
-  const { databaseUrl, server } = yield* Altar
-  const url = yield* serve(async (asked, body, { method = "GET" }) => {
-    const sent = body === "" ? {} : { headers: { "content-type": "application/json" }, body }
-    const answer = await fetch(server + asked, { method, ...sent })
-    const text = await answer.text()
-    const about = new Set(["connection", "content-encoding", "content-length"])
-    const headers = Object.fromEntries([...answer.headers].filter(([name]) => !about.has(name)))
-    return { status: answer.status, headers, body: asked.includes(path) ? text.replace(from, to) : text }
-  })
-  return yield* Effect.promise(async () => {
-    const found = findings()
-    const ledger = await readLedger(databaseUrl)
-    await auditOpenings(await auditCandles([url], null, ledger, found), null, ledger, found)
-    return found.report()
-  })
-}, Effect.scoped)
-
 const broken = ({ violations }: AuditReport) => [...new Set(violations.map(({ check }) => check))]
 const examined = ({ checks }: AuditReport) => new Map(checks.map((check) => [check.name, check.examined]))
 
@@ -82,7 +59,7 @@ suite("the auditor", altar, (it) => {
   it("finds nothing in an intact altar, and reads all of it", function* () {
     const report = yield* auditAfter(unchanged)
     assert.deepStrictEqual(report.violations, [])
-    for (const { check } of [faults, lies, readings, entries].flatMap((table) => rowsOf<unknown>(table))) {
+    for (const { check } of [faults, lies, entries].flatMap((table) => rowsOf<unknown>(table))) {
       // Nothing was lost or pending here that could be looked at.
       if (/lost act|said to be pending/u.test(check)) continue
       assert.isAbove(examined(report).get(check) ?? 0, 0, check)
@@ -98,13 +75,8 @@ suite("the auditor", altar, (it) => {
     assert.deepStrictEqual(broken(yield* auditAfter(unchanged, { answers: yield* withLie(row) })), [check])
   })
 
-  it("finds nothing while servers and processor answer truthfully", function* () {
-    assert.deepStrictEqual(broken(yield* auditReading(["/nowhere", /x/u, ""])), [])
+  it("finds nothing while the processor answers truthfully", function* () {
     assert.deepStrictEqual(broken(yield* auditBooks((one) => [one])), [])
-  })
-
-  it.each(rowsOf(readings))("finds $name in a server's answers, by that check alone", function* ({ check, row }) {
-    assert.deepStrictEqual(broken(yield* auditReading(row)), [check])
   })
 
   it.each([

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Option, Result } from "effect"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
-import { cosignerFrom, generate, plainFrom } from "../../src/log/Signer.ts"
+import { cosignerFrom, fromText, generate, plainFrom } from "../../src/log/Signer.ts"
 import { appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
 import { createAct, guide } from "../lab/browser/Guide.ts"
 import { ask, post, TestServer } from "../lab/Fixture.ts"
@@ -24,7 +24,9 @@ const stone = Effect.gen(function* () {
   const { url } = yield* TestServer
   const { id } = yield* createAct("/api/witness", { commitment: seal(words.salt, words.text) })
   assert.strictEqual((yield* ask(`${url}/api/witness/${id}/reveal`, post(words))).status, 201)
-  const { text } = yield* ask(`${url}/witness/${id}.receipt.json`).pipe(until("no proof", ({ json }) => "log" in json))
+  const { text } = yield* ask(`${url}/witness/${id}.receipt.json`).pipe(
+    until("no proof", ({ json }) => "log" in json && "actLog" in json),
+  )
   return { id, receipt: text, proof: (yield* ask(`${url}/api/witness/${id}/proof`)).text }
 })
 
@@ -61,13 +63,14 @@ guide(
       const requests = await unplug(page)
       await assertAppearance(page, appearancesOf(320, 1440), "the empty checker", "checker-empty")
       await drop(page, "stone.receipt.json", receipt)
-      await outcome(page, "holds", "This receipt holds. 6 parts checked, none failed. 2 parts unchecked.")
+      await outcome(page, "holds", "This receipt holds. 7 parts checked, none failed. 2 parts unchecked.")
       assert.deepStrictEqual(await linesOf(page), {
         Signature: "checked",
         Claims: "checked",
         Record: "checked",
         Stone: "checked",
         Log: "checked",
+        "Acts' log": "checked",
         Words: "checked",
         Key: "unchecked",
         Payment: "unchecked",
@@ -91,7 +94,7 @@ guide(
       await outcome(page, "broken", "1 part failed.")
       assert.deepInclude(await linesOf(page), { Record: "checked", Words: "failed" })
       // A key from elsewhere is the reader's, and a verdict is about the keys that stand there.
-      const other = log.vkey.replace("logs.example/2026", "receipts-1")
+      const other = Result.getOrThrow(fromText(Result.getOrThrow(generate("receipts-1")))).vkey
       await page.getByText("What it is checked with").click()
       await page.getByLabel("Key of the receipts").fill(other)
       assert.deepStrictEqual(await linesOf(page), {})
@@ -99,6 +102,21 @@ guide(
       assert.strictEqual(await page.getByLabel("Key of the receipts").inputValue(), other)
       await submit(page)
       await outcome(page, "broken", "This receipt does not hold.")
+      // A key of another log shows nothing, and is no fault of the file.
+      await page.getByLabel("Key of the receipts").fill("")
+      await drop(page, "stone.receipt.json", receipt)
+      const ownKey = await page.getByLabel("Key of the log over all acts").inputValue()
+      await page.getByText("What it is checked with").click()
+      await page.getByLabel("Key of the log over all acts").fill(log.vkey)
+      await submit(page)
+      await outcome(page, "unchecked", "Nothing shows yet that this receipt holds. None failed.")
+      assert.deepInclude(await linesOf(page), { Log: "checked", "Acts' log": "unchecked" })
+      await page.getByLabel("Key of the log over all acts").fill("")
+      const ofStones = await page.getByLabel("Key of the log", { exact: true }).inputValue()
+      const policy = [`log ${ofStones}`, `log ${ownKey}`, "quorum none"].join("\n")
+      await page.getByLabel("Or a policy").fill(policy)
+      await submit(page)
+      await outcome(page, "holds", "This receipt holds. 7 parts checked")
       assert.deepStrictEqual(requests, [])
     })
 
@@ -119,8 +137,8 @@ guide(
       await outcome(page, "unchecked", "The key of the receipts is no key.")
       await page.getByLabel("Key of the receipts").fill(log.vkey.replace("logs.example/2026", "receipts-1"))
       await submit(page)
-      await outcome(page, "broken", "This receipt does not hold.")
-      assert.deepStrictEqual(await linesOf(page), { Signature: "failed" })
+      await outcome(page, "unchecked", "Nothing shows yet that this receipt holds.")
+      assert.deepStrictEqual(await linesOf(page), { Signature: "unchecked" })
     })
 
     it("checks the proof of a stone, also from the search", async ({ run, visit }) => {
@@ -155,7 +173,7 @@ guide(
       await page.getByLabel("The entry", { exact: true }).fill("milk")
       await submit(page)
       await outcome(page, "unchecked", "Name the key of the log, or give a policy that names one log.")
-      await page.getByLabel("Key of the log").fill(log.vkey)
+      await page.getByLabel("Key of the log", { exact: true }).fill(log.vkey)
       await submit(page)
       await outcome(page, "holds", "This proof holds.")
       assert.deepInclude(await linesOf(page), { Cosignatures: "unchecked", Entry: "checked" })
@@ -167,7 +185,7 @@ guide(
 
       await page.getByLabel("What the log holds").selectOption("A file")
       await page.getByLabel("The entry's file").setInputFiles(file("entry.bin", "milk"))
-      await page.getByLabel("Key of the log").fill("")
+      await page.getByLabel("Key of the log", { exact: true }).fill("")
       const policy = (quorum: string) =>
         [
           `log ${log.vkey}`,

@@ -2,6 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { Malformed } from "../../schema/log/Bytes.ts"
+import { parsePolicy } from "../../schema/log/Policy.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { statementData } from "../../schema/payments/KeyStatement.ts"
 import { sha256 } from "../../src/altar/Hashes.ts"
@@ -29,11 +31,17 @@ const stateOf = async (file: object | string, by: ReceiptTrust = trust) => {
   return { ok, checks, states: Object.fromEntries(checks.map(({ name, state }) => [name, state])) }
 }
 
-const broken = async (what: string, file: object | string, check: string, by: ReceiptTrust = trust) => {
-  const { checks, ok, states } = await stateOf(file, by)
-  assert.isFalse(ok, what)
-  assert.strictEqual(states[check], "broken", `${what}: ${JSON.stringify(checks)}`)
-}
+const rejected =
+  (state: "broken" | "open") =>
+  async (what: string, file: object | string, check: string, by: ReceiptTrust = trust) => {
+    const { checks, ok, states } = await stateOf(file, by)
+    assert.isFalse(ok, what)
+    assert.strictEqual(states[check], state, `${what}: ${JSON.stringify(checks)}`)
+  }
+
+const broken = rejected("broken")
+/** The keys of the reader do not fit the file, so nothing of it was computed. */
+const foreign = rejected("open")
 
 describe("a receipt file", () => {
   it("verifies completely offline, and says what it does not cover", async () => {
@@ -59,7 +67,7 @@ describe("a receipt file", () => {
     const by = { payTo, log: { vkey: log.vkey } }
     assert.isTrue((await stateOf(file, by)).ok)
     const { authorization: _, ...without } = file
-    await broken("no authorization", without, "signature", by)
+    await foreign("no authorization", without, "signature", by)
     await broken("another account", file, "signature", { ...by, payTo: `0x${"11".repeat(20)}` })
   })
 
@@ -91,6 +99,12 @@ describe("a receipt file", () => {
     assert.isTrue((await stateOf(less, { key })).ok)
     await broken("no proof", less, "log")
     await broken("no proof and no record", { ...less, record: null }, "log")
+    const elsewhere = fromText(keyTextOf("elsewhere.example/log"))
+    const { vkey } = Result.getOrThrow(elsewhere)
+    await foreign("the key of another log", file, "log", { key, log: { vkey } })
+    const policy = parsePolicy(`log ${vkey}\nquorum none`)
+    if (policy instanceof Malformed) return assert.fail(policy.message)
+    await foreign("the policy of another log", file, "log", { key, log: { vkey: log.vkey, witnesses: policy } })
   })
 
   it("has one reading, and may be laid out anew", async () => {
@@ -106,7 +120,7 @@ describe("a receipt file", () => {
     const { file } = await madeReceiptFile()
     const [name = "", id = "", bytes = ""] = key.split(/\+(?=[0-9a-f]{8}\+)|(?<=\+[0-9a-f]{8})\+/u)
     assert.strictEqual(`${name}+${id}+${bytes}`, key)
-    await broken("a mistyped id", file, "signature", { key: `${name}+00000000+${bytes}` })
+    await foreign("a mistyped id", file, "signature", { key: `${name}+00000000+${bytes}` })
   })
 
   it("is rejected after any forgery", async () => {

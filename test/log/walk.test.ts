@@ -113,7 +113,7 @@ suite("a walk through a log", Layer.merge(NodeServices.layer, NodeHttpClient.lay
     assert.isTrue(yield* isItsOwnWord(Option.none()), "that it was heard before makes it nobody else's")
     for (const vkey of [Option.none<string>(), Option.some(signer.vkey)]) {
       const refused = yield* Effect.flip(check(log, file, vkey, others))
-      assert.match(`${refused._tag}: ${refused.message}`, /^CheckFailed: .*The policy names other logs/u)
+      assert.match(`${refused._tag}: ${refused.message}`, /^CommandFailure: The policy names other logs/u)
     }
     const mine = policyOf(`log ${signer.vkey}`, `log ${renamed(signer.vkey, "another.example/log")}`)
     assert.isFalse(yield* isItsOwnWord(Option.none(), mine))

@@ -145,7 +145,10 @@ suite(
         const said = yield* states(JSON.stringify({ ...json, ...forged }), trust)
         assert.deepInclude(said, { ok: "false", [broken]: "broken" }, name)
       }
-      assert.deepInclude(yield* states(text, { key, actLog: { vkey: signer.vkey } }), { "acts' log": "broken" })
+      assert.deepInclude(yield* states(text, { key, actLog: { vkey: signer.vkey } }), {
+        ok: "false",
+        "acts' log": "open",
+      })
       const shown = yield* command(text, { key: Option.some(key), actsVkey: Option.some(actLog.vkey) })
       assert.isTrue(shown.lines.some((line) => line.startsWith("SHOWN      acts' log: ")))
       const policy = join(newFolder(), "policy")

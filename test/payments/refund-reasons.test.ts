@@ -67,6 +67,7 @@ apart("admin refund", server, (it) => {
     assert.deepInclude(listed, { reason: "lost", attempt: id, transaction })
     const all = yield* one.refund("--all", "--key-file", one.keyFile, ...why)
     assert.include(all.stdout, "Its act was delivered, so nothing is owed. --attempt refunds it by choice.")
+    assert.include(all.stdout, "Recorded 0 of 1 refunds: 0 atomic USDC in all.")
     const done = yield* one.refund("--attempt", id, "--key-file", one.keyFile, ...why)
     assert.strictEqual(done.code, 0, done.stderr)
     const refund = yield* Refunds.becomes(transaction, "REFUNDED")

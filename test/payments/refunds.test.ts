@@ -112,6 +112,7 @@ apart("an unmatched payment", server, (it) => {
     const bought = yield* unmatched
     const done = yield* one.refund("--all", "--key-file", one.keyFile, ...why)
     assert.strictEqual(done.code, 0, done.stderr)
+    assert.include(done.stdout, "Recorded 1 of 1 refunds: 10000 atomic USDC in all.")
     yield* Refunds.becomes(bought.transaction, "REFUNDED")
     assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
   })

@@ -14,7 +14,7 @@ import { keyOf, type Trust } from "../log/SignedCheckpoint.ts"
 import { Unproven } from "../log/Verdict.ts"
 import { leaf } from "../log/WebCrypto.ts"
 import { authorityChecks, type ContractSigned } from "./Authority.ts"
-import { checked, holds, open, type ReceiptCheck, same, unless } from "./Checks.ts"
+import { checked, holds, isSound, open, type ReceiptCheck, same, unless } from "./Checks.ts"
 import { claimsOf, fromBase64Url, openJws, type OpenedJws, type ReceiptClaims } from "./Jws.ts"
 import { uncheckedOf } from "./ProofChecks.ts"
 import { linkOf, readReceiptFile, type ReceiptFile } from "./ReceiptFile.ts"
@@ -32,7 +32,7 @@ export interface ReceiptTrust {
 }
 
 export interface ReceiptVerdict {
-  /** Whether the signature holds and nothing is broken. Checks that are `open` were not shown. */
+  /** Whether the signature holds, nothing is broken, and each named key was used. Checks that are `open` were not shown. */
   readonly ok: boolean
   readonly checks: ReadonlyArray<ReceiptCheck>
   /** The claims of the receipt, when its signature holds. */
@@ -179,10 +179,9 @@ const actChecks = async (
     for (const one of verdict.unchecked) unchecked.add(one)
     const { cosignatures, index, origin, size } = verdict
     const signed = cosignatures.map((one) => `${one.name} on ${new Date(one.seconds * 1000).toISOString()}`).join(", ")
-    return holds(
-      name,
-      `The log ${origin} holds this act at ${index + 1} in its tree of ${size}${signed === "" ? "" : `, cosigned by ${signed}`}: its receipt is not of later.`,
-    )
+    const when =
+      signed === "" ? "Without cosignatures this shows no time." : `Cosigned by ${signed}: its receipt is not of later.`
+    return holds(name, `The log ${origin} holds this act at ${index + 1} in its tree of ${size}. ${when}`)
   })
   return [await check]
 }
@@ -251,5 +250,5 @@ export const verifyReceipt = async (text: string, trust: ReceiptTrust): Promise<
   ]
   // A key that the file itself names counts only with its authorization.
   const isTrusted = trust.key !== undefined || checks.some(({ name, state }) => name === "key" && state === "holds")
-  return { ok: isTrusted && checks.every(({ state }) => state !== "broken"), checks, claims }
+  return { ok: isTrusted && isSound(checks), checks, claims }
 }

@@ -1,5 +1,5 @@
 /** The log witnesses of `log join`: as they are given, whether they sign, and the policy of those that do. */
-import { Effect, FileSystem, Option, Path, Schedule } from "effect"
+import { type Array as Arr, DateTime, Effect, FileSystem, Option, Path, Schedule } from "effect"
 import type { HttpClient } from "effect/http"
 import { concat, Malformed } from "../../../schema/log/Bytes.ts"
 import { consistencyRanges } from "../../../schema/log/Merkle.ts"
@@ -24,19 +24,25 @@ const lineOf = (given: string) => {
     : Effect.succeed(`witness ${name.replaceAll(/[^\w.-]/gu, "-")} ${vkey} ${url}`)
 }
 
-/** The witnesses of `--witness vkey,url` and of a file of policy lines, as `witness-serve` prints them. */
+const keyIn = (line: string) => line.trim().split(/\s+/u)[2]
+
+/** The witnesses of `--witness vkey,url`, of a file of policy lines as `witness-serve` prints them, and of `before`. */
 export const givenWitnesses = Effect.fn("givenWitnesses")(function* (
   named: ReadonlyArray<string>,
   file: Option.Option<string>,
+  before: string,
 ) {
   const files = yield* FileSystem.FileSystem
   const listed = Option.isNone(file)
     ? ""
     : yield* Effect.mapError(files.readFileString(file.value), () => failure(`${file.value} cannot be read.`))
-  const lines = [...listed.split("\n"), ...(yield* Effect.forEach(named, lineOf))]
-  const other = lines.find((line) => !/^\s*(?:$|#|witness\s)/u.test(line))
+  const given = [...listed.split("\n"), ...(yield* Effect.forEach(named, lineOf))]
+  const other = given.find((line) => !/^\s*(?:$|#|witness\s)/u.test(line))
   if (other !== undefined) return yield* failure(`A line of witnesses is witness NAME VKEY URL, and not: ${other}`)
-  const policy = parsePolicy([...lines, "quorum none"].join("\n"))
+  const kept = before
+    .split("\n")
+    .filter((line) => line.startsWith("witness ") && !given.some((one) => keyIn(one) === keyIn(line)))
+  const policy = parsePolicy([...given, ...kept, "quorum none"].join("\n"))
   return policy instanceof Malformed ? yield* failure(`Of the witnesses: ${policy.message}`) : policy.witnesses
 })
 
@@ -80,8 +86,8 @@ export const askWitnesses = (log: ServedLog, witnesses: ReadonlyArray<PolicyWitn
       signedBy(log, witness).pipe(
         Effect.retry(Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 1 }))),
         Effect.match({
-          onFailure: ({ message }) => ({ witness, hasSigned: false, message }),
-          onSuccess: (message) => ({ witness, hasSigned: true, message }),
+          onFailure: ({ message }) => ({ witness, check: log.prefix + witness.name, hasSigned: false, message }),
+          onSuccess: (message) => ({ witness, check: log.prefix + witness.name, hasSigned: true, message }),
         }),
       ),
     { concurrency: "unbounded" },
@@ -90,32 +96,38 @@ export const askWitnesses = (log: ServedLog, witnesses: ReadonlyArray<PolicyWitn
 const titleOf = ({ vkey }: ServedLog) =>
   `# The policy of ${vkey.split("+")[0]}, written by spirit-altar log join, which may replace it.`
 
-/** The file for a policy. Fails if another program or person wrote it, or for another log. */
+/** The file for a policy, with its text. Fails if another program or person wrote it, or for another log. */
 export const ownFile = Effect.fn("ownFile")(function* (log: ServedLog, named: string) {
   const files = yield* FileSystem.FileSystem
   const file = (yield* Path.Path).resolve(named)
-  const before = yield* Effect.option(files.readFileString(file))
-  if (
-    Option.isSome(before)
-      ? !before.value.startsWith(`${titleOf(log)}\n`)
-      : yield* Effect.orElseSucceed(files.exists(file), () => true)
-  ) {
+  const isThere = yield* Effect.orElseSucceed(files.exists(file), () => true)
+  const text = isThere ? yield* Effect.orElseSucceed(files.readFileString(file), () => "") : ""
+  if (isThere && !text.startsWith(`${titleOf(log)}\n`)) {
     return yield* failure(`${file} is there and not of this command for this log: name another file with --policy.`)
   }
-  return file
+  return { file, text }
 })
 
-/** Writes the policy that `LOG_WITNESSES` and readers take: any `quorum` of these witnesses. */
+/** The quorum of a policy of this command. */
+export const quorumIn = (text: string) =>
+  Option.map(Option.fromNullishOr(/^group enough (\d+) /mu.exec(text)?.[1]), Number)
+
+/** Writes the policy that `LOG_WITNESSES` and readers take: any `quorum` of these witnesses, for each of the logs. */
 export const writePolicy = Effect.fn("writePolicy")(function* (
-  log: ServedLog,
+  logs: Arr.NonEmptyReadonlyArray<ServedLog>,
   file: string,
   witnesses: ReadonlyArray<PolicyWitness>,
   quorum: number,
+  silent: ReadonlyArray<PolicyWitness>,
 ) {
+  const today = DateTime.formatIsoDateUtc(yield* DateTime.now)
   const text = [
-    titleOf(log),
-    `log ${log.vkey} ${log.url}`,
-    ...witnesses.map(({ name, url, vkey }) => ["witness", name, vkey, url].filter(Boolean).join(" ")),
+    titleOf(logs[0]),
+    ...logs.map(({ url, vkey }) => `log ${vkey} ${url}`),
+    ...witnesses.flatMap((witness) => [
+      ...(silent.includes(witness) ? [`# ${witness.name} did not sign on ${today}.`] : []),
+      ["witness", witness.name, witness.vkey, witness.url].filter(Boolean).join(" "),
+    ]),
     `group enough ${quorum} ${witnesses.map(({ name }) => name).join(" ")}`,
     "quorum enough\n",
   ].join("\n")

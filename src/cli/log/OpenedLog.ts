@@ -44,7 +44,13 @@ export const ownWord = (source: LogSource) =>
 export const open = (note: string, trust: Trust) =>
   Effect.flatMap(
     Effect.promise(() => openCheckpoint(note, trust)),
-    (opened) => (opened.ok ? Effect.succeed(opened) : broken(opened.reason)),
+    (opened) =>
+      opened.ok
+        ? Effect.succeed(opened)
+        : // The reader's own keys are at fault, and not the log.
+          Effect.fail(
+            opened.fault === "key" ? new CommandFailure({ message: plain(opened.reason) }) : broken(opened.reason),
+          ),
   )
 
 /** Compares two trees by the served tiles. Missing or wrong tiles prove nothing. */

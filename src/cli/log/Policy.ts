@@ -19,17 +19,6 @@ export const policyIn = Effect.fnUntraced(function* (named: Option.Option<string
     : Option.some(policy)
 })
 
-const only = (logs: ReadonlyArray<string>) => (logs.length === 1 ? Option.fromUndefinedOr(logs[0]) : Option.none())
-
-/** An altar's log over all acts stands beside its log over the stones, and its name says so. */
-const isOfActs = (vkey: string) => /^[^+]+\/acts\+/u.test(vkey)
-
-/** The only log of a policy, except for a log over all acts beside it. */
-export const onlyLogOf = ({ logs }: Policy): Option.Option<string> =>
-  Option.orElse(only(logs), () => only(logs.filter((vkey) => !isOfActs(vkey))))
-
-export const actsLogOf = ({ logs }: Policy): Option.Option<string> => only(logs.filter(isOfActs))
-
 /** The cosigners that were checked and those that could not be, for a person. */
 export const cosignedBy = ({
   cosignatures,

@@ -19,10 +19,30 @@ export interface ServedLog {
   readonly vkey: string
   /** The stated minimum seconds between two checkpoints. */
   readonly seconds: number
+  /** The start of the names of its checks. */
+  readonly prefix: "" | "acts/"
 }
 
 /** Maximum seconds that a cache may keep a checkpoint. An older one looks like a log that shrinks. */
 const checkpointAge = 10
+
+/** Seconds that an answer may be old. Infinite where no header limits its caches. */
+export const staleness = (headers: Readonly<Record<string, string | undefined>>): number => {
+  const caching = (headers["cache-control"] ?? "").toLowerCase()
+  const directives = [...caching.matchAll(/([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,]*)))?/gu)]
+  const isGiven = (name: string) => directives.some(([text, one]) => one === name && text === name)
+  const isForbidden = isGiven("no-store") || isGiven("no-cache")
+  // Caches exist that follow s-maxage in spite of no-cache.
+  const limits = directives.flatMap(([, name = "", quoted, token]) =>
+    name === "s-maxage" || (!isForbidden && /^(?:max-age|stale-while-revalidate)$/u.test(name))
+      ? [Number((quoted ?? token) || Number.POSITIVE_INFINITY)]
+      : [],
+  )
+  const kept =
+    limits.length > 0 ? limits.reduce((one, other) => one + other) : isForbidden ? 0 : Number.POSITIVE_INFINITY
+  const seconds = Math.max(kept, Number(headers["age"] ?? 0))
+  return Number.isNaN(seconds) ? Number.POSITIVE_INFINITY : seconds
+}
 
 /** The files of tlog-tiles, each with the content type that it must have. */
 const typed = (url: string): LogSource => ({
@@ -38,13 +58,13 @@ const typed = (url: string): LogSource => ({
     if (type.toLowerCase().replaceAll(" ", "") !== expected.replace(" ", "")) {
       return yield* new CommandFailure({ message: plain(`${address} has the content type ${type}, not ${expected}`) })
     }
-    const caching = headers["cache-control"] ?? ""
-    const age = Math.max(0, ...[...caching.matchAll(/max-?age=(\d+)/gu)].map(([, seconds]) => Number(seconds)))
-    return path !== "checkpoint" || age <= checkpointAge || /no-cache|no-store/u.test(caching)
-      ? body
-      : yield* new CommandFailure({
-          message: `${address} may be kept for ${age} seconds by caches; let them ask again within ${checkpointAge}`,
-        })
+    const seconds = path === "checkpoint" ? staleness(headers) : 0
+    if (seconds <= checkpointAge) return body
+    return yield* new CommandFailure({
+      message: Number.isFinite(seconds)
+        ? `${address} may be kept for ${seconds} seconds by caches; let them ask again within ${checkpointAge}`
+        : `${address} says with no valid cache-control how long caches may keep it; let it say no-cache`,
+    })
   }),
 })
 
@@ -140,12 +160,12 @@ export const checkServed = Effect.fn("checkServed")(function* (log: ServedLog) {
   const note = yield* after(Option.some(log), "checkpoint", ({ url }) =>
     Effect.map(typed(url).file("checkpoint"), (body) => [
       new TextDecoder().decode(body),
-      `${url}/checkpoint is served, and no cache keeps it`,
+      `${url}/checkpoint is served, and caches keep it for ${checkpointAge} seconds at most`,
     ]),
   )
   const checkpoint = yield* after(note.value, "signature", (text) => signed(log, text))
   const tiles = yield* after(checkpoint.value, "tiles", (one) => tilesHold(log, one))
   const entries = yield* after(tiles.value, "entries", (one) => entriesHold(log, one))
   const rate = yield* after(entries.value, "rate", (one) => rateHolds(log, one))
-  return [note, checkpoint, tiles, entries, rate].map(({ line }) => line)
+  return [note, checkpoint, tiles, entries, rate].map(({ line }) => ({ ...line, check: log.prefix + line.check }))
 })

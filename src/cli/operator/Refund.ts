@@ -156,12 +156,14 @@ export const refund = command("refund", {
         const sign = yield* signing(own, isOne)
         const refunded: Array<ReturnType<typeof intended>> = []
         const refused: Array<{ readonly transaction: string; readonly message: string }> = []
+        const say = (line: string) => (own.json ? Effect.void : Console.log(line))
+        const refuse = ({ transaction }: Returnable, message: string) => {
+          refused.push({ transaction, message })
+          return say(`${transaction}  ${message}`)
+        }
         for (const returned of found) {
           if (!isOne && returned.reason === "lost") {
-            refused.push({
-              transaction: returned.transaction,
-              message: `${standing} ${byChoice} Nothing was recorded.`,
-            })
+            yield* refuse(returned, `${standing} ${byChoice} Nothing was recorded.`)
             continue
           }
           const done = sign(returned).pipe(
@@ -176,19 +178,20 @@ export const refund = command("refund", {
           const made = yield* isOne
             ? done
             : Effect.catchTag(done, "RefundRefused", ({ message }) =>
-                Effect.sync(() => {
-                  refused.push({ transaction: returned.transaction, message })
-                  return Option.none<NewRefund>()
-                }),
+                Effect.as(refuse(returned, message), Option.none<NewRefund>()),
               )
-          if (Option.isSome(made)) refunded.push(intended(made.value))
+          if (Option.isNone(made)) continue
+          const one = intended(made.value)
+          refunded.push(one)
+          yield* say(
+            `${one.transaction}  recorded: a running server sends ${one.amountAtomic} atomic USDC to ${one.payer}. spirit-altar admin refund shows it until it is refunded.`,
+          )
         }
         if (own.json) return yield* Console.log(JSON.stringify({ ok: true, refunds: refunded, refused }))
-        for (const { amountAtomic, payer, transaction } of refunded)
-          yield* Console.log(
-            `${transaction}  recorded: a running server sends ${amountAtomic} atomic USDC to ${payer}. spirit-altar admin refund shows it until it is refunded.`,
-          )
-        for (const { message, transaction } of refused) yield* Console.log(`${transaction}  ${message}`)
+        if (own.all && found.length > 0) {
+          const sum = refunded.reduce((total, { amountAtomic }) => total + BigInt(amountAtomic), 0n)
+          yield* Console.log(`Recorded ${refunded.length} of ${found.length} refunds: ${sum} atomic USDC in all.`)
+        }
         if (found.length === 0) yield* Console.log("No payment needs a refund.")
       }),
     ),

@@ -2,11 +2,13 @@
 import { Console, Effect, FileSystem, Option, Schema } from "effect"
 import type { Command } from "effect/cli"
 import { policy } from "./Verify.ts"
-import { fromBase64 } from "../../../schema/log/Bytes.ts"
+import { fromBase64, Malformed } from "../../../schema/log/Bytes.ts"
+import { logNamed } from "../../../schema/log/Policy.ts"
+import { parseProofFile } from "../../../schema/log/ProofFile.ts"
 import { verifyEntry } from "../../buyer/log/EntryProof.ts"
 import type { NotProven } from "../../buyer/log/Verdict.ts"
 import { verifyProof as verify } from "../../buyer/log/StoneProof.ts"
-import { cosignedBy, onlyLogOf, policyIn } from "../log/Policy.ts"
+import { cosignedBy, policyIn } from "../log/Policy.ts"
 import { command, optionalText, word } from "../Define.ts"
 import { provided } from "../Flags.ts"
 import { plain } from "../Output.ts"
@@ -75,9 +77,11 @@ const stoneIn = Effect.fnUntraced(function* (file: string) {
   return { stone, others: Option.isSome(receipt) ? [...others, "receipt"] : others }
 })
 
-const trustOf = Effect.fnUntraced(function* ({ origin, policy: file, vkey: named }: Flags) {
+const trustOf = Effect.fnUntraced(function* (proof: string, { origin, policy: file, vkey: named }: Flags) {
   const policy = yield* policyIn(file)
-  const vkey = Option.orElse(named, () => Option.flatMap(policy, onlyLogOf))
+  const said = parseProofFile(proof)
+  const name = said instanceof Malformed ? "" : (said.checkpoint.split("\n")[0] ?? "")
+  const vkey = Option.orElse(named, () => Option.flatMapNullishOr(policy, (rules) => logNamed(rules, name)))
   if (Option.isNone(vkey)) {
     return yield* new CommandFailure({
       message: "Name the log's key with --vkey, or give a --policy that names one log.",
@@ -116,7 +120,7 @@ const checkEntry = Effect.fnUntraced(function* (
 ) {
   const { given, isLeaf } = of
   const data = yield* isLeaf ? leafIn(given) : entryIn(given)
-  const trust = yield* trustOf(flags)
+  const trust = yield* trustOf(proof, flags)
   const verdict = yield* Effect.flatMap(
     Effect.promise(() => verifyEntry(proof, data, trust)),
     held,
@@ -146,7 +150,7 @@ const checking = Effect.fn("verifyProof")(function* (flags: Flags) {
     return yield* checkEntry(proof, { given: one.given, isLeaf: one.kind === "leaf" }, flags)
   }
   const { others, stone } = yield* stoneIn(one.given)
-  const trust = yield* trustOf(flags)
+  const trust = yield* trustOf(proof, flags)
   const verdict = yield* Effect.flatMap(
     Effect.promise(() => verify(proof, stone, trust)),
     held,

@@ -1,12 +1,12 @@
 /** `verify --receipt`: checks the receipt file of one act, offline but for `--rpc`, and prints a line for each check. */
 import { Console, Effect, FileSystem, Option } from "effect"
-import type { Policy } from "../../../schema/log/Policy.ts"
+import { actsLogOf, onlyLogOf, type Policy } from "../../../schema/log/Policy.ts"
 import { fileMaximum } from "../../buyer/receipt/ReceiptFile.ts"
 import type { ReceiptCheck } from "../../buyer/receipt/Checks.ts"
 import { verifyReceipt } from "../../buyer/receipt/VerifyReceipt.ts"
 import { CheckFailed, CommandFailure } from "../CommandFailure.ts"
 import { provided } from "../Flags.ts"
-import { actsLogOf, onlyLogOf, policyIn } from "../log/Policy.ts"
+import { policyIn } from "../log/Policy.ts"
 import { plain } from "../Output.ts"
 import { asked, contractAt } from "./Contract.ts"
 import * as Download from "./Download.ts"
@@ -49,7 +49,7 @@ export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (path:
   const text = yield* read(path)
   const policy = yield* policyIn(given.policy)
   const keyOr = (vkey: Option.Option<string>, inPolicy: typeof onlyLogOf) =>
-    Option.orElse(vkey, () => Option.flatMap(policy, inPolicy))
+    Option.orElse(vkey, () => Option.flatMapNullishOr(policy, inPolicy))
   const log = logOf(keyOr(given.vkey, onlyLogOf), policy)
   const actKey = keyOr(given.actsVkey, actsLogOf)
   // A policy for the stones says nothing of the acts' log.
@@ -68,9 +68,13 @@ export const verifyReceiptFile = Effect.fn("verifyReceiptFile")(function* (path:
   if (isJson) yield* Console.log(JSON.stringify({ ok, checks, claims: claims ?? null }))
   else yield* Effect.forEach(checks, (check) => Console.log(lineOf(check)), { discard: true })
   if (!ok) {
-    const broken = checks.filter(({ state }) => state === "broken").map(({ name }) => name)
+    const namesOf = (isSo: (check: ReceiptCheck) => boolean) => checks.filter(isSo).map(({ name }) => name)
+    const broken = namesOf(({ state }) => state === "broken")
+    const foreign = namesOf(({ isForeign }) => isForeign === true)
+    const why = foreign.length === 0 ? "its key may sign" : `it holds: other keys were named (${foreign.join(", ")})`
     return yield* new CheckFailed({
-      message: `${path} does not hold: ${broken.length === 0 ? "nothing shows that its key may sign" : broken.join(", ")}.`,
+      message:
+        broken.length === 0 ? `${path}: nothing shows that ${why}.` : `${path} does not hold: ${broken.join(", ")}.`,
     })
   }
 })

@@ -5,8 +5,8 @@ import { heading, type Page } from "./Layout.ts"
 import { previewOf } from "./Plates.ts"
 
 export interface CheckerView {
-  /** This server's log; absent without one. */
-  readonly log: LogIdentity | undefined
+  /** This server's logs, over the stones and over all acts; empty without one. */
+  readonly logs: ReadonlyArray<LogIdentity>
   /** The keys that sign or signed receipts of this server, by their DID URL. */
   readonly keys: ReadonlyArray<{ readonly kid: string; readonly vkey: string }>
 }
@@ -52,6 +52,7 @@ const area = (name: string, label: string, note: string): Html =>
 const ofReceipt: Html = html`<div data-of="receipt">
   ${line("key", "Key of the receipts", "As its shop publishes it; compare it with a copy from elsewhere.", "receipts-1+6e596319+AepK…")}
   ${line("payTo", "Or the address that was paid", "Then the key counts that this address authorized in the file.", "0x…")}
+  ${line("actsVkey", "Key of the log over all acts", "It holds every act of an altar, and so the receipt.", "log.example/acts+5e6f1a20+AX…")}
 </div>`
 
 const ofProof: Html = html`<div data-of="proof">
@@ -78,7 +79,7 @@ const ofLog: Html = html`${line("vkey", "Key of the log", "Its verifier key, fro
 ${line("origin", "Origin of the log", "The first line of its checkpoints, where that is not the name of the key.", "log.example/2026")}
 ${area("policy", "Or a policy", "The text of a policy (C2SP tlog-policy): its log, its witnesses, and how many must have signed.")}`
 
-export const checker = ({ keys, log }: CheckerView): Page => ({
+export const checker = ({ keys, logs }: CheckerView): Page => ({
   title: "Check a receipt or a proof",
   description:
     "Drop a receipt file or a log proof, of this altar or of any other log. Your browser checks it, line by line and offline.",
@@ -99,7 +100,7 @@ export const checker = ({ keys, log }: CheckerView): Page => ({
       aria-label="Check a file"
       data-checker
       data-keys="${JSON.stringify(keys)}"
-      data-logs="${JSON.stringify(log === undefined ? [] : [{ ...log, entries: "stone" }])}"
+      data-logs="${JSON.stringify(logs.map((log, at) => ({ ...log, entries: at === 0 ? "stone" : "text" })))}"
     >
       <p class="unscripted">
         Without script, the command checks the same: <code>spirit-altar verify --receipt FILE</code> or
@@ -152,7 +153,10 @@ export const checker = ({ keys, log }: CheckerView): Page => ({
         </div>
         <div>
           <dt>Unchecked</dt>
-          <dd>Neither. The file, the keys or this browser lack what the check needs; the line says what.</dd>
+          <dd>
+            Neither. The file, the keys or this browser lack what the check needs, or a key is of another log; the line
+            says what.
+          </dd>
         </div>
       </dl>
       <p class="small quiet">

@@ -10,10 +10,7 @@ import { CampaignFault } from "../../lab/Reorganisations.ts"
 import { canSkewClocks } from "../../lab/server/ServerProcess.ts"
 import { harness } from "../Harness.ts"
 import { add } from "../Run.ts"
-import { asLight } from "./Lights.ts"
-import { members } from "./Members.ts"
 import { outsiders } from "./Outsiders.ts"
-import { owners } from "./Owners.ts"
 import { buyers, conclude } from "./Recovery.ts"
 import { type Planned, planOf, type PlanOptions } from "./Plan.ts"
 import { reading } from "./Readers.ts"
@@ -96,8 +93,6 @@ export const runPhase = async (options: PhaseOptions) => {
     )
     purchases = wanted
     const stopReading = reading(world.url, world.answers, random.fork("readers"))
-    const gathered = members(world.url, world.answers, random.fork("members"))
-    const sealers = owners(world.url, world.answers, random.fork("owners"))
     let [begun, left] = [0, 0]
     const strikeDue = () => {
       while (plan[0] !== undefined && plan[0].at <= left) strike(plan.shift() as Planned)
@@ -106,10 +101,8 @@ export const runPhase = async (options: PhaseOptions) => {
     const buyer = async () => {
       for (let one = wanted[begun]; one !== undefined; one = wanted[begun]) {
         begun += 1
-        one.order = await asLight(one.order, wanted, one.random.fork("light"))
         const leaves = performance.now() + leavesAfter
         await buy(shop, one, () => performance.now() > leaves)
-        sealers.see(one)
         left += 1
         strikeDue()
       }
@@ -120,13 +113,10 @@ export const runPhase = async (options: PhaseOptions) => {
     while (running.size > 0) await Promise.all(running)
     await stopReading()
     violations.push(...(await conclude(target, shop, wanted)))
-    violations.push(...(await gathered.rest()), ...(await sealers.rest()))
     violations.push(...(await refundAll(target, random.fork("refunds"))))
-    const endedRooms = [gathered.leftRoom()].filter((id) => id !== undefined)
-    for (const id of endedRooms) await cluster.run(`UPDATE rooms SET expires_at = now() WHERE id = '${id}'`, database)
     for (const { crashes, name } of world.servers)
       if (crashes() > 0) violations.push(`${name} has ended by itself ${crashes()} times`)
-    const found = await world.audited({ endedRooms })
+    const found = await world.audited()
     violations.push(...found.violations.map(({ check, what }) => `${check}: ${what}`))
     checks = found.checks
   } catch (cause) {

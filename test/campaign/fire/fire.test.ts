@@ -12,35 +12,6 @@ const ofCards = ["a card charge buys one act", "a settled card act was charged o
 /** Where the money of a settled act is. */
 const ofPayments = ["a settled act was paid once", "a lost act was not paid", "a settled card act was charged once"]
 
-/** The checks of rooms in a short campaign. */
-const ofRooms = [
-  "a signal that was sent is in its room, as it was sent",
-  "a clientId is one signal",
-  "the signals of a room follow each other without gaps",
-  "a room keeps its newest fifty signals",
-  "a poll shows what had been answered before it was asked",
-  "nobody reads a room without its invite",
-  "a room is there until its end, and gone after it",
-]
-
-/** Whether a candle burns by the time that its light is bought is not the seed's: it is sold, or rightly refused. */
-const ofLights = [
-  "a light is on a candle that burned",
-  "a light is on the candle that was asked for",
-  "who was refused a light had named no candle that burned",
-]
-
-/** And against candles, and words that were sealed. */
-const ofOpenings = [
-  "a candle burns as long as was paid for",
-  "the wall shows every candle that burns, with its lights",
-  "what was opened hashes to its commitment",
-  "an answer of a reveal or an unseal is still true",
-  "words are opened once",
-  "words are shown where they were opened, as they were, and nowhere else",
-  "what was not opened was refused for its reason",
-]
-
 /** Two acts are refunded by choice in every phase. */
 const ofRefunds = ["a refund returns a payment to its payer", "a settled refund was paid once", "a refund is public"]
 
@@ -64,13 +35,8 @@ describe("a campaign", () => {
     )
     assert.isAbove(lookedFor[0] ?? 0, 0, ofPayments[0])
     assert.isAbove(counts.strikes, counts.kills)
-    // Four of these purchases are charged to cards, three rooms are gathered, candles get lights, and owners open their words.
-    for (const check of [...ofCards, ...ofRooms, ...ofOpenings, ...ofRefunds])
-      assert.isAbove(examined.get(check) ?? 0, 0, check)
-    assert.isTrue(
-      ofLights.some((check) => (examined.get(check) ?? 0) > 0),
-      "a light was asked for, and what became of that was held",
-    )
+    // Four of these purchases are charged to cards.
+    for (const check of [...ofCards, ...ofRefunds]) assert.isAbove(examined.get(check) ?? 0, 0, check)
     rmSync(folder, { recursive: true, force: true })
   })
 })

@@ -1,8 +1,13 @@
-/** An adversarial chain: blocks that are replaced until they are final, and a node that is behind for as long as it likes. */
+/** An adversarial chain: blocks that are replaced until they are final, and a node that is stale for as long as it likes. */
+import { Effect, Option } from "effect"
+import type { Block, Node } from "../../../src/payments/x402/evidence/Evidence.ts"
+import { alreadyUsed, tooPoor, unexplained } from "../../../src/payments/x402/verification/Eip3009.ts"
+import { logsOf } from "../../lab/TransferLogs.ts"
 
 /**
- * The knowledge of one node. Blocks are numbered from 1, hold one transaction or none, and are made at a time that is their
- * number; a block's hash is the text of the chain up to it, so two branches never share one.
+ * The knowledge of one node. Blocks are numbered from 1, made at a time that is their number, and hold one transaction each, a
+ * letter: `r` is our relayer's transfer, `o` a facilitator's or an outsider's, `c` the payer's cancellation. The wallet's money
+ * leaves by `d` and comes back by `f`; `-` is nothing. The hash of a block is the text of the chain up to it.
  */
 export interface View {
   readonly blocks: string
@@ -10,155 +15,71 @@ export interface View {
   readonly final: number
 }
 
-/** The possible content of a block: any submitter may add it at any time, or never. */
+/** The possible content of a block. */
 export interface Pool {
-  /** Our submitted transactions; anyone who saw one may resubmit it. */
-  readonly sent: ReadonlyArray<string>
-  /** Those that nodes still know. */
-  readonly known: ReadonlyArray<string>
-  /** Authorizations whose signature others have read. */
-  readonly open: string
+  /** Whether our relayer has sent its transfer. */
+  readonly isSent: boolean
+  /** Whether others have read the signature, so that they may submit it at any time. */
+  readonly isRead: boolean
 }
-
-/** How an authorization ended. */
-export interface End {
-  readonly transaction: string
-  readonly isPaid: boolean
-  readonly block: number
-}
-
-export interface Executed {
-  readonly height: number
-  readonly transactions: ReadonlyArray<string>
-  readonly ends: Readonly<Record<string, End>>
-  readonly reverted: ReadonlyArray<string>
-  /** Transactions of our relayer, which is its nonce. */
-  readonly relayed: number
-  /** Wallets that cannot pay at the moment, by their authorization. */
-  readonly poor: string
-}
-
-/**
- * A transaction is called by its authorization, who sends it, and for our relayer nonce and version: `aR00`. Others are
- * an outsider's or facilitator's transfer `aO`, the payer's own `aP`, the payer's cancellation `aC`, and the payer's
- * money leaving `aD` and coming back `aF`. A group of our relayer names those who travel in it: `gR00ab`; in a block it
- * may say whom the gas did not suffice for, `gR00ab!b`, which changes nothing of its hash.
- */
-export const authorizationOf = (transaction: string) => transaction.charAt(0)
-const groupMark = "g"
-export const isGroup = (transaction: string) => transaction.startsWith(groupMark)
-/** The input of its hash. */
-const hashedPart = (transaction: string) => transaction.split("!")[0] ?? ""
-const withoutGas = (transaction: string) => transaction.split("!")[1] ?? ""
-/** The authorizations that a transaction of ours brings to the chain. */
-export const membersOf = (transaction: string) =>
-  isGroup(transaction) ? hashedPart(transaction).slice(4) : authorizationOf(transaction)
-export const senderOf = (transaction: string) => transaction.charAt(1)
-export const nonceOf = (transaction: string) => Number(transaction.charAt(2))
-export const versionOf = (transaction: string) => Number(transaction.charAt(3))
-
-/** The authorization `a` is valid in blocks below this number. */
-export type Expiry = number
-
-/** A second signature, or another payer's, expires one block later. */
-export const endOf = (authorization: string, expiry: Expiry) => (authorization === "b" ? expiry + 1 : expiry)
-
-const transfers = new Set(["R", "O", "P"])
-
-const listOf = (blocks: string) => (blocks === "" ? [] : blocks.slice(1).split("|"))
-
-const executions = new Map<string, Executed>()
-
-/** The effects of the blocks, in order. */
-export const execute = (blocks: string, expiry: Expiry): Executed => {
-  const name = `${expiry}${blocks}`
-  const known = executions.get(name)
-  if (known !== undefined) return known
-  const inBlocks = listOf(blocks)
-  const transactions = inBlocks.map(hashedPart)
-  const ends: Record<string, End> = {}
-  const reverted: Array<string> = []
-  let relayed = 0
-  let poor = ""
-  for (const [index, inBlock] of inBlocks.entries()) {
-    const block = index + 1
-    const transaction = hashedPart(inBlock)
-    const authorization = authorizationOf(transaction)
-    const sender = senderOf(transaction)
-    if (sender === "R") relayed += 1
-    if (sender === "D") poor += authorization
-    if (sender === "F") poor = poor.replace(authorization, "")
-    if (sender === "C") ends[authorization] ??= { transaction, isPaid: false, block }
-    if (!transfers.has(sender)) continue
-    for (const member of membersOf(transaction)) {
-      const isRefused = block >= endOf(member, expiry) || ends[member] !== undefined || poor.includes(member)
-      if (!isRefused && !withoutGas(inBlock).includes(member)) ends[member] = { transaction, isPaid: true, block }
-      // A failing member of a group fails alone.
-      else if (!isGroup(transaction)) reverted.push(transaction)
-    }
-  }
-  const executed = { height: transactions.length, transactions, ends, reverted, relayed, poor }
-  executions.set(name, executed)
-  return executed
-}
-
-/** The hash of a block. */
-export const hashOf = (blocks: string, number: number) =>
-  listOf(blocks)
-    .slice(0, number)
-    .map((one) => `|${one}`)
-    .join("")
-
-/** Why a transfer would revert on the newest of these blocks, if it would; the token looks at the clock first. */
-export const dryRun = (blocks: string, authorization: string, expiry: Expiry): string => {
-  const { ends, height, poor } = execute(blocks, expiry)
-  if (height >= endOf(authorization, expiry)) return "expired"
-  if (ends[authorization] !== undefined) return "used"
-  return poor.includes(authorization) ? "funds" : ""
-}
-
-/** The effects of the final part of a chain. */
-export const finalPart = ({ blocks, final }: View, expiry: Expiry) => execute(hashOf(blocks, final), expiry)
 
 export interface Adversary {
-  readonly expiry: Expiry
-  /** Whether a node may be behind; otherwise all know the newest block. */
-  readonly lags?: boolean
+  /** The authorization is valid in blocks below this number. */
+  readonly expiry: number
   /** Blocks at most. */
   readonly height: number
-  readonly authorizations: string
-  readonly payerSends?: boolean
+  /** Whether a node may be stale; otherwise all know the newest block. */
+  readonly lags?: boolean
   readonly payerCancels?: boolean
   /** Whether the wallet's money may leave and come back. */
   readonly moneyMoves?: boolean
   /** Whether every block stays; otherwise those that are not final may be replaced. */
   readonly blocksStay?: boolean
-  /** Whether our transactions may be forgotten by every node and come back. */
-  readonly forgets?: boolean
+  /** Whether two questions that are asked together may be answered by different nodes. */
+  readonly splitsBatches?: boolean
 }
 
+interface Executed {
+  /** How the authorization ended. */
+  readonly end: { readonly by: string; readonly isPaid: boolean; readonly block: number } | undefined
+  readonly isPoor: boolean
+}
+
+/** The effects of the blocks, in order. */
+export const execute = (blocks: string, expiry: number): Executed => {
+  let end: Executed["end"]
+  let isPoor = false
+  for (const [index, by] of [...blocks].entries()) {
+    const block = index + 1
+    if (by === "d" || by === "f") isPoor = by === "d"
+    if (by === "c") end ??= { by, isPaid: false, block }
+    if ((by === "r" || by === "o") && block < expiry && !isPoor) end ??= { by, isPaid: true, block }
+  }
+  return { end, isPoor }
+}
+
+/** Why a transfer would revert on the newest of these blocks, if it would; the token looks at the clock first. */
+export const revertOf = (blocks: string, expiry: number) => {
+  if (blocks.length >= expiry) return unexplained
+  const { end, isPoor } = execute(blocks, expiry)
+  return end === undefined ? (isPoor ? tooPoor : undefined) : alreadyUsed
+}
+
+/** How the final part of a chain ended the authorization. */
+export const finalEnd = ({ blocks, final }: View, { expiry }: Adversary) => execute(blocks.slice(0, final), expiry).end
+
 /** The possible content of the next block. */
-const candidates = ({ blocks }: View, pool: Pool, adversary: Adversary) => {
-  const { expiry } = adversary
-  const { ends, height, poor, relayed, transactions } = execute(blocks, expiry)
-  const found = [""]
-  for (const sent of pool.sent) {
-    if (nonceOf(sent) !== relayed) continue
-    found.push(sent)
-    if (isGroup(sent)) for (const member of membersOf(sent)) found.push(`${sent}!${member}`)
-  }
-  for (const authorization of adversary.authorizations) {
-    const isUnused = ends[authorization] === undefined
-    const pays = height + 1 < endOf(authorization, expiry) && isUnused && !poor.includes(authorization)
-    if (pays && pool.open.includes(authorization)) found.push(`${authorization}O`)
-    if (pays && adversary.payerSends === true) found.push(`${authorization}P`)
-    if (isUnused && adversary.payerCancels === true) found.push(`${authorization}C`)
-    if (adversary.moneyMoves === true && height + 1 < expiry) {
-      if (poor.includes(authorization)) found.push(`${authorization}F`)
-      else if (isUnused && !transactions.includes(`${authorization}D`)) found.push(`${authorization}D`)
-    }
-  }
-  return found
+const candidates = (blocks: string, { isRead, isSent }: Pool, { expiry, moneyMoves, payerCancels }: Adversary) => {
+  const { end, isPoor } = execute(blocks, expiry)
+  const isUnused = end === undefined
+  return [
+    "-",
+    ...(isSent && !blocks.includes("r") ? ["r"] : []),
+    ...(isRead && isUnused && !isPoor && blocks.length + 1 < expiry ? ["o"] : []),
+    ...(payerCancels === true && isUnused ? ["c"] : []),
+    ...(moneyMoves === true && blocks.length + 1 < expiry && isPoor ? ["f"] : []),
+    ...(moneyMoves === true && blocks.length + 1 < expiry && isUnused && !blocks.includes("d") ? ["d"] : []),
+  ]
 }
 
 /** Everything the chain can do by itself. */
@@ -167,34 +88,74 @@ export const moves = (
   lag: View,
   pool: Pool,
   adversary: Adversary,
-  told: (says: string, change: { readonly truth?: View; readonly lag?: View; readonly pool?: Pool }) => void,
+  told: (says: string, change: { readonly truth?: View; readonly lag: View }) => void,
 ) => {
-  const emit: typeof told = (says, change) =>
-    told(says, adversary.lags === true || change.truth === undefined ? change : { ...change, lag: change.truth })
-  const { height } = execute(truth.blocks, adversary.expiry)
-  if (height < adversary.height) {
-    for (const transaction of candidates(truth, pool, adversary)) {
-      const opens = senderOf(transaction) === "P" && !pool.open.includes(authorizationOf(transaction))
-      emit(`chain: block ${height + 1} holds ${transaction === "" ? "nothing" : transaction}`, {
-        truth: { blocks: `${truth.blocks}|${transaction}`, final: truth.final },
-        ...(opens ? { pool: { ...pool, open: pool.open + authorizationOf(transaction) } } : {}),
-      })
-    }
-  }
-  if (truth.final < height) {
-    emit(`chain: block ${truth.final + 1} is final`, { truth: { blocks: truth.blocks, final: truth.final + 1 } })
-  }
-  for (let kept = truth.final; kept < height && adversary.blocksStay !== true; kept += 1) {
-    emit(`chain: the blocks above ${kept} are replaced`, {
-      truth: { blocks: hashOf(truth.blocks, kept), final: truth.final },
-    })
-  }
-  if (truth.blocks !== lag.blocks || truth.final !== lag.final)
-    emit("the node that is behind catches up", { lag: truth })
-  if (adversary.forgets !== true) return
-  for (const transaction of pool.known) {
-    emit(`nodes forget ${transaction}`, {
-      pool: { ...pool, known: pool.known.filter((one) => one !== transaction) },
-    })
+  const { blocks, final } = truth
+  const emit = (says: string, next: View) => told(says, { truth: next, lag: adversary.lags === true ? lag : next })
+  const height = blocks.length
+  if (height < adversary.height)
+    for (const by of candidates(blocks, pool, adversary))
+      emit(`chain: block ${height + 1} holds ${by}`, { blocks: blocks + by, final })
+  if (final < height) emit(`chain: block ${final + 1} is final`, { blocks, final: final + 1 })
+  for (let kept = final; kept < height && adversary.blocksStay !== true; kept += 1)
+    emit(`chain: the blocks above ${kept} are replaced`, { blocks: blocks.slice(0, kept), final })
+  if (blocks !== lag.blocks || final !== lag.final) told("the stale node catches up", { lag: truth })
+}
+
+export const blockOf = ({ blocks }: View, number: number): Block => ({
+  number: BigInt(number),
+  hash: `0x${blocks.slice(0, number)}`,
+  timestamp: BigInt(number),
+})
+
+const { canceled, moved, used } = logsOf()
+
+/** The questions of `Evidence`; `answering` says whose knowledge each of them meets. */
+export const nodeOf = ({ expiry, splitsBatches }: Adversary, answering: () => View): Node<never> => {
+  const beside = (view: View) => (splitsBatches === true ? answering() : view)
+  return {
+    heads: Effect.sync(() => {
+      const view = answering()
+      const other = beside(view)
+      return { newest: blockOf(view, view.blocks.length), final: blockOf(other, other.final) }
+    }),
+    finalAnd: (number) =>
+      Effect.sync(() => {
+        const [told, view] = [answering(), answering()]
+        return {
+          final: blockOf(told, told.final),
+          there: blockOf(view, Number(number)),
+          again: blockOf(beside(view), told.final),
+        }
+      }),
+    receiptOf: (transaction) =>
+      Effect.sync(() => {
+        const view = answering()
+        const by = transaction.slice(2)
+        const number = view.blocks.indexOf(by) + 1
+        if (number === 0) return Option.none()
+        const { end } = execute(view.blocks, expiry)
+        const succeeded = end?.by === by
+        return Option.some({
+          block: blockOf(view, number),
+          succeeded,
+          logs: succeeded ? (end.isPaid ? [used, moved] : [canceled]) : [],
+        })
+      }),
+    // A node that has the block has only one answer.
+    stateAt: (_, { hash }) =>
+      Effect.sync(() => {
+        const blocks = hash.slice(2)
+        const revert = Option.fromNullishOr(revertOf(blocks, expiry))
+        return { used: execute(blocks, expiry).end !== undefined, revert }
+      }),
+    logsOf: (_, { from, to }) =>
+      Effect.sync(() => {
+        const view = answering()
+        const { end } = execute(view.blocks, expiry)
+        return end === undefined || end.block < from || end.block > to
+          ? []
+          : [{ transaction: `0x${end.by}` as const, blockHash: blockOf(view, end.block).hash }]
+      }),
   }
 }

@@ -1,244 +1,153 @@
-/** The parts of a state of the model, its configuration, and its faults. */
-import { couldNotPay } from "../../../src/payments/protocol/Decision.ts"
+/** The parts of a state of the model, the explored worlds, and deliberate faults. */
 import type { Adversary, Pool, View } from "./Chain.ts"
 
-/** Deliberate faults, each with the world in which some invariant has to notice it. */
-export const faults = {
-  "one look is enough": "small.facilitator",
-  "claim after network": "small.oneKey",
-  "a reverted receipt fails": "small.oneKey",
-  "time alone fails": "small.oneKey",
-  "the newest block judges the end": "small.oneKey",
-  "a cancellation need not be final": "small.cancelled",
-  "a used log is a payment": "small.cancelled",
-  "claims are kept": "small.oneKey",
-  "the authorization is not claimed": "large.twoKeys",
-  "final without looking": "small.behind",
-  "two nodes make it final": "small.behind",
-  "an early look makes it final": "small.oneKey",
-  "what was taken back is pending again": "small.oneKey",
-  "what was taken back is sent in another place": "small.resent",
-  "one look loses": "small.split",
-  "402 while pending": "large.anew",
-  "settle without compare": "small.oneKey",
-  "fail without compare": "small.oneKey",
-  "unsent without compare": "small.oneKey",
-  "unheard without compare": "small.unheard",
-  "a note asks nobody": "small.oneKey",
-  "a note keeps the doubt": "small.poor",
-  "sent before noted": "small.oneKey",
-  "a second nonce": "large.replaced",
-  "a note does not name the one before": "large.replaced",
-  "the search begins at the head": "small.oneKey",
-  "a refusal is believed": "small.facilitator",
-  "a group is noted for its first": "large.group",
-  "a group is sent without those it lost": "large.group",
-  "a group's receipt pays for all": "small.group",
-  "what fails in a group is over": "small.group",
-  "a revert past the end agrees": "small.steady",
-  "too poor before it is final": "small.emptied",
-  "too poor though it was sent again": "large.emptiedGroup",
-  "nobody looks for what pays late": "small.refilled",
-} as const
-
-export type Fault = keyof typeof faults
-
-/** A request that a client may send as often as it likes. */
-export interface Request {
-  readonly key: string
-  readonly authorization: string
-  readonly slot?: string
-  /** The answer about another authorization that its client must have received first. */
-  readonly after?: { readonly authorization: string; readonly told: keyof ClientAnswers }
-}
-
-export interface Configuration {
-  readonly name: string
-  readonly adversary: Adversary
-  readonly servers: 1 | 2
-  readonly requests: ReadonlyArray<Request>
-  /** Authorizations an honest client signs for one and the same purchase. */
-  readonly purchase?: string
-  /** The submitter of payments: our relayer, or a facilitator that answers what it likes. */
-  readonly settles: "relayer" | "facilitator"
-  /** Broadcasts of one attempt at most. */
-  readonly versions: number
-  /**
-   * Whether payments that wait travel in one transaction of our relayer. Then the story begins where both requests are
-   * claimed and the first server is about to send them together; a second one holds the later request itself. Each is
-   * judged by itself, so only the later one is followed to its end.
-   */
-  readonly groups?: boolean
-  /** Whether two questions that are asked together may be answered by different nodes. */
-  readonly splitsBatches?: boolean
-  /** Whether servers' clocks may call an authorization untimely that is not. */
-  readonly clocksDiffer?: boolean
-  /** Whether one look is one step, each of its questions still going to any node; otherwise each question is a step. */
-  readonly looksAreWhole?: boolean
-  /** Whether what is known not to be promised counts as well; see "Beyond" in README.md. */
-  readonly isStrict?: boolean
-  readonly fault?: Fault
-}
-
-/** A row of `payment_attempts` with its row of `relayer_broadcasts`. */
+/** A row of `payment_attempts`. */
 export interface Row {
-  readonly authorization: string
-  readonly slot: string
   readonly state: "pending" | "settled" | "failed"
   readonly reason: string
-  /** `transaction`. */
+  /** The transaction to look for. */
   readonly transaction: string
-  /** `current_transaction`. */
-  readonly moved: string
   readonly settledBlock: number
-  readonly fromBlock: number
+  readonly finality: "pending" | "final" | "lost"
+  /** A facilitator's refusal. */
   readonly refusal: string
   readonly doubt: string
   /** Whether that doubt is a sweep old. */
   readonly isRipe: boolean
-  /** The newest broadcast's hash; for a facilitator, that a server has leased it to resubmit it. */
-  readonly note: string
-  readonly finality: "pending" | "final" | "lost"
+  /** Whether a broadcast is recorded; of a facilitator, whether a server has leased it to resubmit it. */
+  readonly isNoted: boolean
   /** How often its act was recorded. */
   readonly records: number
-  /** Whether our relayer has sent it again once it was settled; only a test reads it. */
-  readonly isResent: boolean
+  /** Whether a payment after its failure was recorded for the operator. */
+  readonly isLateNoted: boolean
   /** Whether its transfer would have reverted at some moment after a refusal was a sweep old; only an invariant reads it. */
   readonly wasPoor: boolean
 }
 
-/** Whether this work is about an attempt that is settled already. */
-export const isOfSettled = ({ asks }: Work) => asks === "finality" || asks === "early"
+/** The settlement's latest answer; nothing where it was not asked. */
+export type Said = "" | "submitted" | "unclear" | "refused" | "unsent" | "unsent as used" | "unheard"
 
-/** The reason of an attempt whose wallet could not pay. */
-export const tooPoor = couldNotPay
-
-/** Whether an attempt is followed to its end. */
-export const isFollowed = ({ groups, requests }: Configuration, key: string) =>
-  groups !== true || key === requests.at(-1)?.key
-
-export interface Database {
-  readonly rows: Readonly<Record<string, Row>>
-  /** `payment_claims`: the key that holds each name. */
-  readonly claims: Readonly<Record<string, string>>
-  /** `payment_strays`. */
-  readonly strays: string
+/** A server's work in memory. */
+export interface Work {
+  readonly at: "idle" | "note" | "broadcast" | "facilitator" | "look" | "write"
+  /** The state of the attempt as it was read. */
+  readonly of: Row["state"]
+  /** The request that claimed the attempt. */
+  readonly isFirst: boolean
+  readonly said: Said
+  /** The doubt that was ripe when the row was read. */
+  readonly ripe: string
+  /** Whether the row has another doubt by now. */
+  readonly isStale: boolean
+  /** The statement that comes next: its kind, and what it writes. */
+  readonly statement: "" | "settle" | "fail" | "fail unsent" | "defer" | "confirm" | "lose" | "note late"
+  readonly patch: Partial<Row>
 }
 
-/** The answers to clients, by authorization. */
-export interface ClientAnswers {
-  /** Refused, and another one may be signed for the same key. */
-  readonly refused: string
-  /** It never paid and never will: "Nothing was charged". */
-  readonly failed: string
-}
-
-/** A server's work in memory; nothing, at first. */
-const memory = {
-  key: "",
-  authorization: "",
-  slot: "",
-  /** The inquirer: a look at an open attempt, or at a settled one, early before its block is final; the rest looks for strays. */
-  asks: "" as "" | "conclude" | "finality" | "early" | "is unused" | "used by" | "late",
+export const idle: Work = {
+  at: "idle",
+  of: "pending",
   isFirst: false,
-  /** Whether settlement has just said something. */
-  isSubmitted: false,
-  /** Where to look. */
-  hint: "",
-  /** The doubt that was ripe when the row was read; `!` before it once the row's is another. */
+  said: "",
   ripe: "",
-  /** The source of the refusal: the facilitator's word from the row or just now, or our relayer's. */
-  refusal: "",
-  /** Our relayer's, to the first request. */
-  unsent: "",
-  /** The broadcast that is noted, as far as this work knows; and the one being made. */
-  noted: "",
-  making: "",
-  /** The key of an attempt that travels along in the same transaction, and the broadcast that was noted for it when it was taken along. */
-  passenger: "",
-  passengerNoted: "",
-  fromBlock: 0,
-  upTo: 0,
-  isUsed: false,
-  log: "",
-  block: "",
-  outcome: "",
+  isStale: false,
+  statement: "",
+  patch: {},
 }
 
-type Memory = Readonly<typeof memory>
+export type Server = "one" | "two"
 
-interface Step {
-  /** It only reads: it asks a node, or reads of the database before the server acts on that. */
-  readonly reads?: true
-  /** The remaining needs; the rest is forgotten, so that fewer states differ. All of it where nothing is named. */
-  readonly needs?: ReadonlyArray<keyof Memory>
-}
-
-const base = ["key", "authorization", "asks", "hint", "ripe", "fromBlock"] as const
-const inLook = [...base, "slot", "isSubmitted", "refusal", "unsent"] as const
-const inBroadcast = [...base, "isFirst", "noted", "making", "passenger", "passengerNoted", "outcome"] as const
-
-const stepsOf = <Name extends string>(all: Readonly<Record<Name, Step>>) => all
-
-/** Where a server's work may be. */
-export const steps = stepsOf({
-  idle: {},
-  verify: { reads: true, needs: ["key", "authorization", "slot"] },
-  owner: { reads: true },
-  trace: { reads: true },
-  fresh: { reads: true },
-  stray: {},
-  claim: {},
-  "lost claim": { reads: true },
-  rehearse: { reads: true, needs: inBroadcast },
-  note: { needs: inBroadcast },
-  send: { needs: [...inBroadcast, "slot"] },
-  refused: { reads: true, needs: inBroadcast },
-  hold: {},
-  facilitator: {},
-  receipt: { reads: true, needs: inLook },
-  heads: { reads: true, needs: inLook },
-  logs: { reads: true },
-  "receipt of log": { reads: true },
-  "final block": { reads: true },
-  settle: { needs: ["key", "log", "block"] },
-  fail: { needs: ["key", "ripe", "outcome"] },
-  "fail unsent": { needs: ["key", "outcome"] },
-  defer: { needs: ["key", "hint", "isSubmitted", "refusal", "outcome"] },
-  "newest broadcast": { reads: true },
-  "find broadcast": { reads: true },
-  "ask for broadcast": { reads: true },
-  answer: { reads: true },
-  "still final": { reads: true },
-  found: { needs: ["key", "log", "block", "outcome"] },
-  lose: { needs: ["key", "ripe", "outcome"] },
-  "still open": { needs: ["key", "outcome"] },
-  "open again": { needs: ["key"] },
-})
-
-/** One server's work: where it is, and what it holds in memory. */
-export type Work = Memory & { readonly at: keyof typeof steps }
-
-export const idle: Work = { at: "idle", ...memory }
-
-/** The work without what it needs no more. */
-export const trimmed = (work: Work): Work => {
-  const { needs } = steps[work.at]
-  return needs === undefined
-    ? work
-    : Object.assign({ ...idle, at: work.at }, ...needs.map((name) => ({ [name]: work[name] })))
-}
-
-// A type alias, since an interface has no index signature.
-// oxlint-disable-next-line typescript/consistent-type-definitions
-export type State = {
+export interface State {
   readonly truth: View
+  /** The knowledge of a stale node. */
   readonly lag: View
   readonly pool: Pool
-  readonly database: Database
-  readonly told: ClientAnswers
+  readonly row: Row
   readonly one: Work
   readonly two: Work
 }
 
-export type Server = "one" | "two"
+/** Deliberate faults, each with the world in which some invariant has to notice it. */
+export const faults = {
+  "one look is enough": "facilitator",
+  "one look loses": "split",
+  "the newest block is final": "cancelled",
+  "any node makes it final": "behind",
+  "a used log is a payment": "cancelled",
+  "a revert past the end agrees": "steady",
+  "a refusal is believed": "facilitator",
+  "an early look makes it final": "two servers",
+  "final without looking": "behind",
+  "what was taken back is pending again": "two servers",
+  "settle without compare": "two servers",
+  "fail without compare": "two servers",
+  "unsent without compare": "two servers",
+  "unheard without compare": "facilitator unheard",
+  "a note asks nobody": "two servers",
+  "a note keeps the doubt": "poor",
+  "sent before noted": "two servers",
+  "nobody looks for what pays late": "refilled",
+} as const
+
+export type Fault = keyof typeof faults
+
+export interface World {
+  readonly name: string
+  readonly adversary: Adversary
+  readonly servers: 1 | 2
+  /** The submitter of payments: our relayer, or a facilitator that answers what it likes. */
+  readonly settles: "relayer" | "facilitator"
+  readonly fault?: Fault
+}
+
+/** A signature is valid in the first of two blocks. */
+const relayed = { adversary: { expiry: 2, height: 2 }, settles: "relayer", servers: 2 } as const
+const behind = { ...relayed, servers: 1, adversary: { ...relayed.adversary, lags: true } } as const
+const facilitator = { ...behind, settles: "facilitator", adversary: { ...behind.adversary, moneyMoves: true } } as const
+const emptied = { ...relayed, servers: 1, adversary: { expiry: 3, height: 3, moneyMoves: true } } as const
+
+/** Explored whole by every run of the tests. */
+export const small = {
+  "two servers": { ...relayed, name: "two servers" },
+  poor: { ...relayed, name: "two servers and money that moves", adversary: { ...relayed.adversary, moneyMoves: true } },
+  behind: { ...behind, name: "a stale node" },
+  cancelled: {
+    ...behind,
+    name: "a payer who cancels, and a stale node",
+    adversary: { ...behind.adversary, payerCancels: true },
+  },
+  split: {
+    ...behind,
+    name: "questions that are asked together and answered by several nodes, and a payer who cancels",
+    adversary: { ...behind.adversary, payerCancels: true, splitsBatches: true },
+  },
+  facilitator: { ...facilitator, name: "a facilitator that lies, and money that moves" },
+  steady: {
+    ...facilitator,
+    name: "a facilitator that lies, and nodes that agree",
+    adversary: { ...facilitator.adversary, lags: false },
+  },
+  "facilitator unheard": {
+    ...relayed,
+    name: "a facilitator that is unreachable, silent and asked again, and two servers",
+    settles: "facilitator",
+  },
+  emptied: { ...emptied, name: "a wallet that is emptied before its block" },
+  refilled: {
+    ...emptied,
+    name: "a wallet that is emptied before its block, can pay again and is charged late",
+    adversary: { ...emptied.adversary, expiry: 5, height: 5, blocksStay: true },
+  },
+} as const satisfies Record<string, World>
+
+/** Explored by `npm run campaign -- model` as far as it goes. */
+export const large: ReadonlyArray<World> = [
+  { ...small.cancelled, name: "two servers, a stale node and a payer who cancels", servers: 2 },
+  { ...relayed, name: "two servers and three blocks", adversary: { expiry: 3, height: 3, moneyMoves: true } },
+  { ...small.facilitator, name: "a facilitator that lies, and two servers", servers: 2 },
+  {
+    ...facilitator,
+    name: "a facilitator that lies, and four blocks",
+    adversary: { ...facilitator.adversary, expiry: 4, height: 4 },
+  },
+]

@@ -8,7 +8,7 @@ export interface HttpAnswer {
   readonly body: string
 }
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -22,14 +22,10 @@ export interface Answers {
   readonly close: () => Promise<void>
 }
 
-/** The code of a refusal, of the altar's form or of the rooms'. */
-export const codeOf = ({ body }: HttpAnswer): string => /"code":"(\w+)"/u.exec(body)?.[1] ?? "no code"
-
 export const answers = (file: string, server: string): Answers => {
   const out = createWriteStream(file)
 
   const ask: Answers["ask"] = async ({ body, headers, method, url }, patienceMs) => {
-    const askedAt = Date.now()
     const heard = await fetch(url, {
       method,
       headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
@@ -48,16 +44,12 @@ export const answers = (file: string, server: string): Answers => {
     out.write(
       `${JSON.stringify({
         at: Date.now(),
-        askedAt,
         server,
         method,
         url,
         key: headers["idempotency-key"] ?? null,
         ...(body === undefined ? {} : { requestBody: body }),
         ...(headers["payment-signature"] === undefined ? {} : { payment: headers["payment-signature"] }),
-        ...(headers["authorization"]?.startsWith("Bearer ") === true
-          ? { invite: headers["authorization"].slice("Bearer ".length) }
-          : {}),
         ...heard,
       })}\n`,
     )

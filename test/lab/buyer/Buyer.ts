@@ -15,8 +15,7 @@ export type Outcome =
 
 export interface Purchase {
   readonly number: number
-  /** The candle of a light is known when the light is bought. */
-  order: Order
+  readonly order: Order
   readonly key: string
   readonly wallet: Wallet
   readonly random: Random
@@ -28,8 +27,6 @@ export interface Purchase {
   /** `Authorization` with the token that a card's holder has granted. */
   granted: string | undefined
   outcome: Outcome | undefined
-  /** The id of its act, once an answer has named it. */
-  attempt?: string
 }
 
 export interface NewPurchase {
@@ -109,9 +106,6 @@ export const buy = async (shop: BuyerOptions, purchase: Purchase, isOver: () => 
     isSent ||= isSigned
     const body = bodyOf(heard?.body ?? "")
     const headers = new Headers(heard?.headers)
-    const { attempt, record } = body as Readonly<Record<string, { readonly id?: string } | undefined>>
-    const id = (record ?? attempt)?.id
-    if (id !== undefined && (heard?.status ?? 500) < 300) purchase.attempt = id
     const step = nextStep(readOutcome({ status: heard?.status ?? 0, headers, body }), { by, isSigned })
     switch (step.step) {
       case "settle":

@@ -1,6 +1,4 @@
-/** The purchases of a campaign's buyers: each of the nine kinds of act, by itself and where its slot is already wanted, and lights. */
-import { hash } from "node:crypto"
-import { commitmentText } from "../../../schema/altar/Recipe.ts"
+/** The purchases of a campaign's buyers: each of the nine kinds of act, by itself and where its slot is already wanted. */
 import type { Random } from "../Random.ts"
 
 /** One paid request as it is asked for, again and again. */
@@ -12,29 +10,7 @@ export interface Order {
   readonly body: string | undefined
   /** Paid by a card of this kind, and not on chain. */
   readonly card?: PaymentMethod
-  /** The words that its owner may open later; absent where nothing is sealed, and of a prayer, which stays sealed. */
-  readonly sealed?: Sealed
 }
-
-/** Only its commitment is sent with an order. */
-export interface Sealed {
-  readonly salt: string
-  readonly words: string
-}
-
-/** Words as typed: other bytes than are hashed, and such as are not shown. */
-const phrases: ReadonlyArray<(token: string) => string> = [
-  (token) => `The heron ${token} will return by May.`,
-  (token) => `  Two lines,\r\n${token} in the second\t`,
-  (token) => `Un cafe\u0301 ${token} pour la loutre`,
-  (token) => `\u0085Thank you for the bees ${token}\u2003`,
-  (token) => `All of it is at https://heron.example/${token}`,
-]
-
-/** Other words than any of an order. */
-export const otherWords = (random: Random) => random.pick(phrases)(random.hex(6))
-
-const commitmentOf = ({ salt, words }: Sealed) => hash("sha256", commitmentText(salt, words))
 
 /** Cards that are charged at once, refused, charged by a slow bank, or never confirmed. */
 const cards = {
@@ -49,7 +25,7 @@ const wallet = (Object.keys(cards) as ReadonlyArray<PaymentMethod>).flatMap((one
 )
 
 const kinds = ["prayer", "keeper", "material", "crab", "pixel", "day", "week", "month", "stone"] as const
-type Kind = (typeof kinds)[number] | "light"
+type Kind = (typeof kinds)[number]
 
 /** Of a hundred purchases. Prayers and keepers have 24 slots each, so most of theirs meet another's. */
 const shares: Readonly<Record<(typeof kinds)[number], number>> = {
@@ -90,8 +66,7 @@ export const catalogAt = async (url: string): Promise<Catalog> => ({
 
 export const order = (random: Random, { items, spirits }: Catalog): Order => {
   const kind = random.pick(deck)
-  const seal: Sealed = { salt: random.hex(32), words: otherWords(random.fork("words")) }
-  const commitment = commitmentOf(seal)
+  const commitment = random.hex(32)
   const spirit = random.pick(spirits)
   const agentName = random.pick(["Wren", "Heron", "Otter", "Ünder the Oak"])
   // Candles of a week and of a month are sold for cards, too.
@@ -112,35 +87,14 @@ export const order = (random: Random, { items, spirits }: Catalog): Order => {
     }
     case "day":
     case "week":
-    case "month": {
-      const isSealed = random.fork("sealed").chance(0.8)
+    case "month":
       return {
         kind,
         path: `/api/candles/${kind}/${spirit}`,
-        body: json({
-          dedication: "For Grandma, who kept bees",
-          ...(isSealed ? { intentionCommitment: commitment } : {}),
-        }),
-        ...(isSealed ? { sealed: seal } : {}),
+        body: json({ dedication: "For Grandma, who kept bees", intentionCommitment: commitment }),
         ...byCard,
       }
-    }
     case "stone":
-      return { kind, path: "/api/witness", body: json({ commitment, kind: "prediction", agentName }), sealed: seal }
-  }
-}
-
-const spiritIn = ({ path }: Order) => path.split("/").at(-1) ?? ""
-
-export const isCandle = ({ kind }: Order) => kind === "day" || kind === "week" || kind === "month"
-
-/** A light of the same days instead of a candle, for another buyer's candle, on its altar or on this one. */
-export const lightOn = (order: Order, parentId: string, altar: Order): Order => {
-  const { dedication: _, ...rest } = JSON.parse(order.body ?? "{}") as Readonly<Record<string, string>>
-  return {
-    ...order,
-    kind: "light",
-    path: `/api/candles/${order.kind}/${spiritIn(altar)}`,
-    body: JSON.stringify({ ...rest, parentId }),
+      return { kind, path: "/api/witness", body: json({ commitment, kind: "prediction", agentName }) }
   }
 }

@@ -58,9 +58,10 @@ export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Ar
     /** Signature lines of log witnesses under its checkpoint. */
     cosignatures: (_note: string) => "",
     /** Headers of a file by its path. */
-    headers: (path: string): Readonly<Record<string, string>> => ({
-      "content-type": path === "/log/checkpoint" ? "text/plain; charset=utf-8" : "application/octet-stream",
-    }),
+    headers: (path: string): Readonly<Record<string, string>> =>
+      path === "/log/checkpoint"
+        ? { "content-type": "text/plain; charset=utf-8", "cache-control": "no-cache" }
+        : { "content-type": "application/octet-stream" },
     isAway: false,
     hasTiles: true,
     /** The tree that its checkpoints are of, where that is not the one of its files. */

@@ -1,7 +1,7 @@
 /** Witnesses of a log on real sockets: our own, and faulty ones. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Context, Effect, Exit, Layer, Redacted, Result, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Result, Scope } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { parsePolicy, type Policy } from "../../../schema/log/Policy.ts"
@@ -19,8 +19,6 @@ import { newFolder } from "../Folders.ts"
 
 /** A new key under a name. */
 export const cosignerOf = (name: string) => Result.getOrThrow(cosignerFrom(Result.getOrThrow(generate(name))))
-
-export const secretOf = (name: string) => Redacted.value(Result.getOrThrow(generate(name)))
 
 export const verifierOf = (vkey: string) => {
   const verifier = logVerifier(vkey)

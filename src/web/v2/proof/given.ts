@@ -1,7 +1,7 @@
 /** The reader's part of a check: keys, a policy, and the entry of a log. */
 import { Malformed } from "../../../../schema/log/Bytes.ts"
 import { parseVerifierKey } from "../../../../schema/log/Note.ts"
-import { parsePolicy, type Policy } from "../../../../schema/log/Policy.ts"
+import { actsLogOf, logNamed, onlyLogOf, parsePolicy, type Policy } from "../../../../schema/log/Policy.ts"
 import type { Trust } from "../../../buyer/log/SignedCheckpoint.ts"
 import type { ReceiptCheck } from "../../../buyer/receipt/Checks.ts"
 import { checkProof } from "../../../buyer/receipt/ProofChecks.ts"
@@ -59,15 +59,25 @@ export const given = (root: HTMLElement) => {
     if (field.value === "" || mine.has(field.value)) field.value = vkey ?? ""
   }
 
-  const trust = (): Trust | undefined => {
+  const trust = (inPolicy: (policy: Policy) => string | undefined): Trust | undefined => {
     const witnesses = policyIn(area("policy").value)
     const named = keyIn("key of the log", valueOf("vkey"))
-    const vkey = named ?? (witnesses?.logs.length === 1 ? witnesses.logs[0] : undefined)
+    const vkey = named ?? (witnesses === undefined ? undefined : inPolicy(witnesses))
     if (vkey === undefined && witnesses !== undefined)
       throw new AnswerError("The policy names no log, or several: name the key of the log, too.")
     if (vkey === undefined) return undefined
     const origin = valueOf("origin")
     return { vkey, ...(origin === "" ? {} : { origin }), ...(witnesses === undefined ? {} : { witnesses }) }
+  }
+
+  /** The witnesses of a policy that is of the stones alone did not sign the log over all acts. */
+  const trustInActs = (): Trust | undefined => {
+    const witnesses = policyIn(area("policy").value)
+    const vkey =
+      keyIn("key of the log over all acts", valueOf("actsVkey")) ??
+      (witnesses === undefined ? undefined : actsLogOf(witnesses))
+    if (vkey === undefined) return undefined
+    return witnesses?.logs.includes(vkey) === true ? { vkey, witnesses } : { vkey }
   }
 
   const ofReceipt = (text: string): Promise<Outcome> => {
@@ -76,11 +86,12 @@ export const given = (root: HTMLElement) => {
       throw new AnswerError("An address that was paid is 0x and 40 hexadecimal digits.")
     if (key === undefined && payTo === "")
       throw new AnswerError("Name the key of the receipts, or the address that was paid.")
-    return verifyReceipt(text, { key, payTo: payTo === "" ? undefined : payTo, log: trust() })
+    const logs = { log: trust(onlyLogOf), actLog: trustInActs() }
+    return verifyReceipt(text, { key, payTo: payTo === "" ? undefined : payTo, ...logs })
   }
 
-  const ofProof = async (text: string): Promise<Outcome> => {
-    const log = trust()
+  const ofProof = async (text: string, origin: string): Promise<Outcome> => {
+    const log = trust((policy) => logNamed(policy, origin))
     if (log === undefined) throw new AnswerError("Name the key of the log, or give a policy that names one log.")
     return checkProof(text, await loggedIn(kind.value, area("entry").value, file.files?.[0]), log)
   }
@@ -92,7 +103,8 @@ export const given = (root: HTMLElement) => {
       if (what.kind === "receipt") {
         const known = own.keys.find(({ kid }) => kid === what.kid)
         fill("key", known?.vkey)
-        fill("vkey", known === undefined ? undefined : own.logs[0]?.vkey)
+        for (const [at, name] of ["vkey", "actsVkey"].entries())
+          fill(name, known === undefined ? undefined : own.logs[at]?.vkey)
         return known !== undefined && mine.has(valueOf("key"))
       }
       const log = own.logs.find(({ origin }) => origin === what.origin)
@@ -104,7 +116,7 @@ export const given = (root: HTMLElement) => {
       return false
     },
     /** Checks by what is given; throws a sentence about what is missing. */
-    check: async (text: string, { kind: what }: Known): Promise<Outcome> =>
-      what === "receipt" ? ofReceipt(text) : ofProof(text),
+    check: async (text: string, what: Known): Promise<Outcome> =>
+      what.kind === "receipt" ? ofReceipt(text) : ofProof(text, what.origin),
   }
 }

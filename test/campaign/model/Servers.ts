@@ -1,0 +1,269 @@
+/** The steps of a server: it submits, looks, decides by the program's own table, and writes. */
+import { Option } from "effect"
+import { alreadyUsed, couldNotPay, decide, submissionStateOf } from "../../../src/payments/protocol/Decision.ts"
+import type { Submission } from "../../../src/payments/Settlement.ts"
+import { revertOf } from "./Chain.ts"
+import type { Emit } from "./Explorer.ts"
+import type { Look } from "./Inquiry.ts"
+import { idle, type Row, type Said, type Server, type State, type Work, type World } from "./State.ts"
+
+const submissionOf = (said: Said, { settles }: World): Submission | undefined => {
+  switch (said) {
+    case "":
+      return undefined
+    case "submitted":
+      return { _tag: "Submitted", transaction: settles === "relayer" ? "0xr" : "0xo" }
+    case "unclear":
+      return { _tag: "Unclear", reason: "", transaction: Option.none() }
+    case "refused":
+      return { _tag: "Refused", reason: "facilitator" }
+    case "unheard":
+      return { _tag: "Unheard", reason: "unheard" }
+    case "unsent":
+    case "unsent as used":
+      return { _tag: "Refused", reason: said === "unsent" ? said : alreadyUsed, unsent: true }
+  }
+}
+
+/** The transaction that a look starts from. */
+const hintOf = ({ row }: State, { said }: Work, { settles }: World) =>
+  said === "submitted" ? (settles === "relayer" ? "r" : "o") : row.transaction
+
+const decided = ({ found }: Look, state: State, work: Work, world: World) => {
+  const { fault } = world
+  const standing =
+    work.of === "pending"
+      ? submissionStateOf(
+          submissionOf(work.said, world),
+          state.row.refusal === "" ? null : state.row.refusal,
+          work.isFirst,
+        )
+      : { is: work.of }
+  const isOpen = found.is !== "paid" && found.is !== "void" && found.is !== "silence"
+  const isBelieved =
+    fault === "a refusal is believed" && isOpen && (standing.is === "declined" || standing.is === "refused")
+  const doubt = work.ripe === "" ? null : { reason: work.ripe, ageMillis: 1 }
+  const decision = decide(isBelieved ? { is: "reverts" as const } : found, standing, doubt, 1)
+  const isEnough = fault === (work.of === "settled" ? "one look loses" : "one look is enough")
+  return isEnough && decision.is === "doubt"
+    ? ({ is: "agreed", doubt: { reason: decision.reason, ageMillis: 1 }, isAlive: false } as const)
+    : decision
+}
+
+const toWrite = (work: Work, statement: Work["statement"], patch: Partial<Row> = {}): Work => ({
+  ...work,
+  at: "write",
+  statement,
+  patch,
+})
+
+const noDoubt = { doubt: "", isRipe: false } as const
+
+/** The statement of an inquiry that ends nothing; a doubt of `undefined` stays as it is. */
+const deferred = (state: State, work: Work, world: World, doubt: string | undefined): Work => {
+  const { row } = state
+  const submission = submissionOf(work.said, world)
+  const patch = {
+    ...(work.of === "pending" ? { transaction: hintOf(state, work, world) } : {}),
+    ...(submission === undefined || work.of !== "pending"
+      ? {}
+      : { refusal: work.said === "refused" ? "facilitator" : "" }),
+    ...(doubt === undefined || doubt === row.doubt ? {} : { doubt, isRipe: false, wasPoor: false }),
+  }
+  const changes = Object.entries(patch).some(([name, value]) => row[name as keyof Row] !== value)
+  return changes ? toWrite(work, "defer", patch) : idle
+}
+
+/** Where the work goes on after a look at a pending attempt. */
+const concluded = (look: Look, state: State, work: Work, world: World): Work => {
+  const decision = decided(look, state, work, world)
+  switch (decision.is) {
+    case "settle": {
+      const { block, transaction } = decision.proof
+      return toWrite(work, "settle", { transaction, settledBlock: block })
+    }
+    case "agreed":
+      return toWrite(work, "fail", { reason: decision.doubt.reason })
+    case "fail":
+    case "fail unsent":
+      return toWrite(work, decision.is, { reason: decision.reason })
+    case "doubt":
+      return deferred(state, work, world, decision.reason)
+    case "keep":
+      return deferred(state, work, world, undefined)
+    case "wait":
+      return deferred(state, work, world, "")
+    case "submit": {
+      if (world.settles === "relayer") return { ...work, at: "note" }
+      // A facilitator said nothing of it, and its transfer would pass.
+      const isGivenUp = look.found.is === "unused" && state.row.transaction === "" && state.row.refusal === ""
+      return isGivenUp ? { ...work, at: "note", isFirst: false } : deferred(state, work, world, "")
+    }
+  }
+}
+
+/** The same of a settled attempt. */
+const checked = (look: Look, state: State, work: Work, world: World): Work => {
+  const { row, truth } = state
+  const isEarly = row.settledBlock > truth.final
+  const decision = decided(look, state, work, world)
+  switch (decision.is) {
+    case "settle": {
+      const { block, transaction } = decision.proof
+      const isFinal = world.fault === "an early look makes it final" || (!isEarly && look.isFinal)
+      if (isEarly && !isFinal && transaction === row.transaction) return idle
+      return toWrite(work, "confirm", { transaction, settledBlock: block, finality: isFinal ? "final" : "pending" })
+    }
+    case "agreed":
+      return toWrite(work, "lose")
+    case "doubt":
+      return deferred(state, work, world, decision.reason)
+    case "submit":
+      if (world.fault === "what was taken back is pending again") return toWrite(work, "defer", { state: "pending" })
+      return world.settles === "relayer" ? { ...work, at: "note" } : deferred(state, work, world, "")
+    case "keep":
+      return idle
+    default:
+      return deferred(state, work, world, "")
+  }
+}
+
+/** The same of one that failed as its wallet could not pay. */
+const foundLate = (look: Look, state: State, work: Work, world: World): Work =>
+  decided(look, state, work, world).is === "settle" && look.isFinal ? toWrite(work, "note late") : idle
+
+/** Whether a statement finds its row as it was read. */
+const isAsRead = ({ row }: State, work: Work, { fault, settles }: World) => {
+  const careless = settles === "relayer" ? "unsent without compare" : "unheard without compare"
+  switch (work.statement) {
+    case "settle":
+      return row.state === "pending" || fault === "settle without compare"
+    case "fail":
+      return (row.state === "pending" && !work.isStale) || fault === "fail without compare"
+    case "fail unsent":
+      return row.state === "pending" && (!row.isNoted || fault === careless)
+    case "lose":
+      return row.state === "settled" && row.finality === "pending" && !work.isStale
+    case "note late":
+      return true
+    default:
+      return row.state === work.of && row.finality === "pending"
+  }
+}
+
+const patched = ({ patch, statement }: Work, row: Row): Partial<Row> => {
+  switch (statement) {
+    case "settle":
+      return { ...patch, ...noDoubt, state: "settled", records: Math.min(2, row.records + 1) }
+    case "fail":
+    case "fail unsent":
+      return { ...patch, state: "failed" }
+    case "confirm":
+      return { ...patch, ...noDoubt }
+    case "lose":
+      return { finality: "lost" }
+    case "note late":
+      return { isLateNoted: true }
+    default:
+      return patch
+  }
+}
+
+/** The state after a server's statement; a doubt that another server has read is stale once it is another. */
+const written = (state: State, server: Server, work: Work, patch: Partial<Row>): State => {
+  const row = { ...state.row, ...patch }
+  const other = server === "one" ? "two" : "one"
+  const isStale = state[other].isStale || (state[other].ripe !== "" && state.row.doubt !== row.doubt)
+  return { ...state, row, [server]: work, [other]: { ...state[other], isStale } }
+}
+
+/** Our relayer rehearses a transfer and records its broadcast; a facilitator's is leased. */
+const notes = (state: State, server: Server, world: World, to: (says: string, next: State) => void) => {
+  const { lag, pool, row, truth } = state
+  const { fault, settles } = world
+  const work = state[server]
+  const go = (says: string, next: Work) => to(says, { ...state, [server]: next })
+  const toLook = (said: Said): Work => (work.of === "settled" ? idle : { ...work, at: "look", said })
+  const isOurs = (row.state === work.of && row.finality === "pending") || fault === "a note asks nobody"
+  const isJudged = work.of === "pending" && fault !== "a note keeps the doubt"
+  const note = { isNoted: true, ...(isJudged ? { refusal: "", ...noDoubt } : {}) }
+  if (settles === "facilitator") {
+    go("lets it be", idle)
+    if (isOurs && !row.isNoted)
+      to("leases it to submit it again", written(state, server, { ...work, at: "facilitator" }, note))
+    return
+  }
+  if (row.isNoted && truth.blocks.includes("r")) return go("knows that it is in a block", idle)
+  for (const { blocks } of new Set([truth, lag])) {
+    const revert = revertOf(blocks, world.adversary.expiry)
+    if (revert !== undefined) {
+      const said = row.isNoted || pool.isSent ? "submitted" : revert === alreadyUsed ? "unsent as used" : "unsent"
+      go(`is told by a node that the transfer reverts: ${revert}`, toLook(said))
+    } else if (!isOurs) go("finds that it is not to be sent", toLook("unclear"))
+    else if (fault === "sent before noted") go("rehearses it", { ...work, at: "broadcast" })
+    else to("records the broadcast", written(state, server, { ...work, at: "broadcast" }, note))
+  }
+  go("gets no answer to its rehearsal", toLook(row.isNoted ? "submitted" : "unclear"))
+}
+
+/** One statement or call of one server. */
+export const works = (
+  state: State,
+  server: Server,
+  world: World,
+  looks: (state: State) => ReadonlyArray<Look>,
+  emit: Emit<State>,
+) => {
+  const work = state[server]
+  const to = (says: string, next: State) => emit(`server ${server} ${says}`, next)
+  const go = (says: string, next: Work, rest: Partial<State> = {}) => to(says, { ...state, ...rest, [server]: next })
+  const read = { ...state.pool, isRead: true }
+  switch (work.at) {
+    case "note":
+      return notes(state, server, world, to)
+    case "broadcast": {
+      const next: Work = work.of === "settled" ? idle : { ...work, at: "look", said: "submitted", isFirst: false }
+      go("loses its broadcast", next)
+      return go("broadcasts", next, { pool: { isSent: true, isRead: true } })
+    }
+    case "facilitator": {
+      const next = (said: Said): Work => ({ ...work, at: "look", said })
+      go("hears the transaction of the facilitator", next("submitted"), { pool: read })
+      go("hears nothing clear of the facilitator", next("unclear"), { pool: read })
+      go("does not reach the facilitator", next(work.isFirst ? "unheard" : "unclear"))
+      // A second refusal proves nothing about the first submission.
+      return go("is refused by the facilitator", next(work.isFirst ? "refused" : "unclear"), { pool: read })
+    }
+    case "look": {
+      const from = { ...state, row: { ...state.row, transaction: hintOf(state, work, world), state: work.of } }
+      for (const look of looks(from)) {
+        const next = { pending: concluded, settled: checked, failed: foundLate }[work.of](look, state, work, world)
+        go(`looks and finds it ${JSON.stringify(look.found)}${look.isFinal ? ", final" : ""}`, next)
+      }
+      return
+    }
+    case "write":
+      return isAsRead(state, work, world)
+        ? to(
+            `writes: ${work.statement} ${JSON.stringify(work.patch)}`,
+            written(state, server, idle, patched(work, state.row)),
+          )
+        : go(`finds another row than it has read, and does not ${work.statement}`, idle)
+    case "idle":
+  }
+}
+
+/** A sweep, a start or a client begins a look at what may be looked at. */
+export const begins = ({ row, truth }: State, { fault, settles }: World): Work | undefined => {
+  const isEarly = row.settledBlock > truth.final
+  const isLate = row.reason === couldNotPay && !row.isLateNoted && fault !== "nobody looks for what pays late"
+  const isDue =
+    row.state === "pending" ||
+    (row.state === "settled" && row.finality === "pending" && (!isEarly || settles === "relayer")) ||
+    (row.state === "failed" && isLate)
+  if (!isDue) return undefined
+  const work: Work = { ...idle, at: "look", of: row.state, ripe: row.isRipe ? row.doubt : "" }
+  return fault === "final without looking" && row.state === "settled" && !isEarly
+    ? toWrite(work, "confirm", { finality: "final" })
+    : work
+}
