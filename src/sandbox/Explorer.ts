@@ -8,11 +8,18 @@ import { refuse } from "../http/Responses.ts"
 import { ours } from "../http/SecurityHeaders.ts"
 import { Frame } from "../pages/Frame.ts"
 import { heading, layout, type Page } from "../pages/templates/Layout.ts"
-import { code, recordTable } from "../pages/templates/RecordTable.ts"
 import { type Html, html } from "../platform/Html.ts"
 import { LocalChain } from "./LocalChain.ts"
 
 const dollars = (atomic: bigint) => `${Number(atomic) / 1_000_000} USDC (play money)`
+
+const code = (text: string): Html => html`<code class="long">${text}</code>`
+
+const fact = (label: string, value: Html | string): Html =>
+  html`<div>
+    <dt>${label}</dt>
+    <dd>${value}</dd>
+  </div>`
 
 /** An address leads to the acts that it paid for. */
 const address = (hex: string): Html => html`<a href="/v2/wallets/${hex}">${code(hex)}</a>`
@@ -61,13 +68,14 @@ const explorerPage = (path: string, receipt: TransactionReceipt): Page => {
         <p><a href="/v2/search?q=${receipt.transactionHash}">Find the act that it paid for</a></p>
       </section>
       <section aria-labelledby="facts">
-        ${heading("facts", "The transaction")}${recordTable([
-          ["Hash", code(receipt.transactionHash)],
-          ["Status", receipt.status === "success" ? "succeeded" : "failed, and moved nothing"],
-          ["Block", String(receipt.blockNumber)],
-          ["Sent by", html`${address(receipt.from)}, which paid the network's fee`],
-          ["Called", receipt.to === null ? "no contract" : html`${code(receipt.to)}, the contract of the token`],
-        ])}
+        ${heading("facts", "The transaction")}
+        <dl class="facts facts--record">
+          ${fact("Hash", code(receipt.transactionHash))}
+          ${fact("Status", receipt.status === "success" ? "succeeded" : "failed, and moved nothing")}
+          ${fact("Block", String(receipt.blockNumber))}
+          ${fact("Sent by", html`${address(receipt.from)}, which paid the network's fee`)}
+          ${fact("Called", receipt.to === null ? "no contract" : html`${code(receipt.to)}, the contract of the token`)}
+        </dl>
       </section>`,
   )
 }

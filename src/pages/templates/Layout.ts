@@ -46,7 +46,7 @@ const moneyNotice = {
     here are not permanent.
   </aside>`,
   play: html`<aside class="money" aria-label="The money here">
-    <b>Sandbox.</b> You pay with play money on a private chain. Nothing here costs anything or lasts.
+    <b>Sandbox.</b> You pay with play money. Nothing here costs anything or lasts.
   </aside>`,
 } as const
 
