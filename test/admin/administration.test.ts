@@ -10,6 +10,7 @@ import { call, connect } from "../lab/McpClient.ts"
 import { ask, bought, layer as world, newCommitment, post, read, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { suite } from "../lab/Suites.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const by = "hidden by the operator"
 const why = ["--why", "asked by a neighbour", "--by", "Ada"]
@@ -131,9 +132,7 @@ suite("an operator", world(), (it) => {
     }
   })
 
-  it("pauses sales within two seconds, while earlier purchases are still answered, and resumes them", function* ({
-    url,
-  }) {
+  it("pauses sales within two seconds, still answers earlier purchases, and resumes sales", function* ({ url }) {
     const bought = yield* buy("/api/witness", { commitment: newCommitment() })
     const probe = () => ask(`${url}/api/witness`, { method: "POST" })
     const agent = yield* connect(`${url}/mcp`)
@@ -172,11 +171,7 @@ suite("an operator", world(), (it) => {
     const { payer, transaction } = json(answer.text).record
     for (const what of [key, id, transaction, payer, payer.toLowerCase()]) {
       const { stdout } = yield* run("attempt", what, "--json")
-      assert.deepStrictEqual(
-        json(stdout).attempts.map((one: { readonly id: string }) => one.id),
-        [id],
-        what,
-      )
+      assertEach(json(stdout).attempts, (one: { readonly id: string }) => one.id, [id], what)
     }
     assert.strictEqual((yield* run("attempt", "no-such-key-anywhere")).code, 1)
     assert.strictEqual((yield* run("attempts")).stdout, "Every attempt has ended.\n")
@@ -204,8 +199,9 @@ suite("an operator", world(), (it) => {
     const columns = "id,act,permalink,agentName,settledAt,record,receipt"
     assert.strictEqual(Object.keys(acts[0]).join(), columns)
     const links = linesOf(yield* exported("chain"))
-    assert.deepStrictEqual(
-      links.map(({ sequence }) => sequence),
+    assertEach(
+      links,
+      ({ sequence }) => sequence,
       Array.from({ length: Number(counts.stones) }, (_, index) => index + 1),
     )
     const table = (yield* exported("acts", "--format", "csv")).split("\r\n")

@@ -6,6 +6,7 @@ import * as Clock from "../lab/Clock.ts"
 import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, type Offer, sign } from "../lab/buyer/Payment.ts"
 import { suite } from "../lab/Suites.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 interface Kit {
   readonly action: string
@@ -104,10 +105,7 @@ suite("buy_kit", world(), (it) => {
     assert.isBelow(complete.text.length, 5_000, "some 1,200 tokens, typed data and outcomes included")
     const kit = JSON.parse(complete.text)
     assert.isUndefined(kit.commitment, "a keeper seals nothing")
-    assert.deepStrictEqual(
-      kit.request.members.map(({ name }: { readonly name: string }) => name),
-      ["reason"],
-    )
+    assertEach(kit.request.members, ({ name }: { readonly name: string }) => name, ["reason"])
     const stone = yield* call(connected, "buy_kit", { action: "setWitnessStone" })
     assert.include(stone.text, "SHA-256( UTF-8(salt) + 0x00")
   })

@@ -1,10 +1,9 @@
 /** MCP's cards: where agents and the registry learn of the tools, their revisions and their icon. */
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Schema } from "effect"
-import { AppConfig } from "../../src/server/config/Config.ts"
-import * as Server from "../../src/server/Server.ts"
-import { ask, configOf, layer as world } from "../lab/Fixture.ts"
+import { Effect, Schema } from "effect"
+import { ask, layer as world } from "../lab/Fixture.ts"
 import { connect } from "../lab/McpNewClient.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { suite } from "../lab/Suites.ts"
 
 const https = Schema.String.check(Schema.isPattern(/^https:\/\/\S{1,240}$/u))
@@ -50,9 +49,7 @@ suite("the cards of the tools", world(), (it) => {
 
 suite("a public server", world(), (it) => {
   it("has an entry for MCP's registry, and an icon that exists", function* () {
-    const config = yield* configOf({}, { publicUrl: "https://altar.example" })
-    yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-    const here = `http://127.0.0.1:${config.port}`
+    const here = yield* anotherServer({}, { publicUrl: "https://altar.example" })
     const { json } = yield* ask(`${here}/.well-known/mcp/server.json`)
     const entry = Schema.decodeUnknownSync(ServerJson, { onExcessProperty: "error" })(json)
     assert.deepInclude(entry, { name: "example.altar/spirit-altar" })

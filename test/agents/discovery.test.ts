@@ -1,14 +1,14 @@
 /** No document promises what the live 402 does not: price, network, asset, recipient and URL of every act agree. */
 import { assert } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { sales } from "../../schema/altar/Sales.ts"
 import { nameMaximum, senderMaximum, textMaximum } from "../../schema/room/Limits.ts"
-import { AppConfig } from "../../src/server/config/Config.ts"
-import * as Server from "../../src/server/Server.ts"
 import { acts } from "../lab/ActTable.ts"
-import { ask, configOf, layer as world, TestServer } from "../lab/Fixture.ts"
+import { ask, layer as world, TestServer } from "../lab/Fixture.ts"
 import { challengeOf } from "../lab/buyer/Payment.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { suite } from "../lab/Suites.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const documents = ["/.well-known/mcp/server-card.json", "/.well-known/agent.json", "/.well-known/x402"]
 
@@ -117,10 +117,7 @@ suite("the documents for agents", world(), (it) => {
     )
     assert.match(card.name, /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/u)
     assert.isAtMost(card.description.length, 100)
-    assert.deepStrictEqual(
-      card.remotes.map((remote) => remote["url"]),
-      [`${url}/mcp`, `${url}/api/mcp`],
-    )
+    assertEach(card.remotes, (remote) => remote["url"], [`${url}/mcp`, `${url}/api/mcp`])
     assert.notProperty(card, "tools")
   })
 
@@ -187,12 +184,11 @@ suite("the documents for agents", world(), (it) => {
   })
 
   it("offer nothing while payments are not configured", function* () {
-    const config = yield* configOf({}, { payments: ["PAY_TO"] })
-    yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-    const { text } = yield* ask(`${config.publicUrl}/.well-known/agent.json`)
+    const unpaid = yield* anotherServer({}, { payments: ["PAY_TO"] })
+    const { text } = yield* ask(`${unpaid}/.well-known/agent.json`)
     const { payment }: Manifest = JSON.parse(text)
     assert.deepInclude(payment, { enabled: false, missing: ["PAY_TO"] })
     assert.notProperty(payment, "payTo")
-    assert.include((yield* ask(`${config.publicUrl}/llms.txt`)).text, "not configured")
+    assert.include((yield* ask(`${unpaid}/llms.txt`)).text, "not configured")
   })
 })

@@ -1,17 +1,13 @@
 /** Both eras of MCP at one URL: the official clients of both, and each refusal of 2026-07-28 byte by byte. */
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { AppConfig } from "../../src/server/config/Config.ts"
-import * as Server from "../../src/server/Server.ts"
-import { ask, configOf, layer as world, TestServer } from "../lab/Fixture.ts"
+import { Effect, Redacted } from "effect"
+import { ask, layer as world, TestServer } from "../lab/Fixture.ts"
 import * as New from "../lab/McpNewClient.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
 import { random } from "../lab/Random.ts"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { visit } from "./Agent.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { suite } from "../lab/Suites.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
@@ -95,15 +91,8 @@ suite("at one URL for both protocol versions,", aServer, (it) => {
     assert.deepEqual(listed.reply.result?.["tools"], JSON.parse(old.text).result.tools)
     const { reply } = yield* send({ method: "server/discover", id: "a" })
     assert.strictEqual(reply.id, "a")
-    assert.hasAllKeys(reply.result, [
-      "resultType",
-      "supportedVersions",
-      "capabilities",
-      "instructions",
-      "ttlMs",
-      "cacheScope",
-      "_meta",
-    ])
+    const members = "resultType supportedVersions capabilities instructions ttlMs cacheScope _meta"
+    assert.hasAllKeys(reply.result, members.split(" "))
     assert.deepStrictEqual(reply.result?.["supportedVersions"], [stateless, "2025-06-18"])
     assert.deepInclude(Object(reply.result?.["_meta"])[key.server], { name: "spirit-altar", title: "Spirit Altar" })
   })
@@ -227,27 +216,13 @@ suite("at one URL for both protocol versions,", aServer, (it) => {
       if (!isNew && answer.status === 400) assert.strictEqual(reply.error.code, -32600, where)
     }
   })
-
-  it("an agent with a key and this URL buys, reveals and verifies", function* ({ url }) {
-    const chain = yield* LocalChain
-    const wallet = generatePrivateKey()
-    yield* Effect.orDie(chain.fund(privateKeyToAccount(wallet).address, 5_000_000n))
-    const { light, prayer, revealed, stone, verification } = yield* Effect.promise(() => visit(`${url}/mcp`, wallet))
-    assert.strictEqual(prayer.record.agentName, "Wren")
-    assert.strictEqual(light.record.dedication, "For the bees")
-    assert.strictEqual(revealed.status, 201)
-    assert.strictEqual(Object(verification["stone"]).id, stone.record.id)
-    assert.isTrue(verification["verified"])
-  })
 })
 
 suite("a client of both protocol versions", aServer, (it) => {
   it("finds the new version while its address is limited, and while the database is unreachable", function* () {
     const { url: database } = yield* LocalDatabase
     const proxy = yield* PgProxy.make(Redacted.value(database))
-    const config = yield* configOf({}, { databaseUrl: Redacted.make(proxy.url) })
-    yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-    const url = config.publicUrl
+    const url = yield* anotherServer({}, { databaseUrl: Redacted.make(proxy.url) })
     const headers = { "x-forwarded-for": undefined }
     const calls = yield* Effect.forEach(
       Array.from({ length: 121 }),

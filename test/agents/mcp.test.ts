@@ -1,13 +1,12 @@
 /** The tools as the official client meets them: listed, called, checked against their schemas, on either of two servers. */
 import { assert } from "@effect/vitest"
 import { ResultSchema as AnyResult } from "@modelcontextprotocol/sdk/types.js"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { chainHash } from "../../src/altar/Hashes.ts"
-import { AppConfig } from "../../src/server/config/Config.ts"
-import * as Server from "../../src/server/Server.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { call, connect } from "../lab/McpClient.ts"
-import { ask, configOf, layer as world, newCommitment, newPayer, pay, read } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, read } from "../lab/Fixture.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { suite } from "../lab/Suites.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
@@ -139,10 +138,8 @@ suite("over MCP,", world(), (it) => {
   })
 
   it("one connection may reach another server with each request", function* ({ url }) {
-    const config = yield* configOf({}, { publicUrl: url })
-    yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
     const asked: Array<string> = []
-    const servers = [url, `http://127.0.0.1:${config.port}`]
+    const servers = [url, yield* anotherServer()]
     const connected = yield* connect(`${url}/mcp`, (input, init) => {
       const server = servers[asked.length % 2] ?? url
       asked.push(server)

@@ -1,9 +1,8 @@
 /** The endpoint byte by byte: the rules of streamable HTTP, 2025-06-18, for a server without sessions. */
 import { assert } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { AppConfig } from "../../src/server/config/Config.ts"
-import * as Server from "../../src/server/Server.ts"
-import { type Answer, ask, configOf, layer as world, TestServer } from "../lab/Fixture.ts"
+import { Effect } from "effect"
+import { type Answer, ask, layer as world, TestServer } from "../lab/Fixture.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { suite } from "../lab/Suites.ts"
 
 const ping = { jsonrpc: "2.0", id: 1, method: "ping" }
@@ -132,9 +131,7 @@ suite("POST /mcp", world(), (it) => {
   })
 
   it("on a public server admits every page, with the headers of the protocol", function* () {
-    const config = yield* configOf({}, { publicUrl: "https://altar.example" })
-    yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-    const tools = `http://127.0.0.1:${config.port}/mcp`
+    const tools = `${yield* anotherServer({}, { publicUrl: "https://altar.example" })}/mcp`
     for (const origin of ["https://elsewhere.example", "null", "https://altar.example"]) {
       const asked = yield* preflight(tools, origin)
       assert.strictEqual(asked.status, 204)

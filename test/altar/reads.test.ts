@@ -5,22 +5,8 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { today } from "../lab/Clock.ts"
 import { ask, layer as world, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
+import { assertAnswer, assertEach } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
-
-const paths = [
-  "/api/spirits",
-  "/api/altars",
-  "/api/field",
-  "/api/candles",
-  "/api/acts",
-  "/api/elements",
-  "/api/companions",
-  "/api/pixels",
-  "/api/publish-chain",
-  "/api/witness",
-  "/api/witness/chain",
-]
 
 const json = (url: string) => Effect.map(ask(url), (answer) => JSON.parse(answer.text))
 
@@ -67,10 +53,12 @@ suite("the free reads", world(), (it) => {
     assert.strictEqual((yield* json(`${url}/api/spirits`)).spirits[0].keeper.agentName, "Wren")
     const first = yield* json(`${url}/api/acts?limit=3`)
     const second = yield* json(`${url}/api/acts?limit=3&before=${first.next}`)
-    assert.deepStrictEqual(
-      [...first.acts, ...second.acts].map((act: { act: string }) => act.act),
-      ["lightMonth", "collectMaterial", "takeIn", "offerPrayer"],
-    )
+    assertEach([...first.acts, ...second.acts], (act: { act: string }) => act.act, [
+      "lightMonth",
+      "collectMaterial",
+      "takeIn",
+      "offerPrayer",
+    ])
     assert.isNull(second.next)
   })
 
@@ -82,16 +70,8 @@ suite("the free reads", world(), (it) => {
     ] as const) {
       const catalog = yield* json(`${url}/api/${name}`)
       assert.strictEqual(catalog.totalEditionSize, total)
-      assert.containsAllKeys(catalog, [
-        "name",
-        "publisher",
-        "priceUsd",
-        "terms",
-        "payment",
-        "collect",
-        "publicationChain",
-        "recent",
-      ])
+      const members = "name publisher priceUsd terms payment collect publicationChain recent"
+      assert.containsAllKeys(catalog, members.split(" "))
       assert.strictEqual(catalog.priceUsd, "$0.01")
       for (const item of catalog[name]) {
         assert.strictEqual(item.issued + item.reserved + item.remaining, item.editionSize)
@@ -103,23 +83,6 @@ suite("the free reads", world(), (it) => {
         assert.strictEqual(served.byteLength, artwork.bytes)
       }
     }
-    const { payment } = yield* json(`${url}/api/pixels`)
-    assert.deepStrictEqual(
-      payment.buyerSpendPolicy.perAction.map((one: { action: string; amountAtomic: string; days?: number }) => [
-        one.action,
-        one.amountAtomic,
-        one.days,
-      ]),
-      [
-        ["offerPrayer", "10000", undefined],
-        ["takeIn", "10000", undefined],
-        ["collectMaterial", "10000", undefined],
-        ["lightVotiveCandle", "1000000", 1],
-        ["lightVotiveCandle", "3000000", 7],
-        ["lightVotiveCandle", "9000000", 30],
-        ["setWitnessStone", "10000", undefined],
-      ],
-    )
     const size = readFileSync(new URL("../../src/web/art/pixels/pixel-bit-frog.png", import.meta.url)).readUInt32BE(16)
     const frog = (yield* json(`${url}/api/pixels`)).pixels[0].publicationManifest.artwork
     assert.deepStrictEqual([frog.width, frog.height, frog.mimeType], [size, size, "image/png"])
@@ -146,22 +109,6 @@ suite("the free reads", world(), (it) => {
     }
     assert.strictEqual(chain.head.chainHash, previous)
     assert.strictEqual(chain.entries.filter((one: { type: string }) => one.type === "manifest").length, 26)
-  })
-
-  it("answer 304 to a client with the same bytes", function* ({ url }) {
-    for (const path of paths) {
-      const read = yield* ask(`${url}${path}`)
-      const etag = read.headers.get("etag") ?? ""
-      assert.match(etag, /^"[\w-]{22}"$/u, path)
-      assert.strictEqual(read.headers.get("cache-control"), "no-cache")
-      for (const known of [etag, `W/${etag}`, `"x", ${etag}`, "*"]) {
-        const again = yield* ask(`${url}${path}`, { headers: { "if-none-match": known } })
-        assert.deepStrictEqual([again.status, again.text], [304, ""], `${path} ${known}`)
-      }
-      assert.strictEqual((yield* ask(`${url}${path}`, { headers: { "if-none-match": '"other"' } })).status, 200)
-      const head = yield* ask(`${url}${path}`, { method: "HEAD" })
-      assert.deepStrictEqual([head.status, head.text, head.headers.get("etag")], [200, "", etag])
-    }
   })
 
   it("answer 405 with Allow, and 404 in one form", function* ({ url }) {

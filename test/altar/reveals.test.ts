@@ -7,7 +7,6 @@ import { seal } from "../../src/altar/Hashes.ts"
 import { verifyReveal, verifyStone } from "../../src/buyer/index.ts"
 import { verifying } from "../../src/cli/verify/Verify.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
-import { serve } from "../lab/proxy/HttpServer.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { ask, layer as world, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
@@ -91,16 +90,6 @@ const quiet = {
 }
 const verify = (url: string) => Effect.provide(verifying({ ...quiet, url, rpc: Option.none() }), NodeServices.layer)
 
-/** The altar behind a proxy that changes its answers. */
-const liar = (change: (text: string) => string) =>
-  Effect.flatMap(TestServer, ({ url }) =>
-    serve(async (path) => {
-      const got = await fetch(`${url}${path}`)
-      const { "content-encoding": _, "content-length": __, ...headers } = Object.fromEntries(got.headers)
-      return { status: got.status, body: change(await got.text()), headers }
-    }),
-  )
-
 suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
   it("are shown with their salt everywhere, and hash to the commitment", function* ({ url }) {
     const words = { stone: "The heron will return.", candle: "May the meadow stay.", light: "And the bees." }
@@ -177,21 +166,9 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
     }
   })
 
-  it("that were changed in transit are rejected by verify and by the library", function* () {
+  it("that were changed in transit are rejected by the library", function* () {
     const words = { stone: "The swift is late.", candle: "The swift is early.", light: "No swift at all." }
-    const { candle, light, stone } = yield* opened(words)
-    for (const [name, where] of [
-      ["stone", /^CheckFailed: BROKEN at stone \d+: it shows other words than were sealed: /u],
-      ["candle", new RegExp(`^CheckFailed: BROKEN at .*/acts/${candle}: it shows other words than were sealed: `, "u")],
-      ["light", new RegExp(`^CheckFailed: BROKEN at .*/acts/${light}: it shows other words than were sealed: `, "u")],
-    ] as const) {
-      const other = yield* liar((text) => text.replaceAll(words[name], "Something that came true."))
-      const refused = yield* Effect.flip(verify(other))
-      assert.match(`${refused._tag}: ${refused.message}`, where)
-    }
-    const saltless = yield* liar((text) => text.replaceAll(`"${salt}"`, "null"))
-    assert.match((yield* Effect.flip(verify(saltless))).message, /shows revealed words without their salt/u)
-
+    const { candle, stone } = yield* opened(words)
     const { stone: shown } = JSON.parse(yield* read(`/api/witness/${stone}`))
     assert.deepStrictEqual(yield* Effect.promise(() => verifyStone(shown)), { ok: true })
     const changed = { ...shown, reveal: { ...shown.reveal, text: "Something that came true." } }
@@ -218,10 +195,7 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
     assert.match(again.message, /^The altar shows other words under .* than were sealed/u)
   })
 
-  it("that were changed in the database are served nowhere, and fail the health until they are restored", function* ({
-    sql,
-    url,
-  }) {
+  it("that were changed in the database are served nowhere, and fail the health", function* ({ sql, url }) {
     const words = { stone: "It will rain.", candle: "It will snow.", light: "It will hail." }
     const set = yield* opened(words)
     const places = placesOf(set)

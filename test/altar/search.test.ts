@@ -42,6 +42,8 @@ suite("search", world(), (it) => {
   it("finds a wallet's purchases by its printed abbreviation, and says where it found none", function* () {
     const one = yield* stone("Ends of a wallet")
     const ends = `${one.payer.slice(0, 6)}…${one.payer.slice(-4)}`
+    for (const words of [one.payer, one.payer.toUpperCase().replace("0X", "0x"), one.transaction])
+      assert.include((yield* search(words)).text, `/witness/${one.id}`, words)
     for (const words of [ends, ends.toLowerCase().replace("…", " ... "), one.payer.slice(0, 12)]) {
       const { text } = yield* search(words)
       assert.include(text, `/witness/${one.id}">Ends of a wallet set witness stone ${one.sequence}`, words)
@@ -69,6 +71,12 @@ suite("search", world(), (it) => {
     assert.include((yield* search("decade")).text, `/witness/${named.id}`)
     const nobody = yield* search("Nobody At All")
     assert.include(nobody.text, "all settled acts were searched for it as a public name")
-    assert.include((yield* search("x".repeat(200))).text, "so nothing was searched")
+    for (const [words, said] of [
+      ["999999", "The chain has stones 1 to"],
+      ["f".repeat(64), "Nothing found for"],
+      ["00000000-0000-4000-8000-000000000000", "All settled acts were searched"],
+      ["x".repeat(200), "so nothing was searched"],
+    ] as const)
+      assert.include((yield* search(words)).text, said)
   })
 })

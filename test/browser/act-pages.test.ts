@@ -39,10 +39,7 @@ guide("the page of an act", (it) => {
     await page.waitForURL(`${url}/witness/${id}`)
   })
 
-  it("folds record and receipt below the words, for the keyboard to open and for print to show", async ({
-    run,
-    visit,
-  }) => {
+  it("folds record and receipt below the words, for keyboard and print to open", async ({ run, visit }) => {
     const { id } = await run(createAct("/api/acquire/kelp-seal", { reason: "It hums." }))
     const { page } = await visit(`/acts/${id}`)
     const receipt = page.locator("#receipt-title")

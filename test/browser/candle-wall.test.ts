@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import { heightOf } from "../../src/web/v2/page/candleShape.ts"
 import { guide, createAct, settled } from "../lab/browser/Guide.ts"
 import { ask } from "../lab/Fixture.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 guide("the candle wall", (it) => {
   it("lights a candle with the chosen spirit and days", async ({ visit, url, run }) => {
@@ -18,10 +19,7 @@ guide("the candle wall", (it) => {
     assert.strictEqual(await page.locator("#wall").count(), 1)
     const { text } = await run(ask(`${url}/api/candles?spirit=lantern-axolotl`))
     const { candles }: { candles: ReadonlyArray<{ dedication: string; rung: string }> } = JSON.parse(text)
-    assert.deepStrictEqual(
-      candles.map(({ dedication, rung }) => [dedication, rung]),
-      [["For the ferry home", "week"]],
-    )
+    assertEach(candles, ({ dedication, rung }) => [dedication, rung], [["For the ferry home", "week"]])
   })
 
   it("appears once, however often the page lays it out", async ({ visit, run }) => {

@@ -15,11 +15,7 @@ const picture = { name: "heron.png", mimeType: "image/png", buffer }
 const other = { ...picture, buffer: Buffer.concat([buffer, Buffer.from("x")]) }
 
 guide("a file", (it) => {
-  it("is hashed in the browser, set as a stone, found by that hash, and told from another file", async ({
-    run,
-    url,
-    visit,
-  }) => {
+  it("is hashed in the browser, set as a stone, found by hash, and told from another", async ({ run, url, visit }) => {
     const { page } = await visit("/v2/stone", { bypassCSP: true })
     const requests = watch(page)
     const form = page.getByRole("form", { name: "Set the stone" })

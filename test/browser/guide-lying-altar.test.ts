@@ -7,6 +7,7 @@ import { settled, signed } from "../lab/browser/Guide.ts"
 import { take } from "../lab/browser/GuidePage.ts"
 import { forgedFields, forgeFields, layer as lyingAltar, LyingAltar } from "../lab/proxy/LyingAltar.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const form = "Set the stone"
 
@@ -29,10 +30,7 @@ journeys(
   "an altar that recorded",
   Layer.merge(lyingAltar, Browser.layer),
 )((it) => {
-  it("another act is asked again by reconciliation after a reload, and settles once its record is right", async ({
-    visit,
-    run,
-  }) => {
+  it("another act is reconciled after a reload, and settles once its record is right", async ({ visit, run }) => {
     const { tells } = await run(LyingAltar)
     tells(forgeFields)
     const { page } = await visit("/v2/stone", { bypassCSP: true })
@@ -46,10 +44,7 @@ journeys(
     assert.strictEqual(misrecorded.body.receipt.priceUsd, "$9.00")
     const fields = misrecorded.differences.map((one: { readonly field: string }) => one.field)
     assert.includeMembers(fields, [...forgedFields])
-    assert.deepStrictEqual(
-      signed(requests).map((one) => one.payment),
-      [payment],
-    )
+    assertEach(signed(requests), (one) => one.payment, [payment])
     assert.strictEqual(misrecorded.body.record.commitment, JSON.parse(body).commitment)
     const reconciled = page.waitForRequest("**/api/reconcile/**")
     await page.reload()

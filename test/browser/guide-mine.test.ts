@@ -10,9 +10,7 @@ import { file, held, keep, keepsakeOf, layStone, sentBy, setStone } from "../lab
 import { bought, newCommitment, newPayer } from "../lab/Fixture.ts"
 
 guide("the page of my acts", (it) => {
-  it("finds acts by wallet, with a box of sealed words that is saved to one file and restored from it", async ({
-    visit,
-  }) => {
+  it("finds acts by wallet, and a box of sealed words is saved to one file and restored", async ({ visit }) => {
     const { complaints, page, url } = await visit("/v2/mine", { bypassCSP: true })
     const other = await visit("/v2/mine", { bypassCSP: true })
     const requests = [watch(page), watch(other.page)]

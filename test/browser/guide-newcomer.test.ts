@@ -13,9 +13,7 @@ const isOurs = async (page: Page, state: string) =>
   assert.notMatch(await page.locator("body").innerText(), foreign, state)
 
 guide("a newcomer", (it) => {
-  it("reads what salt, commitment, wallet and receipt are, in two sentences each, beside every form", async ({
-    visit,
-  }) => {
+  it("reads what salt, commitment, wallet and receipt are, once beside every form", async ({ visit }) => {
     const { page, url } = await visit("/v2/", { bypassCSP: true })
     for (const [path, form] of [
       ["/v2/spirits/moss-hare", "#prayer"],
@@ -34,10 +32,7 @@ guide("a newcomer", (it) => {
     await page.getByText("A wallet is a program").waitFor()
   })
 
-  it("reads what the four kinds of stones are before choosing one, and on the stone's own page", async ({
-    visit,
-    run,
-  }) => {
+  it("reads what the four kinds of stones are at the choice, and on the stone's page", async ({ visit, run }) => {
     const stone = await run(createAct("/api/witness", { commitment: newCommitment(), kind: "promise" }))
     const { page, url } = await visit("/v2/stone")
     const hint = await page.locator(".ask", { has: page.locator("#stone-kind") }).innerText()
@@ -48,9 +43,7 @@ guide("a newcomer", (it) => {
     assert.match(await page.locator(".text__over").innerText(), /promise: something that its author will keep/iu)
   })
 
-  it("is promised no reveal of a prayer: neither at its form, nor on its receipt, nor on its page", async ({
-    visit,
-  }) => {
+  it("is promised no reveal of a prayer at its form, on its receipt, or on its page", async ({ visit }) => {
     const { page } = await visit("/v2/spirits/frost-stoat")
     const promised = /reveal|unseal|until you/iu
     assert.notMatch(await page.locator("#prayer").innerText(), promised)

@@ -31,10 +31,7 @@ guide("the field guide", (it) => {
     assert.include(await page.locator("#prayer-text").innerText(), "/api/prayers/ink-cuttlefish")
   })
 
-  it("burns candles down by the clock while a page stays open, without motion when the visitor prefers none", async ({
-    visit,
-    run,
-  }) => {
+  it("burns candles down while a page stays open, without motion where none is wanted", async ({ visit, run }) => {
     await run(guidePaths)
     const { page, url } = await visit("/api/health", { reducedMotion: "reduce" })
     await page.clock.install()

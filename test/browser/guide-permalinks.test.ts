@@ -19,10 +19,10 @@ const meta = (text: string, name: string) =>
 suite("permalinks", sandbox(), (it) => {
   it("answer with a page, the record, or neither, as requested", function* ({ url }) {
     const { kept, stone } = yield* createActs
-    for (const [path, api] of [
-      [`/acts/${kept.id}`, `/api/acts/${kept.id}`],
-      [`/acts/${stone.id}`, `/api/acts/${stone.id}`],
-      [`/witness/${stone.id}`, `/api/witness/${stone.id}`],
+    for (const [path, api, type] of [
+      [`/acts/${kept.id}`, `/api/acts/${kept.id}`, "Action"],
+      [`/acts/${stone.id}`, `/api/acts/${stone.id}`, "Action"],
+      [`/witness/${stone.id}`, `/api/witness/${stone.id}`, "DigitalDocument"],
     ] as const) {
       const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } })
       assert.deepStrictEqual([page.status, page.headers.get("content-type")], [200, "text/html; charset=utf-8"])
@@ -33,6 +33,9 @@ suite("permalinks", sandbox(), (it) => {
       const drawn = yield* ask(picture, {})
       assert.deepStrictEqual([drawn.status, drawn.headers.get("content-type")], [200, "image/png"], picture)
       assert.strictEqual(meta(page.text, "og:url"), `${url}${path}`)
+      const [, data = "{}"] = /<script type="application\/ld\+json">([^]*?)<\/script>/u.exec(page.text) ?? []
+      const [described] = JSON.parse(data)["@graph"]
+      assert.deepStrictEqual([described["@type"], described.url.slice(-36)], [type, path.slice(-36)])
 
       const record = yield* ask(`${url}${path}`, { headers: { accept: "application/json" } })
       const known = yield* ask(`${url}${api}`)
@@ -90,39 +93,6 @@ suite("permalinks", sandbox(), (it) => {
       const { text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
       assert.include(text, "</html>")
       assert.notMatch(text, /<b onclick|<script>|onclick="x"/u, path)
-    }
-  })
-
-  it("are found by id, sequence, commitment, wallet and transaction, and the search states its range", function* ({
-    url,
-  }) {
-    const { stones }: { stones: ReadonlyArray<Record<"id" | "commitment" | "payer" | "transaction", string>> } =
-      JSON.parse((yield* ask(`${url}/api/witness?limit=1`)).text)
-    const [stone] = stones
-    assert.isDefined(stone)
-    for (const asked of [stone?.id ?? "", "1"]) {
-      const found = yield* ask(`${url}/v2/search?q=${asked}`)
-      assert.strictEqual(found.status, 303)
-      assert.match(found.headers.get("location") ?? "", /^\/witness\/[0-9a-f-]{36}$/u)
-    }
-    for (const asked of [
-      stone?.commitment,
-      stone?.payer,
-      stone?.transaction,
-      stone?.payer?.toUpperCase().replace("0X", "0x"),
-    ]) {
-      const { text } = yield* ask(`${url}/v2/search?q=${asked}`)
-      assert.include(text, `href="/witness/${stone?.id}"`, asked)
-      assert.match(text, /All (?:settled acts|stones) were searched for this/u)
-    }
-    for (const [asked, said] of [
-      ["999999", "The chain has stones 1 to"],
-      ["f".repeat(64), "Nothing found for"],
-      ["hello", "No spirit has this name"],
-      ["?".repeat(80), "so nothing was searched"],
-      ["00000000-0000-4000-8000-000000000000", "All settled acts were searched"],
-    ] as const) {
-      assert.include((yield* ask(`${url}/v2/search?q=${asked}`)).text, said)
     }
   })
 })

@@ -64,9 +64,7 @@ guide("a prayer", (it) => {
     assert.strictEqual(requests.filter((request) => request.url().endsWith("/sandbox/fund")).length, 1)
   })
 
-  it("is paid from a play wallet that can pay for the dearest act of any page, or is funded again", async ({
-    visit,
-  }) => {
+  it("is paid from a play wallet that is funded when it cannot pay for the dearest act", async ({ visit }) => {
     const { page } = await visit("/v2/stone")
     await page.evaluate(() => sessionStorage.setItem("altar:play-wallet", `0x${"8".repeat(64)} 8990000`))
     await page.reload()

@@ -47,10 +47,7 @@ guide("verification in the page", (it) => {
     await page.getByText("The hash before stone 3 is the altar's word; check from stone 1 for that.").waitFor()
   })
 
-  it("names the stone that the altar itself reports as broken, and says nothing about payments", async ({
-    visit,
-    run,
-  }) => {
+  it("names the stone that the altar itself reports as broken, and no payment", async ({ visit, run }) => {
     await run(stones(3))
     const sql = await run(SqlClient.SqlClient)
     const { page, url } = await visit("/v2/witness")

@@ -8,6 +8,7 @@ import { type BrowserClient } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
 import { kept, stepsOf } from "../lab/browser/PrayerPage.ts"
 import { ask } from "../lab/Fixture.ts"
+import { assertEach, valuesOf } from "../lab/Assertions.ts"
 
 interface Call {
   readonly method: string
@@ -107,15 +108,20 @@ const unwilling: ReadonlyArray<readonly [words: string, answers: Readonly<Record
 ]
 
 guide("a browser wallet", (it) => {
-  it("signs a candle of three dollars after its owner chose the week", async ({ visit, run }) => {
+  it("adds and joins the network, and signs the candle that its owner chose", async ({ visit, run }) => {
     const account = await run(funded)
     const visitor = await visit("/v2/spirits/kelp-seal")
     const { page, url } = visitor
-    let network = "0x1"
+    let [isKnown, network] = [false, "0x1"]
     const calls = await install(visitor, async ({ method, params = [] }) => {
       if (method === "eth_requestAccounts") return [account.address]
       if (method === "eth_chainId") return network
+      if (method === "wallet_addEthereumChain") {
+        isKnown = true
+        return null
+      }
       if (method === "wallet_switchEthereumChain") {
+        if (!isKnown) return refuse(4902, "Unrecognized chain")
         network = "0x14a34"
         return null
       }
@@ -133,45 +139,15 @@ guide("a browser wallet", (it) => {
     await form.getByRole("button", { name: "Light the candle for $3.00" }).click()
     await settled(page).waitFor()
     assert.match(await page.locator(".receipt").innerText(), /\$3\.00 of play money was charged, once/u)
-    assert.deepStrictEqual(
-      calls.map(({ method }) => method),
-      ["eth_requestAccounts", "eth_chainId", "wallet_switchEthereumChain", "eth_signTypedData_v4"],
-    )
+    const [add, change] = ["wallet_addEthereumChain", "wallet_switchEthereumChain"]
+    const asked = ["eth_requestAccounts", "eth_chainId", change, add, change, "eth_signTypedData_v4"]
+    assert.deepStrictEqual(valuesOf(calls, "method"), asked)
+    assert.match(JSON.stringify(calls[3]?.params), /"chainId":"0x14a34","chainName":"Base Sepolia"/u)
     const { domain, message } = JSON.parse(calls.at(-1)?.params?.[1] ?? "")
     assert.deepStrictEqual([message.value, domain.chainId], ["3000000", 84532])
     assert.strictEqual(signed(requests).length, 1)
     const wall = await run(ask(`${url}/api/candles?spirit=kelp-seal`))
     assert.match(wall.text, /"rung":"week"[^}]*"dedication":"For Grandma, who kept bees"/u)
-  })
-
-  it("without the network is offered it, switches to it and signs", async ({ visit, run }) => {
-    const account = await run(funded)
-    const visitor = await visit("/v2/spirits/dew-spider")
-    const { page } = visitor
-    let [isKnown, network] = [false, "0x1"]
-    const calls = await install(visitor, async ({ method, params = [] }) => {
-      if (method === "eth_requestAccounts") return [account.address]
-      if (method === "eth_chainId") return network
-      if (method === "wallet_addEthereumChain") {
-        isKnown = true
-        return null
-      }
-      if (method !== "wallet_switchEthereumChain") return signer(account)({ method, params })
-      if (!isKnown) return refuse(4902, "Unrecognized chain")
-      network = "0x14a34"
-      return null
-    })
-    const form = page.getByRole("form", { name: "Lay the prayer" })
-    await take(form)
-    await form.getByRole("button", { name: "Lay the prayer for" }).click()
-    await settled(page).waitFor()
-    assert.deepStrictEqual(calls.map(({ method }) => method).slice(2), [
-      "wallet_switchEthereumChain",
-      "wallet_addEthereumChain",
-      "wallet_switchEthereumChain",
-      "eth_signTypedData_v4",
-    ])
-    assert.match(JSON.stringify(calls[3]?.params), /"chainId":"0x14a34","chainName":"Base Sepolia"/u)
   })
 
   it("that does not sign changes nothing, says why, and can be asked again", async ({ visit, run }) => {
@@ -199,20 +175,6 @@ guide("a browser wallet", (it) => {
     }
   })
 
-  it("that gives no account can be chosen again", async ({ visit, run }) => {
-    const account = await run(funded)
-    const visitor = await visit("/v2/spirits/slate-lynx")
-    const { page } = visitor
-    const answers: Array<unknown> = [refuse(4001, "User rejected."), [account.address]]
-    await install(visitor, async () => answers.shift())
-    const form = page.getByRole("form", { name: "Lay the prayer" })
-    await take(form)
-    await form.getByText("No wallet.").waitFor()
-    assert.include(await form.locator("[data-wallet]").innerText(), "You said no in the wallet.")
-    await take(form)
-    await form.getByText(account.address.slice(0, 6)).waitFor()
-  })
-
   it("without enough money is refused by the altar, and nothing is charged", async ({ visit }) => {
     const account = privateKeyToAccount(generatePrivateKey())
     const visitor = await visit("/v2/spirits/dune-pangolin")
@@ -234,10 +196,7 @@ guide("a browser wallet", (it) => {
     )
     // The signed authorization may still pay once the wallet is funded: only its words stay, so that they can be revealed.
     const slots = await kept(page)
-    assert.deepStrictEqual(
-      slots.map((key) => key.replace(/:[^:]*$/u, "")),
-      ["altar:words"],
-    )
+    assertEach(slots, (key) => key.replace(/:[^:]*$/u, ""), ["altar:words"])
   })
 
   it("that is missing is named as missing, with the ways to pay without one", async ({ visit }) => {

@@ -31,9 +31,7 @@ guide("the reference of the API", (it) => {
     await page.locator("#health-curl").waitFor()
   })
 
-  it("sends requests: a read gets its answer, an act its offer, and an unreachable server our own message", async ({
-    visit,
-  }) => {
+  it("sends requests: a read gets its answer, an act its offer, silence our message", async ({ visit }) => {
     const { page } = await visit("/docs")
     const trial = async (id: string, said: string) => {
       const box = page.locator(`#${id} [data-try]`)

@@ -8,7 +8,7 @@ import { newRoom } from "../lab/server/Rooms.ts"
 import { Agent, programOf } from "../lab/DocumentAgent.ts"
 import { ask } from "../lab/Fixture.ts"
 import { inviteOf, makeRoom, write } from "../lab/browser/RoomPage.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { assertEach, assertNone } from "../lab/Assertions.ts"
 
 browser("the signal room", (it) => {
   it("is shared by its link: two visitors see each other's signals, and one deletes it for both", async ({ visit }) => {
@@ -120,10 +120,13 @@ browser("the signal room", (it) => {
     assert.match(await page.getByRole("listitem").last().innerText(), /Wren agent Spark/u)
     await agent.follow(program.slice(-1))
     await page.getByRole("heading", { name: "There is no such room" }).waitFor()
-    assert.deepStrictEqual(
-      agent.steps.map(({ request, status }) => `${request.method} ${status}`),
-      ["GET 200", "POST 201", "GET 200", "GET 200", "DELETE 200"],
-    )
+    assertEach(agent.steps, ({ request, status }) => `${request.method} ${status}`, [
+      "GET 200",
+      "POST 201",
+      "GET 200",
+      "GET 200",
+      "DELETE 200",
+    ])
   })
 
   it("shows the text to copy by hand where the browser forbids copying", async ({ visit }) => {

@@ -75,11 +75,7 @@ browser("the signal room", (it) => {
     assert.isAtMost(await bottom("#composer"), 440)
   })
 
-  it("shifts nothing while signals arrive, and keeps the place of a visitor who reads older ones", async ({
-    visit,
-    url,
-    run,
-  }) => {
+  it("shifts nothing while signals arrive, and keeps the place of older ones in view", async ({ visit, url, run }) => {
     const sql = await run(SqlClient.SqlClient)
     const guest = await run(newRoom(url))
     await run(sendSignals(guest, 25))

@@ -4,13 +4,10 @@ import { Effect } from "effect"
 import { browser } from "../lab/browser/Browser.ts"
 import { newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { asked, hide, inviteOf, makeRoom, write } from "../lab/browser/RoomPage.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 browser("the signal room", (it) => {
-  it("polls every three seconds in view, rests while hidden, and continues from its last message", async ({
-    visit,
-    url,
-    run,
-  }) => {
+  it("polls every three seconds in view, rests hidden, and continues where it was", async ({ visit, url, run }) => {
     const guest = await run(newRoom(url))
     await run(send(guest))
     const { page } = await visit("/v2/")
@@ -43,10 +40,7 @@ browser("the signal room", (it) => {
       await hide(page, false)
       await page.getByRole("log").getByText("While you were away.").waitFor()
     })
-    assert.deepStrictEqual(
-      back.map((request) => new URL(request.url()).search),
-      ["?after=1"],
-    )
+    assertEach(back, (request) => new URL(request.url()).search, ["?after=1"])
   })
 
   it("sends once even when the answer is lost, and says so", async ({ visit }) => {

@@ -6,11 +6,7 @@ import { newRoom, send } from "../lab/server/Rooms.ts"
 import { inviteOf, played, sensations } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
-  it("plays no history, no sound before a click, and no pulse against the visitor's preference", async ({
-    visit,
-    url,
-    run,
-  }) => {
+  it("plays no history, no sound before a click, and no pulse against preference", async ({ visit, url, run }) => {
     const guest = await run(newRoom(url))
     await run(send(guest, { text: "Long ago." }))
     const { page } = await visit("/v2/")

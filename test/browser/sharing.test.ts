@@ -64,11 +64,7 @@ guide(
       for (const format of ["A4", "Letter"] as const) assert.strictEqual(pagesOf(await page.pdf({ format })), 1, format)
     })
 
-    it("a certificate of revealed words fits one sheet with the longest of them, and its command computes the commitment", async ({
-      visit,
-      url,
-      run,
-    }) => {
+    it("the longest revealed words fit one sheet, whose command computes the seal", async ({ visit, url, run }) => {
       const salt = "-n 5% of \\000 it's $SALT\r\n"
       const words = `-e It's 100% "true" \\n \\047 $HOME \`id\`:\n${"Wren ".repeat(60)}`.slice(0, 279).concat(".")
       const { id, stone } = await run(coveredAs(seal(salt, words)))
@@ -82,10 +78,7 @@ guide(
       await assertAppearance(page, appearancesOf(320), "revealed certificate", "revealed-certificate")
     })
 
-    it("a certificate is set in the site's typeface, and requests the one file that it needs", async ({
-      visit,
-      run,
-    }) => {
+    it("a certificate is set in the site's typeface, and requests its one file", async ({ visit, run }) => {
       const { id } = await run(covered)
       const { page, url } = await visit(`/witness/${id}/certificate`)
       // A face that came too late for the first view is there for the second one.
@@ -107,10 +100,7 @@ guide(
       assert.deepStrictEqual([...asked], [`${url}${face}`])
     })
 
-    it("a badge is copied from the stone's page and appears in an isolated page of another origin", async ({
-      visit,
-      run,
-    }) => {
+    it("a badge is copied from the stone's page and appears on an isolated foreign page", async ({ visit, run }) => {
       const { id } = await run(covered)
       let snippet = ""
       const elsewhere = await run(
@@ -144,29 +134,6 @@ guide(
       })
       assert.strictEqual(shown, 280)
       assert.deepStrictEqual(complaints.splice(0), [`${elsewhere}/`])
-    })
-
-    it("metadata describes each page, and the browser reports no error", async ({ visit, run }) => {
-      const { id } = await run(covered)
-      const hostile = `</script><script>document.title = "taken"</script>`
-      const kept = await run(createAct("/api/acquire/kelp-seal", { agentName: hostile.slice(0, 64) }))
-      for (const [path, type] of [
-        ["/v2/", "WebSite"],
-        ["/v2/spirits/kelp-seal", "CreativeWork"],
-        [`/witness/${id}`, "DigitalDocument"],
-        [`/acts/${kept.id}`, "Action"],
-      ] as const) {
-        const { complaints, page, url } = await visit(path)
-        const text = (await page.locator('script[type="application/ld+json"]').textContent()) ?? ""
-        const {
-          "@context": context,
-          "@graph": graph,
-        }: Record<string, ReadonlyArray<Record<string, unknown>>> = JSON.parse(text)
-        assert.strictEqual(String(context), "https://schema.org")
-        assert.deepStrictEqual([graph?.[0]?.["@type"], graph?.[0]?.["url"]], [type, url + path])
-        assert.notStrictEqual(await page.title(), "taken")
-        assert.deepStrictEqual(complaints, [], path)
-      }
     })
   },
   { log: { ...signing, checkpointFile: Option.none() } },

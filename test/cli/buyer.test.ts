@@ -8,6 +8,7 @@ import { holding, terminal, type Terminal } from "../lab/Terminal.ts"
 import { today } from "../lab/Clock.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const words = "The heron will return by May."
 const spent = ({ address }: Terminal) => authorizationsUsed({ account: { address } })
@@ -61,8 +62,9 @@ suite("spirit-altar", world(), (it) => {
     const unsealed = yield* json(at, "unseal", candle.record.id)
     assert.strictEqual(unsealed.candle.unsealed.words, words)
     const purchases = yield* json(at, "purchases")
-    assert.deepStrictEqual(
-      purchases.map(({ act, state }: { readonly act: string; readonly state: string }) => [act, state]),
+    assertEach(
+      purchases,
+      ({ act, state }: { readonly act: string; readonly state: string }) => [act, state],
       ["offerPrayer", "takeIn", "collectMaterial", "lightWeek", "lightDay"].map((act) => [act, "settled"]),
     )
     const [altar] = yield* json(at, "altar", "rain-crow")

@@ -10,6 +10,7 @@ import { walletOf } from "../../src/cli/buyer/Wallet.ts"
 import { main } from "../lab/Process.ts"
 import { effect } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const folder = newFolder()
 
@@ -72,14 +73,11 @@ describe("a command", () => {
     const { status, stdout } = run(["serve", "--check", "--json"], env)
     const { checks, ok } = JSON.parse(stdout)
     assert.deepStrictEqual([status, ok], [1, false])
-    assert.deepStrictEqual(
-      checks.map(({ check, state }: Record<string, string>) => [check, state]),
-      [
-        ["configuration", "ok"],
-        ["database", "failed"],
-        ["chain", "failed"],
-      ],
-    )
+    assertEach(checks, ({ check, state }: Record<string, string>) => [check, state], [
+      ["configuration", "ok"],
+      ["database", "failed"],
+      ["chain", "failed"],
+    ])
     assert.notInclude(stdout, "hush")
   })
 })

@@ -103,9 +103,7 @@ const faultsOf = (answer: Answer): ReadonlyArray<string> => {
 }
 
 suite("every answer", sandbox({ trustedProxies: loopback }), (it) => {
-  it("allows only its own scripts and resources, cannot be framed, and grants no other origin access", function* ({
-    url,
-  }) {
+  it("allows only its own scripts and resources, no frame, and no other origin", function* ({ url }) {
     const { stone } = yield* createActs
     const faults: Array<string> = []
     const types = new Set<string>()
@@ -144,19 +142,9 @@ suite("every answer", sandbox({ trustedProxies: loopback }), (it) => {
       for (const link of links) if (seen.size < 600) seen.add(link)
     }
     assert.deepStrictEqual(faults, [])
-    assert.containsAllKeys(Object.fromEntries([...types].map((type) => [type, true])), [
-      "application/atom+xml",
-      "application/json",
-      "application/xml",
-      "font/woff2",
-      "image/png",
-      "image/svg+xml",
-      "text/css",
-      "text/html",
-      "text/javascript",
-      "text/markdown",
-      "text/plain",
-    ])
+    const named = `application/atom+xml application/json application/xml font/woff2 image/png image/svg+xml text/css
+      text/html text/javascript text/markdown text/plain`.split(/\s+/u)
+    assert.includeMembers([...types], named)
     for (const status of [200, 204, 307, 308, 400, 402, 403, 404, 405, 413, 415])
       assert.isTrue(statuses.has(status), String(status))
     assert.isAbove(seen.size, 150)

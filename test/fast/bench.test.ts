@@ -1,9 +1,8 @@
 /** The budget of the benchmark holds what can be measured, and a ratio below it is a failure. */
 import { assert, describe, it } from "@effect/vitest"
-import { chosen, contests } from "../bench/Contests.ts"
-import { type Figure, missed, ratioOf } from "../bench/Figures.ts"
+import { contests } from "../bench/Contests.ts"
+import { type Figure, missed } from "../bench/Figures.ts"
 import { jsonOf } from "../lab/Sources.ts"
-import { valuesOf } from "../lab/Assertions.ts"
 
 const budget: Readonly<Record<string, unknown>> = jsonOf("test/bench/budget.json")
 const names = contests.map(({ name }) => name)
@@ -26,17 +25,6 @@ describe("the benchmark", () => {
       assert.include(names, name)
       assert.isTrue(typeof ratio === "number" && ratio > 0, name)
     }
-  })
-
-  it("runs the named contests, and one that takes minutes only by name", () => {
-    assert.deepStrictEqual(valuesOf(chosen(["growth", "list"]), "name"), ["list", "growth"])
-    assert.isFalse(chosen(undefined).some(({ isLong }) => isLong === true))
-    assert.throws(() => chosen(["lists"]), /There is no contest lists/u)
-  })
-
-  it("takes the median of the rounds' ratios, turned so that more is better", () => {
-    assert.strictEqual(ratioOf(figure("/s", 200, 100)), 2)
-    assert.strictEqual(ratioOf(figure("ms", 50, 100)), 2)
   })
 
   it("misses the budget when the median is more than 20 % below it", () => {
@@ -68,12 +56,5 @@ describe("the benchmark", () => {
     const start = (ours: number) => ({ ...figure("ms", ours, ours), name: "start", most: 1_500 })
     assert.deepStrictEqual(missed([start(499)], { start: 1 }), [])
     assert.deepStrictEqual(missed([start(1_501)], { start: 1 }).length, 1)
-  })
-
-  it("names the growing read", () => {
-    const read = (what: string, ours: number) => bounded({ name: "growth", what, least: 1 / 1.3 }, ours, 10)
-    const [sentence, ...others] = missed([read("/api/acts", 12.9), read("/api/pixels", 13.1)], {})
-    assert.match(sentence ?? "", /\/api\/pixels/u)
-    assert.deepStrictEqual(others, [])
   })
 })

@@ -6,7 +6,7 @@ import { printed } from "../lab/Commands.ts"
 import { documents, examplesOf } from "../lab/Documents.ts"
 import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
 import { effect } from "../lab/Suites.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { assertEach, assertNone } from "../lab/Assertions.ts"
 
 const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = jsonOf("package.json")
 
@@ -162,8 +162,9 @@ describe("the examples of", () => {
   it.each(documents)("%s run in a test, or have a reason why not", (file) => {
     const listed = examples[file] ?? []
     const found = examplesOf(file).map(({ begins }) => begins)
-    assert.deepStrictEqual(
-      found.map((begins) => listed.filter(([start]) => begins.startsWith(start)).length),
+    assertEach(
+      found,
+      (begins) => listed.filter(([start]) => begins.startsWith(start)).length,
       found.map(() => 1),
       found.join("\n"),
     )

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { chainHash } from "../../src/altar/Hashes.ts"
+import { valuesOf } from "../lab/Assertions.ts"
 import { type BuyerOptions, buyer } from "../../src/buyer/index.ts"
 import {
   altar as url,
@@ -13,6 +14,7 @@ import {
   payTo,
   stoneUrl as resource,
 } from "../lab/buyer/Offers.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const challengeOf = (change: object) => {
   const challenge = asking(change)
@@ -120,10 +122,9 @@ describe("an altar that lies to the library", () => {
       step === "price" ? priced({ extra, tip: "1" }) : Response.json(settled(commitment, payment), { status: 201 }),
     )
     await altar.witness({ commitment })
-    assert.deepStrictEqual(
-      signed.map(({ domain, primaryType }) => [primaryType, domain.verifyingContract?.toLowerCase()]),
-      [["TransferWithAuthorization", asset.toLowerCase()]],
-    )
+    assertEach(signed, ({ domain, primaryType }) => [primaryType, domain.verifyingContract?.toLowerCase()], [
+      ["TransferWithAuthorization", asset.toLowerCase()],
+    ])
     const { accepted, payload, resource: named } = JSON.parse(atob(payments[0] ?? ""))
     assert.deepStrictEqual(accepted, offer)
     assert.deepStrictEqual(named, { url: resource, description: "A stone", mimeType: "application/json" })
@@ -170,22 +171,56 @@ describe("an altar that lies to the library", () => {
   })
 })
 
-describe("an altar that answers with another act", () => {
-  const { commitment: _, kind: __, ...others } = settled(commitment, null).record
-  it.each([
-    ["a keeper's record", { ...others, keeper: payTo, reason: null, agentName: null }],
-    ["a prayer's record", { ...others, intentionCommitment: commitment, day: "2026-11-21", agentName: "Wren" }],
-    ["no member of the record", {}],
-  ])("is rejected for a stone: %s", async (_what, record) => {
-    const { altar, signed } = facing((step, payment) =>
-      step === "price" ? priced() : Response.json({ ...settled(commitment, payment), record }, { status: 201 }),
-    )
-    const error = await refusalOf(altar.witness({ commitment }))
-    assert.strictEqual(error._tag, "Misrecorded")
-    assert.includeMembers(
-      error.differences.map(({ field }) => field),
-      ["commitment", "kind"],
-    )
+const [address, hash] = [`0x${"9".repeat(40)}`, `0x${"7".repeat(64)}`]
+const evil = `https://evil.example/witness/${id}`
+
+interface Forged {
+  readonly record?: object
+  readonly receipt?: object
+  readonly header?: object
+  readonly permalink?: string
+}
+
+/** A change in every part of an answer. */
+const everywhere = (change: object): Forged => ({ record: change, receipt: change, header: change })
+
+describe("an altar that recorded another act", () => {
+  it.each<readonly [field: string, forged: Forged]>([
+    ["kind", { record: { kind: "promise" } }],
+    ["commitment", { record: { commitment: "ab".repeat(32) } }],
+    ["spirit", { record: { spirit: "ribbon-eel" } }],
+    ["amountAtomic", { receipt: { amountAtomic: "9000000" } }],
+    ["priceUsd", { receipt: { priceUsd: "$9.00" } }],
+    ["asset", { receipt: { asset: address } }],
+    ["network", { receipt: { network: "eip155:8453" } }],
+    ["payTo", { receipt: { payTo: address } }],
+    ["payer", everywhere({ payer: address })],
+    ["record.payer", { record: { payer: address } }],
+    ["record.transaction", { receipt: { transaction: hash } }],
+    ["chainHash", everywhere({ transaction: hash })],
+    ["PAYMENT-RESPONSE transaction", { header: { transaction: hash } }],
+    ["permalink", { permalink: evil, record: { permalink: evil } }],
+    ["permalink", { record: { id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a2" } }],
+    ["verify.revealUrl", { record: { verify: { recipe: "chainHash = …", revealUrl: `${evil}/reveal` } } }],
+  ])("is found out by %s: %o", async (field, { header, permalink, receipt, record }) => {
+    const { altar, signed } = facing((step, payment) => {
+      if (step === "price") return priced()
+      const honest = settled(commitment, payment)
+      const { network, payer, transaction } = honest.receipt
+      const settlement = { success: true, transaction, network, payer, ...header }
+      return Response.json(
+        {
+          ...honest,
+          permalink: permalink ?? honest.permalink,
+          record: { ...honest.record, ...record },
+          receipt: { ...honest.receipt, ...receipt },
+        },
+        { status: 201, headers: { "payment-response": btoa(JSON.stringify(settlement)) } },
+      )
+    })
+    const error = await refusalOf(altar.witness({ commitment, kind: "intention", spirit: "moss-hare" }))
+    assert.strictEqual(error._tag, "Misrecorded", error.message)
+    assert.include(valuesOf(error.differences, "field"), field)
     assert.strictEqual(signed.length, 1)
   })
 })

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { counter, isNear, named } from "../lab/DiskSpace.ts"
 import { jsonOf, root, textOf as text } from "../lab/Sources.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { assertEach, assertNone } from "../lab/Assertions.ts"
 
 const modules = join(root, "node_modules")
 
@@ -38,16 +38,14 @@ describe("the size of the install", () => {
 
   it("is listed for the ten largest packages, from the largest down", () => {
     assert.strictEqual(rows.length, 10)
-    assert.deepStrictEqual(
-      rows.map(({ megabytes }) => megabytes),
+    assertEach(
+      rows,
+      ({ megabytes }) => megabytes,
       rows.map(({ megabytes }) => megabytes).sort((left, right) => right - left),
     )
     // Nix brings its own Node, PostgreSQL and chain.
     const wrong = found.filter(({ installed, megabytes }) => installed.length > 0 && !isNear(megabytes, sum(installed)))
-    assert.deepStrictEqual(
-      wrong.map(({ installed, ...row }) => ({ ...row, measured: sum(installed) })),
-      [],
-    )
+    assertEach(wrong, ({ installed, ...row }) => ({ ...row, measured: sum(installed) }), [])
     const smallest = Math.min(...rows.map(({ megabytes }) => megabytes))
     const others = packages.filter(
       ({ name }) => !rows.some(({ names }) => names.some((pattern) => fits(pattern, name))),

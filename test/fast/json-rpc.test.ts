@@ -21,6 +21,7 @@ import { patience } from "../lab/Patience.ts"
 import { listening } from "../lab/Socket.ts"
 import { suite } from "../lab/Suites.ts"
 import { log } from "../../src/platform/LogMessages.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const undici = NodeHttpClient.layerUndici
 
@@ -28,10 +29,7 @@ suite("calls to the node", undici, (it) => {
   it("share one request when they are concurrent, equal calls once, and fifty at most", function* () {
     const { ask, heard } = yield* nodeThat((calls, response) => response.end(answerAll(calls)), patient)
     assert.deepStrictEqual(yield* askAll(ask, [...names, "first", "first"]), [...fine, fine[0], fine[0]])
-    assert.deepStrictEqual(
-      heard.map((calls) => [calls].flat().length),
-      [3],
-    )
+    assertEach(heard, (calls) => [calls].flat().length, [3])
     const many = Array.from({ length: 120 }, (_, index) => String(index))
     assert.deepStrictEqual(
       yield* askAll(ask, many),

@@ -7,6 +7,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint } from "effect/http-api"
 import { cachedUrl, UrlCache, urlMaximum } from "../../src/http/UrlCache.ts"
 import { effect } from "../lab/Suites.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const request = (path: string, init: RequestInit = {}) =>
   HttpServerRequest.fromWeb(new Request(`http://altar.example${path}`, init))
@@ -81,10 +82,7 @@ effect("the cache of URLs contains nothing of the request", () =>
     // A reference that was just made lives to the end of its turn.
     yield* Effect.promise(() => new Promise((resolve) => void setImmediate(resolve)))
     collect()
-    assert.deepStrictEqual(
-      references.map((one) => one.deref()),
-      [undefined, undefined],
-    )
+    assertEach(references, (one) => one.deref(), [undefined, undefined])
     assert.strictEqual(yield* urls.answer(request("/read"), whole), answered)
   }).pipe(Effect.provide(UrlCache.layer)),
 )

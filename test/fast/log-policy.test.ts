@@ -9,6 +9,7 @@ import { adviceOn } from "../../src/cli/log/Log.ts"
 import { cosignerFrom, generate } from "../../src/log/Signer.ts"
 import type { StopReason } from "../../src/log/StopReason.ts"
 import { golden, renamed, witness } from "../lab/log/Vectors.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const noteAt8 = golden.proofFile.slice(golden.proofFile.indexOf("\n\n") + 2)
 
@@ -42,16 +43,13 @@ describe("a witness policy", () => {
       "quorum both",
     )
     assert.deepStrictEqual(policy.logs, [golden.vkey])
-    assert.deepStrictEqual(
-      policy.witnesses.map(({ name, url }) => [name, url]),
-      [
-        ["w0", "https://w0.example/x"],
-        ["w1", undefined],
-        ["w2", undefined],
-        ["w3", undefined],
-        ["w4", undefined],
-      ],
-    )
+    assertEach(policy.witnesses, ({ name, url }) => [name, url], [
+      ["w0", "https://w0.example/x"],
+      ["w1", undefined],
+      ["w2", undefined],
+      ["w3", undefined],
+      ["w4", undefined],
+    ])
     assert.isTrue(met(policy, 1, 2, 4))
     for (const signed of [[], [0, 1], [2, 3, 4], [0, 2], [1, 4]]) assert.isFalse(met(policy, ...signed), `${signed}`)
   })

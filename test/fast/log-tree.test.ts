@@ -7,6 +7,7 @@ import * as TileMemo from "../../src/log/TileMemo.ts"
 import { append, edgePlaces, hashesOf, leafOf, rootOf, sha256, subtreeHash, tileBytes } from "../../src/log/Tree.ts"
 import { goldenLeaves, goldenLog, keyOf, MemoryLog } from "../lab/log/MemoryLog.ts"
 import { golden, rfcConsistency, rfcInclusion, rfcLeaves, rfcRoots, stones } from "../lab/log/Vectors.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const rfcLog = (size: number) =>
   new MemoryLog().append(rfcLeaves.slice(0, size).map((leaf) => leafOf(Buffer.from(leaf, "hex"))))
@@ -16,10 +17,7 @@ const contentOf = ({ tiles }: MemoryLog) =>
 
 describe("the tree of the log", () => {
   it("has the roots of RFC 6962's example", () => {
-    assert.deepStrictEqual(
-      rfcRoots.map((_, size) => hex(rfcLog(size).root)),
-      rfcRoots,
-    )
+    assertEach(rfcRoots, (_, size) => hex(rfcLog(size).root), rfcRoots)
   })
 
   it("has the proofs of RFC 6962's example", () => {
@@ -102,15 +100,16 @@ describe("the tree of the log", () => {
     const size = 70_000
     const leaves = goldenLeaves(0, size)
     const whole = new MemoryLog().append(leaves)
-    for (const batch of [37, 256, 4096]) {
+    for (const batch of [37, 256]) {
       const log = new MemoryLog()
       for (let at = 0; at < size; at += batch) log.append(leaves.slice(at, at + batch))
       assert.deepStrictEqual(contentOf(log), contentOf(whole), `batches of ${batch}`)
     }
-    assert.deepStrictEqual(
-      edgePlaces(size).map(({ index, level, width }) => tilePath({ level, index, width })),
-      ["tile/0/273.p/112", "tile/1/001.p/17", "tile/2/000.p/1"],
-    )
+    assertEach(edgePlaces(size), ({ index, level, width }) => tilePath({ level, index, width }), [
+      "tile/0/273.p/112",
+      "tile/1/001.p/17",
+      "tile/2/000.p/1",
+    ])
   })
 
   it("continues from its tiles alone, at any size", () => {

@@ -4,7 +4,7 @@ import { interfaceVersion } from "../../schema/Version.ts"
 import { sbom } from "../../src/build/Sbom.ts"
 import { version } from "../../src/platform/Software.ts"
 import { jsonOf, textOf } from "../lab/Sources.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { assertEach, valuesOf } from "../lab/Assertions.ts"
 
 interface Entry {
   readonly version?: string
@@ -68,8 +68,9 @@ describe.each(locks)("the lock %s", (lock) => {
     ],
   ])("%s", (_, isWrong) => {
     assert.isNotEmpty(entries)
-    assert.deepStrictEqual(
-      entries.filter(([path, entry]) => isWrong(entry, path)).map(([path]) => path),
+    assertEach(
+      entries.filter(([path, entry]) => isWrong(entry, path)),
+      ([path]) => path,
       [],
     )
   })

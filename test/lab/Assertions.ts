@@ -20,3 +20,11 @@ export const assertNone = <A>(all: ReadonlyArray<A>, isWrong: (one: A, at: numbe
 
 export const assertSome = <A>(all: ReadonlyArray<A>, isSo: (one: A, at: number) => boolean, why: string) =>
   assert.isTrue(all.some(isSo), why)
+
+/** The picked values of all, in order. */
+export const assertEach = <A, B>(
+  all: ReadonlyArray<A>,
+  pick: (one: A, at: number) => B,
+  expected: ReadonlyArray<B>,
+  why?: string,
+) => assert.deepStrictEqual(all.map(pick), expected, why)

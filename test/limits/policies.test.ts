@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { openings, questions, refusedPayments } from "../../src/altar/Limits.ts"
 import type { Policy } from "../../src/limits/Policy.ts"
 import { creations, deletions, newMessages, reads, sends } from "../../src/room/Limits.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const [minute, hour, day] = [60, 3_600, 86_400]
 
@@ -27,10 +28,7 @@ const rows: ReadonlyArray<readonly [what: string, policy: Policy, quotas: Array<
 describe("a limit by address", () => {
   it.each(rows)("of %s has the number and the window of its row", (_, policy, quotas) => {
     const windows = [policy, ...(policy.wider ?? [])].flatMap((one) => one.windows)
-    assert.deepStrictEqual(
-      windows.map(({ quota, seconds }) => [quota, seconds]),
-      quotas,
-    )
+    assertEach(windows, ({ quota, seconds }) => [quota, seconds], quotas)
     for (const { quota, says } of windows) assert.include(says, `${quota} `)
   })
 })

@@ -8,7 +8,7 @@ import { type Exceeded, headersOf, type Policy } from "../../src/limits/Policy.t
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { named, prepare } from "../../src/platform/Sql.ts"
 import { database, sql } from "../lab/Database.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { assertEach, valuesOf } from "../lab/Assertions.ts"
 
 const policy: Policy = {
   name: "test",
@@ -89,10 +89,7 @@ const agreesTogether = <E, R>(
       assert.strictEqual(row !== undefined, allows(together, at), `${count} at ${at} after ${accepted}`)
       if (row === undefined) continue
       accepted.push(...Array.from({ length: count }, () => at))
-      assert.deepStrictEqual(
-        policy.windows.map(({ quota }, index) => quota - (row.used[index] ?? 0)),
-        leftOf(accepted, at),
-      )
+      assertEach(policy.windows, ({ quota }, index) => quota - (row.used[index] ?? 0), leftOf(accepted, at))
     }
   })
 

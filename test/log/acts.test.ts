@@ -1,6 +1,7 @@
 /** The log over all acts in a real database: each settled act has one position and one leaf, on every server. */
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { Effect, Fiber, Layer, Option, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
 import { verifyEntry } from "../../src/buyer/index.ts"
 import { utf8 } from "../../schema/log/Bytes.ts"
 import { Integrator } from "../../src/log/Integrator.ts"
@@ -69,9 +70,8 @@ suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
   })
 
   it("gives each act one position with concurrent servers and settlements", function* () {
-    const atWork = integrateAll.pipe(
-      Effect.tap(Effect.sleep("5 millis")),
-      Effect.repeat({ times: 60 }),
+    const atWork = Effect.andThen(integrateAll, stored).pipe(
+      Effect.repeat({ until: ({ size }) => size === 460 }),
       Effect.provide(server(7)),
     )
     yield* Effect.all([settle(120), atWork, atWork, atWork], { concurrency: "unbounded", discard: true })
@@ -125,5 +125,18 @@ suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
       server(1),
     )
     assert.isTrue(Option.isSome(stop.stopped))
+  })
+
+  it("lets acts be settled while a migration waits for a dump", function* ({ sql: client }) {
+    const reading = Effect.andThen(client`SELECT count(*) FROM acts`, Effect.sleep("6 seconds"))
+    const dump = yield* Effect.forkChild(client.withTransaction(reading))
+    yield* Effect.sleep("500 millis")
+    const migration = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`ALTER TABLE acts ADD COLUMN later int`)
+    const migrating = yield* Effect.forkChild(run({ "9001_later": Effect.asVoid(migration) }))
+    yield* Effect.sleep("3 seconds")
+    yield* settle(1)
+    assert.isUndefined(dump.pollUnsafe(), "the dump reads on")
+    yield* Fiber.join(migrating)
+    assert.strictEqual((yield* client`SELECT later FROM acts LIMIT 1`).length, 1)
   })
 })

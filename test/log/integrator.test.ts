@@ -40,10 +40,10 @@ suite("the integrator", world, (it) => {
 
   it("runs on one of any number of servers", function* () {
     yield* forget
-    const atWork = integrateAll.pipe(
-      // A server that finds the head locked tries again, as its loop does.
-      Effect.tap(Effect.sleep("5 millis")),
-      Effect.repeat({ times: 40 }),
+    const { size: before } = yield* expected
+    // A server that finds the head locked tries again, as its loop does.
+    const atWork = Effect.andThen(integrateAll, stored).pipe(
+      Effect.repeat({ until: ({ size }) => size === before + 50 }),
       Effect.provide(server(7)),
     )
     yield* Effect.all([settle(50), atWork, atWork, atWork, atWork], { concurrency: "unbounded", discard: true })

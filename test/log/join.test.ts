@@ -376,5 +376,18 @@ suite("log join with a real server", Layer.orDie(place), (it) => {
     const walk = ["verify", "--log", "--url", `${signed.url}/log/acts`, "--vkey", acts, "--policy", policy]
     const overActs = yield* at.run(walk).pipe(until("the quorum of the acts' log", ({ code }) => code === 0))
     assert.include(overActs.stdout, "Cosigned by a, b: the quorum of the policy.")
+    // The policy serves for both logs, which the other commands read in the same way.
+    const command = Effect.fnUntraced(function* (...line: ReadonlyArray<string>) {
+      const { code, stderr, stdout } = yield* at.run(line)
+      assert.strictEqual(code, 0, `${line.join(" ")}: ${stdout}${stderr}`)
+      return stdout
+    })
+    writeFileSync(join(at.folder, "moved"), readFileSync(policy, "utf8").replaceAll(server.url, signed.url))
+    const watched = yield* command("log", "watch", "--policy", "moved", "--data", "seen", "--once")
+    assert.include(watched, "/log/acts: nothing but growth.")
+    yield* command("log", "mirror", "copy", "--url", `${signed.url}/log/acts`, "--vkey", acts, "--policy", policy)
+    yield* command("log", "prove", "1", "--mirror", "copy")
+    const file = ["entry-1.tlog-proof", "--entry", "entry-1.entry"]
+    assert.include(yield* command("verify-proof", ...file, "--policy", policy), `in the log ${golden.name}/acts,`)
   })
 })

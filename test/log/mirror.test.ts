@@ -20,6 +20,7 @@ import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const { vkey } = signer
 
@@ -111,10 +112,7 @@ suite("a mirror of a log", Layer.merge(NodeServices.layer, NodeHttpClient.layerU
       "a partial file goes when the full one is there",
     )
     const kept = names.filter((name) => name.startsWith("checkpoints/"))
-    assert.deepStrictEqual(
-      kept.map((name) => name.split("-")[0]),
-      ["checkpoints/1300", "checkpoints/600"],
-    )
+    assertEach(kept, (name) => name.split("-")[0], ["checkpoints/1300", "checkpoints/600"])
     assert.strictEqual(statSync(join(folder, "checkpoint")).mode & 0o777, 0o644, "for any file server")
   })
 
@@ -240,7 +238,7 @@ suite("a mirror of a log", Layer.merge(NodeServices.layer, NodeHttpClient.layerU
       return [...after.keys()].filter((name) => !before.has(name))
     }
     log.size = 900
-    assert.match(yield* refused, /it had 1000 stones at the last check and has 900 now/u)
+    assert.match(yield* refused, /it had 1000 entries at the last check and has 900 now/u)
     assert.deepStrictEqual(unchanged(), [], "an older copy is proved to be one, and contradicts nothing")
 
     log.entries = StaticLog.entriesOf(1_300, (sequence) => (sequence > 990 ? "rewritten" : ""))

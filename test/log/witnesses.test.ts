@@ -33,6 +33,7 @@ import {
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { patience } from "../lab/Patience.ts"
 import { suite } from "../lab/Suites.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const { vkey } = signer
 
@@ -172,10 +173,7 @@ suite("the log's witnesses", onOwnClock(world), (it) => {
         yield* grow(1)
         const next = yield* open((yield* published).note, all, "any")
         assert.deepStrictEqual(next.ok && next.cosignatures.map(({ name }) => name), ["good.example/w"])
-        assert.deepStrictEqual(
-          strange.map(({ asked }) => asked.times),
-          times,
-        )
+        assertEach(strange, ({ asked }) => asked.times, times)
         // Its rest of a second over, each is asked again.
         put(clock.currentTimeMillisUnsafe() + 1000)
         yield* grow(1)

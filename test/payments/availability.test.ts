@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { parseAbi, parseEther } from "viem"
+import { parseEther } from "viem"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { ChainUnavailable } from "../../src/payments/x402/node/Rpc.ts"
 import { TokenWatch } from "../../src/payments/x402/node/TokenWatch.ts"
@@ -18,24 +18,9 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import type { SettledBy, Stage } from "../lab/server/ProxiedServer.ts"
 import type { SqlError } from "effect/sql/SqlError"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
+import { order } from "../lab/buyer/TokenIssuer.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { apart } from "../lab/Suites.ts"
-
-const issuer = parseAbi([
-  "function pause()",
-  "function unpause()",
-  "function blacklist(address account)",
-  "function unBlacklist(address account)",
-])
-
-type Order = readonly ["pause" | "unpause"] | readonly ["blacklist" | "unBlacklist", `0x${string}`]
-
-const order = ([functionName, ...args]: Order) =>
-  Purchase.onChain(async (client, { asset }) => {
-    const [account] = await client.getAddresses()
-    const call = { address: asset, abi: issuer, functionName, args, account, chain: null } as never
-    await client.waitForTransactionReceipt({ hash: await client.writeContract(call) })
-  })
 
 const becomes = (path: string, status: number) =>
   Effect.flatMap(TestServer, ({ url }) => ask(`${url}${path}`)).pipe(
@@ -65,6 +50,7 @@ const offersNothing = Effect.fnUntraced(function* (
   assert.deepStrictEqual([health.status, health.json["ok"]], [503, false])
   assert.deepInclude(health.json["payments"], { state: payments })
   assert.strictEqual((yield* ask(`${url}/readyz?for=reads`)).status, 200)
+  assert.strictEqual((yield* ask(`${url}/readyz?for=sales`)).status, 400)
   assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
   return health.json["payments"] as Readonly<Record<string, unknown>>
 })
@@ -159,8 +145,6 @@ const troubles: ReadonlyArray<Trouble> = [
     told: { settlement: "failing" },
   },
   { what: "the facilitator does not answer", ...said("supportedHold") },
-  { what: "the facilitator does not know our key", ...said("supportedUnauthorized") },
-  { what: "the facilitator settles on another network", ...said("supportedElsewhere") },
   {
     what: "the facilitator accepts no connection",
     ...said("supportedDrop"),

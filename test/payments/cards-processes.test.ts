@@ -61,9 +61,7 @@ apart("a charge of a server killed", place, (it) => {
     })
   }
 
-  it("with the intent on disk, before the processor was called, is concluded by the server's next start", function* ({
-    database,
-  }) {
+  it("with the intent on disk and no call made is concluded by the server's next start", function* ({ database }) {
     const bank = yield* Processor
     const server = yield* ServerProcess.make(yield* environment)
     yield* server.start

@@ -101,10 +101,7 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     }
   })
 
-  it("is paid by the unchanged mppx client with one charge, one candle and one receipt, and replays the same bytes", function* ({
-    sql,
-    url,
-  }) {
+  it("sells the unchanged mppx client one candle for one charge, and replays the bytes", function* ({ sql, url }) {
     const bank = yield* Processor
     const { counted, fetch: pay } = agent(bank)
     const key = newKey()

@@ -144,14 +144,6 @@ apart("a transfer that paid", chain, (it) => {
     const search = { authorization, fromBlock, transaction: Option.none(), patience: Duration.zero }
     assert.deepInclude(yield* asked.evidence(search), { _tag: "Paid", transaction })
   })
-
-  it("is found by its authorization alone, from the newest block backwards", function* () {
-    const { asked, authorization, proxy } = yield* scene
-    const transaction = yield* broadcast(authorization)
-    yield* mine(40)
-    proxy.behave(() => ({ logRange: 7 }))
-    assert.deepInclude(yield* asked.usedBy(authorization), { _tag: "Paid", transaction })
-  })
 })
 
 apart("an authorization that was used", chain, (it) => {

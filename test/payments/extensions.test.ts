@@ -163,9 +163,7 @@ const catalogued = Layer.unwrap(
 ).pipe(Layer.provideMerge(chain))
 
 suite("a 402 without the catalogue extension", world(), (it) => {
-  it("fits the buffers of proxies: a challenge of at most 1.5 KB, and a payment of at most 2.5 KB", function* ({
-    url,
-  }) {
+  it("fits the buffers of proxies: 1.5 KB for a challenge, and 2.5 KB for a payment", function* ({ url }) {
     const payer = yield* newPayer()
     for (const { name, path } of longestRequests()) {
       const probe = yield* ask(`${url}${path}`, { method: "POST" })
@@ -177,9 +175,7 @@ suite("a 402 without the catalogue extension", world(), (it) => {
 })
 
 suite("bazaar", catalogued, (it) => {
-  it("declares each act as its own library and facilitators read it, and the server accepts what it declares", function* ({
-    url,
-  }) {
+  it("declares each act as its own library reads it, and the server accepts that", function* ({ url }) {
     const payer = yield* newPayer(20_000_000n)
     yield* today
     for (const act of acts()) {

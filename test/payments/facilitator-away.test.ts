@@ -66,10 +66,7 @@ apart("after the claim, a facilitator that", sweeping, (it) => {
   )
 
   for (const fault of ["unauthorizedBefore", "rateLimitBefore", "nonsenseBefore"] as const) {
-    it(`answers without an outcome gets the payment again from a sweep, and charges once (${fault})`, function* ({
-      facilitator,
-      url,
-    }) {
+    it(`answers without an outcome is swept again, and charges once (${fault})`, function* ({ facilitator, url }) {
       const purchase = yield* Purchase.prepare(url)
       facilitator.arm(fault)
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))

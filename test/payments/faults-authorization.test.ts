@@ -30,9 +30,7 @@ apart("before settlement", proxiedServer("relayer", "10 seconds"), (it) => {
     yield* refusedBefore(purchase, "invalid_exact_evm_payload_authorization_valid_before")
   })
 
-  it("a payer without funds is not told that nothing was charged, because funding the wallet lets anyone settle it", function* ({
-    url,
-  }) {
+  it("a payer without funds is not told that nothing was charged: funds let it settle", function* ({ url }) {
     const purchase = yield* Purchase.prepare(url, 0n)
     const refused = yield* Purchase.send(url, purchase)
     assert.strictEqual(refused.json["reason"], "invalid_exact_evm_insufficient_balance")

@@ -33,10 +33,7 @@ apart("a database that drops its connection", proxiedServer("relayer", "20 secon
     yield* Purchase.assertNextStone(url)
   })
 
-  it("before the intent is stored leaves no attempt, and the same payment is valid afterwards", function* ({
-    database,
-    url,
-  }) {
+  it("before the intent is stored leaves no attempt, and the payment valid", function* ({ database, url }) {
     const purchase = yield* Purchase.prepare(url)
     database.arm(/INSERT INTO payment_attempts/u, "cutBefore")
     const answer = yield* Purchase.send(url, purchase)

@@ -31,6 +31,7 @@ import {
   health,
 } from "./Settled.ts"
 import { apart } from "../lab/Suites.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   // I14
@@ -156,8 +157,9 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     for (const _ of [1, 2, 3, 4]) yield* Layer.build(Layer.fresh(server))
     yield* becomes(bought, "lost")
     yield* Effect.sync(() => alarms.length).pipe(until("no alarm", (rung) => rung > 0))
-    assert.deepStrictEqual(
-      alarms.map((alarm) => alarm.includes(bought.id) && alarm.includes(bought.receipt.transaction)),
+    assertEach(
+      alarms,
+      (alarm) => alarm.includes(bought.id) && alarm.includes(bought.receipt.transaction),
       [true],
       alarms.join(),
     )

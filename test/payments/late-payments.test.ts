@@ -55,9 +55,7 @@ const failed = Effect.gen(function* () {
 
 apart("a late payment for a failed attempt", server, (it) => {
   // I16
-  it("is recorded by the server once it is final, told to its buyer, and buys once under a new key", function* ({
-    url,
-  }) {
+  it("is recorded once it is final, told to its buyer, and buys once under a new key", function* ({ url }) {
     const purchase = yield* failed
     yield* fund(purchase)
     const transaction = yield* broadcast(purchase)
@@ -121,9 +119,7 @@ apart("an attempt whose wallet was emptied", still, (it) => {
     assert.strictEqual((yield* Purchase.secondInquiry(url, purchase)).status, 402)
   })
 
-  it("does not fail when it has money again at the second inquiry, and settles whichever transaction pays then", function* ({
-    url,
-  }) {
+  it("does not fail when it has money again at the second inquiry, and settles then", function* ({ url }) {
     const purchase = yield* emptied
     yield* Purchase.mine(3)
     Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))

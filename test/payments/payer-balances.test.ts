@@ -114,11 +114,7 @@ apart("a wallet with exactly the price", proxiedServer("relayer", "20 seconds"),
     assert.strictEqual((yield* Fiber.join(slow)).status, 201)
   })
 
-  it("buys nothing with money that a payment in flight takes, while an older payment turns a minute old", function* ({
-    rpc,
-    sql,
-    url,
-  }) {
+  it("buys nothing with the money of a payment in flight while an older one ages", function* ({ rpc, sql, url }) {
     // Two prices: the first purchase spends one, and the other one is promised twice.
     const [older, pending, late] = yield* prepare(url, edition, 3, 2n * Purchase.price)
     if (older === undefined || pending === undefined || late === undefined) return assert.fail()

@@ -12,13 +12,13 @@ import { authorized } from "../../src/cli/operator/Authorize.ts"
 import { verifyReceiptFile } from "../../src/cli/verify/Receipt.ts"
 import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { AppConfig, type ServerConfig } from "../../src/server/config/Config.ts"
+import type { ServerConfig } from "../../src/server/config/Config.ts"
 import { unprovenIn } from "../../src/server/ReceiptAuthorizations.ts"
-import * as Server from "../../src/server/Server.ts"
 import { network } from "../lab/Chain.ts"
 import { agreeing, burning, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
-import { ask, configOf, layer as world, newCommitment, newPayer, pay, paymentsOf, TestServer } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, paymentsOf, TestServer } from "../lab/Fixture.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { payTo } from "../lab/buyer/Refunds.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
@@ -30,8 +30,6 @@ const vkey = Result.getOrThrow(fromText(firstText ?? assert.fail())).vkey
 const [first, second] = [keyOf(), keyOf(secondText)]
 const signer = Result.getOrThrow(fromText(Result.getOrThrow(generate("altar.example/log"))))
 const log = { origin: "altar.example/log", signer, checkpointFile: Option.none<string>(), publishSeconds: 1 }
-
-const folder = Effect.sync(newFolder)
 
 /** The stdout of a command. */
 const printed = <E, R>(run: Effect.Effect<void, E, R>) =>
@@ -48,123 +46,107 @@ const bought = Effect.fnUntraced(function* (url: string, body: object) {
   return record.id
 })
 
-const started = Effect.fnUntraced(function* (change: Partial<ServerConfig>) {
-  const config = yield* configOf({}, { log, ...change })
-  yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-  return `http://127.0.0.1:${config.port}`
+const started = (file: string, change: Partial<ServerConfig["receipts"] & object> = {}) =>
+  anotherServer({}, { log, receipts: { current: first, retired: [], authorizationsFile: file, ...change } })
+
+/** Receipts are dated in whole seconds: an act of the next one comes after the stone. */
+const nextSecond = Effect.suspend(() => {
+  const then = Math.floor(Date.now() / 1000) + 1
+  return Effect.sync(() => Date.now() / 1000).pipe(until("time stands still", (now) => now >= then))
+})
+
+const none = Option.none<string>()
+
+const flagsOf = Effect.gen(function* () {
+  const { url } = yield* TestServer
+  const { payTo: paid } = yield* LocalChain
+  const notBefore = "2026-01-01T00:00:00.000Z"
+  return {
+    url,
+    key: vkey,
+    payTo: paid,
+    network,
+    vkey: none,
+    notBefore,
+    replaces: none,
+    signature: none,
+    keyFile: none,
+    rpc: none,
+  }
+})
+
+/** The stone of a signed statement, and the file that a server is given of both. */
+const recorded = Effect.fnUntraced(function* (text: string) {
+  const { url } = yield* TestServer
+  const signed = JSON.parse(text)
+  const commitment = yield* Effect.promise(() => authorizationHash(signed))
+  const stone = yield* bought(url, { commitment, kind: "hash" })
+  const file = join(newFolder(), "authorizations.json")
+  yield* Effect.promise(() => writeFile(file, JSON.stringify([{ ...signed, stone }])))
+  return { signed, stone, file }
+})
+
+/** The receipt file of an act, checked by the command with this node and key of the log. */
+const checking = Effect.fnUntraced(function* (server: string, act: string) {
+  const { payTo: paid } = yield* LocalChain
+  const answer = yield* ask(`${server}/witness/${act}.receipt.json`).pipe(
+    until("no authorization", ({ json }) => "authorization" in json && "log" in json),
+  )
+  const path = join(newFolder(), "act.receipt.json")
+  yield* Effect.promise(() => writeFile(path, answer.text))
+  const given = { key: none, payTo: [paid], policy: none, json: false, vkey: none, actsVkey: none, rpc: none }
+  return (trust: Partial<typeof given>) => printed(verifyReceiptFile(path, { ...given, ...trust }))
 })
 
 suite("an authorized receipt key", world({}, undefined, { receipts: { current: first, retired: [] }, log }), (it) => {
-  it("is accepted by a reader who knows only the paid wallet, also after a rotation", () =>
-    Effect.gen(function* () {
-      const { url } = yield* TestServer
-      const { payTo: paid } = yield* LocalChain
-      const home = yield* folder
-      const flags = {
-        url,
-        key: vkey,
-        payTo: paid,
-        network,
-        vkey: Option.some(signer.vkey),
-        notBefore: "2026-01-01T00:00:00.000Z",
-        replaces: Option.none<string>(),
-        signature: Option.none<string>(),
-        keyFile: Option.none<string>(),
-        rpc: Option.none<string>(),
-      }
-      const [data = ""] = yield* printed(authorized(flags))
-      const signature = yield* Effect.promise(() => payTo.signTypedData(JSON.parse(data)))
-      const [text = ""] = yield* printed(authorized({ ...flags, signature: Option.some(signature) }))
-      const forged = yield* Effect.exit(
-        printed(authorized({ ...flags, notBefore: "2026-01-02T00:00:00.000Z", signature: Option.some(signature) })),
-      )
-      assert.strictEqual(forged._tag, "Failure")
-      const signed = JSON.parse(text)
-      const commitment = yield* Effect.promise(() => authorizationHash(signed))
-      const stone = yield* bought(url, { commitment, kind: "hash" })
-      const file = join(home, "authorizations.json")
-      yield* Effect.promise(() => writeFile(file, JSON.stringify([{ ...signed, stone }])))
-
-      const authorizing = yield* started({
-        publicUrl: url,
-        receipts: { current: first, retired: [], authorizationsFile: file },
-      })
-      const document = yield* ask(`${authorizing}/.well-known/did.json`)
-      assert.deepInclude(document.json["service"], {
-        id: `${signed.statement.kid}-authorization`,
-        type: "ReceiptKeyAuthorization",
-        serviceEndpoint: `${url}/witness/${stone}`,
-      })
-      // Receipts are dated in whole seconds.
-      const sold = Math.floor(Date.now() / 1000)
-      yield* Effect.sync(() => Date.now() / 1000).pipe(until("time stands still", (now) => now >= sold + 1))
-      const act = yield* bought(url, { commitment: newCommitment() })
-      const rotated = yield* started({
-        publicUrl: url,
-        receipts: { current: second, retired: [first], authorizationsFile: file },
-      })
-      for (const server of [authorizing, rotated]) {
-        const answer = yield* ask(`${server}/witness/${act}.receipt.json`).pipe(
-          until("no authorization", ({ json }) => "authorization" in json && "log" in json),
-        )
-        const path = join(home, "act.receipt.json")
-        yield* Effect.promise(() => writeFile(path, answer.text))
-        const none = Option.none<string>()
-        const given = { key: none, actsVkey: none, payTo: [paid], policy: none, rpc: none, json: false }
-        const lines = yield* printed(verifyReceiptFile(path, { ...given, vkey: Option.some(signer.vkey) }))
-        assertSome(lines, (line) => line.startsWith("SHOWN      key: "), lines.join("\n"))
-        assert.isTrue(lines.some((line) => line.startsWith("SHOWN      key's stone: ")))
-      }
-      const own = yield* ask(`${authorizing}/witness/${stone}.receipt.json`)
-      assert.notProperty(own.json, "authorization", "a receipt older than the stone is not covered")
-    }).pipe(Effect.scoped))
+  it("is accepted by a reader who knows only the paid wallet, also after a rotation", function* ({ url }) {
+    const flags = { ...(yield* flagsOf), vkey: Option.some(signer.vkey) }
+    const [data = ""] = yield* printed(authorized(flags))
+    const signature = Option.some(yield* Effect.promise(() => payTo.signTypedData(JSON.parse(data))))
+    const [text = ""] = yield* printed(authorized({ ...flags, signature }))
+    const forged = yield* Effect.exit(
+      printed(authorized({ ...flags, notBefore: "2026-01-02T00:00:00.000Z", signature })),
+    )
+    assert.strictEqual(forged._tag, "Failure")
+    const { file, signed, stone } = yield* recorded(text)
+    const authorizing = yield* started(file)
+    const document = yield* ask(`${authorizing}/.well-known/did.json`)
+    assert.deepInclude(document.json["service"], {
+      id: `${signed.statement.kid}-authorization`,
+      type: "ReceiptKeyAuthorization",
+      serviceEndpoint: `${url}/witness/${stone}`,
+    })
+    yield* nextSecond
+    const act = yield* bought(url, { commitment: newCommitment() })
+    const rotated = yield* started(file, { current: second, retired: [first] })
+    for (const server of [authorizing, rotated]) {
+      const check = yield* checking(server, act)
+      const lines = yield* check({ vkey: Option.some(signer.vkey) })
+      for (const part of ["key", "key's stone"])
+        assertSome(lines, (line) => line.startsWith(`SHOWN      ${part}: `), lines.join("\n"))
+    }
+    const own = yield* ask(`${authorizing}/witness/${stone}.receipt.json`)
+    assert.notProperty(own.json, "authorization", "a receipt older than the stone is not covered")
+  })
 
   it("signed by a contract is accepted by a reader who names a node, while that contract agrees", function* ({ url }) {
     const { payTo: paid, rpcUrl } = yield* LocalChain
-    const home = yield* folder
     yield* giveCode(paid, agreeing)
     yield* Effect.addFinalizer(() => giveCode(paid, "0x"))
-    const flags = {
-      url,
-      key: vkey,
-      payTo: paid,
-      network,
-      vkey: Option.none<string>(),
-      notBefore: "2026-01-01T00:00:00.000Z",
-      replaces: Option.none<string>(),
-      signature: Option.some("0x1234"),
-      keyFile: Option.none<string>(),
-      rpc: Option.none<string>(),
-    }
+    const flags = { ...(yield* flagsOf), signature: Option.some("0x1234") }
     const unasked = yield* Effect.flip(printed(authorized(flags)))
     assert.include(String(unasked), "or name --rpc if the wallet is a contract")
     const [text = ""] = yield* printed(authorized({ ...flags, rpc: Option.some(rpcUrl) }))
-    const signed = JSON.parse(text)
+    const { file, signed, stone } = yield* recorded(text)
     assert.strictEqual(signed.type, "contract")
-    const commitment = yield* Effect.promise(() => authorizationHash(signed))
-    const stone = yield* bought(url, { commitment, kind: "hash" })
-    const file = join(home, "authorizations.json")
-    yield* Effect.promise(() => writeFile(file, JSON.stringify([{ ...signed, stone }])))
-    const server = yield* started({
-      publicUrl: url,
-      receipts: { current: first, retired: [], authorizationsFile: file },
-    })
-    yield* Effect.sleep("1100 millis")
+    const server = yield* started(file)
+    yield* nextSecond
     const act = yield* bought(url, { commitment: newCommitment() })
-    const answer = yield* ask(`${server}/witness/${act}.receipt.json`).pipe(
-      until("no authorization", ({ json }) => "authorization" in json && "log" in json),
-    )
-    const path = join(home, "act.receipt.json")
-    yield* Effect.promise(() => writeFile(path, answer.text))
-    const none = Option.none<string>()
-    const given = { key: none, payTo: [paid], policy: none, json: false, vkey: none, actsVkey: none }
-    const read = (rpc: Option.Option<string>) => Effect.result(printed(verifyReceiptFile(path, { ...given, rpc })))
+    const check = yield* checking(server, act)
+    const read = (rpc: Option.Option<string>) => Effect.result(check({ rpc }))
     const asked = Result.getOrThrow(yield* read(Option.some(rpcUrl)))
-    assert.isTrue(
-      asked.some((line) => line.startsWith("SHOWN      key: ")),
-      asked.join("\n"),
-    )
-    assert.isTrue(Result.isFailure(yield* read(Option.none())), "without a node nothing shows that its key may sign")
+    assertSome(asked, (line) => line.startsWith("SHOWN      key: "), asked.join("\n"))
+    assert.isTrue(Result.isFailure(yield* read(none)), "without a node nothing shows that its key may sign")
     const away = yield* read(Option.some("http://127.0.0.1:1"))
     assert.include(String(away), "The node of --rpc could not be asked")
 

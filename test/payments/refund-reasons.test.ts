@@ -31,7 +31,7 @@ const settled = Effect.gen(function* () {
   yield* sql`SELECT id FROM payment_attempts WHERE finality = 'final' AND id = ${record.id}::uuid`.pipe(
     until("it never was final", (rows) => rows.length > 0),
   )
-  return { purchase, id: String(record.id), transaction: String(receipt.transaction) }
+  return { purchase, text: bought.text, id: String(record.id), transaction: String(receipt.transaction) }
 })
 
 /** As if two inquiries of a node that lied had agreed that the payment is gone. */
@@ -56,10 +56,7 @@ apart("admin refund", server, (it) => {
   })
 
   // I19
-  it("refunds a lost act that was paid after all by its id alone, once, and shows it at the act", function* ({
-    sql,
-    url,
-  }) {
+  it("refunds a lost act that was paid by its id alone, once, and shows it there", function* ({ sql, url }) {
     const one = yield* operator
     const { id, purchase, transaction } = yield* settled
     yield* marked(id)
@@ -85,6 +82,40 @@ apart("admin refund", server, (it) => {
     assert.deepInclude(yield* shown, { state: "REFUND_FAILED", signature: null })
   })
 
+  it("refunds a settled act, which keeps its answer and is shown with its refund", function* ({ sql, url }) {
+    const one = yield* operator
+    const { id, purchase, text, transaction } = yield* settled
+    const done = yield* one.refund("--attempt", id, "--key-file", one.keyFile, "--amount", "0.004", ...why)
+    assert.strictEqual(done.code, 0, done.stderr)
+    const refund = yield* Refunds.becomes(transaction, "PARTIALLY_REFUNDED")
+    assert.strictEqual(refund.attempt, id)
+    const act = json((yield* ask(`${url}/api/acts/${id}`)).text).act
+    assert.deepInclude(act.receipt.refund, { id: refund.id, amountAtomic: "4000", reason: "settled" })
+    const page = (yield* ask(`${url}/witness/${id}`, { headers: { accept: "text/html" } })).text
+    assert.include(page, "Refunded to the payer in part: 4000 atomic")
+    assert.include(page, `href="/api/refunds/${refund.refundTransaction}"`)
+    const { refund_policy: policy } = json((yield* ask(`${url}/.well-known/x402`)).text)
+    assert.strictEqual(policy.refund_endpoint, `${url}/api/refunds/{transaction}`)
+    assert.include(policy.states, refund.state)
+    const stone = json((yield* ask(`${url}/api/witness/${id}`)).text)
+    assert.strictEqual(stone.receipt.refund.id, refund.id)
+    const replayed = yield* Purchase.send(url, purchase)
+    assert.strictEqual(replayed.text, text.replace(/false\}$/u, "true}"))
+    const reconciled = yield* Purchase.reconcile(url, purchase)
+    assert.strictEqual(reconciled.text, replayed.text, "a reconcile repeats the first answer")
+    const link = reconciled.headers.get("link") ?? ""
+    assert.match(link, /^<\/api\/refunds\/0x[0-9a-f]{64}>; rel="related"; title="refund"$/u)
+    const linked = json((yield* ask(`${url}${link.slice(1, link.indexOf(">"))}`)).text)
+    assert.deepInclude(linked.refunds[0], { id: refund.id, refundTransaction: refund.refundTransaction })
+    // As if a reorganisation had put the payment into another transaction before it was refunded.
+    const moved = `0x${"77".repeat(32)}`
+    yield* sql`UPDATE payment_attempts SET current_transaction = ${moved} WHERE id = ${id}::uuid`
+    yield* sql`UPDATE payment_refunds SET original_transaction = ${moved}`
+    for (const paid of [moved, transaction])
+      assert.deepInclude((yield* Refunds.refundsOf(url, paid))[0], { id: refund.id })
+    assert.deepStrictEqual(yield* returned(purchase.payer.address), [4_000n])
+  })
+
   it("refuses what the wallet cannot pay, a file that exists, and a part of every payment", function* ({ sql }) {
     const one = yield* operator
     const bought = yield* unmatched
@@ -101,11 +132,13 @@ apart("admin refund", server, (it) => {
     assert.deepStrictEqual(yield* sql`SELECT id FROM payment_refunds`, [])
   })
 
-  it("refuses a lost act whose payer was not charged", function* ({ url }) {
+  it("refuses an act that is not final yet, and a lost one whose payer was not charged", function* ({ url }) {
     const one = yield* operator
     const purchase = yield* Purchase.prepare(url)
     const bought = yield* Purchase.send(url, purchase)
     const { id } = json(bought.text).record
+    const early = yield* one.refund("--attempt", id, "--key-file", one.keyFile, ...why)
+    assert.include(early.stderr, "not final yet")
     yield* marked(id)
     yield* Purchase.reorganise(1)
     yield* Purchase.mine(4)

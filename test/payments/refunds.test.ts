@@ -3,7 +3,6 @@ import { join } from "node:path"
 import { readFileSync, writeFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
 import { generatePrivateKey } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
@@ -11,6 +10,7 @@ import { audit } from "../audit/Audit.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
+import { order } from "../lab/buyer/TokenIssuer.ts"
 import { broadcast, giveCode, agreeing } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
@@ -23,31 +23,6 @@ const hosted = proxiedServer("facilitator", "2 seconds", "300 millis")
 const { operator, payTo, returned, unmatched, why } = Refunds
 
 const json = (text: string) => JSON.parse(text)
-
-/** The token blocks a wallet, or lets it go. */
-const setBlocked = (name: "blacklist" | "unBlacklist", wallet: `0x${string}`) =>
-  Purchase.onChain(async (client, { asset }) => {
-    const abi = [
-      {
-        type: "function",
-        name,
-        inputs: [{ type: "address", name: "account" }],
-        outputs: [],
-        stateMutability: "nonpayable",
-      },
-    ] as const
-    const [account] = await client.getAddresses()
-    if (account === undefined) throw new Error("the chain has no account")
-    const hash = await client.writeContract({
-      address: asset,
-      abi,
-      functionName: name,
-      args: [wallet],
-      account,
-      chain: null,
-    })
-    await client.waitForTransactionReceipt({ hash })
-  })
 
 /** The findings of the auditor, which shares no code with the server. */
 const audited = Effect.gen(function* () {
@@ -135,19 +110,13 @@ apart("an unmatched payment", server, (it) => {
 
   // I19
   it("that its buyer claims at the same moment goes to exactly one of the two", function* () {
-    const { database, sql, url } = yield* paymentFixture
+    const { database, url } = yield* paymentFixture
     const one = yield* operator
-    const bought = yield* Refunds.signedFor(url, 290_000)
+    const bought = yield* Purchase.prepare(url)
     const transaction = yield* broadcast(bought)
     yield* Purchase.mine(3)
-    const { payer, nonce } = bought
     // The buyer's request has been judged in time, and reaches the claim after the payment's end.
-    yield* sql`
-        INSERT INTO payment_strays (name, network, asset, payer, nonce, amount_atomic, valid_before, transaction, found_at)
-        SELECT lower('authorization:' || network || ':' || asset || ':' || ${payer.address} || ':' || ${nonce}),
-          network, asset, lower(${payer.address}), ${nonce}, 10000, extract(epoch FROM now())::bigint - 1, ${transaction}, now()
-        FROM (SELECT ${yield* Purchase.onChain(async (_, { network }) => network)}::text AS network,
-          ${yield* Purchase.onChain(async (_, { asset }) => asset)}::text AS asset) AS t`
+    yield* Refunds.record(bought, transaction)
     const trap = database.arm(/INSERT INTO payment_attempts/u, "holdBefore")
     const buying = yield* Effect.forkScoped(Purchase.send(url, bought))
     yield* trap.arrived
@@ -158,14 +127,14 @@ apart("an unmatched payment", server, (it) => {
     assert.strictEqual(answer.json["code"], "payment_authorization_already_bound")
     yield* Refunds.becomes(transaction, "REFUNDED")
     assert.deepInclude(yield* Purchase.books(bought), { charged: 1, acts: 0, stones: 0 })
-    assert.deepStrictEqual(yield* returned(payer.address), [10_000n])
+    assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
   })
 
   // I20
   it("is returned only by the wallet that was paid, up to its amount, and with a reason", function* () {
     const one = yield* operator
     const bought = yield* unmatched
-    const stranger = join(one.terminal.folder, "stranger.key")
+    const stranger = join(one.folder, "stranger.key")
     writeFileSync(stranger, generatePrivateKey(), { mode: 0o600 })
     const refuse = Effect.fnUntraced(function* (sentence: string, ...args: ReadonlyArray<string>) {
       const refused = yield* one.refund("--payment", bought.transaction, ...args)
@@ -182,7 +151,7 @@ apart("an unmatched payment", server, (it) => {
 
   it("is returned by a signature made elsewhere: by the wallet's key, or by its contract", function* () {
     const one = yield* operator
-    const file = join(one.terminal.folder, "refund.json")
+    const file = join(one.folder, "refund.json")
     const bought = yield* unmatched
     const named = ["--payment", bought.transaction]
     const written = yield* one.refund(...named, "--unsigned", file)
@@ -198,7 +167,7 @@ apart("an unmatched payment", server, (it) => {
     yield* Refunds.becomes(bought.transaction, "REFUNDED")
 
     const other = yield* unmatched
-    const second = join(one.terminal.folder, "second.json")
+    const second = join(one.folder, "second.json")
     yield* giveCode(payTo.address, agreeing)
     yield* one.refund("--payment", other.transaction, "--unsigned", second)
     const wrong = yield* signed("0x1234")
@@ -225,14 +194,14 @@ apart("a refund", server, (it) => {
     const one = yield* operator
     const bought = yield* unmatched
     const refund = one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
-    yield* setBlocked("blacklist", bought.payer.address)
+    yield* order(["blacklist", bought.payer.address])
     const refused = yield* refund
     assert.include(refused.stderr, "one of the two wallets is blocked. Try again later. Nothing was recorded.")
-    yield* setBlocked("unBlacklist", bought.payer.address)
+    yield* order(["unBlacklist", bought.payer.address])
     rpc.arm("eth_sendRawTransaction", "dropBefore")
     const done = yield* refund
     assert.strictEqual(done.code, 0, done.stderr)
-    yield* setBlocked("blacklist", bought.payer.address)
+    yield* order(["blacklist", bought.payer.address])
     yield* rpc.calm
     yield* sql`SELECT checks FROM payment_attempts WHERE act = 'refund' AND checks > 2`.pipe(
       until("no sweep inquired", (rows) => rows.length > 0),
@@ -243,8 +212,8 @@ apart("a refund", server, (it) => {
     yield* Refunds.becomes(bought.transaction, "REFUND_FAILED")
     assert.deepStrictEqual(yield* returned(bought.payer.address), [])
 
-    yield* setBlocked("unBlacklist", bought.payer.address)
-    const file = join(one.terminal.folder, "refund.json")
+    yield* order(["unBlacklist", bought.payer.address])
+    const file = join(one.folder, "refund.json")
     yield* one.refund("--payment", bought.transaction, "--unsigned", file)
     const signature = yield* Effect.promise(() => payTo.signTypedData(json(readFileSync(file, "utf8"))))
     const again = yield* one.refund("--payment", bought.transaction, "--signed", file, "--signature", signature, ...why)
@@ -292,54 +261,5 @@ apart("a refund", server, (it) => {
     yield* Purchase.mine(3)
     yield* Refunds.becomes(bought.transaction, "REFUNDED", "final")
     assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
-  })
-
-  it("of a settled act leaves the act and its answer unchanged, and is shown with its receipt", function* () {
-    const { url } = yield* TestServer
-    const one = yield* operator
-    const purchase = yield* Purchase.prepare(url)
-    const bought = yield* Purchase.send(url, purchase)
-    assert.strictEqual(bought.status, 201, bought.text)
-    const { record } = json(bought.text)
-    const early = yield* one.refund("--attempt", record.id, "--key-file", one.keyFile, ...why)
-    assert.include(early.stderr, "not final yet")
-    yield* Purchase.mine(3)
-    const sql = yield* SqlClient.SqlClient
-    yield* sql`UPDATE payment_attempts SET next_check_at = now()`
-    yield* sql`SELECT id FROM payment_attempts WHERE finality = 'final'`.pipe(
-      until("it never was final", (rows) => rows.length > 0),
-    )
-    const done = yield* one.refund("--attempt", record.id, "--key-file", one.keyFile, "--amount", "0.004", ...why)
-    assert.strictEqual(done.code, 0, done.stderr)
-    const refund = yield* Refunds.becomes(
-      record.transaction ?? json(bought.text).receipt.transaction,
-      "PARTIALLY_REFUNDED",
-    )
-    assert.strictEqual(refund.attempt, record.id)
-    const act = json((yield* ask(`${url}/api/acts/${record.id}`)).text).act
-    assert.deepInclude(act.receipt.refund, { id: refund.id, amountAtomic: "4000", reason: "settled" })
-    const page = (yield* ask(`${url}/witness/${record.id}`, { headers: { accept: "text/html" } })).text
-    assert.include(page, "Refunded to the payer in part: 4000 atomic")
-    assert.include(page, `href="/api/refunds/${refund.refundTransaction}"`)
-    const { refund_policy: policy } = json((yield* ask(`${url}/.well-known/x402`)).text)
-    assert.strictEqual(policy.refund_endpoint, `${url}/api/refunds/{transaction}`)
-    assert.include(policy.states, refund.state)
-    const stone = json((yield* ask(`${url}/api/witness/${record.id}`)).text)
-    assert.strictEqual(stone.receipt.refund.id, refund.id)
-    const replayed = yield* Purchase.send(url, purchase)
-    assert.strictEqual(replayed.text, bought.text.replace(/false\}$/u, "true}"))
-    const reconciled = yield* Purchase.reconcile(url, purchase)
-    assert.strictEqual(reconciled.text, replayed.text, "a reconcile repeats the first answer")
-    const link = reconciled.headers.get("link") ?? ""
-    assert.match(link, /^<\/api\/refunds\/0x[0-9a-f]{64}>; rel="related"; title="refund"$/u)
-    const linked = json((yield* ask(`${url}${link.slice(1, link.indexOf(">"))}`)).text)
-    assert.deepInclude(linked.refunds[0], { id: refund.id, refundTransaction: refund.refundTransaction })
-    // As if a reorganisation had put the payment into another transaction before it was refunded.
-    const moved = `0x${"77".repeat(32)}`
-    yield* sql`UPDATE payment_attempts SET current_transaction = ${moved} WHERE id = ${record.id}::uuid`
-    yield* sql`UPDATE payment_refunds SET original_transaction = ${moved}`
-    for (const transaction of [moved, json(bought.text).receipt.transaction])
-      assert.deepInclude((yield* Refunds.refundsOf(url, transaction))[0], { id: refund.id })
-    assert.deepStrictEqual(yield* returned(purchase.payer.address), [4_000n])
   })
 })

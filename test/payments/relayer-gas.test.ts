@@ -75,10 +75,7 @@ apart(
       assert.deepStrictEqual(yield* attempts, [["failed", failed.length]], "no slot is held")
     })
 
-    it("has one payment in flight until one pays, and is refused at once by every server when it reverts", function* ({
-      rpc,
-      url,
-    }) {
+    it("has one payment in flight until one pays, and is refused everywhere on a revert", function* ({ rpc, url }) {
       const other = yield* anotherServer()
       const payer = yield* newPayer(64n * Purchase.price)
       const purchases = yield* Effect.forEach([1, 2, 3, 4, 5, 6], () => Purchase.prepare(url, undefined, payer))

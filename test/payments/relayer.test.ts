@@ -10,7 +10,7 @@ import { agrees, cancel, empty, giveCode, leave } from "../lab/buyer/ThirdParty.
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { eventually, relayed } from "../lab/buyer/QueuedPayments.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
+import { assertAnswer, assertEach } from "../lab/Assertions.ts"
 import { apart } from "../lab/Suites.ts"
 
 /** Every transaction that is sent to the node from now on. */
@@ -163,10 +163,7 @@ const gap = Effect.gen(function* () {
   })
   yield* Purchase.automine(false)
   for (const purchase of [lost, waiting]) Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-  assert.deepStrictEqual(
-    sent.map((raw) => parseTransaction(raw).nonce ?? 0),
-    [0, 1],
-  )
+  assertEach(sent, (raw) => parseTransaction(raw).nonce ?? 0, [0, 1])
   const [first = "0x", second = "0x"] = sent
   yield* Purchase.onChain(async (client) => {
     await client.dropTransaction({ hash: keccak256(first) })

@@ -33,10 +33,7 @@ const sending = proxiedServer("relayer", "5 seconds")
 
 apart("a paid attempt", sending, (it) => {
   for (const forgets of [["receipts"], ["logs", "receipts"]] as const) {
-    it(`stays open while the node has lost its ${forgets.join(" and ")}, and is settled when the node finds them`, function* ({
-      rpc,
-      url,
-    }) {
+    it(`stays open while the node has lost its ${forgets.join(" and ")}, and then settles`, function* ({ rpc, url }) {
       const purchase = yield* Purchase.prepare(url)
       rpc.behave(() => ({ forgets }))
       Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))

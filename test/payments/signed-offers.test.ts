@@ -10,23 +10,12 @@ import {
 } from "@x402/extensions/offer-receipt"
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPayment, x402Client, x402HTTPClient } from "@x402/fetch"
-import { Effect, Layer, Result } from "effect"
+import { Effect, Result } from "effect"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { catalogs } from "../../src/altar/collectibles/Items.ts"
 import { generate, plainFrom } from "../../src/log/Signer.ts"
-import { AppConfig } from "../../src/server/config/Config.ts"
-import * as Server from "../../src/server/Server.ts"
-import {
-  type Answer,
-  ask,
-  configOf,
-  layer as world,
-  newCommitment,
-  newKey,
-  newPayer,
-  pay,
-  post,
-} from "../lab/Fixture.ts"
+import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, pay, post } from "../lab/Fixture.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { suite } from "../lab/Suites.ts"
 
 const keyNamed = (name: string) => Result.getOrThrow(Result.flatMap(generate(name), plainFrom))
@@ -69,9 +58,7 @@ suite("a signed receipt", world({}, undefined, { receipts: { current: first, ret
   it("stays below 4 KB in its header where host, path, query and key have maximum length", function* () {
     const publicUrl = `https://${"a".repeat(63)}.${"b".repeat(63)}.example`
     const key = keyNamed("k".repeat(64))
-    const config = yield* configOf({}, { publicUrl, receipts: { current: key, retired: [] } })
-    yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-    const here = `http://127.0.0.1:${config.port}`
+    const here = yield* anotherServer({}, { publicUrl, receipts: { current: key, retired: [] } })
     const [spirit, item] = [longest(spiritIds), longest(items)]
     const paths = [`/api/elements/${item}/collect?spirit=${spirit}`, "/api/witness", `/api/prayers/${spirit}`]
     const sizes: Array<number> = []
@@ -95,9 +82,7 @@ suite(
   "a server with a key for offers",
   world({}, undefined, { receipts: { current: first, offers: second, retired: [] } }),
   (it) => {
-    it("signs the offer of a 402 under another key and type than receipts, and the extension verifies it", function* ({
-      url,
-    }) {
+    it("signs offers under another key and type than receipts, as the extension verifies", function* ({ url }) {
       const probe = yield* ask(`${url}/api/witness`, { method: "POST" })
       const required = JSON.parse(Buffer.from(probe.headers.get("payment-required") ?? "", "base64").toString())
       const [offer] = extractOffersFromPaymentRequired(required)

@@ -5,15 +5,14 @@ import {
   isJWSSignedReceipt,
   verifyReceiptSignatureJWS,
 } from "@x402/extensions/offer-receipt"
-import { Effect, Layer, Redacted, Result } from "effect"
+import { Effect, Result } from "effect"
 import { leafHash } from "../../schema/log/Merkle.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
 import { sha256 } from "../../src/altar/Hashes.ts"
-import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
+import { generate, plainFrom } from "../../src/log/Signer.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
-import { AppConfig } from "../../src/server/config/Config.ts"
-import * as Server from "../../src/server/Server.ts"
-import { type Answer, ask, configOf, layer as world, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
+import { type Answer, ask, layer as world, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { suite } from "../lab/Suites.ts"
 
 const keyNamed = (name: string) => Result.getOrThrow(Result.flatMap(generate(name), plainFrom))
@@ -72,16 +71,6 @@ suite("a settled act", world({}, undefined, { receipts: { current: first, retire
     }
   })
 
-  it("of each kind has a receipt of its own record", function* ({ url }) {
-    const { answer } = yield* pay(yield* newPayer(), `${url}/api/acquire/dew-spider`, {})
-    const { delivered, resourceUrl }: { delivered: object; resourceUrl: string } = JSON.parse(
-      JSON.stringify(yield* Effect.promise(() => verifyReceiptSignatureJWS(signedIn(answer)))),
-    )
-    assert.strictEqual(resourceUrl, `${url}/api/acquire/dew-spider`)
-    assert.hasAllKeys(delivered, ["act", "id", "amount", "asset", "payTo", "nonce", "record"])
-    assert.propertyVal(delivered, "record", sha256(canonicalJson(JSON.parse(answer.text).record)))
-  })
-
   it("keeps a valid receipt after a key rotation, and a forged one is rejected", function* ({ url }) {
     const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
     const receipt = signedIn(answer)
@@ -95,9 +84,8 @@ suite("a settled act", world({}, undefined, { receipts: { current: first, retire
     )
     assert.strictEqual(refused._tag, "Failure")
 
-    const rotated = yield* configOf({}, { publicUrl: url, receipts: { current: second, retired: [first] } })
-    yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, rotated))))
-    const document = yield* ask(`http://127.0.0.1:${rotated.port}/.well-known/did.json`)
+    const rotated = yield* anotherServer({}, { receipts: { current: second, retired: [first] } })
+    const document = yield* ask(`${rotated}/.well-known/did.json`)
     const { assertionMethod, id, verificationMethod } = JSON.parse(document.text)
     assert.strictEqual(document.headers.get("content-type"), "application/did+json")
     assert.strictEqual(document.headers.get("access-control-allow-origin"), "*")
@@ -116,13 +104,4 @@ suite("a server without a receipt key", world(), (it) => {
     assert.hasAllKeys(settled, ["success", "transaction", "network", "payer"])
     assert.strictEqual((yield* ask(`${url}/.well-known/did.json`)).status, 404)
   })
-
-  it("reads its keys as the command writes them", () =>
-    Effect.sync(() => {
-      const text = Result.getOrThrow(generate("receipts-1"))
-      assert.match(Redacted.value(text), /^PRIVATE\+KEY\+receipts-1\+/u)
-      const vkey = Result.getOrThrow(fromText(text)).vkey
-      assert.match(vkey, /^receipts-1\+[0-9a-f]{8}\+/u)
-      assert.lengthOf(Result.getOrThrow(plainFrom(text)).publicKey, 32)
-    }))
 })

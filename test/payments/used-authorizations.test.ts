@@ -7,30 +7,11 @@ import { patientSeconds } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { type Answer, ask, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
-import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { type Answer, ask, newCommitment, newKey, post } from "../lab/Fixture.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { apart, live } from "../lab/Suites.ts"
 import { assertAnswer, valuesOf } from "../lab/Assertions.ts"
-
-/** A signed stone whose authorization ends at a given second of this machine's clock. */
-const prepareUntil = Effect.fnUntraced(function* (url: string, validBefore: string) {
-  const payer = yield* newPayer(10n * Purchase.price)
-  const challenge = challengeOf(yield* ask(`${url}/api/witness`, { method: "POST" }))
-  const { payload, ...payment } = yield* sign(payer, challenge.accepts[0], challenge.resource, { validBefore })
-  const key = newKey()
-  const purchase: Purchase.Purchase = {
-    key,
-    body: { commitment: newCommitment() },
-    headers: { "idempotency-key": key, "payment-signature": encode({ ...payment, payload }) },
-    payer,
-    nonce: payload.authorization.nonce,
-    signature: payload.signature,
-    validBefore,
-  }
-  return purchase
-})
 
 /** The same payment for another purchase. */
 const otherwise = (purchase: Purchase.Purchase): Purchase.Purchase => {
@@ -75,12 +56,9 @@ const soon = () => seconds() + Number(patientSeconds(20))
 
 apart("an authorization that another attempt holds", proxiedServer("relayer", "20 seconds"), (it) => {
   // I1
-  it("belongs to that attempt after it settled, while the node is unreachable, and after it expires", function* ({
-    rpc,
-    url,
-  }) {
+  it("belongs to that attempt once settled, without a node, and after it expires", function* ({ rpc, url }) {
     const end = soon()
-    const purchase = yield* prepareUntil(url, String(end))
+    const purchase = yield* Purchase.prepare(url, undefined, undefined, end)
     assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
     assertBound(yield* Purchase.send(url, otherwise(purchase)))
     const { headers } = otherwise(purchase)
@@ -95,9 +73,7 @@ apart("an authorization that another attempt holds", proxiedServer("relayer", "2
 })
 
 apart("an authorization that paid us and has no attempt", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("buys an act when it is presented in time, even after its wallet was emptied, and costs us no gas", function* ({
-    url,
-  }) {
+  it("buys an act in time, even after its wallet was emptied, and costs us no gas", function* ({ url }) {
     const purchase = yield* Purchase.prepare(url, Purchase.price)
     const transaction = yield* ThirdParty.broadcast(purchase)
     const answer = yield* Purchase.send(url, purchase)
@@ -163,13 +139,9 @@ apart("an authorization that paid us and has no attempt", proxiedServer("relayer
     ["with a lifetime above the maximum", () => seconds() + 3600, false],
   ]
   for (const [what, end, isAwaited] of late) {
-    it(`is refused as already paid when it is presented ${what}, and is recorded once for the operator`, function* ({
-      rpc,
-      sql,
-      url,
-    }) {
+    it(`is refused as already paid ${what}, and recorded once for the operator`, function* ({ rpc, sql, url }) {
       const validBefore = end()
-      const purchase = yield* prepareUntil(url, String(validBefore))
+      const purchase = yield* Purchase.prepare(url, undefined, undefined, validBefore)
       const transaction = yield* ThirdParty.broadcast(purchase)
       if (isAwaited) yield* untilOver(validBefore)
       // An orphaned transfer has not paid: nothing is noted before that is impossible.
@@ -265,7 +237,7 @@ apart("an authorization that did not pay us", proxiedServer("relayer", "20 secon
   })
 
   it("is refused as expired where it was never used, without reading a log", function* ({ rpc, url }) {
-    const purchase = yield* prepareUntil(url, String(seconds() - 5))
+    const purchase = yield* Purchase.prepare(url, undefined, undefined, seconds() - 5)
     const said = /expires too soon; sign a new one\. This request charged nothing\.$/u
     rpc.behave(() => ({}))
     assertInvalid(yield* Purchase.send(url, purchase), said)

@@ -6,7 +6,7 @@ import { atOnce, layer as processes, Servers } from "../lab/server/TwoServers.ts
 import { codeOf, type RoomClient, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
 import type { Answer } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
-import { assertNone, valuesOf } from "../lab/Assertions.ts"
+import { assertEach, assertNone, valuesOf } from "../lab/Assertions.ts"
 
 const byStatus = (answers: ReadonlyArray<Answer>) =>
   Object.fromEntries(
@@ -93,8 +93,9 @@ suite("200 concurrent sends", processes, (it) => {
         .map(({ answer, index }) => [JSON.parse(answer.text).message, index] as const)
         .sort(([one], [other]) => one.seq - other.seq)
       const { messages } = polled(yield* poll(guest))
-      assert.deepStrictEqual(
-        messages.map(({ seq, text }) => [seq, text]),
+      assertEach(
+        messages,
+        ({ seq, text }) => [seq, text],
         sent.map(([, index], place) => [place + 1, `${index}`]),
       )
     }

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { codeOf, from, json, layer as rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
 import { ask } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { assertEach, valuesOf } from "../lab/Assertions.ts"
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u
@@ -99,8 +99,9 @@ suite("a room", rooms(), (it) => {
     }
     const all = polled(yield* poll(guest))
     assert.strictEqual(all.room.latestSequence, 53)
-    assert.deepStrictEqual(
-      all.messages.map(({ seq, text }) => [seq, text]),
+    assertEach(
+      all.messages,
+      ({ seq, text }) => [seq, text],
       Array.from({ length: 50 }, (_, index) => [index + 4, `${index + 4}`]),
     )
     const truncated = (after: number) =>

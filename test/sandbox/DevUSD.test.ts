@@ -8,17 +8,15 @@ import {
   keccak256,
   numberToHex,
   pad,
-  parseAbi,
   parseSignature,
   serializeSignature,
   toHex,
 } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import Wallet1271 from "../contracts/Wallet1271.json" with { type: "json" }
-import WalletFactory from "../contracts/WalletFactory.json" with { type: "json" }
 import { events, order, price, setup, types } from "./Token.ts"
 import { suite } from "../lab/Suites.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 suite("DevUSD", LocalChain.layer({ network: "eip155:84532" }), (it) => {
   it("has the names of USDC on Base Sepolia", function* () {
@@ -55,13 +53,10 @@ suite("DevUSD", LocalChain.layer({ network: "eip155:84532" }), (it) => {
       ...t.split(yield* t.sign(first)),
     ])
     yield* t.redeem(t.authorize())
-    assert.deepStrictEqual(
-      receipt.logs.map((log) => log.topics[0]),
-      [
-        "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5",
-        keccak256(toHex("Transfer(address,address,uint256)")),
-      ],
-    )
+    assertEach(receipt.logs, (log) => log.topics[0], [
+      "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5",
+      keccak256(toHex("Transfer(address,address,uint256)")),
+    ])
     assert.deepStrictEqual(receipt.logs[0]?.topics.slice(1), [pad(t.buyer.address).toLowerCase() as Hex, first.nonce])
     assert.strictEqual(yield* t.read("authorizationState", [first.from, first.nonce]), true)
     assert.strictEqual(yield* t.read("balanceOf", [t.buyer.address]), price)
@@ -132,10 +127,7 @@ suite("DevUSD", LocalChain.layer({ network: "eip155:84532" }), (it) => {
           fromBlock: 0n,
         }),
       )
-      assert.deepStrictEqual(
-        logs.map((log) => log.transactionHash),
-        [receipt.transactionHash],
-      )
+      assertEach(logs, (log) => log.transactionHash, [receipt.transactionHash])
       yield* t.refused("FiatTokenV2: authorization is used or canceled", t.redeem(a))
       yield* t.refused("FiatTokenV2: authorization is used or canceled", cancel)
     }
@@ -155,75 +147,6 @@ suite("DevUSD", LocalChain.layer({ network: "eip155:84532" }), (it) => {
       ...t.split(yield* t.sign(b, "ReceiveWithAuthorization")),
     ])
     assert.strictEqual(yield* t.read("balanceOf", [t.buyer.address]), price)
-  })
-
-  it("rejects blacklisted wallets on either side until they are removed from the list", function* () {
-    const t = yield* setup
-    const a = t.authorize()
-    yield* t.call("blacklist", [t.buyer.address])
-    yield* t.refused("Blacklistable: account is blacklisted", t.redeem(a))
-    yield* t.call("unBlacklist", [t.buyer.address])
-    yield* t.redeem(a)
-    const outcast = {
-      ...t.authorize(),
-      to: privateKeyToAccount(generatePrivateKey()).address as Hex,
-    }
-    yield* t.call("blacklist", [outcast.to])
-    yield* t.refused("Blacklistable: account is blacklisted", t.redeem(outcast))
-  })
-
-  it("asks the code of a wallet with code, even if its address has a key", function* () {
-    const t = yield* setup
-    const deploy = yield* Effect.promise(() =>
-      t.client.sendTransaction({
-        account: t.relayer,
-        data: WalletFactory.bytecode as Hex,
-        chain: null,
-      }),
-    )
-    const { contractAddress } = yield* Effect.promise(() => t.client.waitForTransactionReceipt({ hash: deploy }))
-    const factory = {
-      address: contractAddress ?? assert.fail("no factory"),
-      abi: parseAbi([
-        "function deploy(address owner, bytes32 salt) returns (address wallet)",
-        "function predict(address owner, bytes32 salt) view returns (address)",
-      ]),
-      args: [t.buyer.address, pad("0x1")],
-    } as const
-    const wallet = yield* Effect.promise(() => t.client.readContract({ ...factory, functionName: "predict" }))
-    yield* t.chain.fund(wallet, price * 2n)
-    const early = t.authorize({ from: wallet })
-    yield* t.refused("FiatTokenV2: invalid signature", t.redeem(early))
-    // The second time finds the wallet there and leaves it as it is.
-    for (const _ of [1, 2]) {
-      const hash = yield* Effect.promise(() =>
-        t.client.writeContract({
-          ...factory,
-          functionName: "deploy",
-          account: t.relayer,
-          chain: null,
-        }),
-      )
-      const receipt = yield* Effect.promise(() => t.client.waitForTransactionReceipt({ hash }))
-      assert.strictEqual(receipt.status, "success")
-    }
-    yield* t.redeem(early)
-    const stranger = privateKeyToAccount(generatePrivateKey())
-    const a = t.authorize({ from: wallet })
-    yield* t.refused(
-      "FiatTokenV2: invalid signature",
-      t.redeem(a, yield* t.sign(a, "TransferWithAuthorization", stranger)),
-    )
-    assert.strictEqual(yield* t.read("balanceOf", [wallet]), price)
-
-    // The buyer's own address with a wallet's code on it: its key no longer signs for it by itself.
-    yield* Effect.promise(() =>
-      t.client.setCode({
-        address: t.buyer.address,
-        bytecode: Wallet1271.deployedBytecode as Hex,
-      }),
-    )
-    yield* t.refused("FiatTokenV2: invalid signature", t.redeem(t.authorize()))
   })
 })
 

@@ -3,29 +3,20 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Redacted, Schedule } from "effect"
-import { createPublicClient, createWalletClient, encodeFunctionData, http, parseAbi } from "viem"
+import { createPublicClient, createWalletClient, http, parseAbi } from "viem"
 import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { awaitGone, holdAndKill, isAlive } from "./Holder.ts"
 import { live } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { assertEach } from "../lab/Assertions.ts"
 
 const payer = "0x00000000000000000000000000000000000000aa"
 const network = "eip155:84532"
 const token = parseAbi([
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
   "function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)",
-  "function symbol() view returns (string)",
-  "function missing() view returns (string)",
 ])
-const multicall3 = {
-  address: "0xcA11bde05977b3631167028862bE2a173976CA11",
-  abi: parseAbi([
-    "struct Call { address target; bytes callData; }",
-    "struct Result { bool success; bytes returnData; }",
-    "function tryAggregate(bool requireSuccess, Call[] calls) payable returns (Result[] returnData)",
-  ]),
-} as const
 const pidOf = (stateFile: string) => Number(readFileSync(`${stateFile}.pid`, "utf8"))
 const clientOf = (rpcUrl: string) => createPublicClient({ transport: http(rpcUrl) })
 const withChain = <A, E, R>(
@@ -60,10 +51,7 @@ describe("LocalChain", () => {
         const numbers = yield* Effect.forEach(["latest", "safe", "finalized"] as const, (blockTag) =>
           Effect.promise(() => client.getBlock({ blockTag })),
         )
-        assert.deepStrictEqual(
-          numbers.map((block) => block.number),
-          [5n, 4n, 3n],
-        )
+        assertEach(numbers, (block) => block.number, [5n, 4n, 3n])
         const used = yield* Effect.promise(() =>
           client.readContract({
             address: chain.asset,
@@ -152,44 +140,6 @@ describe("LocalChain", () => {
       }),
     )
   })
-
-  live("answers several calls in one by both entry points of Multicall3", () =>
-    withChain({}, (chain) =>
-      Effect.gen(function* () {
-        const client = clientOf(chain.rpcUrl)
-        const good = { address: chain.asset, abi: token, functionName: "symbol" } as const
-        const bad = { address: chain.asset, abi: token, functionName: "missing" } as const
-        const results = yield* Effect.promise(() =>
-          client.multicall({ contracts: [good, bad], multicallAddress: multicall3.address }),
-        )
-        assert.deepStrictEqual(
-          results.map((one) => one.status),
-          ["success", "failure"],
-        )
-        const calls = ["symbol", "missing"] as const
-        const tryAggregate = (requireSuccess: boolean) =>
-          Effect.tryPromise(() =>
-            client.simulateContract({
-              ...multicall3,
-              functionName: "tryAggregate",
-              args: [
-                requireSuccess,
-                calls.map((functionName) => ({
-                  target: chain.asset,
-                  callData: encodeFunctionData({ abi: token, functionName }),
-                })),
-              ],
-            }),
-          )
-        const { result } = yield* tryAggregate(false)
-        assert.deepStrictEqual(
-          result.map((one) => one.success),
-          [true, false],
-        )
-        assert.strictEqual(yield* Effect.isSuccess(tryAggregate(true)), false)
-      }),
-    ),
-  )
 
   live("takes over the state file of a killed process", function* () {
     const stateFile = join(newFolder(), "chain.json")

@@ -10,7 +10,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { ask, post } from "../lab/Fixture.ts"
 import { apart } from "../lab/Suites.ts"
-import { assertSome } from "../lab/Assertions.ts"
+import { assertEach, assertSome } from "../lab/Assertions.ts"
 
 interface Span {
   readonly traceId: string
@@ -186,10 +186,7 @@ apart("a trace", stage, (it) => {
       assert.strictEqual(yield* server.ended, 0)
     }
     const roots = otlp.spans().filter(({ name }) => name.startsWith("GET "))
-    assert.deepStrictEqual(
-      roots.map((span) => [span.name, span.traceId]),
-      [["GET /api/witness", traceId]],
-    )
+    assertEach(roots, (span) => [span.name, span.traceId], [["GET /api/witness", traceId]])
     assert.deepStrictEqual(node.traceparents, [])
     assert.isEmpty(otlp.metrics())
   })

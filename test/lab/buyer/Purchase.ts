@@ -39,18 +39,18 @@ const moved = parseAbiItem("event Transfer(address indexed from, address indexed
 const offered = (url: string) =>
   ask(`${url}/api/witness`, { method: "POST" }).pipe(until("it never offers a stone", ({ status }) => status !== 503))
 
-/** A signed stone, ready to be sent; its authorization lives for 150 seconds of the chain's own time. */
+/** A signed stone, ready to be sent; its authorization lives for 150 seconds of the chain's own time, unless it is told. */
 export const prepare = Effect.fnUntraced(function* (
   url: string,
   fundedWith: bigint = 10n * price,
   wallet?: PrivateKeyAccount,
+  end?: number,
 ) {
   const payer = wallet ?? (yield* newPayer(fundedWith))
   const challenge = challengeOf(yield* offered(url))
   const block = yield* onChain((client) => client.getBlock())
-  const payment = yield* sign(payer, challenge.accepts[0], challenge.resource, {
-    validBefore: String(block.timestamp + 150n),
-  })
+  const validBefore = String(end ?? block.timestamp + 150n)
+  const payment = yield* sign(payer, challenge.accepts[0], challenge.resource, { validBefore })
   const key = newKey()
   const purchase: Purchase = {
     key,
@@ -59,7 +59,7 @@ export const prepare = Effect.fnUntraced(function* (
     payer,
     nonce: payment.payload.authorization.nonce,
     signature: payment.payload.signature,
-    validBefore: payment.payload.authorization.validBefore,
+    validBefore,
   }
   return purchase
 })

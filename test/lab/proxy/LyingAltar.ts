@@ -19,64 +19,15 @@ export class LyingAltar extends Context.Service<LyingAltar, { readonly tells: (l
   "test/LyingAltar",
 ) {}
 
-const other = { address: `0x${"9".repeat(40)}`, hash: `0x${"7".repeat(64)}`, digest: "ab".repeat(32) }
-const elsewhere = "https://evil.example"
-
-const away = (url: unknown) => `${elsewhere}${new URL(String(url)).pathname}`
-
-/** The forgeries of a stone: the field that is reported, and the change. */
-export const lies: ReadonlyArray<readonly [what: string, field: string, lie: Lie]> = [
-  ["the kind", "kind", ({ record }) => void (record["kind"] = "promise")],
-  ["the commitment", "commitment", ({ record }) => void (record["commitment"] = other.digest)],
-  ["the spirit", "spirit", ({ record }) => void (record["spirit"] = "ribbon-eel")],
-  ["the amount", "amountAtomic", ({ receipt }) => void (receipt["amountAtomic"] = "9000000")],
-  ["the price", "priceUsd", ({ receipt }) => void (receipt["priceUsd"] = "$9.00")],
-  ["the asset", "asset", ({ receipt }) => void (receipt["asset"] = other.address)],
-  ["the network", "network", ({ receipt }) => void (receipt["network"] = "eip155:8453")],
-  ["the recipient", "payTo", ({ receipt }) => void (receipt["payTo"] = other.address)],
-  [
-    "the payer, everywhere",
-    "payer",
-    (answered) => {
-      for (const one of [answered.record, answered.receipt, answered.header]) one["payer"] = other.address
-    },
-  ],
-  ["the payer of the record", "record.payer", ({ record }) => void (record["payer"] = other.address)],
-  ["the transaction of the receipt", "record.transaction", ({ receipt }) => void (receipt["transaction"] = other.hash)],
-  [
-    "the transaction, everywhere",
-    "chainHash",
-    (answered) => {
-      for (const one of [answered.record, answered.receipt, answered.header]) one["transaction"] = other.hash
-    },
-  ],
-  [
-    "the settlement's header",
-    "PAYMENT-RESPONSE transaction",
-    ({ header }) => void (header["transaction"] = other.hash),
-  ],
-  [
-    "the origin of the permalink",
-    "permalink",
-    (answered) => {
-      answered.permalink = away(answered.permalink)
-      answered.record["permalink"] = answered.permalink
-    },
-  ],
-  ["the id", "permalink", ({ record }) => void (record["id"] = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1")],
-  [
-    "the URL of the reveal",
-    "verify.revealUrl",
-    ({ record }) =>
-      void (record["verify"] = { ...Object(record["verify"]), revealUrl: away(Object(record["verify"]).revealUrl) }),
-  ],
-]
-
-/** One field of each part of an answer, for buyers whose comparison is the library's. */
+/** One field of each part of an answer, as it is reported. */
 export const forgedFields = ["kind", "priceUsd", "PAYMENT-RESPONSE transaction", "permalink"] as const
 
 export const forgeFields: Lie = (answered) => {
-  for (const [, field, lie] of lies) if (forgedFields.some((one) => one === field)) lie(answered)
+  answered.record["kind"] = "promise"
+  answered.receipt["priceUsd"] = "$9.00"
+  answered.header["transaction"] = `0x${"7".repeat(64)}`
+  answered.permalink = `https://evil.example${new URL(answered.permalink).pathname}`
+  answered.record["permalink"] = answered.permalink
 }
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64")
