@@ -361,7 +361,16 @@ suite("log join with a real server", Layer.orDie(place), (it) => {
       writeFileSync(join(at.folder, "witnesses"), `${line}\n`, { flag: "a" })
     }
     const args = ["log", "join", "--url", server.url, "--contact", "ops@altar.example", "--witnesses", "witnesses"]
-    const unnamed = yield* at.run(["log", "join", "--url", server.url, "--contact", "ops@altar.example", "--vkey", vkey])
+    const unnamed = yield* at.run([
+      "log",
+      "join",
+      "--url",
+      server.url,
+      "--contact",
+      "ops@altar.example",
+      "--vkey",
+      vkey,
+    ])
     assert.match(unnamed.stdout, /^acts\/checkpoint +warning +.* is served, too: name its key with --acts-vkey/mu)
     const half = yield* ownWitness("half.example/w")
     const unknown = yield* at.run([...args, "--witness", `${half.vkey},${half.url}`, "--policy", policy], log)
