@@ -121,10 +121,10 @@ const Halted = LogHalted.pipe(
   ),
 )
 
+const revalidated = { "cache-control": Schema.optionalKey(header("Revalidate before each use.", "no-cache")) }
+
 export const readLog = HttpApiEndpoint.get("readLog", "/api/witness/log", {
-  success: HttpApiSchema.WithHeaders(LogStatus, {
-    "cache-control": Schema.optionalKey(header("Revalidate before each use.", "no-cache")),
-  }),
+  success: HttpApiSchema.WithHeaders(LogStatus, revalidated),
   error: [NotFound, NotReady, Halted],
 }).annotateMerge(
   described(
@@ -147,9 +147,7 @@ export const readStoneProof = HttpApiEndpoint.get("readStoneProof", "/api/witnes
   .annotate(Unknown, () => new WitnessNotFound({}))
 
 export const readActLog = HttpApiEndpoint.get("readActLog", "/api/acts/log", {
-  success: HttpApiSchema.WithHeaders(ActLogStatus, {
-    "cache-control": Schema.optionalKey(header("Ask again before it is used again.", "no-cache")),
-  }),
+  success: HttpApiSchema.WithHeaders(ActLogStatus, revalidated),
   error: [NotFound, NotReady, Halted],
 }).annotateMerge(
   described(

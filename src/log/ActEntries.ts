@@ -1,4 +1,4 @@
-/** All settled acts as entries: hashes of what their buyers got. The integrator gives each its position. */
+/** All settled acts as entries: hashes of what their buyers got. The settling transaction gives each its position. */
 import { hash } from "node:crypto"
 import { Effect, Layer, Option, Schema } from "effect"
 import { actEntryOf } from "../../schema/log/ActEntry.ts"
@@ -21,7 +21,7 @@ const answerOf = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct(
 const sha256 = (text: string) => hash("sha256", text, "hex")
 
 /** The entry of an act; none if its stored answer is not one. */
-const entryOf = ({ parts }: Found) => {
+export const entryOf = ({ parts }: Pick<Found, "parts">) => {
   const [act = "", answer, header = ""] = parts
   return Option.map(answerOf(answer), ({ receipt }) => {
     const signed = signedReceiptIn(header)
@@ -36,8 +36,8 @@ const entryOf = ({ parts }: Found) => {
   })
 }
 
-/** Old snapshots make each statement slow, so few statements place a long history. */
-const placedAtOnce = 4_096
+/** Sales wait for each statement, and an old snapshot makes each slow. */
+const placedAtOnce = 1_024
 
 export const layer = Layer.effect(
   Entries,
@@ -50,10 +50,14 @@ export const layer = Layer.effect(
     const read = (found: Found) =>
       Effect.mapError(Effect.fromOption(entryOf(found)), () => broken(found.sequence, "has no first answer"))
 
+    let searches = 0
+
     return Entries.of({
       place: Effect.gen(function* () {
-        // A lock is a write, which an idle log does not need.
-        if (!(yield* acts.isAnyWaiting)) return
+        // A lock is a write, which an idle log does not need. A full search passes all placed acts that an old snapshot
+        // still sees, so most searches are of recent acts.
+        searches += 1
+        if (!(yield* acts.isAnyWaiting(searches % 8 === 1 ? "all" : "recent"))) return
         yield* store.atOnce(
           Effect.flatMap(store.lockHead, (head) =>
             Option.isNone(head) ? Effect.void : Effect.asVoid(acts.place(placedAtOnce)),
@@ -78,7 +82,6 @@ export const layer = Layer.effect(
       }),
       find: acts.one,
       read,
-      settled: Effect.sleep,
     })
   }),
 )

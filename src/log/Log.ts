@@ -1,7 +1,7 @@
 /** The log's services: integration, publication and files. Without a key the log is off. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Effect, FileSystem, Layer, Option } from "effect"
+import { Effect, FileSystem, Layer, Option, References } from "effect"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy } from "../../schema/log/Policy.ts"
 import { ActOrder } from "../payments/ledger/ActOrder.ts"
@@ -70,13 +70,18 @@ export const ofActs = ({ actsOrigin, checkpointFile, origin, signer, ...config }
   checkpointFile: Option.map(checkpointFile, (path) => path + LogKind.acts.suffix),
 })
 
+/** The log that the messages of its fibers are about, as in the metrics. */
+const named = (log: string) => Layer.succeed(References.CurrentLogAnnotations, { log })
+
 export const layer = (config: LogConfig | undefined) => {
   if (config === undefined) return Layer.mergeAll(PublishedLog.none, Confirmation.layer, ActsLog.none)
-  const stones = logOf(config, defaults, Rereading.layer).pipe(Layer.provide([StoneEntries.layer, LogStore.layer]))
+  const stones = logOf(config, defaults, Rereading.layer).pipe(
+    Layer.provide([StoneEntries.layer, LogStore.layer, named("stones")]),
+  )
   // An entry of an act is parsed and hashed out of its answer, which takes longer than a stone's.
   const acts = logOf(ofActs(config), { batch: 128 }, Rereading.every("10 seconds")).pipe(
     Layer.provide(ActEntries.layer),
-    Layer.provide(LogStore.layerOf(LogKind.acts)),
+    Layer.provide([LogStore.layerOf(LogKind.acts), named("acts")]),
   )
   return Layer.merge(stones, ActsLog.layer.pipe(Layer.provide(acts), Layer.provide(ActOrder.layer), Layer.fresh))
 }

@@ -1,7 +1,7 @@
 /** The public proof of a payment, and what the answer's header says of it, for either rail. */
 import { Option, Result, Schema } from "effect"
 import { Base64, Base64Url } from "effect/encoding"
-import { type AnyReceipt, type Finality, priceUsd, SettlementResponse } from "../../schema/payments/Payment.ts"
+import { type AnyReceipt, type Finality, priceUsd } from "../../schema/payments/Payment.ts"
 import type { Attempt } from "./ledger/Attempt.ts"
 import { centsOf, type ChainPayment, type Proof, type Rail } from "./Payment.ts"
 
@@ -67,15 +67,15 @@ export const responseOf = (proof: Proof, settledAt: string, extensions?: Schema.
         }),
       )
 
-const settlementOf = Schema.decodeUnknownOption(Schema.fromJsonString(SettlementResponse))
+/** Entries of the log are made of it for ever, so no limit of the contract, which may change, is part of it. */
+const Signed = Schema.Struct({ signature: Schema.String })
+const Extensions = Schema.Struct({ "offer-receipt": Schema.Struct({ info: Schema.Struct({ receipt: Signed }) }) })
+const signedOf = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ extensions: Extensions })))
 
 /** The signed receipt in a stored `PAYMENT-RESPONSE`, a compact JWS; none for a card, or without a receipt key. */
 export const signedReceiptIn = (header: string): Option.Option<string> =>
   Option.flatMap(Result.getSuccess(Base64.decodeString(header)), (text) =>
-    Option.flatMapNullishOr(
-      settlementOf(text),
-      ({ extensions }) => extensions?.["offer-receipt"].info.receipt.signature,
-    ),
+    Option.map(signedOf(text), ({ extensions }) => extensions["offer-receipt"].info.receipt.signature),
   )
 
 /** `PAYMENT-RESPONSE` of a 202, by x402's word for an unknown outcome. No client may take it for a failure. */

@@ -48,6 +48,7 @@ export const messages = {
     "log waiting": "Wait a minute, then follow *A log that waits*.",
     "log witness not signing": "Ask the operator of `witness`. The rest of the log goes on.",
     "log witness recall failed": "Ask the operator of `witness`.",
+    "migration waiting": "End the dump or transaction that holds a table. The server retries every 10 seconds.",
     "payment not made": "Nothing. The wallets of these payments are refused for an hour.",
     "payment orphaned": "Nothing. The server resubmits the payment.",
     "payment verification failed": "Check `RPC_URL`. The buyer retries.",

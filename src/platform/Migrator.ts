@@ -1,5 +1,5 @@
 /** Migrates the schema: each migration once, in a transaction of its own, safe when several servers start together. */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import payments from "../../migrations/0001_payments.ts"
 import acts from "../../migrations/0002_acts.ts"
@@ -26,6 +26,8 @@ import checkpointRate from "../../migrations/0031_checkpoint_rate.ts"
 import actFilters from "../../migrations/0032_act_filters.ts"
 import actLog from "../../migrations/0033_act_log.ts"
 import actPositions from "../../migrations/0034_act_positions.ts"
+import placedActs from "../../migrations/0035_placed_acts.ts"
+import { log as report } from "./LogMessages.ts"
 import { codeOf, transaction } from "./Sql.ts"
 
 export type Migration = Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>
@@ -57,6 +59,7 @@ export const all: Readonly<Record<string, Migration>> = {
   "0032_act_filters": actFilters,
   "0033_act_log": actLog,
   "0034_act_positions": actPositions,
+  "0035_placed_acts": placedActs,
 }
 
 const applied = Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -68,6 +71,9 @@ const applied = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 
 /** SQLSTATE 42P01: undefined table. */
 const isUnmade = (failure: SqlError.SqlError): boolean => codeOf(failure) === "42P01"
+
+/** SQLSTATE 55P03: a lock was not granted in time. */
+const isHeld = (failure: SqlError.SqlError): boolean => codeOf(failure) === "55P03"
 
 /** The table that earlier versions use, so that all versions see which migrations have run. */
 const makeTable = Effect.flatMap(
@@ -89,7 +95,10 @@ const once = Effect.fnUntraced(function* (id: number, name: string, migration: M
   const claimed = yield* sql`
     INSERT INTO effect_sql_migrations (migration_id, name) VALUES (${id}, ${name})
     ON CONFLICT (migration_id) DO NOTHING RETURNING migration_id`
-  if (claimed.length > 0) yield* migration
+  if (claimed.length === 0) return
+  // Sales queue behind a migration that waits for a dump or a long transaction, so it gives way and tries again.
+  yield* sql`SET LOCAL lock_timeout = '2s'`
+  yield* migration
 })
 
 /** Runs pending migrations, lowest number first. A current database is only read. */
@@ -101,7 +110,11 @@ export const run = Effect.fn("Migrator.run")(function* (migrations: Readonly<Rec
   for (const [file, migration] of Object.entries(migrations).sort(([one], [other]) => one.localeCompare(other))) {
     const [, id, name = ""] = /^(\d+)_(.+)$/u.exec(file) ?? []
     if (done.has(Number(id))) continue
-    yield* inTransaction(once(Number(id), name, migration)).pipe(Effect.withSpan(`Migrator ${name}`))
+    yield* inTransaction(once(Number(id), name, migration)).pipe(
+      Effect.tapError((failure) => (isHeld(failure) ? report("migration waiting", { migration: name }) : Effect.void)),
+      Effect.retry({ while: isHeld, schedule: Schedule.spaced("10 seconds") }),
+      Effect.withSpan(`Migrator ${name}`),
+    )
   }
 })
 

@@ -86,6 +86,10 @@ const messageOf = ({ reason }: SqlError.SqlError): string =>
     ? `${reason.cause.message}`
     : ""
 
+/** The rights of a server on a table; it rewrites nothing of a sold act but its position in the log. */
+const rightsOn = (table: string) =>
+  table === "acts" ? "SELECT, INSERT, UPDATE (log_sequence)" : "SELECT, INSERT, UPDATE, DELETE"
+
 /** The grant a role lacks, if PostgreSQL refused a statement for it (SQLSTATE 42501). */
 export const missingGrant = (cause: Cause.Cause<unknown>, role: string): string | undefined => {
   const refused = errorsIn(cause).find((error) => codeOf(error) === "42501")
@@ -95,7 +99,7 @@ export const missingGrant = (cause: Cause.Cause<unknown>, role: string): string 
   const lacks = `The database role ${role} lacks a privilege: ${message}.`
   switch (kind) {
     case "table":
-      return `${lacks} Use the DATABASE_URL of the role that owns the table, or have that role run the grants of the guide (Roles), and no more than: GRANT SELECT, INSERT, UPDATE, DELETE ON ${object} TO ${role}`
+      return `${lacks} Use the DATABASE_URL of the role that owns the table, or have that role run the grants of the guide (Roles), and no more than: GRANT ${rightsOn(object)} ON ${object} TO ${role}`
     case "schema":
       return `${lacks} Migrate with the DATABASE_URL of the role that owns the schema, or have that role run: GRANT USAGE, CREATE ON SCHEMA ${object} TO ${role}`
     case "database":

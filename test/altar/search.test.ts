@@ -51,7 +51,7 @@ suite("search", world(), (it) => {
     }
     const last = one.payer.slice(-1).toLowerCase()
     const { text } = yield* search(`${one.payer.slice(0, 20)}…${last === "0" ? "1" : "0"}`)
-    assert.include(text, "No settled act was paid by a wallet with these digits at its ends. No spirit has this name;")
+    assert.include(text, "No settled act was paid by a wallet with these digits at its ends. No spirit has this name.")
     assert.notInclude(text, "Ends of a wallet set")
   })
 

@@ -113,24 +113,10 @@ const failover = campaign(
   "scale ",
 )
 
-const rows = campaign(
-  "rows",
-  {
-    says: "How many claims, stones and leaves a second go through the rows that they lock.",
-    examples: [["scale rows --minutes 0.4", "Three short rounds"]],
-    seed: "every claim is of a new wallet",
-    size: { unit: "claims that wait at once", usual: 256 },
-    minutes: load,
-    flags: {},
-    run: async (run) => (await import("./scale/Rows.ts")).rows(run),
-  },
-  "scale ",
-)
-
 const scale = Command.make("scale").pipe(
   Command.withDescription("Growth past one machine, held against real processes: docs/scale.md says what was shown"),
   Command.withExamples([{ command: "npm run campaign -- scale servers", description: "Three servers, one killed" }]),
-  Command.withSubcommands([servers, failover, rows]),
+  Command.withSubcommands([servers, failover]),
 )
 
 const mutants = campaign("mutants", {
@@ -139,7 +125,6 @@ const mutants = campaign("mutants", {
     ["mutants --list", "The faults, and where they are looked for"],
     ["mutants --only src/room", "Those of a file or with these words"],
     ["mutants --size 5 --seed 3", "Five faults that the seed draws"],
-    ["mutants --stories 12", "Stories instead, for the faults that stories can notice"],
   ],
   size: { unit: "faults at most", usual: 1_000 },
   minutes: { says: "Try no fault after so many minutes" },
@@ -147,12 +132,10 @@ const mutants = campaign("mutants", {
     only: text("only", "Only faults or files that have these words"),
     list: on("list", "Say what there is and run nothing"),
     noBaseline: on("no-baseline", "Do not run the tests without a fault first; what fails without one proves nothing"),
-    stories: whole("stories", "Play so many stories for each fault, instead of its tests"),
   },
-  run: async (run, { list, noBaseline, only, stories: played }) => {
+  run: async (run, { list, noBaseline, only }) => {
     const { listed: namesOf, mutation } = await import("./mutants/Campaign.ts")
-    const options = { only, baseline: !noBaseline, stories: played }
-    return list ? listed(async () => namesOf(options)) : mutation(run, options)
+    return list ? listed(async () => namesOf(only)) : mutation(run, { only, baseline: !noBaseline })
   },
 })
 

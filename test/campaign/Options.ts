@@ -13,10 +13,10 @@ interface Told {
   readonly examples: ReadonlyArray<readonly [command: string, says: string]>
   /** Why nothing is drawn, where nothing is. */
   readonly seed?: string
-  /** The counted unit and its default; or why there is no size. */
-  readonly size: { readonly unit: string; readonly usual: number } | string
-  /** The part that ends after the minutes, and their default; or why nothing does. */
-  readonly minutes: { readonly says: string; readonly usual?: number } | string
+  /** The counted unit and its default. */
+  readonly size: { readonly unit: string; readonly usual: number }
+  /** The part that ends after the minutes, and their default. */
+  readonly minutes: { readonly says: string; readonly usual?: number }
   /** Whether it starts servers, which leave logs. */
   readonly leavesLogs?: boolean
 }
@@ -39,23 +39,19 @@ export const whole = (name: string, says: string, least = 1, most = 1_000_000_00
     `--${name} takes a whole number from ${least} to ${most}`,
   )
 
-const refused = (name: string, why: string) =>
-  number(name, `Refused: ${why}`, () => false, `--${name} means nothing here: ${why}`)
-
 /** The flags that all campaigns have, as this one understands them. */
 const shared = ({ leavesLogs, minutes, seed, size }: Told) => ({
   seed:
-    seed === undefined ? whole("seed", "Seed of all chance; drawn and printed otherwise", 0) : refused("seed", seed),
-  minutes:
-    typeof minutes === "string"
-      ? refused("minutes", minutes)
-      : number(
-          "minutes",
-          `${minutes.says} (${minutes.usual ?? "no end"})`,
-          (value) => value > 0,
-          "--minutes takes a number above 0",
-        ),
-  size: typeof size === "string" ? refused("size", size) : whole("size", `How many ${size.unit} (${size.usual})`),
+    seed === undefined
+      ? whole("seed", "Seed of all chance; drawn and printed otherwise", 0)
+      : number("seed", `Refused: ${seed}`, () => false, `--seed means nothing here: ${seed}`),
+  minutes: number(
+    "minutes",
+    `${minutes.says} (${minutes.usual ?? "no end"})`,
+    (value) => value > 0,
+    "--minutes takes a number above 0",
+  ),
+  size: whole("size", `How many ${size.unit} (${size.usual})`),
   report: text("report", "Write the report there, as JSON"),
   ...(leavesLogs === true
     ? { keep: text("keep", "Keep logs and answers in this folder; otherwise they are kept when anything is wrong") }
@@ -78,11 +74,9 @@ const carryOut = async (
 ) => {
   endOnSignals()
   const seed = Number(given["seed"] ?? Math.floor(Math.random() * 1_000_000))
-  const minutes = Number(
-    given["minutes"] ?? (typeof told.minutes === "string" ? Infinity : told.minutes.usual) ?? Infinity,
-  )
-  const unit = typeof told.size === "string" ? undefined : told.size.unit
-  const size = typeof told.size === "string" ? 0 : Number(given["size"] ?? told.size.usual)
+  const minutes = Number(given["minutes"] ?? told.minutes.usual ?? Infinity)
+  const { unit } = told.size
+  const size = Number(given["size"] ?? told.size.usual)
   const keep = given["keep"] === undefined ? undefined : String(given["keep"])
   let folder = ""
   const home = async () => {
@@ -94,7 +88,7 @@ const carryOut = async (
   const seconds = () => (performance.now() - began) / 1_000
   const log = (line: string) => console.log(`${seconds().toFixed(0).padStart(5)} s  ${line}`)
   const drawn = told.seed === undefined ? [`seed ${seed}`] : []
-  console.error([name, ...(unit === undefined ? [] : [`${size} ${unit}`]), ...drawn].join(", "))
+  console.error([name, `${size} ${unit}`, ...drawn].join(", "))
   const outcome = await own({ seed, size, minutes, isOver: () => seconds() >= minutes * 60, home, log })
   console.log(printed(outcome))
   if (keep === undefined && outcome.violations.length === 0) rmSync(folder, { recursive: true, force: true })
@@ -107,7 +101,7 @@ const carryOut = async (
       seed: told.seed === undefined ? seed : null,
       began: date.toISOString(),
       ms: Math.round(performance.now() - began),
-      size: unit === undefined ? null : { count: size, unit },
+      size: { count: size, unit },
       counts: outcome.counts,
       violations: outcome.violations,
       machine: used(),

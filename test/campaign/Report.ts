@@ -15,8 +15,7 @@ export const Report = Schema.Struct({
   seed: Schema.NullOr(Schema.Int),
   began: Schema.String,
   ms: Schema.Int,
-  /** Null where no size can be chosen. */
-  size: Schema.NullOr(Schema.Struct({ count: Schema.Int, unit: Schema.String })),
+  size: Schema.Struct({ count: Schema.Int, unit: Schema.String }),
   counts: Schema.Record(Schema.String, Schema.Finite),
   violations: Schema.Array(Schema.String),
   machine: Schema.Struct({

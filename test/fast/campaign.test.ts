@@ -21,17 +21,7 @@ const called = (...args: ReadonlyArray<string>) =>
     return { text: printed.join("\n"), isUnderstood: Exit.isSuccess(exit) }
   }).pipe(Effect.provide(NodeServices.layer))
 
-const names = [
-  "fire",
-  "stories",
-  "hostile",
-  "scale servers",
-  "scale failover",
-  "scale rows",
-  "mutants",
-  "model",
-  "soak",
-]
+const names = ["fire", "stories", "hostile", "scale servers", "scale failover", "mutants", "model", "soak"]
 
 describe("npm run campaign", () => {
   effect.each(names.map((name) => ({ name })))(

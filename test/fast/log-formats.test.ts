@@ -1,5 +1,6 @@
 /** The texts of the log: one spelling each, and nothing else is read. */
 import { assert, describe, it } from "@effect/vitest"
+import { Option } from "effect"
 import { base64, type Bytes, fromBase64, Malformed, utf8 } from "../../schema/log/Bytes.ts"
 import { checkpointText, parseCheckpoint } from "../../schema/log/Checkpoint.ts"
 import { cosignatureBytes, parseCosignature } from "../../schema/log/Cosignature.ts"
@@ -14,6 +15,7 @@ import {
 } from "../../schema/log/Note.ts"
 import { parseProofFile, proofFileText } from "../../schema/log/ProofFile.ts"
 import { bundleBytes, bundlePath, parseBundle, parsePath, tilePath, widthAt } from "../../schema/log/Tile.ts"
+import { entryOf as actEntryOf } from "../../src/log/ActEntries.ts"
 import { example, golden, neumann, witness } from "../lab/log/Vectors.ts"
 import { assertEach } from "../lab/Assertions.ts"
 
@@ -165,6 +167,26 @@ describe("proof files", () => {
       .concat([proofFile.replace("index", "extra A\nindex"), proofFile.replace("index 5", "index 5 ")])
       .concat([proofFile.replaceAll("\n", "\r\n"), proofFile.replace("index", "extra AA==\nextra AA==\nindex")])
     for (const file of wrong) assert.instanceOf(parseProofFile(file), Malformed, file.slice(0, 120))
+  })
+})
+
+describe("the entry of an act", () => {
+  it("hashes a signed receipt of any length and form, and else the receipt of the first answer", () => {
+    const entryOf = (signature: string | undefined) => {
+      const receipt = { format: "later", payload: "", signature }
+      const header = Buffer.from(JSON.stringify({ extensions: { "offer-receipt": { info: { receipt } }, more: 1 } }))
+      const parts = ["2b2b", '{"receipt":{"transaction":"0x1"}}', header.toString("base64")]
+      return new TextDecoder().decode(Option.getOrThrow(actEntryOf({ parts })))
+    }
+    const start = "spirit-altar/act/v1\nact 2b2b\nreceipt"
+    assert.strictEqual(
+      entryOf("x".repeat(4_000)),
+      `${start} jws 91c9568c40c8d8d1f7a1bd029d124994b3c2a8750c4e4b328ee9b1cf81151d85\ntransaction 0x1\n`,
+    )
+    assert.strictEqual(
+      entryOf(undefined),
+      `${start} json aae665e73f9bc426a2f105027c24745475fbc8378ae115df9a6df3f835a2f093\ntransaction 0x1\n`,
+    )
   })
 })
 

@@ -115,7 +115,7 @@ const commands = Effect.fnUntraced(function* (at: Terminal, url: string) {
   const [, walked = ""] = /(\d+) entries of (\S+): every tile and the signed root derive/u.exec(first.stdout) ?? []
   assert.include(first.stdout, `${walked} entries of ${golden.name}: `)
   assert.strictEqual(Number(walked), record.sequence)
-  assert.include((yield* at.run(walk)).stdout, `It continues the ${walked} stones of the last check`)
+  assert.include((yield* at.run(walk)).stdout, `It continues the ${walked} entries of the last check`)
   assert.notInclude(first.stdout, "%")
   assert.match(first.stderr, /100 %  \d+ of \d+ entries hold/u)
   const json = yield* at.run([...walk, "--json"])

@@ -238,7 +238,7 @@ suite("a mirror of a log", Layer.merge(NodeServices.layer, NodeHttpClient.layerU
       return [...after.keys()].filter((name) => !before.has(name))
     }
     log.size = 900
-    assert.match(yield* refused, /it had 1000 stones at the last check and has 900 now/u)
+    assert.match(yield* refused, /it had 1000 entries at the last check and has 900 now/u)
     assert.deepStrictEqual(unchanged(), [], "an older copy is proved to be one, and contradicts nothing")
 
     log.entries = StaticLog.entriesOf(1_300, (sequence) => (sequence > 990 ? "rewritten" : ""))

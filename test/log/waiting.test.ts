@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Logger, Option, Redacted, Schedule } from "effect"
+import { Effect, Layer, Logger, Option, Redacted, References, Schedule } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Server from "../../src/server/Server.ts"
@@ -17,7 +17,9 @@ import { newFolder } from "../lab/Folders.ts"
 
 const lines: Array<unknown> = []
 const heard = Logger.layer([
-  Logger.make(({ logLevel, message }) => void lines.push([logLevel, JSON.stringify(message)])),
+  Logger.make(({ fiber, logLevel, message }) => {
+    lines.push([logLevel, JSON.stringify(message), fiber.getRef(References.CurrentLogAnnotations)["log"]])
+  }),
 ])
 
 /** Runs `use` against a server that is started for it, with this checkpoint file. */
@@ -51,7 +53,7 @@ suite(
   "a server without the checkpoint file of its log",
   Layer.orDie(Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)),
   (it) => {
-    it("sells, and says everywhere that its log waits, until an operator confirms its head", function* () {
+    it("sells, and says everywhere that its log waits, until an operator confirms its head", function* ({ sql }) {
       const folder = newFolder()
       const { url: databaseUrl } = yield* LocalDatabase
       const root = yield* withServer(join(folder, "first"), (url) =>
@@ -59,6 +61,7 @@ suite(
           yield* sell(url)
           const covered = yield* until(`${url}/api/witness/log`, ({ size }) => size === 1)
           assert.strictEqual(covered.json["state"], "running")
+          yield* until(`${url}/api/acts/log`, ({ size }) => size === 1)
           assert.deepStrictEqual((yield* ask(`${url}/api/health`)).json["log"], { state: "running", waitsFor: null })
           return String(covered.json["root"])
         }),
@@ -70,12 +73,15 @@ suite(
           yield* until(`${url}/api/witness/log`, ({ state }) => state === "waiting")
           yield* sell(url)
           yield* sell(url)
+          yield* until(`${url}/api/acts/log`, ({ state }) => state === "waiting")
           const health = yield* ask(`${url}/api/health`)
           const ready = yield* ask(`${url}/readyz`)
           for (const { json, status } of [health, ready]) {
-            assert.deepStrictEqual([status, json["log"]], [200, { state: "waiting", waitsFor }])
+            const waiting = { state: "waiting", waitsFor }
+            assert.deepStrictEqual([status, json["log"], json["actLog"]], [200, waiting, waiting])
           }
-          assert.deepInclude(lines, ["Warn", JSON.stringify(["log waiting", { evidence: waitsFor }])])
+          for (const log of ["stones", "acts"])
+            assert.deepInclude(lines, ["Warn", JSON.stringify(["log waiting", { evidence: waitsFor }]), log])
           assert.strictEqual((yield* ask(`${url}/api/witness/log`)).json["size"], 1)
 
           const at = yield* Effect.provideService(terminal, TestServer, { url })
@@ -93,6 +99,20 @@ suite(
           assert.strictEqual(confirmed.code, 0, confirmed.stderr)
           yield* until(`${url}/api/witness/log`, ({ size }) => size === 3)
           yield* until(`${url}/api/health`, ({ log }) => JSON.stringify(log).includes("running"))
+
+          // The log over all acts waits on its own, until its own head is confirmed.
+          const { actLog } = (yield* ask(`${url}/api/health`)).json
+          assert.deepInclude(actLog, { state: "waiting" })
+          const ofActs = yield* at.run(["log", "confirm", "--acts"], env)
+          const [, head = ""] = /covers 1 acts and has the root (\S+)\./u.exec(ofActs.stderr) ?? []
+          const given = yield* at.run(["log", "confirm", "--acts", "--root", head], env)
+          assert.strictEqual(given.code, 0, ofActs.stderr + given.stderr)
+          yield* until(`${url}/api/acts/log`, ({ size }) => size === 3)
+          yield* sql`UPDATE log_head SET stopped_reason = 'act 1 is not the one that the log holds', stopped_at = now() WHERE id = 2`
+          yield* until(`${url}/api/acts/log`, ({ state }) => state === "stopped")
+          assert.strictEqual((yield* ask(`${url}/api/witness/log`)).json["state"], "running")
+          assert.include((yield* at.run(["log", "resume", "--acts"], env)).stdout, "because act 1 is not")
+          yield* until(`${url}/api/acts/log`, ({ state }) => state === "running")
         }),
       )
     })

@@ -130,7 +130,7 @@ suite("a walk through a log", Layer.merge(NodeServices.layer, NodeHttpClient.lay
     const broken = Effect.map(Effect.flip(check(log, file)), (error) => `${error._tag}: ${error.message}`)
     log.size = 2_999
     const beside = () => readdirSync(dirname(file)).filter((name) => name !== "seen.json")
-    assert.match(yield* broken, /^CheckFailed: .*it had 3000 stones at the last check and has 2999 now/u)
+    assert.match(yield* broken, /^CheckFailed: .*it had 3000 entries at the last check and has 2999 now/u)
     assert.deepStrictEqual(beside(), [], "an older checkpoint of the same log is no proof of anything")
 
     log.size = 4_000
@@ -166,12 +166,12 @@ suite("a walk through a log", Layer.merge(NodeServices.layer, NodeHttpClient.lay
     const before = readFileSync(file, "utf8")
     assert.match(
       yield* provedBy(4_500),
-      /^CheckFailed: .*its first 3000 stones are not those.*the history was rewritten/u,
+      /^CheckFailed: .*its first 3000 entries are not those.*the history was rewritten/u,
     )
     // Without the tiles of the tree seen before, nothing leads from one root to the other.
     assert.match(
       yield* provedBy(2_995),
-      /^CommandFailure: NOT COMPARABLE: it had 3000 stones at the last check and has 2995 now\. .*nothing is proved either way/u,
+      /^CommandFailure: NOT COMPARABLE: it had 3000 entries at the last check and has 2995 now\. .*nothing is proved either way/u,
     )
     const kept = beside()
     yield* broken

@@ -60,7 +60,7 @@ suite("a database role without a grant", database, (it) => {
     const server = yield* serving({ DATABASE_URL: theirs })
     yield* server.says("server listening")
     assert.strictEqual((yield* ask(`${server.url}/api/acts`)).status, 500)
-    yield* server.says(`GRANT SELECT, INSERT, UPDATE, DELETE ON acts TO ${role}`)
+    yield* server.says(`GRANT SELECT, INSERT, UPDATE (log_sequence) ON acts TO ${role}`)
     for (const said of [start.stderr, admin.stdout, server.output()]) assert.notInclude(said, "hush")
   })
 })

@@ -1,7 +1,7 @@
 /** The roles of the operator's guide, made by its own lines: one of them serves every act and can rewrite none. */
 import { createHash, randomBytes } from "node:crypto"
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Redacted, Result } from "effect"
+import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
 import { AppConfig } from "../../src/server/config/Config.ts"
@@ -13,6 +13,8 @@ import { Agent, programOf } from "../lab/DocumentAgent.ts"
 import { ask, configOf, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { database } from "../lab/Database.ts"
+import { until } from "../lab/Eventually.ts"
+import { signing } from "../lab/log/LogFixture.ts"
 import { blocksOf, statementsOf } from "./Guide.ts"
 import { suite } from "../lab/Suites.ts"
 
@@ -55,7 +57,7 @@ const made = Effect.acquireRelease(Effect.orDie(run(admin, statementsOf(roles)))
 
 /** A server until its scope ends. */
 const served = Effect.fnUntraced(function* (databaseUrl: Redacted.Redacted<string>) {
-  const config = yield* configOf({}, { databaseUrl })
+  const config = yield* configOf({}, { databaseUrl, log: { ...signing, checkpointFile: Option.none() } })
   yield* Layer.build(Server.layer(Sandbox.routes).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
   return config.publicUrl
 })
@@ -98,6 +100,8 @@ suite("the roles of the guide", Layer.merge(chain, database), (it) => {
     const stone = JSON.parse((yield* pay(payer, `${url}/api/witness`, { commitment })).answer.text).record
     const revealed = yield* ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text, agentName: "Wren" }))
     assert.strictEqual(revealed.status, 201, revealed.text)
+    // The log over all acts gives each its position, which is all that a server may write in one.
+    yield* ask(`${url}/api/acts/${stone.id}/proof`).pipe(until("no proof of an act", ({ status }) => status === 200))
 
     for (const statement of [
       "UPDATE witness_stones SET commitment = commitment",

@@ -40,3 +40,17 @@ console.log(JSON.stringify({
   unused: [typeof wrong, typeof misspelt, typeof unknown, typeof version].length,
 }))
 `
+
+/** As strict as a compiler can be with it. */
+export const compilerOptions = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  module: "NodeNext",
+  target: "ES2024",
+  lib: ["ES2024", "DOM"],
+  types: ["node"],
+  noEmit: true,
+  skipLibCheck: false,
+  resolveJsonModule: true,
+}

@@ -1,9 +1,6 @@
 /** The package works where it is installed: the command, the server and its pages, the library and its types. */
-import { execFile } from "node:child_process"
-import { createHash } from "node:crypto"
 import { cp, readdir, readFile, stat, writeFile } from "node:fs/promises"
-import { basename, dirname, join, relative } from "node:path"
-import { gunzipSync } from "node:zlib"
+import { basename, join, relative } from "node:path"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { publint } from "publint"
@@ -15,7 +12,8 @@ import { counter, isNear, named } from "../lab/DiskSpace.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask, post } from "../lab/Fixture.ts"
-import { program } from "./Program.ts"
+import { contentsOf, digestOf, environment, npm, relayerKey, run, statementOf, targetsOf, weightOf } from "./Packed.ts"
+import { compilerOptions, program } from "./Program.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { assertNone } from "../lab/Assertions.ts"
@@ -41,41 +39,9 @@ let packed: {
 }
 let head: string | undefined
 
-const environment = (more: Record<string, string> = {}) => ({
-  ...process.env,
-  PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
-  NODE_ENV: "",
-  ...more,
-})
-
-interface Ended {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-const run = (command: string, args: ReadonlyArray<string>, cwd: string, env: NodeJS.ProcessEnv = environment()) =>
-  new Promise<Ended>((resolve) => {
-    execFile(command, args, { cwd, env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-    )
-  })
-
-const npm = async (args: ReadonlyArray<string>, cwd: string) => {
-  const ended = await run("npm", [...args, "--no-audit", "--no-fund", "--loglevel=error"], cwd, process.env)
-  assert.strictEqual(ended.code, 0, ended.stdout + ended.stderr)
-  return ended.stdout
-}
-
 const command = () => join(folder, "node_modules", ".bin", "spirit-altar")
 const altar = (args: ReadonlyArray<string>, more: Record<string, string> = {}) =>
   run(command(), args, folder, environment(more))
-
-/** Account 9 of the test mnemonic in anvil's manual, which the sandbox gives gas; worth nothing on any real chain. */
-const relayerKey = "0x2a871d0798f97d79848a013d4936a73bf4cc922c825d33c1cf7073dff6d409c6"
-
-const targetsOf = (target: unknown): ReadonlyArray<string> =>
-  typeof target === "string" ? [target.replace("./", "")] : Object.values(target ?? {}).flatMap(targetsOf)
 
 const pagesWork = Effect.fnUntraced(function* (url: string) {
   const health = yield* ask(`${url}/api/health`)
@@ -118,26 +84,6 @@ beforeAll(async () => {
     .filter((entry) => entry.isFile())
     .map((entry) => relative(installed, join(entry.parentPath, entry.name)))
 }, bound)
-
-const contentsOf = async (archive: string) => {
-  const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
-  const bytes = gunzipSync(await readFile(archive))
-  const text = (from: number, length: number) => bytes.toString("latin1", from, from + length).replace(/\0.*$/su, "")
-  const entries: Array<readonly [name: string, mode: string, digest: string]> = []
-  for (let at = 0; bytes[at] !== 0;) {
-    const size = Number.parseInt(text(at + 124, 12), 8)
-    const content = bytes.subarray(at + 512, at + 512 + size)
-    entries.push([`${text(at + 345, 155)}/${text(at, 100)}`, text(at + 100, 8), sha256(content)])
-    at += 512 + Math.ceil(size / 512) * 512
-  }
-  return { entries, whole: sha256(await readFile(archive)) }
-}
-
-const statementOf = async (archive: string) =>
-  JSON.parse(await readFile(archive.replace(/\.tgz$/u, ".provenance.json"), "utf8"))
-
-const digestOf = (algorithm: "sha256" | "sha512", bytes: Uint8Array) =>
-  createHash(algorithm).update(bytes).digest("hex")
 
 describe("the packed file", () => {
   it("contains the files that run and nothing else", () => {
@@ -222,12 +168,6 @@ describe("the packed file", () => {
   })
 })
 
-const weightOf = async (path: string): Promise<number> => {
-  const entries = await readdir(path, { recursive: true, withFileTypes: true })
-  const sizes = entries.filter((entry) => entry.isFile()).map((entry) => stat(join(entry.parentPath, entry.name)))
-  return (await Promise.all(sizes)).reduce((sum, { size }) => sum + size, 0)
-}
-
 describe("the installed package", () => {
   it("has the documented size, packed and installed", async () => {
     const installs = counter()(join(folder, "node_modules"))
@@ -292,18 +232,6 @@ describe("the packed library", () => {
     const types = `@types/node@${manifest.devDependencies["@types/node"]}`
     await npm(["install", "--prefer-offline", ...own, types], folder)
     await writeFile(join(folder, "program.ts"), program)
-    const compilerOptions = {
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      noUncheckedIndexedAccess: true,
-      module: "NodeNext",
-      target: "ES2024",
-      lib: ["ES2024", "DOM"],
-      types: ["node"],
-      noEmit: true,
-      skipLibCheck: false,
-      resolveJsonModule: true,
-    }
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }))
     const checked = await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], folder)
     assert.deepStrictEqual([checked.stdout, checked.code], ["", 0])

@@ -126,12 +126,12 @@ export const openLog = Effect.fn("openLog")(function* ({
   )
   const old = Option.isNone(last) ? Option.none<Checkpoint>() : Option.some((yield* open(last.value, trust)).checkpoint)
   if (Option.isSome(old) && old.value.size > checkpoint.size) {
-    const what = `it had ${old.value.size} stones at the last check and has ${checkpoint.size} now.`
+    const what = `it had ${old.value.size} entries at the last check and has ${checkpoint.size} now.`
     const way = yield* wayBetween(source, checkpoint, old.value)
     if (way === "unknown") return yield* incomparable(memory, note, checkpoint, what)
     return yield* way === "continues"
       ? broken(`${what} If a cache on the way is old, check again later; a log never shrinks.`)
-      : contradicted(memory, note, checkpoint, `${what} They do not begin with the same stones.`)
+      : contradicted(memory, note, checkpoint, `${what} They do not begin with the same entries.`)
   }
   const isNamed = Option.isSome(named) || Option.exists(policy, ({ logs }) => logs.includes(vkey))
   return { source, memory, before, vkey, trust, isNamed, note, checkpoint, cosignatures, unchecked, old }
@@ -159,7 +159,7 @@ export const remember = Effect.fnUntraced(function* ({
   const theirs = (yield* open(other.value.checkpoint, trust)).checkpoint
   const [older, newer] = theirs.size > checkpoint.size ? [checkpoint, theirs] : [theirs, checkpoint]
   const way = yield* wayBetween(source, older, newer)
-  const what = `another check has seen a checkpoint of ${theirs.size} stones, and this one has ${checkpoint.size}.`
+  const what = `another check has seen a checkpoint of ${theirs.size} entries, and this one has ${checkpoint.size}.`
   if (way === "unknown") return yield* incomparable(memory, note, checkpoint, what)
   if (way === "differs") return yield* contradicted(memory, note, checkpoint, `${what} Neither continues the other.`)
   yield* memory.remember(newer === theirs ? { ...mine, checkpoint: other.value.checkpoint } : mine)

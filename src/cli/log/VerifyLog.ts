@@ -87,6 +87,6 @@ export const sentencesOf = (log: LogVerdict): ReadonlyArray<string> => [
   ...cosignedBy(log),
   log.continues === null
     ? `This is the first checkpoint seen here; ${log.seen} remembers it for the next check.`
-    : `It continues the ${log.continues} stones of the last check (${log.seen}).`,
+    : `It continues the ${log.continues} entries of the last check (${log.seen}).`,
   ...(log.keyIsItsOwnWord ? [`The server itself named the key: ${log.vkey}. Compare it, or name it with --vkey.`] : []),
 ]

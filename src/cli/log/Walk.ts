@@ -109,7 +109,7 @@ export const walk = Effect.fn("LogWalk.walk")(function* ({
     if (at < 1 || at > leaves.length) return
     if (!equal(rootOf(append(before.edge, before.size, leaves.slice(0, at)).edge), old.value.root)) {
       return yield* new Rewritten({
-        message: `its first ${old.value.size} stones are not those of the checkpoint seen before (root ${base64(old.value.root)}): the history was rewritten.`,
+        message: `its first ${old.value.size} entries are not those of the checkpoint seen before (root ${base64(old.value.root)}): the history was rewritten.`,
       })
     }
   })

@@ -1,12 +1,15 @@
 /** `npm run campaign -- hostile`: strangers against a real server, whose memory and open files are watched. */
+import { readdir } from "node:fs/promises"
 import { setTimeout } from "node:timers/promises"
 import { Duration } from "effect"
 import { defaultLimits } from "../../../src/http/Listener.ts"
-import { cpuSeconds } from "../../lab/ProcessUse.ts"
+import * as Databases from "../../lab/Databases.ts"
+import * as Ledger from "../../lab/Ledger.ts"
+import { cpuSeconds, residentMegabytes } from "../../lab/ProcessUse.ts"
+import { serving, soldBy } from "../../lab/server/Programs.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
 import { openIdleConnections } from "../../lab/hostile/IdleConnections.ts"
 import type { Outcome, Run } from "../Run.ts"
-import { memoryBound, open, type Sample, type Target } from "./Target.ts"
 
 export interface HostileOptions {
   /** Connections that ask once and rest, each from an address of its own, before the requests begin. */
@@ -14,6 +17,46 @@ export interface HostileOptions {
   /** Sold before it begins. */
   readonly stones: number
 }
+
+interface Sample {
+  /** Resident, in MB. */
+  readonly resident: number
+  /** Open files and sockets. */
+  readonly files: number
+}
+
+/** Maximum resident memory in MB. */
+const memoryBound = 350
+
+/** A process of its own over a real PostgreSQL, behind a trusted proxy that may name any address; it has sold so many stones. */
+const open = async (stones: number) => {
+  const databases = await Databases.open()
+  const ledger = Ledger.open(databases.ours)
+  const { close, serve } = serving()
+  await ledger.seed(stones, 256)
+  const environment = {
+    ...soldBy(await serve("lab/proxy/Doubles.ts", {})),
+    DATABASE_URL: databases.ours,
+    TRUSTED_PROXIES: "127.0.0.1",
+    RATE_LIMIT_SECRET: "hostile-input-is-counted-by-this-secret",
+  }
+  const { pid, url } = await serve("../src/start.js", environment)
+  return {
+    url,
+    pid,
+    sample: async (): Promise<Sample> => ({
+      resident: residentMegabytes(pid),
+      files: (await readdir(`/proc/${pid}/fd`)).length,
+    }),
+    close: async () => {
+      await close()
+      await ledger.close()
+      await databases.close()
+    },
+  }
+}
+
+type Target = Awaited<ReturnType<typeof open>>
 
 /** Milliseconds: a million requests take minutes, and an answer that takes longer than this is none. */
 const patience = 60_000

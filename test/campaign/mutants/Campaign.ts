@@ -10,20 +10,16 @@ export interface MutantsOptions {
   readonly only?: string | undefined
   /** Runs the tests without a fault first: a test that fails without a fault proves nothing. */
   readonly baseline: boolean
-  /** Plays so many stories of the fault's kind instead of its tests. */
-  readonly stories?: number | undefined
 }
 
-/** Minutes after which a run proves nothing: of a few files, of stories, and of all files that are named. */
-const patience = { few: 6, stories: 20, all: 60 }
+/** Minutes after which a run proves nothing: of a few files, and of all files that are named. */
+const patience = { few: 6, all: 60 }
 
-export const chosen = ({ only, stories }: Pick<MutantsOptions, "only" | "stories">): ReadonlyArray<Mutant> =>
-  mutants
-    .filter(({ fault, file }) => only === undefined || `${fault} ${file}`.includes(only))
-    .filter((one) => stories === undefined || one.stories !== undefined)
+const chosen = (only: string | undefined): ReadonlyArray<Mutant> =>
+  mutants.filter(({ fault, file }) => only === undefined || `${fault} ${file}`.includes(only))
 
-export const listed = (options: MutantsOptions) =>
-  chosen(options)
+export const listed = (only: string | undefined) =>
+  chosen(only)
     .map(({ fault, file, tests }) => `${fault}\n  ${file} → ${tests.join(", ")}`)
     .join("\n")
 
@@ -40,20 +36,18 @@ const drawn = (all: ReadonlyArray<Mutant>, { seed, size }: Run) => {
   return left
 }
 
-export const mutation = async (run: Run, options: MutantsOptions): Promise<Outcome> => {
-  const { isOver, log, seed } = run
-  const { baseline, stories } = options
-  const faults = drawn(chosen(options), run)
+export const mutation = async (run: Run, { baseline, only }: MutantsOptions): Promise<Outcome> => {
+  const { isOver, log } = run
+  const faults = drawn(chosen(only), run)
   if (faults.length === 0) return { counts: {}, violations: ["no fault has these words: --list says what there is"] }
   const scratch = makeScratch()
   process.once("exit", scratch.remove)
   const { folder: cwd } = scratch
   // No browser is started for tests that open no page.
   const few = { CHROMIUM_PATH: `${cwd}/none` }
-  const told = { STORIES_RUNS: String(stories), STORIES_SEED: String(seed), STORIES_SHRINKS: "0" }
   const args = ["--maxWorkers=2", "--bail=1"]
   const violations: Array<string> = []
-  if (baseline && stories === undefined) {
+  if (baseline) {
     const tests = [...new Set(faults.flatMap((one) => one.tests))]
     log(`${tests.length} test files without a fault …`)
     const verdict = await runTests(tests, { args, cwd, env: few, minutes: patience.all })
@@ -63,16 +57,7 @@ export const mutation = async (run: Run, options: MutantsOptions): Promise<Outco
   for (const mutant of violations.length > 0 ? [] : faults) {
     if (isOver()) break
     scratch.mutate(mutant)
-    const verdict =
-      stories === undefined
-        ? await runTests(mutant.tests, { args, cwd, env: few, minutes: patience.few })
-        : await runTests(["test/campaign/stories/altar.test.ts"], {
-            // Stories of a fault's kind are named by it.
-            args: [...args, "-t", `says: ${mutant.stories}`],
-            cwd,
-            env: { ...few, ...told },
-            minutes: patience.stories,
-          })
+    const verdict = await runTests(mutant.tests, { args, cwd, env: few, minutes: patience.few })
     scratch.restore(mutant)
     counts.faults += 1
     if (verdict.kind === "failed") counts.noticed += 1

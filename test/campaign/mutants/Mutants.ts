@@ -10,8 +10,6 @@ export interface Mutant {
   readonly to: string
   /** Tests that are run until one fails; the cheapest first. */
   readonly tests: ReadonlyArray<string>
-  /** Stories that have to notice it, too, by their kind. */
-  readonly stories: string | undefined
 }
 
 const list = readFileSync(new URL("faults.txt", import.meta.url), "utf8")
@@ -20,15 +18,13 @@ const list = readFileSync(new URL("faults.txt", import.meta.url), "utf8")
 const mutantOf = (paragraph: string): Mutant => {
   const [fault = "", ...lines] = paragraph.split("\n")
   const after = (mark: string) => lines.filter((line) => line.startsWith(mark)).map((line) => line.slice(mark.length))
-  const [file = "", ...others] = after("  ")
-  const story = "stories: "
+  const [file = "", ...tests] = after("  ")
   return {
     fault,
     file,
     from: after("- ").join("\n"),
     to: after("+ ").join("\n"),
-    tests: others.filter((one) => !one.startsWith(story)),
-    stories: others.find((one) => one.startsWith(story))?.slice(story.length),
+    tests,
   }
 }
 

@@ -1,30 +1,25 @@
 /** Several servers start at once, of this version and of the one before: each migration has run once, on any server. */
 import { assert, describe } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
-import { Migrator as EffectMigrator, SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
 import * as Migrator from "../../../src/platform/Migrator.ts"
 import * as Sql from "../../../src/platform/Sql.ts"
 import { emptyDatabase, templateUrl } from "../../lab/Database.ts"
 import { live } from "../../lab/Suites.ts"
 
-/** Effect's own migrator, as versions before 0024 had it. */
-const before = Layer.effectDiscard(
-  EffectMigrator.make({})({
-    loader: EffectMigrator.fromRecord(
-      Object.fromEntries(Object.entries(Migrator.all).filter(([name]) => name < "0024")),
-    ),
-  }),
-)
+/** The migrations of 0.15.0. */
+const previous = Object.fromEntries(Object.entries(Migrator.all).filter(([name]) => name < "0030"))
 
 /** The URL of a database without a table. */
 const empty = Effect.map(Layer.build(emptyDatabase), (made) => Redacted.value(Context.get(made, LocalDatabase).url))
 
 /** As a server does it, on connections of its own. */
 const migrateAs = (url: string, version: "this" | "before") =>
-  Layer.build(
-    Layer.fresh(version === "this" ? Migrator.layer : before).pipe(Layer.provide(Sql.layer(Redacted.make(url), 2))),
-  ).pipe(Effect.scoped, Effect.orDie)
+  Migrator.run(version === "this" ? Migrator.all : previous).pipe(
+    Effect.provide(Layer.fresh(Sql.layer(Redacted.make(url), 2))),
+    Effect.orDie,
+  )
 
 /** Every table, column and index, and every function with its language. */
 const schemaOf = (url: string) =>
@@ -41,32 +36,6 @@ const schemaOf = (url: string) =>
     return rows.map(({ what }) => what)
   }).pipe(Effect.provide(Sql.layer(Redacted.make(url), 1)), Effect.orDie)
 
-/** The function of the version before 0024, in its own words. */
-const fitsBefore = (name: string) => `
-  CREATE FUNCTION ${name}(wallet text, amount numeric, balance numeric, since timestamptz, most integer)
-  RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
-  BEGIN
-    RETURN (SELECT count(*) < most FROM payment_attempts WHERE payer = wallet AND state = 'pending')
-      AND amount + (
-        SELECT COALESCE(sum(amount_atomic), 0) FROM payment_attempts WHERE payer = wallet AND state = 'pending'
-      ) + (
-        SELECT COALESCE(sum(amount_atomic), 0) FROM (
-          SELECT amount_atomic FROM payment_attempts
-          WHERE lower(payer) = wallet AND state = 'settled' AND ended_at > since
-          ORDER BY ended_at DESC LIMIT 64
-        ) AS settled
-      ) <= balance;
-  END $$`
-
-/** Wallet `0x0` has nothing, each next one more that is pending, settled or failed, up to more than are looked at. */
-const attempts = `
-  INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, network, asset, pay_to, payer, nonce,
-    amount_atomic, valid_after, valid_before, signature, payload, from_block, state, accepted_at, ended_at, next_check_at)
-  SELECT gen_random_uuid(), w || '-' || i, '', '', '', '{}', '', '', '', '0x' || w, w || '-' || i,
-    10000 + i, 0, 0, '', '', 0, (ARRAY['pending', 'settled', 'settled', 'failed'])[i % 4 + 1],
-    now(), now() - i * interval '1 second', now()
-  FROM generate_series(1, 4) w, generate_series(1, w * w * 8) i`
-
 describe("migrations", () => {
   live("run once where three servers of this version and two of the previous one meet an empty database", function* () {
     const url = yield* empty
@@ -74,32 +43,12 @@ describe("migrations", () => {
     yield* Effect.forEach(versions, (version) => migrateAs(url, version), { concurrency: "unbounded" })
     const made = yield* schemaOf(url)
     assert.deepStrictEqual(made, yield* schemaOf(templateUrl()))
-    assert.isTrue(made.some((what) => what.startsWith("payment_fits sql")))
   })
 
   live("continue from a database of the previous version, which then finds nothing to do", function* () {
     const url = yield* empty
-    const database = Sql.layer(Redacted.make(url), 1)
-    const run = (statement: string) =>
-      Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(Effect.provide(database), Effect.orDie)
-    yield* migrateAs(url, "before")
-    yield* run(fitsBefore("payment_fits"))
-    yield* migrateAs(url, "this")
-    yield* migrateAs(url, "before")
+    for (const version of ["before", "this", "before"] as const) yield* migrateAs(url, version)
     assert.deepStrictEqual(yield* schemaOf(url), yield* schemaOf(templateUrl()))
-
-    // A wallet's balance check is unchanged.
-    yield* run(fitsBefore("fits_before"))
-    yield* run(attempts)
-    const decided = yield* run(`
-        SELECT fits_before(w, a, b, s, m) AS before, payment_fits(w, a, b, s, m) AS after
-        FROM unnest(ARRAY['0x0', '0x1', '0x2', '0x3', '0x4']) w, unnest(ARRAY[1, 10000]::numeric[]) a,
-          unnest(ARRAY[0, 1, 10000, 80027, 170000, 600000, 2000000]::numeric[]) b,
-          unnest(ARRAY[now() - interval '1 day', now() - interval '20 seconds', now()]) s, unnest(ARRAY[0, 2, 8, 18, 64]) m`)
-    assert.deepStrictEqual(
-      new Set(decided.map((row) => Object.values(row).join())),
-      new Set(["true,true", "false,false"]),
-    )
   })
 
   live("continue on the next server after one failed in the middle", function* () {

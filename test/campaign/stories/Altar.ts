@@ -3,10 +3,14 @@ import { Arbitrary, Effect, Layer, Logger, Schedule } from "effect"
 import { patience } from "../../lab/Patience.ts"
 import { type Answer, ask, post } from "../../lab/Fixture.ts"
 import { type Command, commandOf, type Key, type Kind, pauses } from "./AltarCommands.ts"
+import { everythingEnds } from "./AltarEnd.ts"
+import { inquired } from "./AltarInquiry.ts"
+import { rowsOf, shown } from "./AltarLists.ts"
 import * as Model from "./AltarModel.ts"
 import { keyOf, salt, wordsOf } from "./AltarOrders.ts"
 import * as AltarReads from "./AltarReads.ts"
 import * as AltarHarness from "./AltarHarness.ts"
+import { inTurn, type Paid } from "./AltarPairs.ts"
 import type { Card } from "./CardModel.ts"
 import { among, differ, Difference } from "./Difference.ts"
 import type { Play } from "./Story.ts"
@@ -16,31 +20,11 @@ const { saidBy } = AltarHarness
 /** Every command takes so long, so that what is believed for a moment is believed no longer. */
 const stepMillis = 3_000
 
-/** A request with a payment, and the server it is sent to. */
-interface Paid {
-  readonly at: AltarHarness.At
-  readonly key: number
-  readonly order: Model.Order
-  readonly authorization: number
-}
-
 const otherThan = (at: AltarHarness.At): AltarHarness.At => (at === 0 ? 1 : 0)
-
-/** The rows as they have to be: each attempt, what it holds, what it brought and how often it was charged to a card. */
-const rowsOf = (one: Model.Altar) =>
-  one.attempts
-    .map(({ charge, key, order, state }) => ({
-      key: keyOf(key),
-      state,
-      claims: state === "failed" ? 0 : order.act === "prayer" || order.act === "keeper" ? 2 : 1,
-      acts: state === "settled" ? 1 : 0,
-      taken: charge?.status === "succeeded" ? 1 : 0,
-    }))
-    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
 
 const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
   const world = yield* AltarHarness.make
-  const { bank, calm, chain, hands, pass, sent, urlOf } = world
+  const { bank, chain, hands, pass, sent, urlOf } = world
   const bytes = new Map<number, string>()
   let altar = Model.empty
 
@@ -90,27 +74,9 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
     )
     const now = hands.now()
     const told = answers.map(saidBy)
-    const inTurn = (first: Paid, firstSaid: string, second: Paid, secondSaid: string) => {
-      if (!Model.paid(altar, truth, first.key, first.order, first.authorization, now).includes(firstSaid))
-        return undefined
-      const between = Model.afterPaid(altar, first.key, first.order, first.authorization, firstSaid, now)
-      const open = {
-        ...between,
-        attempts: between.attempts.map((attempt) =>
-          attempt.key === first.key && Model.attemptOf(altar, first.key) === undefined
-            ? { ...attempt, state: "pending" as const }
-            : attempt,
-        ),
-      }
-      const allowed = [between, open].flatMap((state) =>
-        Model.paid(state, truth, second.key, second.order, second.authorization, now),
-      )
-      return allowed.includes(secondSaid)
-        ? Model.afterPaid(between, second.key, second.order, second.authorization, secondSaid, now)
-        : undefined
-    }
     const [first = "", second = ""] = told
-    const after = inTurn(one, first, two, second) ?? inTurn(two, second, one, first)
+    const turn = { altar, truth, now }
+    const after = inTurn(turn, one, first, two, second) ?? inTurn(turn, two, second, one, first)
     if (after === undefined)
       return yield* new Difference({
         message: `keys ${one.key} and ${two.key}, at once, were answered ${told.join(" and ")}`,
@@ -129,7 +95,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
       yield* among(`reconciling key ${key}`, said, [attempt.state === "settled" ? "200" : Model.failed])
       return yield* remembers(key, answer)
     }
-    const allowed = Model.inquired(altar, attempt, before, yield* world.truth, hands.now())
+    const allowed = inquired(altar, attempt, before, yield* world.truth, hands.now())
     yield* among(
       `reconciling key ${key}`,
       said,
@@ -168,7 +134,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
     const truth = yield* world.truth
     for (const attempt of open) {
       const state = after.find(({ key }) => key === keyOf(attempt.key))?.state ?? ""
-      const allowed = Model.inquired(altar, attempt, before, truth, hands.now())
+      const allowed = inquired(altar, attempt, before, truth, hands.now())
       const states = allowed.map(([, one]) => one.state)
       yield* among(`the look at key ${attempt.key}`, state, states)
       const found = allowed.find(([, one]) => one.state === state)
@@ -177,7 +143,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
   })
 
   const read = Effect.fnUntraced(function* (at: AltarHarness.At) {
-    yield* differ("what is read", yield* AltarReads.read(urlOf(at)), Model.shown(altar, hands.now()))
+    yield* differ("what is read", yield* AltarReads.read(urlOf(at)), shown(altar, hands.now()))
   })
 
   const open = Effect.fnUntraced(function* (at: AltarHarness.At, attempt: Model.Attempt | undefined, isRight: boolean) {
@@ -300,42 +266,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
     yield* differ("the attempts", rows, rowsOf(altar))
   }
 
-  // In the end everything ends.
-  yield* calm
-  yield* world.bankMisbehaves("no")
-  yield* bank.finish
-  altar = { ...Model.finished(altar), fault: "no", bankFault: "no" }
-  const openNow = () => altar.attempts.filter(({ state }) => state === "pending").map(({ key }) => key)
-  for (const pause of [pauses["a day"], Model.apartMillis, Model.apartMillis]) {
-    yield* pass(pause)
-    for (const key of openNow()) yield* reconcile(key % 2 === 0 ? 0 : 1, key)
-  }
-  yield* differ("what is still open", openNow(), [])
-  yield* read(0)
-  yield* read(1)
-
-  // A settled attempt is final if it was paid, and lost if its block never existed: found by two looks of a server.
-  for (const at of [0, 1] as const) {
-    yield* pass(2 * Model.apartMillis)
-    yield* restart(at, undefined, true)
-  }
-  const truth = yield* world.truth
-  const isPaid = ({ authorization }: Model.Attempt) => truth.ends.get(authorization)?.how === "paid"
-  const expected = altar.attempts
-    .filter(({ charge, state }) => state === "settled" && charge === undefined)
-    .map((one) => ({ key: keyOf(one.key), finality: isPaid(one) ? "final" : "lost" }))
-    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
-  const finalities = (yield* world.rows)
-    .filter(({ rail, state }) => state === "settled" && rail === "x402")
-    .map(({ finality, key }) => ({ key, finality }))
-  yield* differ("the finality of what is settled", finalities, expected)
-  const charged = altar.attempts.filter((one) => one.state === "failed" && isPaid(one))
-  const delivered = new Set(altar.attempts.filter(({ state }) => state === "settled").map((one) => one.authorization))
-  yield* differ(
-    "what failed and was charged",
-    charged.filter((one) => !delivered.has(one.authorization)),
-    [],
-  )
+  yield* everythingEnds(world, { known: () => altar, becomes: (one) => (altar = one), reconcile, read, restart })
 })
 
 export const stories = (kind: Kind): Play<Command> => ({

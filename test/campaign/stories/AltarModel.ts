@@ -136,7 +136,7 @@ const leastLife = 6
 export const apartMillis = 3_600_000
 const dayMillis = 86_400_000
 
-const dayOf = (millis: number) => new Date(millis).toISOString().slice(0, 10)
+export const dayOf = (millis: number) => new Date(millis).toISOString().slice(0, 10)
 export const isSame = (one: Order, other: Order) =>
   one.act === other.act && one.target === other.target && one.name === other.name && one.on === other.on
 
@@ -144,11 +144,11 @@ export const attemptOf = (altar: Altar, key: number) => altar.attempts.find((one
 const isAlive = ({ state }: Attempt) => state !== "failed"
 
 /** Until when what is settled burns, in Unix milliseconds. */
-const burnsUntil = ({ order, settledAt = 0 }: Attempt) => settledAt + daysOf(order) * dayMillis
-const burns = (one: Attempt, now: number) => one.state === "settled" && isWax(one.order) && now < burnsUntil(one)
+export const burnsUntil = ({ order, settledAt = 0 }: Attempt) => settledAt + daysOf(order) * dayMillis
+export const burns = (one: Attempt, now: number) => one.state === "settled" && isWax(one.order) && now < burnsUntil(one)
 
 /** Attempts that hold what this order wants. */
-const holders = (altar: Altar, { act, target }: Order, now: number) =>
+export const holders = (altar: Altar, { act, target }: Order, now: number) =>
   altar.attempts.filter(
     (one) =>
       isAlive(one) &&
@@ -266,74 +266,6 @@ export const afterPaid = (
   return { ...altar, attempts: [...altar.attempts, attempt] }
 }
 
-/** The finding of an inquiry about a pending attempt; `after` is the chain once it was looked at, since a look may send it again. */
-const findingOf = (
-  altar: Altar,
-  attempt: Attempt,
-  before: Truth,
-): "paid" | "open" | "nothing" | { readonly reason: string } => {
-  const { fault } = altar
-  const end = before.ends.get(attempt.authorization)
-  const signed = altar.authorizations[attempt.authorization]
-  if (fault === "the node is silent" || signed?.rail !== "x402") return "nothing"
-  if (end === undefined) {
-    if (before.final.time >= signed.validBefore) return { reason: "authorization_expired" }
-    const reverts = before.balances[signed.wallet] < priceOf(attempt.order) && before.newest.time < signed.validBefore
-    return attempt.isRefused && reverts ? { reason: "insufficient_funds" } : "open"
-  }
-  if (fault === "receipts are withheld") return "open"
-  if (end.how === "paid") return "paid"
-  return end.block <= before.final.number ? { reason: "authorization_canceled" } : "open"
-}
-
-/** The possible results of an inquiry: the attempt as it is afterwards, and what its caller is told. */
-export const inquired = (
-  altar: Altar,
-  attempt: Attempt,
-  before: Truth,
-  after: Truth,
-  now: number,
-): ReadonlyArray<readonly [ExpectedAnswer, Attempt]> => {
-  if (attempt.charge !== undefined) return [lookedAtCard(altar, { ...attempt, charge: attempt.charge }, now)]
-  const found = findingOf(altar, attempt, before)
-  const settled: readonly [ExpectedAnswer, Attempt] = [
-    "200",
-    { ...attempt, state: "settled", settledAt: now, doubt: undefined },
-  ]
-  if (found === "paid") return [settled]
-  if (found === "nothing") return [[pending, attempt]]
-  if (found === "open") {
-    const open: readonly [ExpectedAnswer, Attempt] = [pending, { ...attempt, doubt: undefined }]
-    const isPaidSince =
-      before.ends.get(attempt.authorization) === undefined && after.ends.get(attempt.authorization)?.how === "paid"
-    return isPaidSince ? [settled, open] : [open]
-  }
-  return [doubted(attempt, found.reason, now)]
-}
-
-/** Two looks that are apart have to agree. */
-const doubted = (attempt: Attempt, reason: string, now: number): readonly [ExpectedAnswer, Attempt] => {
-  const doubt = attempt.doubt?.reason === reason ? attempt.doubt : { reason, at: now }
-  return now - doubt.at >= apartMillis
-    ? [failed, { ...attempt, state: "failed", doubt: undefined }]
-    : [pending, { ...attempt, doubt }]
-}
-
-const lookedAtCard = (
-  altar: Altar,
-  attempt: Attempt & { readonly charge: CardModel.Charge },
-  now: number,
-): readonly [ExpectedAnswer, Attempt] => {
-  const [found, charge] = CardModel.inquired(attempt.charge, altar.bankFault, now - attempt.acceptedAt)
-  const after = { ...attempt, charge }
-  if (found === "none") return doubted(after, "card_never_charged", now)
-  const ended = { ...after, doubt: undefined }
-  if (found === "open") return [pending, ended]
-  return found === "paid"
-    ? ["200", { ...ended, state: "settled", settledAt: now }]
-    : [failed, { ...ended, state: "failed" }]
-}
-
 /** The processor has finished what waited. */
 export const finished = (altar: Altar): Altar => ({
   ...altar,
@@ -363,39 +295,3 @@ export const nextEnd = (altar: Altar, now: number): number | undefined =>
     .filter((one) => burns(one, now))
     .map(burnsUntil)
     .toSorted((a, b) => a - b)[0]
-
-/** The expected lists. */
-export const shown = (altar: Altar, now: number) => {
-  const settled = altar.attempts.filter(({ state }) => state === "settled")
-  const of = (act: Act) => settled.filter(({ order }) => order.act === act)
-  const lightsOf = ({ key }: Attempt) => of("light").filter((one) => one.order.on === key && burns(one, now)).length
-  const slotOf = (target: 0 | 1) => {
-    const [holder] = holders(altar, { act: "prayer", target, name: "Wren" }, now)
-    return holder === undefined ? "free" : holder.state === "settled" ? "taken" : "held"
-  }
-  return {
-    acts: settled.length,
-    cents: Number(settled.reduce((sum, { order }) => sum + priceOf(order), 0n) / 10_000n),
-    stones: of("stone").length,
-    keepers: of("keeper").length,
-    keptTargets: of("keeper")
-      .map(({ order }) => order.target)
-      .sort(),
-    prayersToday: of("prayer").filter(({ acceptedAt }) => dayOf(acceptedAt) === dayOf(now)).length,
-    slots: [slotOf(0), slotOf(1)],
-    lit: of("candle")
-      .filter((one) => burns(one, now))
-      .map((one) => {
-        const litAt = one.settledAt ?? 0
-        const { name, target } = one.order
-        return { name, target, litAt, litUntil: burnsUntil(one), lights: lightsOf(one), isOpened: one.isOpened }
-      })
-      .map((one) => JSON.stringify(one))
-      .sort(),
-    pixels: ([0, 1] as const).map((target) => {
-      const held = holders(altar, { act: "pixel", target, name: "Wren" }, now)
-      return { reserved: held.filter(({ state }) => state === "pending").length, remaining: editions - held.length }
-    }),
-    revealed: of("stone").filter(({ isOpened }) => isOpened).length,
-  }
-}

@@ -30,7 +30,6 @@ const {
   STORIES_REPLAY: replay,
   STORIES_RUNS,
   STORIES_SEED: seed = "1",
-  STORIES_SHRINKS = "200",
   STORIES_TOLD: told,
 } = process.env
 
@@ -38,7 +37,7 @@ const {
 export const timeLimit = STORIES_RUNS === undefined ? patience(300) : 86_400_000
 
 /** Shorter stories that are tried of one that goes wrong. */
-const maxShrinks = Number(STORIES_SHRINKS)
+const maxShrinks = 200
 
 const tell = (line: string) => Effect.sync(() => (told !== undefined ? process.stdout.write(`${line}\n`) : false))
 

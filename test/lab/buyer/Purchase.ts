@@ -1,19 +1,18 @@
-/** One stone being bought, and what it cost and what it brought: counted on the chain and in the database, not in answers. */
-import { createHash } from "node:crypto"
+/** One stone being bought, and how it ended: counted on the chain and in the database, not in answers. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Hex, parseAbiItem } from "viem"
+import type { Hex } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
-import { network, onChain, token } from "../Chain.ts"
+import { network, onChain } from "../Chain.ts"
 import { type Answer, ask, newCommitment, newKey, newPayer, post } from "../Fixture.ts"
+import { attemptOf, audit, books, price } from "./Books.ts"
 import { challengeOf, encode, sign } from "./Payment.ts"
 import { until } from "../Eventually.ts"
 import type { Trap } from "../proxy/Faults.ts"
 
 export { onChain, token } from "../Chain.ts"
-
-export const price = 10_000n
+export { attemptOf, audit, type Books, books, charges, price } from "./Books.ts"
 
 export const mine = (blocks: number) => onChain((client) => client.mine({ blocks }))
 export const automine = (enabled: boolean) => onChain((client) => client.setAutomine(enabled))
@@ -31,9 +30,6 @@ export interface Purchase {
   readonly signature: Hex
   readonly validBefore: string
 }
-
-const used = parseAbiItem("event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)")
-const moved = parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)")
 
 /** The offer of a stone; a node or facilitator that is slow under load stops it for a second. */
 const offered = (url: string) =>
@@ -121,93 +117,6 @@ export const secondInquiry = Effect.fnUntraced(function* (
   yield* afterNextSweep(purchase)
   return yield* reconcile(url, purchase)
 })
-
-/** The chain's state of an authorization: transfers to the seller by it, and whether it can still be used. */
-export const charges = ({ nonce, payer }: Purchase) =>
-  onChain(async (client, { asset, payTo }) => {
-    const range = { address: asset, fromBlock: 0n } as const
-    const uses = await client.getLogs({ ...range, event: used, args: { authorizer: payer.address, nonce } })
-    const transfers = await client.getLogs({ ...range, event: moved, args: { from: payer.address, to: payTo } })
-    const paying = transfers.filter((one) => uses.some((use) => use.transactionHash === one.transactionHash))
-    const args = [payer.address, nonce] as const
-    const state = { address: asset, abi: token, functionName: "authorizationState", args } as const
-    return {
-      charged: paying.length,
-      transaction: paying[0]?.transactionHash,
-      isUsed: await client.readContract(state),
-    }
-  })
-
-export const attemptOf = Effect.fnUntraced(function* ({ key }: Purchase) {
-  const sql = yield* SqlClient.SqlClient
-  const rows = yield* sql<{
-    readonly state: string
-    readonly reason: string | null
-    readonly number: number
-    readonly checks: number
-    readonly acts: number
-    readonly stones: number
-    readonly claims: number
-  }>`SELECT state, reason, pool_number AS number, checks,
-      (SELECT count(*)::int FROM acts WHERE id = a.id) AS acts,
-      (SELECT count(*)::int FROM witness_stones WHERE id = a.id) AS stones,
-      (SELECT count(*)::int FROM payment_claims WHERE attempt_id = a.id) AS claims
-    FROM payment_attempts a WHERE idempotency_key = ${key}`.pipe(Effect.orDie)
-  return rows[0]
-})
-
-export type Books = Effect.Success<ReturnType<typeof books>>
-
-/** Charged, recorded and set: three numbers that have to be one. */
-export const books = Effect.fnUntraced(function* (purchase: Purchase) {
-  const { charged, isUsed, transaction } = yield* charges(purchase)
-  const attempt = yield* attemptOf(purchase)
-  return {
-    charged,
-    isUsed,
-    transaction,
-    acts: attempt?.acts ?? 0,
-    stones: attempt?.stones ?? 0,
-    claims: attempt?.claims ?? 0,
-    state: attempt?.state,
-    reason: attempt?.reason,
-    number: attempt?.number,
-  }
-})
-
-const linkHash = (...parts: ReadonlyArray<string>) => createHash("sha256").update(parts.join("\0")).digest("hex")
-
-/** The seller's balance, the settled acts and the chain's length are one number; the chain is gapless and hashes. */
-export const audit = Effect.fnUntraced(function* (url: string) {
-  const sql = yield* SqlClient.SqlClient
-  const balance = yield* onChain((client, { asset, payTo }) =>
-    client.readContract({ address: asset, abi: token, functionName: "balanceOf", args: [payTo] }),
-  )
-  const acts = yield* sql<{ n: number }>`SELECT count(*)::int AS n FROM acts`.pipe(Effect.orDie)
-  const segment = yield* ask(`${url}/api/witness/chain?limit=100`)
-  assert.strictEqual(segment.status, 200, segment.text)
-  const { entries, head }: Segment = JSON.parse(segment.text)
-  assert.strictEqual(acts[0]?.n, Number(balance / price), "acts recorded are acts paid for")
-  assert.strictEqual(entries.length, Number(balance / price), "stones set are stones paid for")
-  let previous = "0".repeat(64)
-  for (const [index, entry] of entries.entries()) {
-    const { chainHash, commitment, previousHash, sequence, transaction, witnessedAt } = entry
-    assert.strictEqual(sequence, index + 1)
-    assert.strictEqual(previousHash, previous)
-    assert.strictEqual(chainHash, linkHash(previous, String(sequence), commitment, witnessedAt, transaction))
-    previous = chainHash
-  }
-  assert.deepStrictEqual(head, { sequence: entries.length, chainHash: previous })
-})
-
-interface Segment {
-  readonly entries: ReadonlyArray<
-    Record<"chainHash" | "commitment" | "previousHash" | "transaction" | "witnessedAt", string> & {
-      readonly sequence: number
-    }
-  >
-  readonly head: { readonly sequence: number; readonly chainHash: string }
-}
 
 /** The 202 of an open outcome: where to ask again, when, and that nothing is to be paid again. */
 export const assertPending = (
