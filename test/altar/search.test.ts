@@ -70,7 +70,7 @@ suite("search", world(), (it) => {
     const named = yield* stone("decade")
     assert.include((yield* search("decade")).text, `/witness/${named.id}`)
     const nobody = yield* search("Nobody At All")
-    assert.include(nobody.text, "all settled acts were searched for it as a public name")
+    assert.include(nobody.text, "All settled acts were searched for it as a public name")
     for (const [words, said] of [
       ["999999", "The chain has stones 1 to"],
       ["f".repeat(64), "Nothing found for"],
