@@ -11,6 +11,8 @@ export const commandRun = Effect.fnUntraced(function* (args: ReadonlyArray<strin
     Effect.provideService(Console.Console, { ...globalThis.console, log: to("stdout"), error: to("stderr") }),
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
     Effect.provide(Layer.provideMerge(Stdio.layerTest({ args: Effect.succeed(args) }), NodeServices.layer)),
+    // Services of its own, as a process has: it shares none with the server of its test.
+    Effect.provideService(Layer.CurrentMemoMap, Layer.makeMemoMapUnsafe()),
     Effect.exit,
   )
   const ended: Ended = { ...said, code: Exit.isSuccess(exit) ? 0 : 1 }
