@@ -128,6 +128,13 @@ const isOfActs = (vkey: string) => /^[^+]+\/acts\+/u.test(vkey)
 /** The only log of a policy, except for a log over all acts beside it. */
 export const onlyLogOf = ({ logs }: Policy) => only(logs) ?? only(logs.filter((vkey) => !isOfActs(vkey)))
 
+/** The log of a policy at this URL, or else its only one. An altar's log lies below its own URL. */
+export const logAt = (policy: Policy, url: string) => {
+  const bare = url.replace(/\/+$/u, "")
+  const isThere = (vkey: string) => [bare, `${bare}/log`].includes(policy.urls.get(vkey) ?? "")
+  return policy.logs.find(isThere) ?? onlyLogOf(policy)
+}
+
 /** The log of a policy with this name, or else its only one. */
 export const logNamed = (policy: Policy, origin: string) =>
   only(policy.logs.filter((vkey) => vkey.startsWith(`${origin}+`))) ?? onlyLogOf(policy)

@@ -78,10 +78,13 @@ export const page = (sections: ReadonlyArray<Section>): Page => ({
   note: "Names here are self-declared. Every price is also in the live 402, and that one decides.",
   body: html`<h1>For agents, and for the people they act for</h1>
     <nav aria-label="On this page">
-      <ul class="contents">
-        ${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
-        <li><a href="/llms.txt">The same as Markdown</a></li>
-      </ul>
+      <details>
+        <summary>On this page</summary>
+        <ul class="contents">
+          ${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
+          <li><a href="/llms.txt">The same as Markdown</a></li>
+        </ul>
+      </details>
     </nav>
     ${sections.map(
       ({ blocks, id, title }) =>

@@ -1,4 +1,4 @@
-/** All settled acts as entries: hashes of what their buyers got. The integrator gives each its position. */
+/** All settled acts as entries: hashes of what their buyers got. The settling transaction gives each its position. */
 import { hash } from "node:crypto"
 import { Effect, Layer, Option, Schema } from "effect"
 import { actEntryOf } from "../../schema/log/ActEntry.ts"
@@ -36,8 +36,8 @@ export const entryOf = ({ parts }: Pick<Found, "parts">) => {
   })
 }
 
-/** Old snapshots make each statement slow, so few statements place a long history. */
-const placedAtOnce = 4_096
+/** Sales wait for each statement, and an old snapshot makes each slow. */
+const placedAtOnce = 1_024
 
 export const layer = Layer.effect(
   Entries,
@@ -57,7 +57,7 @@ export const layer = Layer.effect(
         // A lock is a write, which an idle log does not need. A full search passes all placed acts that an old snapshot
         // still sees, so most searches are of recent acts.
         searches += 1
-        if (!(yield* acts.isAnyWaiting(searches % 10 === 1 ? "all" : "recent"))) return
+        if (!(yield* acts.isAnyWaiting(searches % 8 === 1 ? "all" : "recent"))) return
         yield* store.atOnce(
           Effect.flatMap(store.lockHead, (head) =>
             Option.isNone(head) ? Effect.void : Effect.asVoid(acts.place(placedAtOnce)),
@@ -82,7 +82,6 @@ export const layer = Layer.effect(
       }),
       find: acts.one,
       read,
-      settled: Effect.sleep,
     })
   }),
 )

@@ -1,5 +1,5 @@
 /** The entries of a log in their order. */
-import { Context, type Duration, type Effect, Schema } from "effect"
+import { Context, type Effect, Schema } from "effect"
 import type { SqlError, Statement } from "effect/sql"
 import type { Bytes } from "../../schema/log/Bytes.ts"
 import type { ChainBroken } from "../altar/HashChain.ts"
@@ -22,7 +22,7 @@ export interface Found {
 export class Entries extends Context.Service<
   Entries,
   {
-    /** Gives many entries without a position the next ones. */
+    /** Gives many entries of earlier versions the next positions. */
     readonly place: Effect.Effect<void, SqlError.SqlError>
     /** At most `limit` entries from `from` on, without a gap, and the number of all. */
     segment(
@@ -36,7 +36,5 @@ export class Entries extends Context.Service<
     readonly find: (id: string) => Statement.Fragment
     /** The checked bytes of a found entry. */
     read(found: Found): Effect.Effect<Bytes, ChainBroken>
-    /** Returns when entries may have been added, or after `atMost`. */
-    settled(atMost: Duration.Input): Effect.Effect<void>
   }
 >()("spirit-altar/log/Entries") {}

@@ -94,23 +94,22 @@ export class Integrator extends Context.Service<Integrator>()("spirit-altar/log/
   static readonly layerNoLoop = (config: IntegratorConfig = defaults) =>
     Layer.effect(Integrator, Integrator.make(config))
 
-  /** Integrates in a loop. Any number of servers may. */
+  /** Integrates in a loop; any number of servers may. Few large steps beside sales cost little, so no sale ends the wait. */
   static readonly layer = (config: IntegratorConfig = defaults) =>
     Layer.effectDiscard(
       Effect.gen(function* () {
         const { integrate } = yield* Integrator
         const store = yield* LogStore
-        const entries = yield* Entries
         const work = integrate.pipe(
           Effect.tap(Effect.yieldNow),
-          Effect.repeat({ while: (added) => added > 0 }),
+          Effect.repeat({ while: (added) => added >= config.batch }),
           // A stopped log has raised its own alarm. An entry with a wrong hash stops the log with that reason.
           Effect.catchTags({
             LogStopped: () => Effect.void,
             ChainBroken: ({ message }) => Effect.ignore(stopped(store, `the chain is broken: ${message}`)),
           }),
         )
-        yield* repeatStage(work, "log integration failed", entries.settled(pollInterval))
+        yield* repeatStage(work, "log integration failed", Effect.sleep(pollInterval))
       }),
     ).pipe(Layer.provideMerge(Integrator.layerNoLoop(config)))
 }

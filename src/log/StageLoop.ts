@@ -3,7 +3,7 @@ import { type Cause, Effect, type Scope } from "effect"
 import * as DatabaseWatch from "../platform/DatabaseWatch.ts"
 import type { LogMessage } from "../platform/LogMessages.ts"
 
-/** Another server's progress is found within this time, this server's own at once. */
+/** New entries, and another server's progress, are found within this time. */
 export const pollInterval = "1 second"
 const pauseAfterFailure = "5 seconds"
 

@@ -27,7 +27,6 @@ export const layer = Layer.effect(
         yield* chain.check([{ ...link, chainHash }], { sequence: sequence - 1, chainHash: previousHash })
         return entryOf(link)
       }),
-      settled: chain.settled,
     })
   }),
 )

@@ -48,10 +48,10 @@ const routes = HttpRouter.use((router) =>
     const items = yield* Items
     const published = yield* PublishedLog
     const frame = yield* Frame
-    const { publicUrl } = frame
+    const { money, publicUrl } = frame
     const stones = yield* WitnessStones
     const wall = yield* CandleWall
-    const shop = { payment: catalogs.payment, publicUrl }
+    const shop = { payment: { ...catalogs.payment, money }, publicUrl }
 
     /** A broken chain or reveal takes its own pages down, and is no example. */
     const newestRevealed = stones.list(24, undefined).pipe(

@@ -45,7 +45,7 @@ interface Nothing {
 /** A record in both forms; the page is rendered only on request. */
 interface Found {
   readonly json: string
-  readonly page: Effect.Effect<Page>
+  readonly page: Effect.Effect<Page, ChainBroken>
 }
 
 export const layer = HttpRouter.use((router) =>
@@ -68,8 +68,8 @@ export const layer = HttpRouter.use((router) =>
       Effect.flatMap(stones.get(id), ({ receipt, stone: one }) =>
         Effect.map(encodeStone(one), (json): Found => ({
           json: jsonOf<typeof WitnessAnswer.Encoded>({ ok: true, stone: json, receipt: new JsonText(receipt) }),
-          page: Effect.map(receiptOf(receipt), (read) =>
-            StonePage.stone({ stone: one, receipt: read, publicUrl, log, isSigning }),
+          page: Effect.zipWith(receiptOf(receipt), stones.list(1, undefined), (read, { head }) =>
+            StonePage.stone({ stone: one, newest: head.sequence, receipt: read, publicUrl, log, isSigning }),
           ),
         })),
       )

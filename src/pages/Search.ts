@@ -87,7 +87,7 @@ export class Search extends Context.Service<
       /** `before` names the earlier searches without hits. */
       const byName = (asked: string, before: string) => {
         const plate = plates.find(({ id, name }) => [id, name.toLowerCase()].includes(asked.toLowerCase()))
-        const scope = `${before}No spirit has this name; all settled acts were searched for it as a public name.`
+        const scope = `${before}No spirit has this name. All settled acts were searched for it as a public name.`
         return plate === undefined
           ? leftBy(asked, { name: asked }, scope)
           : Effect.succeed(pageAt(spiritPath(plate.id)))

@@ -26,6 +26,7 @@ import checkpointRate from "../../migrations/0031_checkpoint_rate.ts"
 import actFilters from "../../migrations/0032_act_filters.ts"
 import actLog from "../../migrations/0033_act_log.ts"
 import actPositions from "../../migrations/0034_act_positions.ts"
+import placedActs from "../../migrations/0035_placed_acts.ts"
 import { log as report } from "./LogMessages.ts"
 import { codeOf, transaction } from "./Sql.ts"
 
@@ -58,6 +59,7 @@ export const all: Readonly<Record<string, Migration>> = {
   "0032_act_filters": actFilters,
   "0033_act_log": actLog,
   "0034_act_positions": actPositions,
+  "0035_placed_acts": placedActs,
 }
 
 const applied = Effect.flatMap(SqlClient.SqlClient, (sql) =>

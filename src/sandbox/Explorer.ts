@@ -7,15 +7,22 @@ import { preferred } from "../http/Accept.ts"
 import { refuse } from "../http/Responses.ts"
 import { ours } from "../http/SecurityHeaders.ts"
 import { Frame } from "../pages/Frame.ts"
-import { layout, type Page } from "../pages/templates/Layout.ts"
+import { heading, layout, type Page } from "../pages/templates/Layout.ts"
 import { type Html, html } from "../platform/Html.ts"
 import { LocalChain } from "./LocalChain.ts"
 
 const dollars = (atomic: bigint) => `${Number(atomic) / 1_000_000} USDC (play money)`
 
+const code = (text: string): Html => html`<code class="long">${text}</code>`
+
+const fact = (label: string, value: Html | string): Html =>
+  html`<div>
+    <dt>${label}</dt>
+    <dd>${value}</dd>
+  </div>`
+
 /** An address leads to the acts that it paid for. */
-const address = (hex: string | null): Html =>
-  hex === null ? html`nobody` : html`<a href="/v2/wallets/${hex}"><code class="long">${hex}</code></a>`
+const address = (hex: string): Html => html`<a href="/v2/wallets/${hex}">${code(hex)}</a>`
 
 /** The transfers of a receipt; logs of other events are left out. */
 const transfersOf = ({ logs }: TransactionReceipt): ReadonlyArray<Html> =>
@@ -30,7 +37,9 @@ const page = (path: string, title: string, body: Html): Page => ({
   chapter: "none",
   body: html`<header class="opening">
       <h1>${title}</h1>
-      <p class="lead">On the private chain of this sandbox, which ends with it.</p>
+      <p class="lead">
+        A payment on the sandbox's private chain, as a block explorer shows it. The chain ends with the sandbox.
+      </p>
     </header>
     ${body}`,
 })
@@ -46,33 +55,9 @@ const explorerPage = (path: string, receipt: TransactionReceipt): Page => {
   const transfers = transfersOf(receipt)
   return page(
     path,
-    "Transaction",
-    html`<section aria-label="The transaction">
-        <dl class="facts facts--record">
-          <div>
-            <dt>Hash</dt>
-            <dd><code class="long">${receipt.transactionHash}</code></dd>
-          </div>
-          <div>
-            <dt>Status</dt>
-            <dd>${receipt.status === "success" ? "succeeded" : "reverted"}</dd>
-          </div>
-          <div>
-            <dt>Block</dt>
-            <dd>${receipt.blockNumber}</dd>
-          </div>
-          <div>
-            <dt>Sent by</dt>
-            <dd>${address(receipt.from)}, which paid the network's fee</dd>
-          </div>
-          <div>
-            <dt>To</dt>
-            <dd>${address(receipt.to)}</dd>
-          </div>
-        </dl>
-      </section>
-      <section aria-labelledby="transfers">
-        <h2 id="transfers">Transfers</h2>
+    "A payment",
+    html`<section aria-labelledby="transfers">
+        ${heading("transfers", "What moved")}
         ${
           transfers.length === 0
             ? html`<p>This transaction moved no tokens.</p>`
@@ -80,6 +65,17 @@ const explorerPage = (path: string, receipt: TransactionReceipt): Page => {
                 ${transfers}
               </ul>`
         }
+        <p><a href="/v2/search?q=${receipt.transactionHash}">Find the act that it paid for</a></p>
+      </section>
+      <section aria-labelledby="facts">
+        ${heading("facts", "The transaction")}
+        <dl class="facts facts--record">
+          ${fact("Hash", code(receipt.transactionHash))}
+          ${fact("Status", receipt.status === "success" ? "succeeded" : "failed, and moved nothing")}
+          ${fact("Block", String(receipt.blockNumber))}
+          ${fact("Sent by", html`${address(receipt.from)}, which paid the network's fee`)}
+          ${fact("Called", receipt.to === null ? "no contract" : html`${code(receipt.to)}, the contract of the token`)}
+        </dl>
       </section>`,
   )
 }

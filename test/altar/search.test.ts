@@ -51,7 +51,7 @@ suite("search", world(), (it) => {
     }
     const last = one.payer.slice(-1).toLowerCase()
     const { text } = yield* search(`${one.payer.slice(0, 20)}…${last === "0" ? "1" : "0"}`)
-    assert.include(text, "No settled act was paid by a wallet with these digits at its ends. No spirit has this name;")
+    assert.include(text, "No settled act was paid by a wallet with these digits at its ends. No spirit has this name.")
     assert.notInclude(text, "Ends of a wallet set")
   })
 
@@ -70,7 +70,7 @@ suite("search", world(), (it) => {
     const named = yield* stone("decade")
     assert.include((yield* search("decade")).text, `/witness/${named.id}`)
     const nobody = yield* search("Nobody At All")
-    assert.include(nobody.text, "all settled acts were searched for it as a public name")
+    assert.include(nobody.text, "All settled acts were searched for it as a public name")
     for (const [words, said] of [
       ["999999", "The chain has stones 1 to"],
       ["f".repeat(64), "Nothing found for"],

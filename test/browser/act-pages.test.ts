@@ -1,6 +1,9 @@
 /** The page of an act shows what its buyer came for: the answer, the way to its neighbours, and the payment. */
 import { assert } from "@effect/vitest"
-import { ask } from "../lab/Fixture.ts"
+import { Effect, Result } from "effect"
+import { generate, plainFrom } from "../../src/log/Signer.ts"
+import { Moderation } from "../../src/altar/Moderation.ts"
+import { ask, newCommitment } from "../lab/Fixture.ts"
 import { guide, createAct } from "../lab/browser/Guide.ts"
 
 guide("the page of an act", (it) => {
@@ -11,6 +14,29 @@ guide("the page of an act", (it) => {
     const { page } = await visit(`/acts/${id}`)
     await page.getByText("Ribbon Eel answered.").waitFor()
     assert.strictEqual(await page.locator("#share-address").innerText(), `${url}/acts/${id}`)
+    assert.isFalse(await page.getByRole("button", { name: "Share" }).isVisible(), "this platform cannot share")
+  })
+
+  it("offers the platform's own way to share its address, where there is one", async ({ run, url, visit }) => {
+    const { id } = await run(createAct("/api/witness", { commitment: newCommitment() }))
+    const { page } = await visit("/api/health")
+    await page.addInitScript(() => {
+      const share = (shared: object) => Promise.resolve(Object.assign(window, { shared }))
+      Object.defineProperty(navigator, "share", { value: share })
+    })
+    await page.goto(`${url}/witness/${id}`)
+    await page.getByRole("button", { name: "Share" }).click()
+    const shared = await page.evaluate(() => Reflect.get(window, "shared"))
+    assert.deepStrictEqual(shared, { url: `${url}/witness/${id}` })
+  })
+
+  it("leads from stone to stone, and says of the newest that none follows", async ({ run, url, visit }) => {
+    const { id } = await run(createAct("/api/witness", { commitment: newCommitment() }))
+    const { page } = await visit(`/witness/${id}`)
+    await page.getByText("No stone after it yet").waitFor()
+    await page.getByRole("link", { name: "Stone 1, before it" }).click()
+    await page.getByRole("link", { name: "Stone 2, after it" }).click()
+    await page.waitForURL(`${url}/witness/${id}`)
   })
 
   it("folds record and receipt below the words, for keyboard and print to open", async ({ run, visit }) => {
@@ -48,3 +74,24 @@ guide("the page of an act", (it) => {
     assert.strictEqual(asked.json["ok"], true)
   })
 })
+
+const receipts = { current: Result.getOrThrow(plainFrom(Result.getOrThrow(generate("receipts-1")))), retired: [] }
+
+guide(
+  "the page of a signed act",
+  (it) => {
+    it("links a receipt file only while the server serves one", async ({ run, visit }) => {
+      const { id } = await run(createAct("/api/acquire/rain-crow", { reason: "It sat still." }))
+      const { page } = await visit(`/acts/${id}`)
+      const link = page.getByRole("link", { name: "Its receipt file" })
+      const served = () => page.evaluate((path) => fetch(path).then(({ status }) => status), `/acts/${id}.receipt.json`)
+      assert.deepStrictEqual([await link.count(), await served()], [1, 200])
+      const hiding = Effect.flatMap(Moderation, (moderation) => moderation.hide(id, "reason"))
+      await run(Effect.provide(hiding, Moderation.layer))
+      await page.reload()
+      await page.getByText("hidden by the operator").first().waitFor()
+      assert.deepStrictEqual([await link.count(), await served()], [0, 404])
+    })
+  },
+  { receipts },
+)

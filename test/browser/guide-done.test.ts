@@ -2,9 +2,8 @@
 import { assert } from "@effect/vitest"
 import { ends, heard, listen } from "../lab/browser/Announcements.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
-import { guide, createAct, settled } from "../lab/browser/Guide.ts"
+import { guide, settled } from "../lab/browser/Guide.ts"
 import { isFocused, take } from "../lab/browser/GuidePage.ts"
-import { newCommitment } from "../lab/Fixture.ts"
 import { kept } from "../lab/browser/PrayerPage.ts"
 
 guide("a completed payment", (it) => {
@@ -45,19 +44,6 @@ guide("a completed payment", (it) => {
     assert.strictEqual(await settled(page).count(), 2)
     const ids = await page.locator("[id]").evaluateAll((all) => all.map(({ id }) => id))
     assert.strictEqual(new Set(ids).size, ids.length)
-  })
-
-  it("for a second stone shows it on the chain's page, whose check covers it", async ({ run, visit }) => {
-    await run(createAct("/api/witness", { commitment: newCommitment() }))
-    const { page, url } = await visit("/v2/stone")
-    await take(page, "Set the stone")
-    await page.locator("#stone-words").fill("And they will come back in May.")
-    await page.getByRole("button", { name: "Set the stone for $0.01" }).click()
-    await settled(page).waitFor()
-    await page.goto(`${url}/v2/witness`)
-    assert.deepStrictEqual(await page.locator(".chain .link__number").allInnerTexts(), ["Stone 2", "Stone 1"])
-    await page.getByRole("button", { name: "Check everything here" }).click()
-    await page.getByText("All 2 links hold.").waitFor()
   })
 
   it("that is refused is announced once, too", async ({ visit }) => {

@@ -129,6 +129,7 @@ guide("the page of my acts", (it) => {
     await page.getByText("Nothing here was paid by").waitFor()
     // Words that were sealed here may have been paid for elsewhere.
     await page.goto(`${url}/v2/stone`)
+    await page.getByText("Seal words in this browser").click()
     await page.locator("#seal-words").fill("Paid by an agent.")
     await page.getByRole("button", { name: "Seal", exact: true }).click()
     await page.getByText("Not saved yet.").waitFor()

@@ -108,6 +108,8 @@ guide("in verification, words", (it) => {
     const requests: Array<string> = []
     await page.waitForLoadState("networkidle")
     page.on("request", (request) => requests.push(request.url()))
+    for (const fold of ["Seal words in this browser", "Check words without sending them"])
+      await page.getByText(fold).click()
     const words = "  Grüße,\r\nund e\u0301 "
     await page.locator("#seal-words").fill(words)
     await page.getByRole("button", { name: "Seal", exact: true }).click()

@@ -108,6 +108,7 @@ guide("sealed words", (it) => {
     const kept = { salt, words, commitment: seal(salt, words) }
     const stone = await run(createAct("/api/witness", { commitment: kept.commitment }))
     const { page } = await visit(`/witness/${stone.id}`)
+    await page.getByText("Check words without sending them").click()
     const requests = watch(page)
     const filled = page.locator("#check").getByText("Filled in.").first()
     const input = page.getByLabel("Your saved file")

@@ -119,6 +119,7 @@ suite("spirit-altar", world(), (it) => {
       [[...order, "--key", "short"], "idempotency_key_invalid", /12 to 128 characters/u],
       [["act", "takeIn", "moss-hare", "--agent-name", "x".repeat(65)], "bad_request", misunderstood],
       [["act", "setWitnessStone"], "bad_request", misunderstood],
+      [["light", "kelp-seal"], "bad_request", /^A candle needs its public words, --dedication; .+ Nothing was sent/u],
       [["collect", "nobody"], "element_not_found", /No item has this id/u],
       [order, "trouble", /^No wallet: set SPIRIT_ALTAR_PRIVATE_KEY/u, { SPIRIT_ALTAR_PRIVATE_KEY: "" }],
       [order, "trouble", /holds no private key/u, { SPIRIT_ALTAR_PRIVATE_KEY: "0x1234" }],

@@ -2,11 +2,12 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Result, Schedule } from "effect"
+import { Effect, Layer, Option, Result, Schedule } from "effect"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parseNote } from "../../schema/log/Note.ts"
 import { parsePolicy } from "../../schema/log/Policy.ts"
 import { staleness } from "../../src/cli/log/ServedLog.ts"
+import { ofActs } from "../../src/log/Log.ts"
 import { fromText, generate } from "../../src/log/Signer.ts"
 import { chain } from "../lab/Chain.ts"
 import { commandRun } from "../lab/CommandRun.ts"
@@ -14,7 +15,7 @@ import { until } from "../lab/Eventually.ts"
 import { database, sql } from "../lab/Database.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { ask, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
-import { signer } from "../lab/log/LogFixture.ts"
+import { signer, signing } from "../lab/log/LogFixture.ts"
 import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
 import { golden } from "../lab/log/Vectors.ts"
@@ -256,6 +257,13 @@ suite("log join", Layer.empty, (it) => {
     const kept = readFileSync(file, "utf8")
     assert.match(kept, /\n# silent did not sign on \d{4}-\d\d-\d\d\.\nwitness silent /u)
     assert.include(kept, "group enough 2 one silent two.example-w\n")
+    // A policy that names the log over all acts loses it by no outage.
+    const acts = ofActs({ ...signing, checkpointFile: Option.none() }).signer.vkey
+    writeFileSync(file, kept.replace("\nwitness", `\nlog ${acts} ${log.base}/log/acts\nwitness`))
+    const outage = yield* joined(log.base, "--policy", file)
+    assert.deepInclude(outage.states, { rate: "ok", "acts/checkpoint": "failed" })
+    assert.include(readFileSync(file, "utf8"), `log ${acts} `)
+    writeFileSync(file, kept)
     yield* two.stop
     const tooFew = yield* joined(log.base, "--policy", file)
     assert.deepStrictEqual([tooFew.code, readFileSync(file, "utf8")], [1, kept])
@@ -353,6 +361,17 @@ suite("log join with a real server", Layer.orDie(place), (it) => {
       writeFileSync(join(at.folder, "witnesses"), `${line}\n`, { flag: "a" })
     }
     const args = ["log", "join", "--url", server.url, "--contact", "ops@altar.example", "--witnesses", "witnesses"]
+    const unnamed = yield* at.run([
+      "log",
+      "join",
+      "--url",
+      server.url,
+      "--contact",
+      "ops@altar.example",
+      "--vkey",
+      vkey,
+    ])
+    assert.match(unnamed.stdout, /^acts\/checkpoint +warning +.* is served, too: name its key with --acts-vkey/mu)
     const half = yield* ownWitness("half.example/w")
     const unknown = yield* at.run([...args, "--witness", `${half.vkey},${half.url}`, "--policy", policy], log)
     assert.include(unknown.stderr, "2 of 3 witnesses signed both logs, and 3 must. No policy was written.")
@@ -373,7 +392,8 @@ suite("log join with a real server", Layer.orDie(place), (it) => {
     const held = yield* at.run(["verify-proof", "stone.tlog-proof", "--stone", "stone.json", "--policy", policy])
     assert.strictEqual(held.code, 0, held.stderr)
     assert.include(held.stdout, "Cosigned by a, b: the quorum of the policy.")
-    const walk = ["verify", "--log", "--url", `${signed.url}/log/acts`, "--vkey", acts, "--policy", policy]
+    writeFileSync(join(at.folder, "moved"), readFileSync(policy, "utf8").replaceAll(server.url, signed.url))
+    const walk = ["verify", "--log", "--url", `${signed.url}/log/acts`, "--policy", "moved"]
     const overActs = yield* at.run(walk).pipe(until("the quorum of the acts' log", ({ code }) => code === 0))
     assert.include(overActs.stdout, "Cosigned by a, b: the quorum of the policy.")
     // The policy serves for both logs, which the other commands read in the same way.
@@ -382,10 +402,9 @@ suite("log join with a real server", Layer.orDie(place), (it) => {
       assert.strictEqual(code, 0, `${line.join(" ")}: ${stdout}${stderr}`)
       return stdout
     })
-    writeFileSync(join(at.folder, "moved"), readFileSync(policy, "utf8").replaceAll(server.url, signed.url))
     const watched = yield* command("log", "watch", "--policy", "moved", "--data", "seen", "--once")
     assert.include(watched, "/log/acts: nothing but growth.")
-    yield* command("log", "mirror", "copy", "--url", `${signed.url}/log/acts`, "--vkey", acts, "--policy", policy)
+    yield* command("log", "mirror", "copy", "--url", `${signed.url}/log/acts`, "--policy", "moved")
     yield* command("log", "prove", "1", "--mirror", "copy")
     const file = ["entry-1.tlog-proof", "--entry", "entry-1.entry"]
     assert.include(yield* command("verify-proof", ...file, "--policy", policy), `in the log ${golden.name}/acts,`)

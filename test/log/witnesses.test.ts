@@ -4,10 +4,8 @@ import { assert } from "@effect/vitest"
 import { Clock, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { base64, hex, utf8 } from "../../schema/log/Bytes.ts"
-import { parseProofFile } from "../../schema/log/ProofFile.ts"
 import { WitnessChain } from "../../src/altar/witness/WitnessChain.ts"
 import { openCheckpoint } from "../../src/buyer/log/SignedCheckpoint.ts"
-import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
 import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { sha256 } from "../../src/log/Tree.ts"
@@ -85,32 +83,6 @@ suite("the log's witnesses", onOwnClock(world), (it) => {
     )
     assert.isTrue((yield* open(shown, [again], "any")).ok)
     assert.isTrue(shown.startsWith(note.split("\n\n")[0] ?? "no"))
-  })
-
-  it("are in the proofs, and readers enforce their own quorum", function* () {
-    const good = yield* ownWitness("good.example/w")
-    const absent = { name: "absent", vkey: cosignerOf("absent.example/w").vkey, url: "http://127.0.0.1:1" }
-    const log = PublishedLog.layer({ origin, signer }).pipe(
-      Layer.provide(LogStore.layer),
-      Layer.provide(witnessesOf(policyOf([good, absent], "any"))),
-    )
-    yield* withWitnesses([good, absent], Effect.andThen(grow(2), published))
-    const { links } = yield* Effect.flatMap(WitnessChain, (chain) => chain.segment(1, 10_000))
-    const stone = links.at(-1)
-    if (stone === undefined) return assert.fail("no stone")
-    const file = yield* Effect.provide(
-      Effect.flatMap(PublishedLog, ({ proof }) => proof(stone.id)),
-      log,
-    )
-    const check = (witnesses: ReadonlyArray<Named>, quorum: string) =>
-      Effect.promise(() => verifyProof(file.text, stone, { vkey, witnesses: policyOf(witnesses, quorum) }))
-    assert.isTrue((yield* check([good, absent], "any")).ok)
-    const refused = yield* check([good, absent], "all")
-    assert.deepStrictEqual([refused.ok, !refused.ok && refused.fault], [false, "cosignatures"])
-    // The same name under another key is unknown.
-    const impostor = { ...good, vkey: cosignerOf("good.example/w").vkey }
-    assert.isFalse((yield* check([impostor], "any")).ok)
-    assert.isFalse(parseProofFile(file.text) instanceof Error)
   })
 
   it("that are slow, lie, answer 409 for ever or sign with another key delay nothing, and are left out", function* () {

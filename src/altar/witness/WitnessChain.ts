@@ -1,9 +1,8 @@
 /** The witness chain: gapless from 1, appended under its locked head, re-hashed before any link is served. */
-import { Context, type Duration, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import type { ChainEntry } from "../../../schema/altar/Witness.ts"
 import { chainHash } from "../Hashes.ts"
-import * as Signal from "../../platform/Signal.ts"
 import type * as HashChain from "../HashChain.ts"
 import * as StoredChain from "../StoredChain.ts"
 import { linkColumns, type NewStone, newStoneTypes, type Stone } from "./StoneRow.ts"
@@ -32,8 +31,6 @@ export class WitnessChain extends Context.Service<
     readonly head: Effect.Effect<HashChain.Head, HashChain.ChainBroken>
     /** A statement for the link of one stone by its UUID, so that other reads get it in the same round trip. */
     readonly linkOf: (id: string) => Statement.Fragment
-    /** Returns after this server appended a stone, or after `atMost`; supports one waiting caller. */
-    settled(atMost: Duration.Input): Effect.Effect<void>
   }
 >()("spirit-altar/altar/witness/WitnessChain") {
   static readonly layer = Layer.effect(
@@ -51,13 +48,10 @@ export class WitnessChain extends Context.Service<
       })
 
       const sql = yield* SqlClient.SqlClient
-      const wake = yield* Signal.make
 
       return WitnessChain.of({
         append: Effect.fn("WitnessChain.append")((stones) =>
-          chain
-            .append((witnessedAt) => Effect.succeed(stones.map((stone) => ({ ...stone, witnessedAt }))))
-            .pipe(Effect.tap(sql.afterCommit(wake.notify))),
+          chain.append((witnessedAt) => Effect.succeed(stones.map((stone) => ({ ...stone, witnessedAt })))),
         ),
         segment: Effect.fn("WitnessChain.segment")(chain.segment),
         page: chain.page,
@@ -66,7 +60,6 @@ export class WitnessChain extends Context.Service<
         linkOf: (id) => sql`
           SELECT sequence, previous_hash, commitment, witnessed_at, transaction, chain_hash
           FROM witness_stones WHERE id = ${id}::uuid`,
-        settled: wake.wait,
       })
     }),
   )

@@ -126,12 +126,18 @@ export const light = paid("light", {
     agentName,
   },
   buy: (orders, { days, salt, spirit, words, ...others }, key) =>
-    orders.light({
-      key,
-      spirit,
-      days,
-      ...provided(others),
-      ...(Option.isSome(words) ? { words: words.value, ...provided({ salt }) } : {}),
-    }),
+    Option.isSome(others.dedication) === Option.isSome(others.parentId)
+      ? refuse(
+          "bad_request",
+          "A candle needs its public words, --dedication; a light needs its candle, --parent. Give one of the two. Nothing was sent or charged.",
+          key,
+        )
+      : orders.light({
+          key,
+          spirit,
+          days,
+          ...provided(others),
+          ...(Option.isSome(words) ? { words: words.value, ...provided({ salt }) } : {}),
+        }),
   later: ({ words }) => (Option.isSome(words) ? "unseal" : undefined),
 })

@@ -2,7 +2,7 @@
 import { Console, Effect, Option, Path } from "effect"
 import type { Command } from "effect/cli"
 import { base64 } from "../../../schema/log/Bytes.ts"
-import { onlyLogOf } from "../../../schema/log/Policy.ts"
+import { logAt } from "../../../schema/log/Policy.ts"
 import { command, optionalText, word } from "../Define.ts"
 import { plain } from "../Output.ts"
 import { CheckFailed } from "../CommandFailure.ts"
@@ -93,7 +93,7 @@ export const mirroring = Effect.fn("mirroring")(
     const folder = yield* MirrorFolder.make(target)
     const opened = yield* openInto(folder, {
       source: at(yield* locate(url)),
-      vkey: Option.orElse(vkey, () => Option.flatMapNullishOr(rules, onlyLogOf)),
+      vkey: Option.orElse(vkey, () => Option.flatMapNullishOr(rules, (one) => logAt(one, url))),
       origin,
       policy: rules,
     })

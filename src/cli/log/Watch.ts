@@ -5,7 +5,7 @@ import { HttpBody, HttpClient, HttpClientRequest } from "effect/http"
 import { Malformed } from "../../../schema/log/Bytes.ts"
 import { parseCheckpoint } from "../../../schema/log/Checkpoint.ts"
 import { parseNote } from "../../../schema/log/Note.ts"
-import type { Policy } from "../../../schema/log/Policy.ts"
+import { logAt } from "../../../schema/log/Policy.ts"
 import { isLoopback } from "../../http/Origins.ts"
 import * as Prometheus from "../../telemetry/Prometheus.ts"
 import { folderOf } from "../buyer/Session.ts"
@@ -125,13 +125,6 @@ export const checkLog = Effect.fn("checkLog")(function* (
 
 const bare = (url: string) => url.replace(/\/+$/u, "")
 
-/** A policy names a log by the URL of its files, and an altar's log lies below its own. */
-const keyFor = ({ logs, urls }: Policy, url: string) =>
-  Option.fromUndefinedOr(
-    logs.find((vkey) => [url, `${url}/log`].includes(urls.get(vkey) ?? "")) ??
-      (logs.length === 1 ? logs[0] : undefined),
-  )
-
 const targetsOf = Effect.fnUntraced(function* ({ data, once, origin, policy: file, stale, urls, vkey }: Flags) {
   const path = yield* Path.Path
   const rules = yield* policyIn(file)
@@ -148,7 +141,7 @@ const targetsOf = Effect.fnUntraced(function* ({ data, once, origin, policy: fil
   return found.map((url): Watched => ({
     url,
     file: path.join(folder, `${encodeURIComponent(url)}.json`),
-    vkey: Option.orElse(vkey, () => Option.flatMap(rules, (one) => keyFor(one, url))),
+    vkey: Option.orElse(vkey, () => Option.flatMapNullishOr(rules, (one) => logAt(one, url))),
     origin,
     policy: rules,
     staleAfter: stale * 1000,

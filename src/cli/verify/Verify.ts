@@ -1,7 +1,7 @@
 /** `verify`: checks a whole witness chain for a person. */
 import { Console, Effect, Option, Schema } from "effect"
 import { type Command, Flag } from "effect/cli"
-import { onlyLogOf } from "../../../schema/log/Policy.ts"
+import { logAt } from "../../../schema/log/Policy.ts"
 import { command, on, optionalText, text } from "../Define.ts"
 import { common } from "../Flags.ts"
 import { isLoopback } from "../../http/Origins.ts"
@@ -95,7 +95,7 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
       message: "--pay-to checks where payments went: name the network's RPC with --rpc.",
     })
   }
-  const known = Option.orElse(vkey, () => Option.flatMapNullishOr(policy, onlyLogOf))
+  const known = Option.orElse(vkey, () => Option.flatMapNullishOr(policy, (one) => logAt(one, base)))
   const log = isLogAsked ? yield* Effect.promise(() => import("../log/VerifyLog.ts")) : undefined
   // Opened before the chain is walked, so that this walk covers all stones of the log.
   const opened = isLogAsked
@@ -114,7 +114,7 @@ const check = Effect.fnUntraced(function* (flags: Flags) {
 /** A URL that has a checkpoint right below it is a log's, of any kind: no chain, words or payments belong to it. */
 const onlyLog = Effect.fnUntraced(function* (source: LogSource, { json, origin, policy: file, seen, vkey }: Flags) {
   const policy = yield* policyIn(file)
-  const known = Option.orElse(vkey, () => Option.flatMapNullishOr(policy, onlyLogOf))
+  const known = Option.orElse(vkey, () => Option.flatMapNullishOr(policy, (one) => logAt(one, source.name)))
   const { sentencesOf, verifyLog } = yield* Effect.promise(() => import("../log/VerifyLog.ts"))
   const log = yield* verifyLog(yield* openLog({ source, origin, vkey: known, policy, seen }))
   if (json) return yield* inJson({ ok: true, log })

@@ -58,16 +58,18 @@ export const codePage = (error: ErrorCode): Page => {
     messageOf(error),
     addressOf(code),
     html`<h1><code>${code}</code></h1>
-      <p class="route"><span class="method">${status}</span> ${isOfRoom(error) ? "Signal room" : "Altar"}</p>
+      <p class="quiet">
+        An error code of the ${isOfRoom(error) ? "signal room" : "altar"}, with HTTP status ${status}.
+      </p>
       ${meaning === messageOf(error) ? "" : html`<p>${inline(meaning)}</p>`}
       <h2>What to do</h2>
       <p>${messageOf(error)}</p>
-      <h2>The body</h2>
-      ${pre("body", "Example body", json(example))}
-      <h2>Where it is answered</h2>
+      <h2>The answer</h2>
+      ${pre("body", "The answer", json(example))}
+      <h2>Operations with this code</h2>
       ${
         operations.length === 0
-          ? html`<p>On every path.</p>`
+          ? html`<p>All of them.</p>`
           : html`<ul>
               ${operations.map(
                 ({ method, operationId, path, summary }) =>

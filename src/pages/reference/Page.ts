@@ -190,9 +190,12 @@ export const page = (publicUrl: string, { chapters, description, forms, version 
       <h1>The API</h1>
       <p>${description}</p>
       <p>
-        Version ${version}, generated from the contract that the server runs. The same as a document for generators:
-        <a href="/openapi.json">openapi.json</a>; as Markdown: <a href="/docs.md">docs.md</a>. Every error code:
-        <a href="${root}">error codes</a>. For agents, in plain words: <a href="/for-agents">for agents</a>.
+        New here? <a href="/for-agents">For agents</a> shows a whole purchase in plain words. Every refusal has a code
+        and <a href="${root}">a page that says what to do</a>.
+      </p>
+      <p class="quiet small">
+        Version ${version}, generated from the contract that the server runs. The same as
+        <a href="/openapi.json">OpenAPI</a> and as <a href="/docs.md">Markdown</a>.
       </p>
     </header>
     ${contents(chapters)}

@@ -22,11 +22,6 @@ export const home: About = (publicUrl) => [
     ...site(publicUrl),
     description: "A field guide of 24 animal spirits with living altars.",
     inLanguage: "en",
-    potentialAction: {
-      "@type": "SearchAction",
-      target: { "@type": "EntryPoint", urlTemplate: `${publicUrl}/v2/search?q={search_term_string}` },
-      "query-input": "required name=search_term_string",
-    },
   },
 ]
 

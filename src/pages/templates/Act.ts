@@ -1,5 +1,6 @@
 /** The page of one settled act: its sentence, its record, and the receipt that proves its payment. */
 import { readAct } from "../../../schema/altar/ActApi.ts"
+import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
 import { unsealCandle } from "../../../schema/altar/CandleApi.ts"
 import * as Candle from "./Candle.ts"
 import { nameOf, plateOf, previewOf, spiritLink, illustration, spiritPath } from "./Plates.ts"
@@ -63,7 +64,14 @@ const published = (act: SettledAct): ReadonlyArray<Row> => {
   const entry = act.record["publication"]
   if (typeof entry !== "object" || entry === null) return []
   const [sequence, hash] = [Reflect.get(entry, "sequence"), Reflect.get(entry, "chainHash")]
-  return [["Publication", html`<a href="/api/publish-chain">entry ${String(sequence)}</a> ${code(String(hash))}`]]
+  return [
+    [
+      "Publication",
+      html`Entry ${String(sequence)} of the <a href="/api/publish-chain">publication chain (JSON, for programs)</a
+        ><br />
+        ${code(String(hash))}`,
+    ],
+  ]
 }
 
 /** A member of a record as a row; empty where the page shows it elsewhere. */
@@ -118,6 +126,10 @@ const answered = (act: SettledAct): Html => {
         <p class="quiet">${nameOf(recordText(act, "spirit"))} answered.</p>`
 }
 
+/** Whether this server serves its receipt file: the receipt hashes the texts that an operator may have hidden. */
+const hasReceiptFile = ({ receipt, record }: SettledAct): boolean =>
+  receipt.payer !== null && !Object.values(record).includes(hiddenByOperator)
+
 /** A light names its candle. */
 const candleOf = (act: SettledAct): Html => {
   const parent = recordText(act, "parentId")
@@ -166,8 +178,8 @@ export const act = (one: SettledAct, now: number, isSigning = false): Page => {
       )}
       <nav class="leaf" aria-label="More">
         <a href="/v2/acts">All acts</a
-        ><a href="${filled(readAct.path, { actId: one.id })}">This act as JSON</a
-        >${one.receipt.payer === null || !isSigning ? "" : html`<a href="${pathOf(one)}.receipt.json" download="act-${one.id}.receipt.json">Its receipt file</a><a href="/v2/verify">Check it in your browser</a>`}
+        ><a href="${filled(readAct.path, { actId: one.id })}">This act as JSON, for programs</a
+        >${isSigning && hasReceiptFile(one) ? html`<a href="${pathOf(one)}.receipt.json" download="act-${one.id}.receipt.json">Its receipt file</a><a href="/v2/verify">Check a receipt or proof</a>` : ""}
       </nav>`,
   }
 }

@@ -147,7 +147,9 @@ export const catalog = (view: CatalogView): Page => ({
         Materials, crabs and pixels in numbered editions, ${priceHere} each: small things to keep under your name, or to
         leave on an altar for good.
       </p>
-      <p class="quiet column">${terms} <a href="${readPublicationChain.path}">The publication chain</a></p>
+      <p class="quiet column">
+        ${terms} <a href="${readPublicationChain.path}">The publication chain as JSON, for programs</a>
+      </p>
       ${view.payment.enabled ? html`${collectCall(view)}${glossary("wallet", "receipt")}${altars}` : notConfigured(view.payment)}
       <nav class="contents" aria-label="Catalogs">
         ${view.shelves.map(({ id, title, items }) => html`<a href="#${id}">${title} <small>${items.length}</small></a>`)}

@@ -1,6 +1,7 @@
 /** The terms of a form, explained for newcomers in two sentences each. */
 import type { StoneKind } from "../../../schema/altar/Witness.ts"
 import { type Html, html } from "../../platform/Html.ts"
+import { capitalized } from "./Words.ts"
 
 const meanings = {
   salt: "Your words are locked with a random code, the salt. Without the salt, a reader could try guesses.",
@@ -31,9 +32,10 @@ export const kindWords: Readonly<Record<typeof StoneKind.Type, string>> = {
   hash: "the fingerprint of a file or a text",
 }
 
-const article = (kind: string) => (/^[aeiou]/u.test(kind) ? "an" : "a")
+/** `an intention`. */
+export const aKind = (kind: string) => `${/^[aeiou]/u.test(kind) ? "an" : "a"} ${kind}`
 
 /** All kinds in a sentence, beside the choice of a kind. */
 export const kindsHint = `The choice is public. ${Object.entries(kindWords)
-  .map(([kind, words], index) => `${index === 0 ? article(kind).replace("a", "A") : article(kind)} ${kind} is ${words}`)
+  .map(([kind, words], index) => `${index === 0 ? capitalized(aKind(kind)) : aKind(kind)} is ${words}`)
   .join("; ")}.`

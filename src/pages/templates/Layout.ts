@@ -35,16 +35,18 @@ export interface Surroundings {
   readonly money: "real" | "test" | "play"
 }
 
+/** The source of free test USDC. */
+export const faucet = html`<a href="https://faucet.circle.com" rel="external noreferrer">Circle's faucet</a>`
+
 /** Said above every page of a server that takes no real money; style adds the same beside each price. */
 const moneyNotice = {
   real: html``,
   test: html`<aside class="money" aria-label="The money here">
-    <b>Test network.</b> This altar takes test USDC on Base Sepolia, which is worth nothing. Acts here are not
-    permanent.
+    <b>Test network.</b> This altar takes test USDC on Base Sepolia, which is worth nothing and free at ${faucet}. Acts
+    here are not permanent.
   </aside>`,
   play: html`<aside class="money" aria-label="The money here">
-    <b>Sandbox.</b> You pay with play money on a private chain. Nothing here costs anything, and nothing here is
-    permanent.
+    <b>Sandbox.</b> You pay with play money. Nothing here costs anything or lasts.
   </aside>`,
 } as const
 

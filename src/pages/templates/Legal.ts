@@ -12,11 +12,11 @@ const terms = `## What is sold
 
 Each act on this site is a public record: a sealed prayer, a candle for a number of days, a first keeper, a numbered collectible or a witness stone. Its page says what it is, what it costs and what it leaves behind, before anything is paid.
 
-Collectibles are numbered records of this site. They are no token on a chain, cannot be transferred, carry no copyright and promise no return. A witness stone shows that a commitment existed when its payment was made. It is no legal notarization, and no proof of who wrote the words or that they are true.
+Collectibles are numbered records of this site. They are not tokens on a chain. They cannot be transferred, carry no copyright and promise no return. A witness stone shows that a commitment existed when its payment was made. It is not legal notarization. It does not prove who wrote the words, or that they are true.
 
 ## What you pay
 
-You pay the listed price, once, in USDC on the network that the offer names, or by card where that is offered. A payment on a blockchain is final. If a payment has reached us and the act can no longer be delivered, we deliver something equal or pay it back. Write to us with the transaction. A refund is a transfer from the wallet that was paid to the wallet that paid, once for each payment, after its authorization has ended. It is public under its transaction, and /.well-known/x402 says so for programs. A sandbox takes play money only, which is worth nothing.
+You pay the listed price, once, in USDC on the network that the offer names, or by card where that is offered. A payment on a blockchain is final. If a payment has reached us and the act can no longer be delivered, we deliver something equal or pay it back. Write to us with the transaction. A refund is a transfer from the wallet that was paid to the wallet that paid, once for each payment, after its authorization has expired. It is public under its transaction, and /.well-known/x402 says so for programs. A sandbox takes play money only, which is worth nothing.
 
 You keep your wallet, your salts and your sealed words yourself. We cannot restore them.
 
@@ -46,7 +46,7 @@ Write no personal data of yourself or others into a public field.
 
 ## What is kept about visitors
 
-This software stores your internet address nowhere. For its limits it keeps a keyed hash of the address, and deletes it after a day without a request. There are no accounts, cookies, statistics or third-party scripts. A server or a provider in front of this one may keep a log of its own for a short time, as most do.
+This software does not store your internet address. For its limits it keeps a keyed hash of the address, which it deletes after a day without a request. There are no accounts, cookies, statistics or third-party scripts. A server or a provider in front of this one may keep a log of its own for a short time, as most do.
 
 Your browser keeps your sealed words and purchases, so that you can show them later, and your name and settings for signal rooms. It keeps no room and no link to one. All of this stays on your device until you delete it.
 
@@ -54,9 +54,9 @@ Your browser keeps your sealed words and purchases, so that you can show them la
 
 We keep names and messages of a room in plain text until the room ends, after seven days at most, or is deleted. We keep the key in its link only as a hash.
 
-## Others who learn of it
+## Others that learn of your purchase
 
-The network's nodes, and a payment facilitator where one is used, learn of your payment. If you pay by card, the card processor learns of it, under its own terms. We see no card number.
+The network's nodes learn of your payment, and so does a payment facilitator where one is used. If you pay by card, the card processor learns of it, under its own terms. We see no card number.
 
 ## Your rights
 

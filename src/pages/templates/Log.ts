@@ -31,12 +31,12 @@ const ageOf = (at: string, now: number) => {
   return seconds < 120 ? count(seconds, "second") : count(Math.round(seconds / 60), "minute")
 }
 
-/** The cosignatures, with the keys to check them. */
+/** Log witnesses are other parties that sign what they saw; each is listed with its key. */
 const cosignaturesOf = ({ cosigned, isWitnessed }: NonNullable<LogView["published"]>, witnesses: number): Html =>
   html`<p>
-      ${count(cosigned.length, "log witness", "log witnesses")} of ${witnesses} signed this checkpoint, after checking
-      that it continues the one before:
-      ${isWitnessed ? "as many as this log asks for." : "fewer than this log asks for; it is published all the same, and they are asked again."}
+      Log witnesses are other parties that check that a checkpoint continues the one before, and sign it too. Of
+      ${witnesses}, ${cosigned.length} signed this one:
+      ${isWitnessed ? "as many as this log asks for." : "fewer than this log asks for. It is published all the same, and they are asked again."}
     </p>
     ${
       cosigned.length === 0
@@ -51,26 +51,41 @@ const cosignaturesOf = ({ cosigned, isWitnessed }: NonNullable<LogView["publishe
 
 export const log = ({ log: { origin, vkey }, now, published, stopped, witnesses }: LogView): Page => ({
   title: "The transparency log",
-  description:
-    "Every witness stone is a leaf of a signed Merkle tree. Check in your own browser that the log only grew since you saw it last.",
+  description: "Find out whether this altar ever changes its past: your browser checks that the log only grew.",
   path: "/v2/log",
   chapter: "witness",
   preview: previewOf("guide"),
   body: html`<header class="opening">
       <h1>The transparency log</h1>
       <p class="lead">
-        Every stone of <a href="/v2/witness">the witness chain</a> is also a leaf of a Merkle tree, whose state the log
-        signs. One small file of it proves one stone, offline and for ever. Anyone with an old checkpoint can tell
-        whether the history was rewritten since.
+        Find out whether this altar ever changes its past. Check the log here today, and your browser remembers what it
+        saw. Check it again on a later day: a stone that was changed, removed or slipped in between shows at once.
       </p>
       ${stopped ? html`<p class="words words--sealed">The log is stopped: it would contradict itself, so it signs nothing new until its operator resumes it. Published files stay.</p>` : ""}
     </header>
     <section aria-labelledby="check-title">
-      ${heading("check-title", "Check it here", "Your browser checks the signature, and that the checkpoint continues the one it saw last.")}
+      ${heading("check-title", "Check it here", "In your own browser, against what it saw last.")}
       <div data-log data-vkey="${vkey}" data-witnesses="${published?.cosigned.map((one) => one.vkey).join(" ") ?? ""}">
         <p class="doors"><button class="button button--main" type="button">Check the log</button></p>
         <div data-log-status role="status"></div>
       </div>
+    </section>
+    <section aria-labelledby="how-title">
+      ${heading("how-title", "How it works")}
+      <p>
+        A transparency log is a list that can only grow. Its entries are the stones of
+        <a href="/v2/witness">the witness chain</a>, in their order. The log signs a <b>checkpoint</b>: the number of
+        its stones, and one fingerprint of them all. Two checkpoints that do not fit together prove that the past was
+        rewritten.
+      </p>
+      <p>
+        A stone's page has its <b>proof</b>: a small file that shows, offline and for ever, that the log has this stone.
+        <a href="/v2/verify">Check a proof or a receipt</a> reads the file of this or any other log.
+      </p>
+      <p>
+        The log proves that these stones are in it, in this order. It does not prove who set them, nor that their words
+        are true.
+      </p>
     </section>
     <section aria-labelledby="checkpoint-title">
       ${heading("checkpoint-title", "The newest checkpoint")}
@@ -80,17 +95,21 @@ export const log = ({ log: { origin, vkey }, now, published, stopped, witnesses 
           : html`${recordTable([
                 ["Stones", published.size],
                 ["Signed", html`${moment(published.at)}, ${ageOf(published.at, now)} ago`],
-                ["Origin", code(origin)],
-                ["Verifier key", code(vkey)],
+                ["Name of the log", code(origin)],
+                ["Its key", code(vkey)],
               ])}
+              <p class="small quiet">
+                The key checks the signature. It proves more when you know it from somewhere else than this page.
+              </p>
               ${witnesses === 0 ? "" : cosignaturesOf(published, witnesses)}
-              <pre class="long">${published.note}</pre>`
+              <details class="fold">
+                <summary>The signed text, for programs</summary>
+                <pre class="long">${published.note}</pre>
+              </details>`
       }
       <p class="small quiet">
-        <a href="/v2/verify">Check a receipt or a proof</a> reads a file of this or any other log. The key says who
-        signed, if you know it from somewhere else than this page. The files of the log are below
-        <a href="/log/checkpoint">/log/</a>. It proves that these stones are in it in this order; it does not prove who
-        set them, nor that what they say is true.
+        The log stands in a public format (C2SP tlog-tiles, a Merkle tree of hashes), which other tools read from
+        <a href="/log/checkpoint">/log/checkpoint</a>, as text.
       </p>
     </section>`,
 })

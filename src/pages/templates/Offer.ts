@@ -6,13 +6,15 @@ import { priceUsd } from "../../../schema/payments/Payment.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { copyable } from "./Copyable.ts"
 import { glossary, type Term } from "./Glossary.ts"
+import type { Surroundings } from "./Layout.ts"
 import { waysToPay } from "./WaysToPay.ts"
 import { price } from "./Words.ts"
 
 /** Atomic USDC that a wallet needs to buy anything here. */
 const dearest = sales.reduce((most, { sale }) => (sale.priceAtomic > most ? sale.priceAtomic : most), 0n)
 
-export type Payment = typeof CatalogPayment.Type
+/** The state of payments, with the money that they take. */
+export type Payment = typeof CatalogPayment.Type & Pick<Surroundings, "money">
 
 export interface Offer {
   /** Unique on its page. */
@@ -135,6 +137,6 @@ export const offer = (publicUrl: string, payment: Payment, sold: Offer): Html =>
         <p class="unscripted notice">
           Paying from this page needs script. The call below does the same from a terminal or an agent.
         </p>
-        ${call(publicUrl, payment, sold)}${sold.page === undefined ? "" : waysToPay(payment.network, { ...sold, publicUrl }, sold.page)}${glossary(...(sold.terms ?? (["wallet", "receipt"] as const)))}
+        ${call(publicUrl, payment, sold)}${sold.page === undefined ? "" : waysToPay(payment.money, { ...sold, publicUrl }, sold.page)}${glossary(...(sold.terms ?? (["wallet", "receipt"] as const)))}
       </div>`
     : notConfigured(payment)

@@ -72,7 +72,9 @@ const refundRows = (refund: Refund): ReadonlyArray<Row> => [
     : [
         [
           "Refunded in",
-          html`<a href="/api/refunds/${refund.refundTransaction}">${code(refund.refundTransaction)}</a>`,
+          html`${code(refund.refundTransaction)}<br /><a href="/api/refunds/${refund.refundTransaction}"
+              >The refund as JSON, for programs</a
+            >`,
         ] as const,
         ["Finality of the refund", refundFinality[refund.finality ?? "pending"]] as const,
       ]),

@@ -28,9 +28,11 @@ export const takeField = (id: string): Html =>
     >
   </p>`
 
-/** A form that checks salt and words against the commitment. */
+/** A form that checks salt and words against the commitment; script unfolds it where this browser holds the words. */
 export const checkForm = (commitment: string): Html =>
-  html`<form class="seal scripted" data-check autocomplete="off" aria-labelledby="check-title">
+  html`<details class="fold" data-unfold>
+    <summary>Check words without sending them</summary>
+    <form class="seal scripted" data-check autocomplete="off" aria-labelledby="check-title">
       <p class="small quiet">Nothing you type here is sent.</p>
       <div data-filled role="status"></div>
       ${takeField("check-file")}${textField("check-salt", "Salt", html`data-salt minlength="${saltMinimum}" maxlength="${2 * saltMaximum}" required spellcheck="false"`)}${wordsField("check-words", "Words", html`data-words maxlength="8192" required`, "White space at either end does not count.")}${textField("check-commitment", "Commitment", html`data-commitment value="${commitment}" pattern="[0-9a-f]{64}" required spellcheck="false"`, "64 lowercase hex digits")}
@@ -38,18 +40,22 @@ export const checkForm = (commitment: string): Html =>
       <div data-result role="status"></div>
     </form>
     ${byHand("check-hand")}
-    <p class="small quiet">${sealing}</p>`
+    <p class="small quiet">${sealing}</p>
+  </details>`
 
 /** A form that turns words into salt and commitment. */
 export const sealForm = (): Html =>
-  html`<form class="seal scripted" data-sealing autocomplete="off" aria-labelledby="seal-title">
+  html`<details class="fold">
+    <summary>Seal words in this browser</summary>
+    <form class="seal scripted" data-sealing autocomplete="off" aria-labelledby="seal-title">
       <p class="small quiet">Nothing you type here is sent. This browser keeps what you seal.</p>
       ${wordsField("seal-words", "Words", html`data-words maxlength="8192" required`, `1 to ${wordsMaximum} characters`)}${textField("seal-salt", "Salt", html`data-salt minlength="${saltMinimum}" maxlength="${saltMaximum}" spellcheck="false"`, "Left empty, a random one is made")}
       <p><button class="button">Seal</button></p>
       <div data-result role="status"></div>
     </form>
     ${byHand("seal-hand")}
-    <p class="small quiet">${recipe}.</p>`
+    <p class="small quiet">${recipe}.</p>
+  </details>`
 
 /** The data for re-hashing revealed words: the commitment, and the salt in a form that no parser changes. */
 export const revealedParts = (commitment: string | null, salt: string): Html =>

@@ -1,4 +1,5 @@
 /** The page of one stone: its proof, its link recomputed step by step, and its revealed words. */
+import { hiddenByOperator } from "../../../schema/altar/Hidden.ts"
 import { readWitnessStone, revealWitnessStone } from "../../../schema/altar/WitnessApi.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
 import { code, evidence, isLost, recordTable, part, receiptTable } from "./RecordTable.ts"
@@ -21,6 +22,8 @@ import { localMoment, timeWords, who } from "./Words.ts"
 
 export interface StoneView {
   readonly stone: Stone
+  /** Sequence of the newest stone. */
+  readonly newest: number
   readonly receipt: Receipt
   readonly publicUrl: string
   /** Absent where this server has no log. */
@@ -130,7 +133,7 @@ const paid = (receipt: Receipt): Html =>
     ${heading("receipt-title", "Receipt")}${receiptTable(receipt)}
   </section>`
 
-export const stone = ({ isSigning, log, publicUrl, receipt, stone: one }: StoneView): Page => {
+export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }: StoneView): Page => {
   const preview = previewPath(one.id)
   return {
     title: `Witness stone ${one.sequence}`,
@@ -174,7 +177,7 @@ export const stone = ({ isSigning, log, publicUrl, receipt, stone: one }: StoneV
         ${heading("verify-title", "Check it here", "Your browser computes the hash of this link anew, and compares it with this page and with what it saw before.")}${verification(one.sequence)}
       </section>
       <section id="check" aria-labelledby="check-title">
-        ${heading("check-title", one.kind === "hash" ? "Check the file, or words" : "Check words")}
+        ${heading("check-title", one.kind === "hash" ? "The file, or the words" : "The words")}
         <div class="column">
           ${one.kind === "hash" ? fileCheck(one.commitment) : ""}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: filled(revealWitnessStone.path, { witnessId: one.id }), name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}
         </div>
@@ -183,10 +186,11 @@ export const stone = ({ isSigning, log, publicUrl, receipt, stone: one }: StoneV
       ${isLost(receipt) ? "" : share(one, publicUrl)}
       <nav class="leaf" aria-label="The chain">
         ${one.sequence === 1 ? "" : html`<a rel="prev" href="/v2/search?q=${one.sequence - 1}">Stone ${one.sequence - 1}, before it</a>`}
-        <a rel="next" href="/v2/search?q=${one.sequence + 1}">The stone after it</a
-        ><a href="/v2/witness">The whole chain</a
-        ><a href="${filled(readWitnessStone.path, { witnessId: one.id })}">This stone as JSON</a
-        >${isSigning ? html`<a href="/witness/${one.id}.receipt.json" download="stone-${one.sequence}.receipt.json">Its receipt file</a>` : ""}<a
+        ${one.sequence < newest ? html`<a rel="next" href="/v2/search?q=${one.sequence + 1}">Stone ${one.sequence + 1}, after it</a>` : html`<span>No stone after it yet</span>`}<a
+          href="/v2/witness"
+          >The whole chain</a
+        ><a href="${filled(readWitnessStone.path, { witnessId: one.id })}">This stone as JSON, for programs</a
+        >${isSigning && one.agentName !== hiddenByOperator ? html`<a href="/witness/${one.id}.receipt.json" download="stone-${one.sequence}.receipt.json">Its receipt file</a>` : ""}<a
           href="/v2/verify"
           >Check a receipt or proof</a
         >

@@ -1,7 +1,7 @@
 /** Ways to pay without a wallet extension: a phone, a passkey, a command or an agent, and where USDC comes from. */
-import { base } from "../../../schema/payments/Usdc.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { copyable } from "./Copyable.ts"
+import { faucet, type Surroundings } from "./Layout.ts"
 
 export interface Wanted {
   /** Unique on its page. */
@@ -44,19 +44,26 @@ const onPhone = (page: string, url: string): Html =>
       <figcaption>Scan it to open this page on a phone.</figcaption>
     </figure>`
 
-const money = html`<p class="way">A dollar of USDC on Base</p>
+const dollar = html`<p class="way">A dollar of USDC on Base</p>
   <p>
     USDC is a token worth one US dollar. Base is the network that it moves on here. Most exchanges sell USDC and send it
     to your wallet's address: choose Base as the network. One dollar pays for a hundred stones. You need no other coin,
     because the altar pays the network's fee.
   </p>`
 
+const testDollars = html`<p class="way">Test USDC</p>
+  <p>
+    This altar takes test USDC on Base Sepolia, a network for trying things out. It is free and worth nothing. Enter
+    your wallet's address at ${faucet}, choose Base Sepolia, and it sends you some. You need no other coin, because the
+    altar pays the network's fee.
+  </p>`
+
 /** `page` is the path that a phone opens. */
-export const waysToPay = (network: string | null, wanted: Wanted, page: string): Html => {
+export const waysToPay = (money: Surroundings["money"], wanted: Wanted, page: string): Html => {
   const { id, publicUrl } = wanted
   return html`<details class="call" data-ways>
     <summary>No wallet in this browser? Other ways to pay</summary>
-    ${network === base ? html`${onPhone(page, `${publicUrl}${page}`)}${money}` : ""}
+    ${money === "real" ? html`${onPhone(page, `${publicUrl}${page}`)}${dollar}` : money === "test" ? testDollars : ""}
     <p class="way">With an agent</p>
     <p>Give this to an agent that can pay by x402:</p>
     ${copyable(`${id}-prompt`, agentPrompt(wanted), "the prompt for an agent")}

@@ -2,6 +2,7 @@
 import { offerPrayer } from "../../../schema/altar/Prayer.ts"
 import { seal } from "../../altar/Hashes.ts"
 import { Html, html } from "../../platform/Html.ts"
+import { aKind } from "./Glossary.ts"
 import { pebble } from "./Pebble.ts"
 import type { Stone } from "./Witness.ts"
 import { moment, price, who } from "./Words.ts"
@@ -65,7 +66,7 @@ const source = (stone: Stone | undefined): Html =>
   stone === undefined
     ? html`An example; no one has set it here. Yours could be the first <a href="/v2/stone">witness stone</a> whose
         words are shown on this page.`
-    : html`From <a href="/witness/${stone.id}">witness stone ${stone.sequence}</a>, a ${stone.kind} that
+    : html`From <a href="/witness/${stone.id}">witness stone ${stone.sequence}</a>, ${aKind(stone.kind)} that
         ${who(stone.agentName, stone.payer)} sealed on ${moment(stone.witnessedAt)} and revealed later.`
 
 /** Words, salt and commitment; script computes the fingerprint of what stands in the field. */

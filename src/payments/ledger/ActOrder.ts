@@ -16,16 +16,18 @@ const waitingOf = rowsOf("acts", Schema.Struct({ isWaiting: Schema.Boolean }))
 export class ActOrder extends Context.Service<ActOrder>()("spirit-altar/payments/ledger/ActOrder", {
   make: Effect.map(SqlClient.SqlClient, (sql) => ({
     /**
-     * Gives at most `limit` acts without a position the next ones, oldest first. The caller holds the locked head of the
-     * log, so no two servers do so at once.
+     * Gives at most `limit` acts of earlier versions the next positions, oldest first. Settling gives all others theirs, by
+     * the same counter. The caller holds the locked head of the log, so no two servers do so at once.
      */
     place: (limit: number) => sql`
       WITH waiting AS (
         SELECT id, row_number() OVER (ORDER BY settled_at, id) AS turn
         FROM acts WHERE log_sequence IS NULL ORDER BY settled_at, id LIMIT ${limit}::int
+      ), counted AS (
+        UPDATE payment_totals SET placed = placed + (SELECT count(*) FROM waiting) WHERE id = 1 RETURNING placed
       )
-      UPDATE acts a SET log_sequence = w.turn + (SELECT COALESCE(max(log_sequence), 0) FROM acts)
-      FROM waiting w WHERE a.id = w.id`,
+      UPDATE acts a SET log_sequence = c.placed - (SELECT count(*) FROM waiting) + w.turn
+      FROM waiting w, counted c WHERE a.id = w.id`,
     /** Whether an act has no position yet: any act, or one of the last ten minutes. */
     isAnyWaiting: (of: "all" | "recent") =>
       Effect.map(

@@ -148,14 +148,16 @@ export class Settle extends Context.Service<Settle>()("spirit-altar/payments/led
             settled_block = s.block, next_check_at = s.at, checks = 0, doubted_at = NULL, doubted_reason = NULL
           FROM settled s WHERE a.id = s.id
         ), counted AS (
-          UPDATE payment_totals SET settled = settled + ${sales.length}::bigint,
+          UPDATE payment_totals SET settled = settled + ${sales.length}::bigint, placed = placed + ${sales.length}::bigint,
             settled_atomic = settled_atomic + ${sumOf(sales.map(([attempt]) => attempt)).toString()}::numeric
-          WHERE id = 1
+          WHERE id = 1 RETURNING placed - ${sales.length}::bigint AS before
         ), delivered AS (
           ${deleteMatched(sales.map(([{ payment }]) => payment))}
         )
-        INSERT INTO acts (id, act, permalink, agent_name, settled_at, receipt, record)
-        SELECT id, act, permalink, agent_name, at, receipt, record FROM settled WHERE act <> ${refundAct}`
+        INSERT INTO acts (id, act, permalink, agent_name, settled_at, receipt, record, log_sequence)
+        SELECT id, act, permalink, agent_name, at, receipt, record,
+          (SELECT before FROM counted) + row_number() OVER (ORDER BY at, id)
+        FROM settled WHERE act <> ${refundAct}`
       for (const { answer, id, payment_response: paymentResponse } of rows) {
         const attempt = attempts.get(id)
         if (attempt !== undefined) attempts.set(id, { ...attempt, state: "settled", answer, paymentResponse })

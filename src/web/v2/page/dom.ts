@@ -56,6 +56,8 @@ export const verdict = (kind: Verdict, word: string, ...more: ReadonlyArray<Node
     make("span", {}, make("b", {}, word), ...(more.length === 0 ? [] : [" ", ...more])),
   )
 
+export const longCode = (text: string) => make("code", { class: "long" }, text)
+
 /** The two ends of an address or a hash; the title has all of it. */
 export const shortOf = (hex: string) => make("code", { class: "hash", title: hex }, endsOf(hex))
 

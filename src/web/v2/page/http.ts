@@ -19,7 +19,7 @@ export const isUnreached = (error: unknown) => error instanceof Unreached
 
 export const unreached = () => new Unreached(unreachable())
 
-export const cannotHash = "This page was not loaded over https, so the browser gives it no means to hash."
+export const cannotHash = "A browser hashes only on pages loaded over https."
 
 /** For a mistake of ours. */
 export const pageFailed = "This page failed. Load it again."

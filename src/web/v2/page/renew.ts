@@ -6,7 +6,7 @@ const kept = new Set(["open", "disabled"])
 
 /** Elements whose content arose on this page and is unknown to the altar. */
 const own =
-  "form, [role=status], [aria-live], [data-verdict], [data-reveal-verdict], [data-verify-list], [data-box-count]"
+  "form, .share, [role=status], [aria-live], [data-verdict], [data-reveal-verdict], [data-verify-list], [data-box-count]"
 
 const isChanged = (field: Element): boolean => {
   if (field instanceof HTMLInputElement)

@@ -1,6 +1,6 @@
 /** Shows the progress of a purchase, announces its end once, and leaves the result on the page. */
 import { part, sentenceOf } from "../page/http.ts"
-import { all, button, make, one, verdict } from "../page/dom.ts"
+import { all, button, longCode, make, one, verdict } from "../page/dom.ts"
 import { keepsake } from "../words/keepsake.ts"
 import { priceWords } from "../page/money.ts"
 import { renew } from "../page/renew.ts"
@@ -45,7 +45,7 @@ const proof = ({ body, purchase }: Extract<Result, { tag: "settled" }>): Readonl
     ...(purchase.keepsake === null
       ? []
       : [keepsake(purchase.keepsake, text(part(body["record"], "id")) || "sealed-words", true)]),
-    make("p", {}, "Transaction ", make("code", { class: "long" }, text(part(body["receipt"], "transaction")))),
+    make("p", {}, "Transaction ", longCode(text(part(body["receipt"], "transaction")))),
     make("p", {}, make("a", { class: "button", href: permalink?.pathname ?? "/v2/" }, "Open the act")),
   ]
 }
@@ -119,7 +119,7 @@ export const follow = (purchase: Purchase) => {
       {},
       make("b", {}, "You signed a payment that is not over: "),
       `${priceWords(BigInt(purchase.amount))} for `,
-      make("code", { class: "long" }, purchase.path),
+      longCode(purchase.path),
       ". It is kept in this browser until it is settled. This page asks how it ended, and never pays again.",
     ),
     outcome,

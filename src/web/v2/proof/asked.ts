@@ -1,6 +1,6 @@
 /** Checks that start on request: of the log, loaded then, and of an artwork's published hash. */
 import { canHash, sha256 } from "../../../buyer/core/Digest.ts"
-import { all, failure, make, one, verdict } from "../page/dom.ts"
+import { all, failure, longCode, one, verdict } from "../page/dom.ts"
 import { cannotHash, pageFailed, sentenceOf, unreached } from "../page/http.ts"
 import { arrived } from "../page/load.ts"
 
@@ -34,16 +34,9 @@ const checkArtwork: Check = async ({ dataset: { artwork = "", bytes = "", sha256
   if (!response.ok) return [verdict("unchecked", "Not checked.", `The artwork answered ${response.status}.`)]
   const content = await response.arrayBuffer().catch(fail)
   const computed = await sha256(content)
-  if (computed === published)
-    return [
-      verdict(
-        "holds",
-        "Same hash.",
-        `${content.byteLength.toLocaleString("en-US")} bytes were hashed in this browser.`,
-      ),
-    ]
+  if (computed === published) return [verdict("holds", "Same hash.", "It was computed in this browser.")]
   const said = `${content.byteLength} bytes instead of ${bytes} hash to `
-  return [verdict("broken", "Another hash.", said, make("code", { class: "long" }, computed))]
+  return [verdict("broken", "Another hash.", said, longCode(computed))]
 }
 
 const checkLog: Check = async (root, again) => (await arrived(import("./log.js"))).check(root, again)

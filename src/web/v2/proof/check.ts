@@ -2,8 +2,8 @@
 import { headFault } from "../../../../schema/altar/ChainCheck.ts"
 import { dateOf, headline, type Known, shorterWords } from "./compare.ts"
 import { rendered } from "./rendered.ts"
-import { button, make, verdict } from "../page/dom.ts"
-import { code, unmark } from "./report.ts"
+import { button, longCode, make, verdict } from "../page/dom.ts"
+import { unmark } from "./report.ts"
 import { forget, history, isKept, newest, record, type SeenPoint } from "./history.ts"
 import { checkReveals } from "./reveals.ts"
 import { isWithin, type Place, type Range, walk, type Walked } from "./walk.ts"
@@ -80,7 +80,12 @@ const verdictOf = (walked: Walked, { from, to }: Range, known: Known, words: Wor
     )
   else if (last !== undefined && head?.sequence === last.sequence && headFault(head, last) !== undefined)
     findings.push(
-      verdict("broken", "Another head.", "The altar names a head that is not its last link: ", code(head.chainHash)),
+      verdict(
+        "broken",
+        "Another head.",
+        "The altar names a head that is not its last link: ",
+        longCode(head.chainHash),
+      ),
       ...(differs ? [make("p", {}, `${word} ${more}`)] : []),
     )
   else if (differs) findings.push(verdict("broken", word, more))

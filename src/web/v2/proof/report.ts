@@ -2,7 +2,7 @@
 import { holds, type LinkCheck } from "../../../../schema/altar/ChainCheck.ts"
 import { dateOf, type Difference } from "./compare.ts"
 import { elementOf, type Part, type Stone } from "./rendered.ts"
-import { all, make, type Verdict, verdict } from "../page/dom.ts"
+import { all, longCode, make, type Verdict, verdict } from "../page/dom.ts"
 
 /** A link of the chain with the differences of page and memory. */
 export interface Judged extends LinkCheck<Stone> {
@@ -11,8 +11,6 @@ export interface Judged extends LinkCheck<Stone> {
 }
 
 export const isSound = (judged: Judged) => holds(judged) && judged.differences.length === 0
-
-export const code = (text: string) => make("code", { class: "long" }, text)
 
 const names: Readonly<Record<Part, string>> = {
   id: "address",
@@ -31,7 +29,7 @@ const marked = (value: string, against: string) => {
   let same = 0
   while (same < value.length && value[same] === against[same]) same += 1
   return same === value.length
-    ? code(value)
+    ? longCode(value)
     : make("code", { class: "long" }, value.slice(0, same), make("mark", {}, value.slice(same)))
 }
 
@@ -62,7 +60,7 @@ const joined = ({ link }: Judged) =>
     "p",
     { class: "joined" },
     ...[link.previousHash, String(link.sequence), link.commitment, link.witnessedAt, link.transaction].flatMap(
-      (part, index) => [...(index === 0 ? [] : [make("span", { class: "nul" }, "NUL")]), code(part)],
+      (part, index) => [...(index === 0 ? [] : [make("span", { class: "nul" }, "NUL")]), longCode(part)],
     ),
   )
 
@@ -76,19 +74,19 @@ const steps = (judged: Judged) =>
           true,
           "Follows.",
           `Its hash before is the chain hash of ${judged.before.sequence === 0 ? "nothing, 64 zeros" : `stone ${judged.before.sequence}`}: `,
-          code(judged.before.chainHash),
+          longCode(judged.before.chainHash),
         )
       : step(
           false,
           "Does not follow.",
           `It names ${judged.link.previousHash}, but before it stands stone ${judged.before.sequence} with `,
-          code(judged.before.chainHash),
+          longCode(judged.before.chainHash),
         ),
     make("li", {}, make("p", {}, "Five parts, joined by NUL bytes, are hashed:"), joined(judged)),
-    make("li", {}, make("p", {}, "SHA-256 computed here: ", code(judged.computed))),
+    make("li", {}, make("p", {}, "SHA-256 computed here: ", longCode(judged.computed))),
     judged.hashes
       ? step(true, "Same hash.", "The chain says the same.")
-      : step(false, "Another hash.", "The chain says ", code(judged.link.chainHash)),
+      : step(false, "Another hash.", "The chain says ", longCode(judged.link.chainHash)),
     ...(judged.isShown && judged.differences.length === 0
       ? [step(true, "Same stone.", "Commitment, time, transaction and hashes are those this page shows.")]
       : []),

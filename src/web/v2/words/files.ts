@@ -1,5 +1,5 @@
 /** Places that accept a file, to set a stone of its hash, to check a stone, or to search. */
-import { all, button, make, one, verdict } from "../page/dom.ts"
+import { all, button, longCode, make, one, verdict } from "../page/dom.ts"
 import { hearFiles } from "../page/dropped.ts"
 import { handed, isForChecker } from "../proof/handed.ts"
 import { pageFailed, sentenceOf } from "../page/http.ts"
@@ -46,8 +46,6 @@ const accept = (
   }
 }
 
-const hashCode = (hash: string) => make("code", { class: "long" }, hash)
-
 /** The form sends the hash instead of sealed words. */
 const sealFile = (place: HTMLElement) => {
   const form = place.closest("form")
@@ -63,8 +61,8 @@ const sealFile = (place: HTMLElement) => {
   const forget = accept(place, form, ({ file, hash }, said) => {
     asFile(hash)
     said.replaceChildren(
-      verdict("holds", "Hashed.", `The stone records the fingerprint of ${file.name}. Keep the file unchanged: `),
-      make("p", {}, hashCode(hash)),
+      verdict("holds", "Hashed.", `Keep ${file.name} unchanged. Its fingerprint: `),
+      make("p", {}, longCode(hash)),
       make(
         "p",
         { class: "doors" },
@@ -84,7 +82,7 @@ const checkFile = (place: HTMLElement) => {
     said.replaceChildren(
       hash === recorded
         ? verdict("holds", "This is the file.", `${file.name} has the fingerprint that this stone records.`)
-        : verdict("broken", "Another file.", `${file.name} has another fingerprint: `, hashCode(hash)),
+        : verdict("broken", "Another file.", `${file.name} has another fingerprint: `, longCode(hash)),
     ),
   )
 }

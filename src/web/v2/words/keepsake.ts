@@ -54,12 +54,7 @@ export const keepsake = (kept: Keepsake, name: string, fresh: boolean, done: () 
   return make(
     "div",
     { class: "keepsake" },
-    make(
-      "p",
-      {},
-      make("b", {}, "Keep this."),
-      " Only you have the salt and the words. Without them the sealed words can never be proved.",
-    ),
+    make("p", {}, make("b", {}, "Keep this."), " Only you have salt and words. Without both, nothing can be proved."),
     make("pre", { tabindex: "0", role: "region", "aria-label": "Salt, words and commitment" }, code),
     make("p", { class: "doors" }, file, copy),
     note,

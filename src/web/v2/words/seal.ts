@@ -2,7 +2,7 @@
 import { commitmentOf, unsealable } from "../../../buyer/core/Commitment.ts"
 import { canHash, randomHex } from "../../../buyer/core/Digest.ts"
 import { held, hold } from "./box.ts"
-import { all, failure, make, one, verdict } from "../page/dom.ts"
+import { all, failure, longCode, make, one, verdict } from "../page/dom.ts"
 import { ask, cannotHash, messageOf, pageFailed, post, sentenceOf } from "../page/http.ts"
 import { acceptImports, leftOut } from "./import.ts"
 import { keepsake } from "./keepsake.ts"
@@ -47,14 +47,7 @@ const match = async (salt: string, words: string, against: string) => {
     ? { same: true, findings: [verdict("holds", "They match.", "These words were sealed with this salt.")] }
     : {
         same: false,
-        findings: [
-          verdict(
-            "broken",
-            "They do not match.",
-            "This salt and these words hash to ",
-            make("code", { class: "long" }, computed),
-          ),
-        ],
+        findings: [verdict("broken", "They do not match.", "This salt and these words hash to ", longCode(computed))],
       }
 }
 
@@ -68,6 +61,7 @@ const filling = (form: HTMLFormElement, commitment: () => string) => {
     salt.value = kept.salt
     words.value = kept.words
     for (const field of all(".take", HTMLElement, form)) field.hidden = true
+    form.closest("[data-unfold]")?.setAttribute("open", "")
     note.replaceChildren(verdict("holds", "Filled in.", "This browser holds these words. Nothing was sent."))
   }
   offer()
@@ -88,10 +82,7 @@ const checking = (form: HTMLFormElement, others: ReadonlyArray<() => void>) => {
       if (first === undefined) return refuse("Not taken.", "Its salt and words do not hash to its commitment.")
       if (now() === "") commitment.value = first.commitment
       if (![first, ...more].some((entry) => entry.commitment === now()))
-        return refuse(
-          "Other words.",
-          "They are kept in this browser now, but they fit another commitment than this one.",
-        )
+        return refuse("Other words.", "They fit another commitment. This browser keeps them.")
       for (const each of [offer, ...others]) each()
       if (refused > 0) note.append(make("p", {}, leftOut(refused)))
     },
