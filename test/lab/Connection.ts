@@ -1,8 +1,11 @@
 /** One TCP connection to a server, held by hand. */
-import { connect } from "node:net"
+import { connect, type Socket } from "node:net"
 import { Effect } from "effect"
 
 export interface Connection {
+  readonly socket: Socket
+  /** Waits until this has come. */
+  readonly hears: (text: string) => Effect.Effect<void>
   /** Sends these bytes and waits for a whole answer, head and body of known length or to the connection's end. */
   readonly ask: (bytes: string) => Effect.Effect<string>
   readonly write: (bytes: string) => Effect.Effect<void>
@@ -41,7 +44,18 @@ export const openConnection = (port: number) =>
         socket.once("close", look)
         return Effect.sync(() => looks.delete(look))
       })
+      const hears = (text: string) =>
+        Effect.callback<void>((done) => {
+          const look = () => {
+            if (heard.includes(text)) done(Effect.void)
+          }
+          looks.add(look)
+          look()
+          return Effect.sync(() => looks.delete(look))
+        })
       const made: Connection = {
+        socket,
+        hears,
         write,
         ask: (bytes) =>
           Effect.suspend(() => {

@@ -1,10 +1,9 @@
 /** Clients that are slow, many, or both: each has a deadline and a place, and a slower client is disconnected. */
-import type { Socket } from "node:net"
-import { connect } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import * as Listener from "../../../src/http/Listener.ts"
+import { type Connection, openConnection } from "../../lab/Connection.ts"
 import { patience } from "../../lab/Patience.ts"
 import { live } from "../../lab/Suites.ts"
 
@@ -38,44 +37,15 @@ const serving = Effect.fnUntraced(function* (within: Partial<Listener.ListenerLi
   return Number(new URL(url).port)
 })
 
-interface Client {
-  readonly socket: Socket
-  /** All that came, once the other side has hung up. */
-  readonly closed: Effect.Effect<string>
-  readonly hears: (text: string) => Effect.Effect<void>
-}
-
-const client = (port: number) =>
-  Effect.acquireRelease(
-    Effect.sync((): Client => {
-      const socket = connect(port, "127.0.0.1")
-      let heard = ""
-      socket.setEncoding("latin1")
-      socket.on("error", () => socket.destroy())
-      socket.on("data", (text: string) => (heard += text))
-      const closed = new Promise<string>((resolve) => socket.on("close", () => resolve(heard)))
-      const hears = (text: string) =>
-        Effect.callback<void>((resume) => {
-          const look = () => {
-            if (heard.includes(text)) resume(Effect.void)
-          }
-          socket.on("data", look)
-          look()
-        })
-      return { socket, closed: Effect.promise(() => closed), hears }
-    }),
-    ({ socket }) => Effect.sync(() => socket.destroy()),
-  )
-
 /** A client that does not read does not notice the disconnection; the one that waits for its place does. */
 const placeFound = Effect.fnUntraced(function* (port: number) {
-  const one = yield* client(port)
+  const one = yield* openConnection(port)
   one.socket.write("GET /short HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
   return (yield* one.closed).includes("short")
 }, Effect.scoped)
 
 /** Never quiet, and never done: all that came until the other side hung up. */
-const dripping = ({ closed, socket }: Client, drop: string) =>
+const dripping = ({ closed, socket }: Connection, drop: string) =>
   Effect.acquireUseRelease(
     Effect.sync(() => setInterval(() => socket.write(drop), 200)),
     () => closed,
@@ -91,7 +61,7 @@ it("the deadlines and limits are those of the manual", () => {
 describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
   live("that stops reading its answer is disconnected after the quiet time", function* () {
     const port = yield* serving({ connections: 1, quiet: Duration.seconds(1) })
-    const reader = yield* client(port)
+    const reader = yield* openConnection(port)
     reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
     yield* reader.hears("HTTP/1.1 200")
     reader.socket.pause()
@@ -103,7 +73,7 @@ describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
 
   live("that keeps reading gets its whole answer, however long it takes", function* () {
     const port = yield* serving({ quiet: Duration.seconds(10) })
-    const reader = yield* client(port)
+    const reader = yield* openConnection(port)
     const began = performance.now()
     let taken = 0
     reader.socket.on("data", (text: string) => {
@@ -123,7 +93,7 @@ describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
   ])("that sends its body $form gets 408 after half a minute, however many bytes trickle in", ({ drop, header }) =>
     Effect.gen(function* () {
       const port = yield* serving({})
-      const sender = yield* client(port)
+      const sender = yield* openConnection(port)
       sender.socket.write(`POST /body HTTP/1.1\r\nhost: a\r\n${header}\r\n\r\n`)
       const began = performance.now()
       assert.match(yield* dripping(sender, drop), /^HTTP\/1\.1 408 /u)
@@ -133,7 +103,7 @@ describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
 
   live("that sends its head slowly gets 408 after ten seconds, however many bytes trickle in", function* () {
     const port = yield* serving({})
-    const sender = yield* client(port)
+    const sender = yield* openConnection(port)
     sender.socket.write("GET /short HTTP/1.1\r\nx: ")
     const began = performance.now()
     assert.match(yield* dripping(sender, "a"), /^HTTP\/1\.1 408 /u)
@@ -142,7 +112,7 @@ describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
 
   live("that sends its second head slowly gets 408, too", function* () {
     const port = yield* serving({})
-    const sender = yield* client(port)
+    const sender = yield* openConnection(port)
     sender.socket.write("GET /short HTTP/1.1\r\nhost: a\r\n\r\nGET /short HTTP/1.1\r\nx: ")
     yield* sender.hears("short")
     assert.match(yield* dripping(sender, "a"), /^HTTP\/1\.1 200 .*HTTP\/1\.1 408 /su)
@@ -150,14 +120,14 @@ describe("a slow client", { concurrent: true, timeout: patience(120) }, () => {
 
   live("that rests too long finds its connection closed", function* () {
     const port = yield* serving({ rest: Duration.millis(10) })
-    const rester = yield* client(port)
+    const rester = yield* openConnection(port)
     rester.socket.write("GET /short HTTP/1.1\r\nhost: a\r\n\r\n")
     assert.match(yield* rester.closed, /^HTTP\/1\.1 200 .*short$/su)
   })
 
   live("that sends nothing at all gets 408 after ten seconds", function* () {
     const port = yield* serving({})
-    const silent = yield* client(port)
+    const silent = yield* openConnection(port)
     assert.match(yield* silent.closed, /^HTTP\/1\.1 408 /u)
   })
 })
@@ -167,14 +137,14 @@ describe("a pipelining connection", () => {
 
   live("gets its answers to 32 requests", function* () {
     const port = yield* serving({})
-    const sender = yield* client(port)
+    const sender = yield* openConnection(port)
     sender.socket.write(ask.repeat(31) + ask.replace("host", "connection: close\r\nhost"))
     assert.lengthOf((yield* sender.closed).match(/HTTP\/1\.1 200 /gu) ?? [], 32)
   })
 
   live("has no request started before the answer to the one before has left", function* () {
     const port = yield* serving({})
-    const reader = yield* client(port)
+    const reader = yield* openConnection(port)
     counted = 0
     reader.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n" + ask.repeat(5))
     yield* Effect.callback<void>((resume) => {
@@ -188,7 +158,7 @@ describe("a pipelining connection", () => {
 
   live("is closed above 32 requests, with no more than 32 started", function* () {
     const port = yield* serving({})
-    const sender = yield* client(port)
+    const sender = yield* openConnection(port)
     counted = 0
     sender.socket.write(ask.repeat(1_000))
     yield* sender.closed
@@ -203,10 +173,10 @@ describe("a pipelining connection", () => {
   ])("is closed when those beyond 32 are $form, which Node answers by itself", ({ status, strange }) =>
     Effect.gen(function* () {
       const port = yield* serving({ connections: 1 })
-      const within = yield* client(port)
+      const within = yield* openConnection(port)
       within.socket.write(ask + strange.repeat(30) + ask.replace("host", "connection: close\r\nhost"))
       assert.include(yield* within.closed, `HTTP/1.1 ${status} `)
-      const beyond = yield* client(port)
+      const beyond = yield* openConnection(port)
       beyond.socket.write("GET /long HTTP/1.1\r\nhost: a\r\n\r\n")
       yield* beyond.hears("HTTP/1.1 200")
       beyond.socket.pause()
@@ -220,7 +190,7 @@ describe("a request head above the limit", () => {
   live("is rejected at 32 KB and its connection closed, and one below is served", function* () {
     const port = yield* serving({})
     const head = (length: number) => `GET /short HTTP/1.1\r\nhost: a\r\nx: ${"x".repeat(length)}\r\n\r\n`
-    const sender = yield* client(port)
+    const sender = yield* openConnection(port)
     sender.socket.write(head(32_000))
     yield* sender.hears("short")
     sender.socket.write(head(33_000))
@@ -232,12 +202,12 @@ describe("a flood of connections", () => {
   live("gets the stated number of places, and a freed place is given again", function* () {
     const port = yield* serving({ connections: 8 })
     const ask = "GET /short HTTP/1.1\r\nhost: a\r\n\r\n"
-    const inside = yield* Effect.forEach(Array.from({ length: 8 }), () => client(port))
+    const inside = yield* Effect.forEach(Array.from({ length: 8 }), () => openConnection(port))
     for (const one of inside) {
       one.socket.write(ask)
       yield* one.hears("short")
     }
-    const outside = yield* Effect.forEach(Array.from({ length: 50 }), () => client(port))
+    const outside = yield* Effect.forEach(Array.from({ length: 50 }), () => openConnection(port))
     for (const one of outside) assert.strictEqual(yield* one.closed, "")
     for (const one of inside.slice(1)) {
       one.socket.write(ask)
@@ -245,7 +215,7 @@ describe("a flood of connections", () => {
     }
     inside[0]?.socket.end()
     yield* inside[0]?.closed ?? Effect.void
-    const again = yield* client(port)
+    const again = yield* openConnection(port)
     again.socket.write(ask)
     yield* again.hears("short")
   })

@@ -164,8 +164,11 @@ const patched = ({ patch, statement }: Work, row: Row): Partial<Row> => {
       return { finality: "lost" }
     case "note late":
       return { isLateNoted: true }
-    default:
-      return patch
+    default: {
+      // The same doubt keeps its age, whichever server had it first.
+      const { doubt, isRipe: _, wasPoor: __, ...rest } = patch
+      return doubt === row.doubt ? rest : patch
+    }
   }
 }
 
