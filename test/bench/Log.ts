@@ -38,7 +38,7 @@ const memoryOf = (pid: number) => {
 setFlagsFromString("--expose-gc")
 const collect: () => void = runInNewContext("gc")
 
-/** What is left after a collection. Resident memory also follows how lazily V8 and the allocator give back. */
+/** The bytes that a collection leaves, in MB. Resident memory also follows how lazily V8 and the allocator give back. */
 const heldMegabytes = () => {
   collect()
   const { external, heapUsed } = process.memoryUsage()
@@ -114,7 +114,9 @@ const walk = async (url: string, stones: number) => {
   console.log(
     `  walked ${stones} entries in ${seconds.toFixed(1)} s, killed once and resumed ${resumed}: ${Math.round(stones / seconds)}/s, a million in ${(1_000_000 / (stones / seconds) / 60).toFixed(1)} min`,
   )
-  console.log(`  memory of the walk: ${second.memory()}; of the server: ${memory()}; each in a heap of ${heapMegabytes} MB`)
+  console.log(
+    `  memory of the walk: ${second.memory()}; of the server: ${memory()}; each in a heap of ${heapMegabytes} MB`,
+  )
   await programs.close()
 }
 
