@@ -1,6 +1,8 @@
 /** The cost of the transparency log: a backlog, its walk, the memory of both, and selling with and without the log. */
 import { join } from "node:path"
 import { parseArgs } from "node:util"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Integrator } from "../../src/log/Integrator.ts"
@@ -33,6 +35,20 @@ const memoryOf = (pid: number) => {
   }
 }
 
+setFlagsFromString("--expose-gc")
+const collect: () => void = runInNewContext("gc")
+
+/** The bytes that a collection leaves, in MB. Resident memory also follows how lazily V8 and the allocator give back. */
+const heldMegabytes = () => {
+  collect()
+  const { external, heapUsed } = process.memoryUsage()
+  return Math.round((heapUsed + external) / 2 ** 20)
+}
+
+/** A process with a heap that grows beyond this ends. */
+const heapMegabytes = 128
+const limited = { NODE_OPTIONS: `--max-old-space-size=${heapMegabytes}` }
+
 /** Integrates a backlog, publishes it, and proves stones out of it. */
 const backlog = Effect.fnUntraced(function* (stones: number) {
   const sql = yield* SqlClient.SqlClient
@@ -41,7 +57,11 @@ const backlog = Effect.fnUntraced(function* (stones: number) {
   const { integrate } = yield* Integrator
   const memory = memoryOf(process.pid)
   const [cpu, started] = [process.cpuUsage(), performance.now()]
-  while ((yield* integrate) > 0);
+  const held: Array<number> = []
+  for (let done = 0, added = 1; added > 0; done += added) {
+    added = yield* integrate
+    if (done >= ((held.length + 1) * stones) / 10) held.push(heldMegabytes())
+  }
   const seconds = (performance.now() - started) / 1000
   const used = process.cpuUsage(cpu)
   yield* Effect.flatMap(Publisher, ({ publish }) => publish)
@@ -57,7 +77,7 @@ const backlog = Effect.fnUntraced(function* (stones: number) {
   yield* say(
     `a stone's share: ${((used.user + used.system) / stones).toFixed(1)} µs CPU with its reads, ${(Number(tiles?.rows ?? 0) / stones).toFixed(4)} rows, ${(Number(tiles?.bytes ?? 0) / stones).toFixed(1)} bytes`,
   )
-  yield* say(`memory of integrator and publisher: ${resident}`)
+  yield* say(`memory of integrator and publisher: ${resident}; after a collection at each tenth: ${held.join(" ")} MB`)
   const millis: Array<number> = []
   for (let n = 0; n < 300; n += 1) {
     const asked = performance.now()
@@ -70,11 +90,11 @@ const backlog = Effect.fnUntraced(function* (stones: number) {
 /** Walks the log of a real server by the command, which is killed once and then goes on. */
 const walk = async (url: string, stones: number) => {
   const programs = serving()
-  const server = await programs.serve("../src/start.js", { DATABASE_URL: url, ...logOn })
+  const server = await programs.serve("../src/start.js", { DATABASE_URL: url, ...logOn, ...limited })
   const seen = join(newFolder(), "seen.json")
   const command = [main, "verify", "--log", "--url", `${server.url}/log`, "--vkey", signer.vkey, "--seen", seen]
   const start = () => {
-    const one = run(command, { env: { PATH: process.env["PATH"] ?? "" } })
+    const one = run(command, { env: { PATH: process.env["PATH"] ?? "", ...limited } })
     return { ...one, memory: memoryOf(one.pid) }
   }
   const memory = memoryOf(server.pid)
@@ -94,7 +114,9 @@ const walk = async (url: string, stones: number) => {
   console.log(
     `  walked ${stones} entries in ${seconds.toFixed(1)} s, killed once and resumed ${resumed}: ${Math.round(stones / seconds)}/s, a million in ${(1_000_000 / (stones / seconds) / 60).toFixed(1)} min`,
   )
-  console.log(`  memory of the walk: ${second.memory()}; of the server: ${memory()}`)
+  console.log(
+    `  memory of the walk: ${second.memory()}; of the server: ${memory()}; each in a heap of ${heapMegabytes} MB`,
+  )
   await programs.close()
 }
 
