@@ -182,7 +182,7 @@ suite("a server with a log", Layer.orDie(place), (it) => {
     assert.isTrue(checkpoint.text.startsWith(readFileSync(checkpointFile, "utf8")))
     assert.match(checkpoint.text, /\n— watcher \S+\n$/u)
     const shown = yield* ask(`${url}/v2/log`)
-    assert.match(shown.text, /1 log witness of 1 signed this checkpoint/u)
+    assert.match(shown.text, /Of 1,\s+1 signed this one:\s+as many as this log asks for\./u)
     assert.include(shown.text, watcher.vkey)
     assert.include((yield* ask(`${url}/v2/`)).text, 'href="/v2/log"')
     for (const path of ["/llms.txt", "/for-agents", "/.well-known/agent.json", "/.well-known/mcp/server-card.json"])
