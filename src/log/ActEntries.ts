@@ -50,14 +50,10 @@ export const layer = Layer.effect(
     const read = (found: Found) =>
       Effect.mapError(Effect.fromOption(entryOf(found)), () => broken(found.sequence, "has no first answer"))
 
-    let searches = 0
-
     return Entries.of({
       place: Effect.gen(function* () {
-        // A lock is a write, which an idle log does not need. A full search passes all placed acts that an old snapshot
-        // still sees, so most searches are of recent acts.
-        searches += 1
-        if (!(yield* acts.isAnyWaiting(searches % 8 === 1 ? "all" : "recent"))) return
+        // A lock is a write, which an idle log does not need.
+        if (!(yield* acts.isAnyWaiting)) return
         yield* store.atOnce(
           Effect.flatMap(store.lockHead, (head) =>
             Option.isNone(head) ? Effect.void : Effect.asVoid(acts.place(placedAtOnce)),

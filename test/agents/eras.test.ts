@@ -1,6 +1,8 @@
 /** Both eras of MCP at one URL: the official clients of both, and each refusal of 2026-07-28 byte by byte. */
 import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { ask, layer as world, TestServer } from "../lab/Fixture.ts"
 import * as New from "../lab/McpNewClient.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
@@ -8,6 +10,7 @@ import { random } from "../lab/Random.ts"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
+import { visit } from "./Agent.ts"
 import { suite } from "../lab/Suites.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
@@ -215,6 +218,18 @@ suite("at one URL for both protocol versions,", aServer, (it) => {
       if (isNew && version !== stateless) assert.notProperty(reply, "result", where)
       if (!isNew && answer.status === 400) assert.strictEqual(reply.error.code, -32600, where)
     }
+  })
+
+  it("an agent with a key and this URL buys, reveals and verifies", function* ({ url }) {
+    const chain = yield* LocalChain
+    const wallet = generatePrivateKey()
+    yield* Effect.orDie(chain.fund(privateKeyToAccount(wallet).address, 5_000_000n))
+    const { light, prayer, revealed, stone, verification } = yield* Effect.promise(() => visit(`${url}/mcp`, wallet))
+    assert.strictEqual(prayer.record.agentName, "Wren")
+    assert.strictEqual(light.record.dedication, "For the bees")
+    assert.strictEqual(revealed.status, 201)
+    assert.strictEqual(Object(verification["stone"]).id, stone.record.id)
+    assert.isTrue(verification["verified"])
   })
 })
 

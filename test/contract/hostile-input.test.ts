@@ -147,6 +147,7 @@ suite("on hostile input,", world(), (it) => {
         for (const [name, body, type = "application/json"] of bodies) {
           const answer = yield* raw(url, method, good, { ...headers, "content-type": type }, body)
           refuses(`${method} ${good} with ${name}`, operation, answer)
+          assert.notStrictEqual(answer.status, 402, `${method} ${good} offers a price for ${name}`)
         }
       assert.deepStrictEqual(yield* stored, before)
     })

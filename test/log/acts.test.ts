@@ -1,6 +1,6 @@
 /** The log over all acts in a real database: each settled act has one position and one leaf, on every server. */
 import { assert } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option, Redacted } from "effect"
+import { Deferred, Effect, Fiber, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { verifyEntry } from "../../src/buyer/index.ts"
 import { utf8 } from "../../schema/log/Bytes.ts"
@@ -10,6 +10,7 @@ import { PublishedLog } from "../../src/log/PublishedLog.ts"
 import { all, run } from "../../src/platform/Migrator.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database, sql } from "../lab/Database.ts"
+import { until } from "../lab/Eventually.ts"
 import * as Ledger from "../lab/Ledger.ts"
 import { entryOf, expected, server, stored } from "../lab/log/ActLog.ts"
 import { integrateAll, publish, signer } from "../lab/log/LogFixture.ts"
@@ -134,14 +135,18 @@ suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
   })
 
   it("lets acts be settled while a migration waits for a dump", function* ({ sql: client }) {
-    const reading = Effect.andThen(client`SELECT count(*) FROM acts`, Effect.sleep("6 seconds"))
-    const dump = yield* Effect.forkChild(client.withTransaction(reading))
-    yield* Effect.sleep("500 millis")
+    const [isRead, isOver] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    const reading = Effect.andThen(client`SELECT count(*) FROM acts`, Deferred.succeed(isRead, undefined))
+    const dump = yield* Effect.forkChild(client.withTransaction(Effect.andThen(reading, Deferred.await(isOver))))
+    yield* Deferred.await(isRead)
     const migration = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`ALTER TABLE acts ADD COLUMN later int`)
     const migrating = yield* Effect.forkChild(run({ "9001_later": Effect.asVoid(migration) }))
-    yield* Effect.sleep("3 seconds")
+    yield* client`SELECT 1 FROM pg_locks WHERE relation = 'acts'::regclass AND NOT granted`.pipe(
+      until("the migration never waited", (waiting) => waiting.length > 0),
+    )
     yield* settle(1)
-    assert.isUndefined(dump.pollUnsafe(), "the dump reads on")
+    yield* Deferred.succeed(isOver, undefined)
+    yield* Fiber.join(dump)
     yield* Fiber.join(migrating)
     assert.strictEqual((yield* client`SELECT later FROM acts LIMIT 1`).length, 1)
   })

@@ -92,19 +92,42 @@ suite("before any money moves", world(), (it) => {
     yield* sql`UPDATE payment_pools SET highest = 10 WHERE name = ${`witness:${day}`}`
   })
 
-  it("a body has a limit, a content type and names of up to 64 code points", function* ({ url }) {
+  it("a malformed body is refused, and a name of 64 code points is not", function* ({ url }) {
     const commitment = newCommitment()
-    const plain = { ...post({ commitment }), headers: { "content-type": "text/plain" } }
-    const named = (length: number) => post({ commitment, agentName: "😀".repeat(length) })
-    for (const [init, status] of [
-      [plain, 415],
-      [post({ commitment, agentName: "x".repeat(1024 * 1024) }), 413],
-      [named(65), 400],
-      [named(64), 402],
-    ] as const) {
-      const headers = { ...Object.fromEntries(new Headers(init.headers)), "idempotency-key": newKey() }
-      const answer = yield* ask(`${url}/api/witness`, { ...init, headers })
-      assert.strictEqual(answer.status, status, answer.text)
+    const bad: ReadonlyArray<readonly [string, RequestInit, number]> = [
+      ["not JSON", post("{"), 400],
+      ["an array", post([]), 400],
+      ["null", post("null"), 400],
+      ["a number", post("7"), 400],
+      ["no commitment", post({}), 400],
+      ["an uppercase commitment", post({ commitment: commitment.toUpperCase().replace(/^./u, "A") }), 400],
+      ["an extra property", post({ commitment, colour: "red" }), 400],
+      ["an unknown kind", post({ commitment, kind: "wish" }), 400],
+      ["an unknown spirit", post({ commitment, spirit: "moss-hair" }), 400],
+      ["a name of 65 code points", post({ commitment, agentName: "😀".repeat(65) }), 400],
+      ["an empty name", post({ commitment, agentName: "" }), 400],
+      ["a NUL in a name", post({ commitment, agentName: "a\u0000b" }), 400],
+      ["a lone surrogate", post(`{"commitment":"${commitment}","agentName":"\\ud800"}`), 400],
+      ["a null name", post({ commitment, agentName: null }), 400],
+      ["invalid UTF-8", { ...post(""), body: new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]) }, 400],
+      ["another content type", { ...post({ commitment }), headers: { "content-type": "text/plain" } }, 415],
+      ["a body of 1 MiB", post({ commitment, agentName: "x".repeat(1024 * 1024) }), 413],
+    ]
+    for (const [name, init, status] of bad) {
+      const answer = yield* ask(`${url}/api/witness`, {
+        ...init,
+        headers: { ...Object.fromEntries(new Headers(init.headers)), "idempotency-key": newKey() },
+      })
+      assert.strictEqual(answer.status, status, `${name}: ${answer.text}`)
+      assert.strictEqual(answer.json["ok"], false, name)
+      assert.isString(answer.json["message"], name)
     }
+    const good = yield* ask(
+      `${url}/api/witness`,
+      post({ commitment, agentName: "😀".repeat(64) }, { "idempotency-key": newKey() }),
+    )
+    assert.strictEqual(good.status, 402)
+    const query = yield* ask(`${url}/api/witness?day=today`, post({ commitment }, { "idempotency-key": newKey() }))
+    assertAnswer(query, 400, "bad_request")
   })
 })

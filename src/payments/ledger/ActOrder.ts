@@ -2,13 +2,11 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { rowsOf, Whole } from "../../platform/Rows.ts"
-import { literal, part } from "../../platform/SqlPart.ts"
+import { part } from "../../platform/SqlPart.ts"
 import { settledActs } from "./LedgerSql.ts"
 
 /** Moderation changes the public row and never the first answer. */
 const row = part`a.log_sequence AS sequence, ARRAY[a.id::text, p.answer, p.payment_response] AS parts`
-
-const recent = part`AND settled_at > now() - interval '10 minutes'`
 
 const totalsOf = rowsOf("acts", Schema.Struct({ total: Whole }))
 const waitingOf = rowsOf("acts", Schema.Struct({ isWaiting: Schema.Boolean }))
@@ -28,15 +26,11 @@ export class ActOrder extends Context.Service<ActOrder>()("spirit-altar/payments
       )
       UPDATE acts a SET log_sequence = c.placed - (SELECT count(*) FROM waiting) + w.turn
       FROM waiting w, counted c WHERE a.id = w.id`,
-    /** Whether an act has no position yet: any act, or one of the last ten minutes. */
-    isAnyWaiting: (of: "all" | "recent") =>
-      Effect.map(
-        waitingOf(sql`
-          SELECT EXISTS (
-            SELECT 1 FROM acts WHERE log_sequence IS NULL ${of === "all" ? literal("") : recent}
-          ) AS "isWaiting"`),
-        ([found]) => found?.isWaiting === true,
-      ),
+    /** Whether an act has no position yet. */
+    isAnyWaiting: Effect.map(
+      waitingOf(sql`SELECT EXISTS (SELECT 1 FROM acts WHERE log_sequence IS NULL) AS "isWaiting"`),
+      ([found]) => found?.isWaiting === true,
+    ),
     /** The number of settled acts, by two indexes. */
     total: Effect.map(
       totalsOf(sql`
