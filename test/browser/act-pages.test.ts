@@ -13,6 +13,8 @@ guide("the page of an act", (it) => {
     )
     const { page } = await visit(`/acts/${id}`)
     await page.getByText("Ribbon Eel answered.").waitFor()
+    const said = await page.locator("article").innerText()
+    assert.strictEqual(said.split("Ribbon Eel").length - 1, 2, "the title and the answer name the spirit")
     assert.strictEqual(await page.locator("#share-address").innerText(), `${url}/acts/${id}`)
     assert.isFalse(await page.getByRole("button", { name: "Share" }).isVisible(), "this platform cannot share")
   })
@@ -52,6 +54,19 @@ guide("the page of an act", (it) => {
     await page.locator("[data-evidence] > summary").focus()
     await page.keyboard.press("Enter")
     assert.isTrue(await isShown())
+  })
+
+  it("names its wallet below a title without one, where the buyer gave no name", async ({ run, url, visit }) => {
+    const { id } = await run(createAct("/api/acquire/glass-tortoise", {}))
+    const { json } = await run(ask(`${url}/api/acts/${id}`))
+    const { receipt } = JSON.parse(JSON.stringify(json["act"]))
+    const { page } = await visit(`/acts/${id}`)
+    assert.match(await page.title(), /^A visitor became the first keeper of Glass Tortoise/u)
+    await page
+      .locator(".text")
+      .getByRole("link", { name: receipt.payer.slice(0, 6) })
+      .click()
+    await page.waitForURL(`${url}/v2/wallets/${receipt.payer}`)
   })
 
   it("leads from a light to its candle", async ({ run, visit }) => {

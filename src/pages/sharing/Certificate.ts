@@ -4,13 +4,13 @@ import { assetPath, preload } from "../../platform/Assets.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import type { Receipt } from "../../../schema/payments/Payment.ts"
 import { pebble, pebbleWords } from "../templates/Pebble.ts"
+import type { Surroundings } from "../templates/Layout.ts"
 import { code, recordTable, receiptTable } from "../templates/RecordTable.ts"
 import { qrCode } from "./QrCode.ts"
 import type { Stone } from "../templates/Witness.ts"
 import { moment } from "../templates/Words.ts"
 
-export interface CertificateView {
-  readonly publicUrl: string
+export interface CertificateView extends Pick<Surroundings, "money" | "publicUrl"> {
   readonly stone: Stone
   readonly receipt: Receipt
   /** The log's verifier key, and its `.tlog-proof` of the stone or why there is none; absent without a log. */
@@ -72,7 +72,7 @@ const logProof = ({ proof, vkey }: NonNullable<CertificateView["log"]>, id: stri
   </section>`
 
 /** Without script, and in the colours of paper at any hour. */
-export const certificate = ({ log, publicUrl, receipt, stone }: CertificateView): string => {
+export const certificate = ({ log, money, publicUrl, receipt, stone }: CertificateView): string => {
   const address = `${publicUrl}/witness/${stone.id}`
   return html`<!doctype html>
     <html lang="en">
@@ -90,7 +90,7 @@ export const certificate = ({ log, publicUrl, receipt, stone }: CertificateView)
         ${preload("/type/vollkorn-roman.woff2")}
         <link rel="stylesheet" href="${assetPath("/certificate/page.css")}" />
       </head>
-      <body>
+      <body data-money="${money}">
         <nav aria-label="Site">
           <a href="/witness/${stone.id}">Back to the stone</a>
           <p>One page of A4 or Letter: print it from your browser's menu.</p>

@@ -21,7 +21,7 @@ export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const log = yield* PublishedLog
     const frame = yield* Frame
-    const { publicUrl } = frame
+    const { money, publicUrl } = frame
     const stones = yield* WitnessStones
 
     /** An uncovered or unavailable proof is omitted. */
@@ -42,7 +42,7 @@ export const layer = HttpRouter.use((router) =>
       if (isLost(receipt)) return Pages.notFound(frame, request, lost)
       const identity = Option.getOrUndefined(log.identity)
       const shown = identity === undefined ? undefined : { vkey: identity.vkey, proof: yield* proofOf(id) }
-      const page = certificate({ publicUrl, stone, receipt, log: shown })
+      const page = certificate({ money, publicUrl, stone, receipt, log: shown })
       return yield* fresh(request, page, { contentType: Pages.contentType })
     })
 

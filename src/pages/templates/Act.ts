@@ -23,12 +23,11 @@ import * as About from "../sharing/StructuredData.ts"
 import { heading, type Page } from "./Layout.ts"
 import { checkForm, revealedWords, revealForm } from "./Seal.ts"
 import { shareRow } from "./ShareRow.ts"
-import { localMoment, timeWords } from "./Words.ts"
+import { localMoment, money, short, timeWords } from "./Words.ts"
 
 const figure = (picture: Html, ...caption: ReadonlyArray<Html>): Html =>
   html`<figure class="plate">
-    ${picture}
-    <figcaption>${caption}</figcaption>
+    ${picture}${caption.length === 0 ? "" : html`<figcaption>${caption}</figcaption>`}
   </figure>`
 
 /** The picture of the bought item, or of the act's spirit. */
@@ -56,7 +55,7 @@ const picture = (act: SettledAct, now: number): { readonly plate: Html; readonly
   const plate = plateOf(spirit)
   if (plate === undefined) return { plate: html``, preview: previewOf("guide") }
   const drawn = html`<a href="${spiritPath(plate.id)}">${illustration(plate.id, plate.name, "eager")}</a>`
-  return { plate: figure(drawn, html`<span class="plate__name">${plate.name}</span>`), preview: previewOf(plate.id) }
+  return { plate: figure(drawn), preview: previewOf(plate.id) }
 }
 
 /** The entry of the publication chain that binds a wallet to an edition. */
@@ -90,7 +89,7 @@ const rowOf = (act: SettledAct, name: string): ReadonlyArray<Row> => {
 /** Whether it is a candle or light with sealed words; a prayer's stay sealed. */
 const mayBeUnsealed = (act: SettledAct): boolean => recordText(act, "unsealUrl") !== ""
 
-/** The state of the sealed words; the owner of a prayer's words can check them. */
+/** The checks of sealed words; the owner of a prayer's words can check them, too. */
 const sealedWords = (act: SettledAct): Html => {
   const { reveal } = act
   const commitment = recordText(act, "intentionCommitment")
@@ -101,15 +100,17 @@ const sealedWords = (act: SettledAct): Html => {
   return html`<section id="check" data-renew="check" aria-labelledby="check-title">
     ${heading("check-title", "Sealed words", reveal === null ? note : "They were unsealed, free and once.")}
     <div class="column">
-      ${
-        reveal === null
-          ? ""
-          : html`${revealedWords(commitment, reveal, "unsealed")}
-              <p class="quiet">Unsealed ${localMoment(reveal.revealedAt)}</p>`
-      }${checkForm(commitment)}${unseals && reveal === null ? revealForm({ url: filled(unsealCandle.path, { candleId: act.id }), name: "words", commitment, shown }) : ""}
+      ${checkForm(commitment)}${unseals && reveal === null ? revealForm({ url: filled(unsealCandle.path, { candleId: act.id }), name: "words", commitment, shown }) : ""}
     </div>
   </section>`
 }
+
+/** The words of a candle or light, once they are unsealed. */
+const unsealed = (act: SettledAct): Html =>
+  act.reveal === null
+    ? html``
+    : html`${revealedWords(recordText(act, "intentionCommitment"), act.reveal, "unsealed")}
+        <p class="small quiet">Unsealed ${localMoment(act.reveal.revealedAt)}</p>`
 
 const quoted = (act: SettledAct): Html => {
   const words = quotedIn(act)
@@ -130,11 +131,24 @@ const answered = (act: SettledAct): Html => {
 const hasReceiptFile = ({ receipt, record }: SettledAct): boolean =>
   receipt.payer !== null && !Object.values(record).includes(hiddenByOperator)
 
-/** A light names its candle. */
-const candleOf = (act: SettledAct): Html => {
+/** A light names its candle, and a burning candle its place among its lights. */
+const candleOf = (act: SettledAct, now: number): Html => {
   const parent = recordText(act, "parentId")
-  return parent === "" ? html`` : html`<p><a class="button" href="/acts/${parent}">See the candle of this light</a></p>`
+  if (parent !== "") return html`<p><a class="button" href="/acts/${parent}">See the candle of this light</a></p>`
+  return Date.parse(recordText(act, "litUntil")) > now
+    ? html`<p>
+        <a class="button" href="/v2/candles?spirit=${recordText(act, "spirit")}#candle-${act.id}"
+          >See it among its lights</a
+        >
+      </p>`
+    : html``
 }
+
+const paidBy = ({ priceUsd, receipt: { payer } }: SettledAct): Html =>
+  html`<p class="small quiet">
+    Paid ${money(priceUsd)} by
+    ${payer === null ? "card" : html`wallet <a href="/v2/wallets/${payer}">${short(payer)}</a>`}.
+  </p>`
 
 export const act = (one: SettledAct, now: number, isSigning = false): Page => {
   const { plate, preview } = picture(one, now)
@@ -148,19 +162,11 @@ export const act = (one: SettledAct, now: number, isSigning = false): Page => {
     ...(isLost(one.receipt) ? { preview } : { preview: drawn, previewAlt: altOf(one), about: About.act(one, drawn) }),
     body: html`<article class="folio">
         <div class="folio__plate">${plate}</div>
-        <div class="text">
+        <div class="text" data-renew="text">
           <p class="text__over">${localMoment(one.settledAt)}</p>
           <h1 class="text__sentence">${sentenceHtml(one)}</h1>
-          ${answered(one)}${quoted(one)}${candleOf(one)}${hasOwnPage(one) ? html`<p><a class="button" href="${pathOf(one)}">Open the stone and check its link</a></p>` : ""}
-          <p class="small quiet">
-            Names are self-declared.
-            ${
-              one.receipt.payer === null
-                ? "The card receipt says how much was paid, not by whom."
-                : "The receipt proves who paid and how much."
-            }
-          </p>
-          ${shareRow(one.permalink, isLost(one.receipt) ? undefined : drawn)}
+          ${answered(one)}${quoted(one)}${unsealed(one)}${candleOf(one, now)}${hasOwnPage(one) ? html`<p><a class="button" href="${pathOf(one)}">Open the stone and check its link</a></p>` : ""}
+          ${paidBy(one)} ${shareRow(one.permalink, isLost(one.receipt) ? undefined : drawn)}
         </div>
       </article>
       ${sealedWords(one)}

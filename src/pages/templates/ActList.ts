@@ -57,8 +57,7 @@ export const quotedIn = (act: SettledAct): string =>
     .map((name) => recordText(act, name))
     .find((text) => text !== "") ?? ""
 
-const subject = ({ agentName, receipt: { payer } }: SettledAct) =>
-  agentName ?? (payer === null ? "Somebody" : `${payer.slice(0, 6)}…${payer.slice(-4)}`)
+const subject = ({ agentName }: SettledAct) => agentName ?? "A visitor"
 
 const predicate = (act: SettledAct) => act.actText.sentence(saidOf(act))
 

@@ -11,7 +11,7 @@ import { count, dayWords, dollars, money, short } from "./Words.ts"
 export const kinds = {
   prayer: ["Prayers", ["offerPrayer"]],
   stone: ["Witness stones", ["setWitnessStone"]],
-  candle: ["Candles and lights", ["lightDay", "lightWeek", "lightMonth"]],
+  candle: ["Candles", ["lightDay", "lightWeek", "lightMonth"]],
   keeper: ["Keepers", ["takeIn"]],
   collectible: ["Collectibles", ["collectMaterial"]],
 } as const satisfies Record<string, readonly [string, ReadonlyArray<(typeof sales)[number]["identifier"]>]>
@@ -90,11 +90,11 @@ const filters = ({ isWallet, kind, noWallet, spirit, wallet }: AllActsView): Htm
 const [wide, high] = [600, 120]
 
 /** One bar for each day; the table below says the same in figures. */
-const bars = (title: string, values: ReadonlyArray<number>): Html => {
+const bars = (title: string, values: ReadonlyArray<number>, most: Html | string): Html => {
   const highest = Math.max(1, ...values)
   const step = wide / values.length
   return html`<div>
-    <p class="plot__title">${title}</p>
+    <p class="plot__title">${title}, at most ${most}</p>
     <svg viewBox="0 0 ${wide} ${high}" role="img" aria-label="${title}" preserveAspectRatio="none">
       ${values.map((value, index) => {
         const height = value === 0 ? 0 : Math.max(3, (value / highest) * (high - 4))
@@ -123,11 +123,10 @@ const plot = (days: ReadonlyArray<ActDay>, now: number): Html => {
   const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
   return html`<figure class="plot">
     <div class="plot__pair">
-      ${bars(`Acts a day, at most ${Math.max(...acts)}`, acts)}${bars(`Paid a day, at most ${dollars(Math.max(...cents))}`, cents)}
+      ${bars("Acts a day", acts, `${Math.max(...acts)}`)}${bars("Paid a day", cents, money(dollars(Math.max(...cents))))}
     </div>
-    <figcaption>${count(sum(acts), "act")} for ${money(dollars(sum(cents)))} in ${daysCovered} days.</figcaption>
     <details class="fold">
-      <summary>The days in figures</summary>
+      <summary>${count(sum(acts), "act")} for ${money(dollars(sum(cents)))} in ${daysCovered} days</summary>
       <table class="figures">
         <thead>
           <tr>
@@ -164,11 +163,10 @@ export const allActs = (view: AllActsView): Page => {
     body: html`<header class="opening">
         <h1>${isWallet ? html`Wallet ${short(wallet ?? "")}` : "All acts"}</h1>
         <p class="lead">
-          ${isWallet ? html`Everything that <code class="long">${wallet}</code> paid for here.` : "Every paid act, newest first. Each act has a public page and a receipt."}
+          ${isWallet ? html`Everything that <code class="long">${wallet}</code> paid for here.` : "All that was paid for here. Each act has a public page and a receipt."}
         </p>
-        ${filters(view)}
+        ${filters(view)}${plot(days, now)}
       </header>
-      <section aria-labelledby="days-title">${heading("days-title", "The last 30 days")}${plot(days, now)}</section>
       <section id="acts" data-renew="acts" aria-labelledby="acts-title">
         ${heading("acts-title", "Acts", before === undefined ? "Newest first" : "Older ones")}
         ${acts.length === 0 ? html`<p class="blank">${noWallet === undefined ? "No act fits this choice." : "Nothing was searched."}</p>` : journal(acts, now)}

@@ -24,27 +24,6 @@ export interface CatalogView {
   readonly publicUrl: string
 }
 
-/** Issued, reserved and remaining editions as one ruled bar, and in words. */
-const editions = ({ editionSize, issued, name, remaining, reserved }: Item): Html => {
-  const width = (part: number) => ((part / editionSize) * 200).toFixed(2)
-  return html`<svg
-      class="bar"
-      viewBox="0 0 200 6"
-      width="200"
-      height="6"
-      preserveAspectRatio="none"
-      role="img"
-      aria-label="${name}: ${issued} issued, ${reserved} reserved, ${remaining} remaining of ${editionSize}"
-    >
-      <rect class="bar__all" width="200" height="6" />
-      <rect class="bar__issued" width="${width(issued)}" height="6" />
-      <rect class="bar__reserved" x="${width(issued)}" width="${width(reserved)}" height="6" />
-    </svg>
-    <p class="editions">
-      <span><b>${issued}</b> issued</span> <span><b>${reserved}</b> reserved</span>
-    </p>`
-}
-
 const manifest = (
   { artwork, collection, editionSize, name, publisher, schema, terms }: typeof PublicationManifest.Type,
   id: string,
@@ -122,7 +101,7 @@ const item = (one: Item, view: CatalogView): Html =>
       <summary>What it is<span class="unseen">: ${one.name}</span></summary>
       <p>${one.description}</p>
       <p class="specimen__altar">${one.altarLine}</p>
-      ${editions(one)}${
+      ${
         one.remaining > 0 && view.payment.enabled
           ? html`<details class="fold scripted">
               <summary>
@@ -147,10 +126,7 @@ export const catalog = (view: CatalogView): Page => ({
         Materials, crabs and pixels in numbered editions, ${priceHere} each: small things to keep under your name, or to
         leave on an altar for good.
       </p>
-      <p class="quiet column">
-        ${terms} <a href="${readPublicationChain.path}">The publication chain as JSON, for programs</a>
-      </p>
-      ${view.payment.enabled ? html`${collectCall(view)}${glossary("wallet", "receipt")}${altars}` : notConfigured(view.payment)}
+      ${view.payment.enabled ? "" : notConfigured(view.payment)}
       <nav class="contents" aria-label="Catalogs">
         ${view.shelves.map(({ id, title, items }) => html`<a href="#${id}">${title} <small>${items.length}</small></a>`)}
       </nav>
@@ -163,5 +139,11 @@ export const catalog = (view: CatalogView): Page => ({
             ${shelf.items.map((one) => item(one, view))}
           </ul>
         </section>`,
-    )}`,
+    )}
+    <section aria-labelledby="terms-title">
+      ${heading("terms-title", "What an edition is")}
+      <p class="column">${terms}</p>
+      ${view.payment.enabled ? html`${collectCall(view)}${glossary("wallet", "receipt")}${altars}` : ""}
+      <p><a href="${readPublicationChain.path}">The publication chain as JSON, for programs</a></p>
+    </section>`,
 })

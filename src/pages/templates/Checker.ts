@@ -1,8 +1,9 @@
 /** The page that checks a dropped receipt file or log proof in the browser, by keys and without a request. */
 import type { LogIdentity } from "../../log/PublishedLog.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { heading, type Page } from "./Layout.ts"
+import type { Page } from "./Layout.ts"
 import { previewOf } from "./Plates.ts"
+import { facts } from "./RecordTable.ts"
 
 export interface CheckerView {
   /** This server's logs, over the stones and over all acts; empty without one. */
@@ -89,9 +90,8 @@ export const checker = ({ keys, logs }: CheckerView): Page => ({
   body: html`<header class="opening">
       <h1>Check a receipt or a proof</h1>
       <p class="lead">
-        Drop a <code>.receipt.json</code> of an act, or a <code>.tlog-proof</code> of any transparency log. Your browser
-        checks it and says of each part what was shown, and what was not. Nothing is sent: once this page is loaded, it
-        works offline.
+        Drop the receipt file of an act (<code>.receipt.json</code>), or a <code>.tlog-proof</code> of any transparency
+        log. Your browser checks each part of it, offline, and sends nothing.
       </p>
     </header>
     <section
@@ -135,30 +135,25 @@ export const checker = ({ keys, logs }: CheckerView): Page => ({
         </form>
       </div>
       <div class="scripted verdicts">
-        <div data-found role="status"><p class="blank">No file yet.</p></div>
+        <div data-found role="status"></div>
         <div data-outcome role="status"></div>
         <ul class="steps" data-lines role="list" aria-label="The checks"></ul>
       </div>
     </section>
-    <section aria-labelledby="means-title">
-      ${heading("means-title", "What the words mean")}
-      <dl class="facts">
-        <div>
-          <dt>Checked</dt>
-          <dd>Computed in this browser from the file and the keys above, and right.</dd>
-        </div>
-        <div>
-          <dt>Failed</dt>
-          <dd>Computed, and wrong. Do not rely on the file.</dd>
-        </div>
-        <div>
-          <dt>Unchecked</dt>
-          <dd>
-            Neither. The file, the keys or this browser lack what the check needs, or a key is of another log; the line
-            says what.
-          </dd>
-        </div>
-      </dl>
+    <section aria-label="How to read the checks">
+      <details class="fold">
+        <summary>What checked, failed and unchecked mean</summary>
+        <dl class="facts">
+          ${facts([
+            ["Checked", "Computed in this browser from the file and the keys above, and right."],
+            ["Failed", "Computed, and wrong. Do not rely on the file."],
+            [
+              "Unchecked",
+              "Neither. The file, the keys or this browser lack what the check needs, or a key is of another log; the line says what.",
+            ],
+          ])}
+        </dl>
+      </details>
       <p class="small quiet">
         The keys of this altar are filled in by this server. They prove more when you know them from elsewhere. How to
         check without this page: <a href="/verify">the manual</a>.

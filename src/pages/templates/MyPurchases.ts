@@ -4,7 +4,6 @@ import { type Html, html } from "../../platform/Html.ts"
 import { heading, leaf, type Page } from "./Layout.ts"
 import { previewOf } from "./Plates.ts"
 import { takeField } from "./Seal.ts"
-import { sealing } from "./Glossary.ts"
 import { short } from "./Words.ts"
 
 export interface MyPurchasesView {
@@ -48,10 +47,7 @@ export const myPurchases = (view: MyPurchasesView): Page => ({
   preview: previewOf("guide"),
   body: html`<header class="opening">
       <h1>My acts</h1>
-      <p class="lead">
-        The acts that a wallet paid for, and the box of sealed words. The box is in this browser alone: we cannot send
-        you its content again.
-      </p>
+      <p class="lead">The acts that a wallet paid for, and the sealed words that this browser alone holds.</p>
     </header>
     <section id="wallet" data-renew="wallet" aria-labelledby="wallet-title">
       ${heading("wallet-title", "By wallet")}
@@ -90,10 +86,10 @@ export const myPurchases = (view: MyPurchasesView): Page => ({
           ${takeField("box-file")}
         </div>
         <div class="aside scripted">
-          <p>${sealing}</p>
           <p>
             Clearing this browser's data clears the box. Save everything as one file: words, salts, and payments that
-            are signed and still open. Drop the file on this page in another browser to have it all there.
+            are signed and still open. Drop the file on this page in another browser to have it all there. We cannot
+            send it to you.
           </p>
         </div>
       </div>

@@ -82,9 +82,7 @@ export const revealedWords = (
     : html`<div ${revealedParts(commitment, salt)}>
         <blockquote class="words"><p dir="auto" data-words-shown>${text}</p></blockquote>
         <div class="reveal__verdict scripted" data-reveal-verdict="page" role="status"></div>
-        <p class="small quiet">
-          Salt: <bdi>${code(salt)}</bdi><br />The commitment is the SHA-256 of the salt, one NUL byte and the words.
-        </p>
+        <p class="small quiet">Salt: <bdi>${code(salt)}</bdi></p>
       </div>`
 
 /** Words in a list; script marks those that do not match their commitment. */

@@ -29,7 +29,7 @@ const results = ({ asked, hits, scope }: Found): Html =>
 
 const hint = html`<p class="small quiet">
   Type what this site prints: a stone's number, an id, a hash or its ends, a spirit, a public name, a wallet, a
-  transaction, or a pasted link. Sealed words cannot be searched.
+  transaction, or a pasted link. Words are not searched.
 </p>`
 
 /** Hashes a file here and searches for its hash. */

@@ -35,7 +35,6 @@ export interface SpiritView {
 
 const text = ({ plate }: SpiritView): Html =>
   html`<div class="text">
-    <p class="text__over">${plate.kin}</p>
     <h1>${plate.name}</h1>
     <p class="text__epithet">${plate.epithet}</p>
     <p class="text__body">${plate.description}</p>

@@ -38,7 +38,7 @@ const reveal = ({ commitment, reveal: revealed }: Stone): Html =>
         The words are sealed. Their owner may reveal them, free and once: words and salt become public.
       </p>`
     : html`${revealedWords(commitment, revealed, "revealed")}
-        <p class="quiet">
+        <p class="small quiet">
           Revealed
           ${revealed.agentName === null ? "" : html`by ${who(revealed.agentName, "")}, `}${localMoment(revealed.revealedAt)}
         </p>`
@@ -72,33 +72,29 @@ const proof = (one: Stone, log: LogIdentity): Html =>
   </section>`
 
 /** Code to copy into another page; the badge appears here as it will there. */
-const share = (one: Stone, publicUrl: string): Html =>
-  html`<section id="share" aria-labelledby="share-title">
-    ${heading("share-title", "Show it elsewhere", "A sheet of paper, or a badge for a page of yours.")}
-    <p class="doors"><a class="button" href="${certificatePath(one.id)}">Certificate to print</a></p>
-    <details class="fold">
-      <summary>A badge for your page</summary>
-      <p>
-        <img
-          src="${Badge.badgePath(one.id)}"
-          alt="Badge of witness stone ${one.sequence}"
-          width="${Badge.width}"
-          height="${Badge.height}"
-          loading="lazy"
-        />
-      </p>
-      ${Object.entries(Badge.snippets(publicUrl, one)).map(
-        ([language, text]) =>
-          html`<p>
-              <b>${language}</b>
-              <button class="button scripted" type="button" data-copy="badge-${language}">
-                Copy<span class="unseen"> the ${language}</span>
-              </button>
-            </p>
-            <p><code class="long" id="badge-${language}">${text}</code></p>`,
-      )}
-    </details>
-  </section>`
+const badge = (one: Stone, publicUrl: string): Html =>
+  html`<details class="fold">
+    <summary>A badge for your page</summary>
+    <p>
+      <img
+        src="${Badge.badgePath(one.id)}"
+        alt="Badge of witness stone ${one.sequence}"
+        width="${Badge.width}"
+        height="${Badge.height}"
+        loading="lazy"
+      />
+    </p>
+    ${Object.entries(Badge.snippets(publicUrl, one)).map(
+      ([language, text]) =>
+        html`<p>
+            <b>${language}</b>
+            <button class="button scripted" type="button" data-copy="badge-${language}">
+              Copy<span class="unseen"> the ${language}</span>
+            </button>
+          </p>
+          <p><code class="long" id="badge-${language}">${text}</code></p>`,
+    )}
+  </details>`
 
 /** Hashes a file here and compares it with the commitment. */
 const fileCheck = (commitment: string): Html =>
@@ -163,27 +159,24 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
           <p class="text__over">${one.kind}: ${kindWords[one.kind]}</p>
           <h1>Witness stone ${one.sequence}</h1>
           <p class="text__epithet">
-            With ${spiritLink(one.spirit)}, by ${who(one.agentName, one.payer)}, ${localMoment(one.witnessedAt)}
+            Set by ${who(one.agentName, one.payer)} with ${spiritLink(one.spirit)}, ${localMoment(one.witnessedAt)}
           </p>
           ${reveal(one)}
           <p class="small quiet">
             The stone proves that this commitment existed no later than its payment. It is not legal notarization, and
             no proof of authorship or identity.
           </p>
-          ${shareRow(`${publicUrl}/witness/${one.id}`, isLost(receipt) ? undefined : preview)}
+          ${shareRow(`${publicUrl}/witness/${one.id}`, isLost(receipt) ? undefined : preview, isLost(receipt) ? undefined : certificatePath(one.id))}
         </div>
       </article>
-      <section aria-labelledby="verify-title">
-        ${heading("verify-title", "Check it here", "Your browser computes the hash of this link anew, and compares it with this page and with what it saw before.")}${verification(one.sequence)}
-      </section>
-      <section id="check" aria-labelledby="check-title">
-        ${heading("check-title", one.kind === "hash" ? "The file, or the words" : "The words")}
-        <div class="column">
-          ${one.kind === "hash" ? fileCheck(one.commitment) : ""}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: filled(revealWitnessStone.path, { witnessId: one.id }), name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}
+      <section aria-labelledby="check-title">
+        ${heading("check-title", "Check it here", "Your browser recomputes this link and compares it with what it saw before.")}
+        ${verification(one.sequence)}
+        <div id="check" class="column">
+          ${one.kind === "hash" ? fileCheck(one.commitment) : ""}${checkForm(one.commitment)}${one.reveal === null ? revealForm({ url: filled(revealWitnessStone.path, { witnessId: one.id }), name: "text", commitment: one.commitment, shown: `/witness/${one.id}` }) : ""}${isLost(receipt) ? "" : badge(one, publicUrl)}
         </div>
       </section>
       ${evidence(receipt, log === undefined ? "link and receipt" : "link, place in the log, receipt", link(one), log === undefined ? html`` : proof(one, log), paid(receipt))}
-      ${isLost(receipt) ? "" : share(one, publicUrl)}
       <nav class="leaf" aria-label="The chain">
         ${one.sequence === 1 ? "" : html`<a rel="prev" href="/v2/search?q=${one.sequence - 1}">Stone ${one.sequence - 1}, before it</a>`}
         ${one.sequence < newest ? html`<a rel="next" href="/v2/search?q=${one.sequence + 1}">Stone ${one.sequence + 1}, after it</a>` : html`<span>No stone after it yet</span>`}<a

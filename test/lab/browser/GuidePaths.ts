@@ -30,6 +30,7 @@ const guided = [
 export const beside = [
   "/v2/log",
   "/v2/verify",
+  "/verify",
   "/v2/nowhere",
   "/terms",
   "/privacy",
