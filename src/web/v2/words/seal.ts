@@ -62,7 +62,7 @@ const filling = (form: HTMLFormElement, commitment: () => string) => {
     words.value = kept.words
     for (const field of all(".take", HTMLElement, form)) field.hidden = true
     form.closest("[data-unfold]")?.setAttribute("open", "")
-    note.replaceChildren(verdict("holds", "Filled in.", "This browser holds these words. Nothing was sent."))
+    note.replaceChildren(verdict("holds", "Filled in.", "This browser holds these words."))
   }
   offer()
   return offer
