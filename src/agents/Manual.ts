@@ -3,6 +3,7 @@ import { recipe } from "../../schema/altar/Recipe.ts"
 import { openings, questions } from "../altar/Limits.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
 import type { LogIdentity } from "../log/PublishedLog.ts"
+import type { Surroundings } from "../pages/templates/Layout.ts"
 import { versions } from "./McpEra.ts"
 import { requests } from "./McpHttp.ts"
 import type { Offer } from "./Offers.ts"
@@ -47,14 +48,21 @@ const links = (publicUrl: string): Block => ({
   ],
 })
 
-const costs = (offers: ReadonlyArray<Offer>): Block => ({
+const costs = (offers: ReadonlyArray<Offer>, money: Surroundings["money"]): Block => ({
   _tag: "Table",
-  head: ["Action", "Route", "Body (? may be left out)", "Price", "Atomic USDC", "What it is"],
+  head: [
+    "Action",
+    money === "real" ? "Price" : `Price (${money} money)`,
+    "Route",
+    "Body (? may be left out)",
+    "Atomic USDC",
+    "What it is",
+  ],
   rows: offers.map(({ act, amountAtomic, body, priceUsd }) => [
     `\`${act.name}\``,
+    priceUsd,
     `\`${act.route}\``,
     body.map(({ name, required }) => (required ? name : `${name}?`)).join(", "),
-    priceUsd,
     `\`${amountAtomic}\``,
     act.description,
   ]),
@@ -137,6 +145,7 @@ const terminal = (publicUrl: string): Section => ({
 export const manual = (
   publicUrl: string,
   offers: ReadonlyArray<Offer>,
+  money: Surroundings["money"],
   log?: LogIdentity,
   loose = 1,
 ): ReadonlyArray<Section> => [
@@ -144,7 +153,10 @@ export const manual = (
   {
     id: "costs",
     title: "What each act costs",
-    blocks: [costs(offers), ...text(paidTo(offers), ...byCard(offers), spendPolicy(offers.map(({ act }) => act)).rule)],
+    blocks: [
+      costs(offers, money),
+      ...text(paidTo(offers), ...byCard(offers), spendPolicy(offers.map(({ act }) => act)).rule),
+    ],
   },
   ...beginning(publicUrl),
   ...acting(publicUrl),
