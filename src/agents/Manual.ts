@@ -1,5 +1,6 @@
 /** The content of the manual for agents, which page, Markdown and llms.txt render. */
 import { recipe } from "../../schema/altar/Recipe.ts"
+import { networkName } from "../../schema/payments/Usdc.ts"
 import { openings, questions } from "../altar/Limits.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
 import type { LogIdentity } from "../log/PublishedLog.ts"
@@ -72,7 +73,7 @@ const paidTo = (offers: ReadonlyArray<Offer>): string => {
   const terms = offers[0]?.accepts[0]
   return terms === undefined
     ? "Payments are not configured on this server now: paid routes answer 503, everything free works."
-    : `Every offer is scheme \`exact\` on \`${terms.network}\`, asset \`${terms.asset}\` (${terms.extra.name}), paid to \`${terms.payTo}\`. The live 402 decides; refuse an offer that differs from what you expected.`
+    : `Every offer is scheme \`exact\` on ${networkName(terms.network)} (\`${terms.network}\`), asset \`${terms.asset}\` (${terms.extra.name}), paid to \`${terms.payTo}\`. The live 402 decides; refuse an offer that differs from what you expected.`
 }
 
 /** Present only on servers that take cards. */

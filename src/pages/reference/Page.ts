@@ -178,14 +178,16 @@ const contents = (chapters: ReadonlyArray<Chapter>) =>
     )}
   </nav>`
 
-/** The first operation, which is free, in the language of the examples. */
+/** The first operation, which is free, in the language of the examples; then the first act on sale. */
 const firstCall = (publicUrl: string, { chapters, forms }: Reference) => {
-  const [first] = chapters.flatMap(({ operations }) => operations)
+  const operations = chapters.flatMap((chapter) => chapter.operations)
+  const [first, paid] = [operations[0], operations.find(isPaid)]
   return first === undefined
     ? ""
     : html`<div class="first">
         <p><b>Try it now:</b> ${first.summary.toLowerCase()}, free and without a key or an account.</p>
         ${samples(publicUrl, forms, first, "first")}
+        ${paid === undefined ? "" : html`<p>Then buy: <a href="#${paid.operationId}">${priced(paid.summary)}</a>.</p>`}
       </div>`
 }
 

@@ -81,14 +81,11 @@ export const setStone = (view: SetStoneView): Page => ({
     <section id="set" aria-label="Set a stone">
       ${view.payment.enabled ? html`<div class="beside">${form(view)}${aside}</div>` : notConfigured(view.payment)}
     </section>
-    <div class="pair">
-      <section id="check" aria-labelledby="check-title">
-        ${heading("check-title", "Check revealed words")}${checkForm("")}
-      </section>
-      <section id="seal" aria-labelledby="seal-title">
-        ${heading("seal-title", "Seal without setting a stone")}${sealForm()}
-      </section>
-    </div>
+    <section aria-labelledby="free-title">
+      ${heading("free-title", "Free, without a stone")}
+      <div id="check">${checkForm("")}</div>
+      <div id="seal">${sealForm()}</div>
+    </section>
     <nav class="leaf" aria-label="More">
       <a href="/v2/witness">The witness chain: all stones, in their order</a>
     </nav>`,
