@@ -133,7 +133,7 @@ apart("a charge that the processor made, but whose response", carded(), (it) => 
     assertPending(purchase, yield* reconcile(purchase))
     assert.strictEqual(bank.asked().charges, 1)
     yield* bank.finish
-    assert.strictEqual((yield* reconcile(purchase)).status, 200)
+    assert.strictEqual((yield* ended(purchase)).status, 200)
     yield* assertSettled(purchase)
   })
 })
