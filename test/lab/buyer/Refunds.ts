@@ -20,7 +20,10 @@ export const payTo = privateKeyToAccount(payToKey)
 export const why = ["--why", "bought nothing", "--by", "Ada"]
 
 /** Records a payment as a server does that learns of it after its authorization could buy anything. */
-export const record = Effect.fnUntraced(function* ({ nonce, payer }: Pick<Signed, "nonce" | "payer">, transaction: Hex) {
+export const record = Effect.fnUntraced(function* (
+  { nonce, payer }: Pick<Signed, "nonce" | "payer">,
+  transaction: Hex,
+) {
   const sql = yield* SqlClient.SqlClient
   const { asset, payTo: paid } = yield* LocalChain
   yield* Effect.orDie(sql`
