@@ -13,7 +13,7 @@ import type { CardPayment } from "../../src/payments/Payment.ts"
 import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
-import { authorization, hash, terms } from "./Samples.ts"
+import { authorization, hash, terms } from "../lab/buyer/Samples.ts"
 import { apart } from "../lab/Suites.ts"
 
 /** The bytes that a server may send before it learns that the reader stopped: buffers of both sides, generously. */

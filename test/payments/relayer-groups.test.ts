@@ -19,8 +19,6 @@ const { prepareMany: prepare } = QueuedPayments
 
 const statuses = (answers: ReadonlyArray<Answer>) => answers.map(({ status }) => status)
 
-const reasonIn = ({ json, status }: Answer) => [status, json["code"], json["reason"]]
-
 /** Catches the broadcast of the group that these payments travel in; `order` is theirs in it. */
 const catchGroup = (purchases: ReadonlyArray<Purchase.Purchase>) =>
   Effect.map(Proxies, ({ rpc }) => {
@@ -62,7 +60,7 @@ apart("payments that wait during another broadcast", patient, (it) => {
     yield* crowd.letGo
     const [refused, ...settled] = yield* crowd.others
     assert.deepStrictEqual(statuses(settled), Array(4).fill(201))
-    assert.deepStrictEqual(refused && reasonIn(refused), [
+    assert.deepStrictEqual(refused && Purchase.reasonIn(refused), [
       402,
       "payment_failed",
       "invalid_exact_evm_insufficient_balance",
@@ -96,7 +94,7 @@ apart("payments that wait during another broadcast", patient, (it) => {
     // It had gas enough, so that no neighbour is at fault.
     yield* Effect.flatMap(LocalChain, ({ fund }) => fund(poor.payer.address, Purchase.price))
     const again = yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, poor.payer))
-    assert.deepStrictEqual(reasonIn(again), [402, "payment_invalid", "wallet_did_not_pay"])
+    assert.deepStrictEqual(Purchase.reasonIn(again), [402, "payment_invalid", "wallet_did_not_pay"])
     yield* Purchase.passExpiry
     yield* Purchase.reconcile(url, poor)
     yield* Purchase.afterNextSweep(poor)
@@ -129,7 +127,7 @@ apart("payments that wait during another broadcast", patient, (it) => {
     const again = yield* Purchase.prepare(url, Purchase.price, burner.payer)
     yield* giveCode(burner.payer.address, agreeing)
     const refused = yield* Purchase.send(url, again)
-    assert.deepStrictEqual(reasonIn(refused), [402, "payment_invalid", "wallet_reverted_settlement"])
+    assert.deepStrictEqual(Purchase.reasonIn(refused), [402, "payment_invalid", "wallet_reverted_settlement"])
     assert.match(
       String(refused.json["message"]),
       /for an hour\. This request charged nothing; until its validBefore .* Pay from another wallet/u,
@@ -167,7 +165,7 @@ apart("payments that wait during another broadcast", patient, (it) => {
     const answers = yield* crowd.others
     assert.deepStrictEqual(statuses(answers.slice(5)), Array(3).fill(201))
     for (const answer of answers.slice(0, 5)) {
-      assert.deepStrictEqual(reasonIn(answer), [402, "payment_failed", "wallet_got_code"])
+      assert.deepStrictEqual(Purchase.reasonIn(answer), [402, "payment_failed", "wallet_got_code"])
       assert.match(String(answer.json["message"]), /got code .* This request charged nothing; until its validBefore/u)
     }
     assert.strictEqual((yield* QueuedPayments.sentFor(changing)).filter(({ payments }) => payments > 0).length, 0)
