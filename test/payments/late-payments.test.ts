@@ -129,24 +129,4 @@ apart("an attempt whose wallet was emptied", still, (it) => {
     yield* broadcast(purchase)
     yield* Purchase.settlesNow(url, purchase)
   })
-
-  it("does not fail where another transaction than the final one may still charge it", function* ({ sql, url }) {
-    const purchase = yield* emptied
-    yield* Purchase.mine(3)
-    yield* sql`UPDATE relayer_broadcasts SET hash = ${`0x${"12".repeat(32)}`}`
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
-  })
-
-  it("waits until it expires where the node has no state of the final block", function* ({ rpc, url }) {
-    const purchase = yield* emptied
-    yield* Purchase.mine(3)
-    rpc.behave(() => ({ keepsStates: 1 }))
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    yield* rpc.calm
-    yield* Purchase.passExpiry
-    yield* Purchase.secondInquiry(url, purchase)
-    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
-  })
 })

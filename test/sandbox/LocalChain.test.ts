@@ -6,7 +6,8 @@ import { Effect, Redacted, Schedule } from "effect"
 import { createPublicClient, createWalletClient, http, parseAbi } from "viem"
 import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { awaitGone, holdAndKill, isAlive } from "./Holder.ts"
+import { awaitGone, holdAndKill } from "./Holder.ts"
+import { isAlive } from "../lab/Processes.ts"
 import { live } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { assertEach } from "../lab/Assertions.ts"
@@ -128,7 +129,7 @@ describe("LocalChain", () => {
         return { pid: pidOf(stateFile), transaction, authorizer: account.address }
       }),
     )
-    assert.strictEqual(yield* isAlive(before.pid), false)
+    assert.strictEqual(isAlive(before.pid), false)
     yield* withChain({ stateFile }, (chain) =>
       Effect.gen(function* () {
         const receipt = yield* Effect.promise(() =>
@@ -147,7 +148,7 @@ describe("LocalChain", () => {
     yield* withChain({ stateFile }, (chain) =>
       Effect.gen(function* () {
         assert.notStrictEqual(pidOf(stateFile), orphan)
-        assert.strictEqual(yield* isAlive(orphan), false)
+        assert.strictEqual(isAlive(orphan), false)
         assert.strictEqual((yield* chain.fund(payer, 1n)).balanceAtomic, 8n)
       }),
     )
@@ -166,7 +167,7 @@ describe("LocalChain", () => {
         yield* first.fund(payer, 7n)
         yield* withChain({ stateFile }, (second) =>
           Effect.gen(function* () {
-            assert.strictEqual(yield* isAlive(pid), false)
+            assert.strictEqual(isAlive(pid), false)
             assert.strictEqual((yield* second.fund(payer, 1n)).balanceAtomic, 8n)
           }),
         )

@@ -19,12 +19,17 @@ export interface Struck extends Harness {
   readonly outsiders: Outsiders
 }
 
+/** The parts of a harness on which the fit of a strike depends. */
+export interface Fit extends Pick<Harness, "settledBy"> {
+  readonly cluster: Pick<Harness["cluster"], "canFailOver">
+}
+
 export interface Strike {
   readonly name: string
   /** Whether it counts among the kills. */
   readonly isKill?: boolean
   /** Where it means anything at all. */
-  readonly fits?: (world: Pick<Harness, "settledBy">) => boolean
+  readonly fits?: (world: Fit) => boolean
   /** Over when this is: the fault has ended by itself. */
   readonly run: (world: Struck, random: Random) => Promise<void>
 }
@@ -181,6 +186,17 @@ export const strikes: ReadonlyArray<Strike> = [
     name: "database: a session killed",
     isKill: true,
     run: ({ cluster, database }) => inTurn(() => cluster.killSession(database)),
+  },
+  {
+    name: "database: failover to a synchronous standby",
+    isKill: true,
+    fits: ({ cluster }) => cluster.canFailOver,
+    run: ({ cluster, pg }, random) =>
+      inTurn(async () => {
+        await cluster.failOver(() => lasting(random))
+        pg.leadTo(cluster.port())
+        pg.cutAll()
+      }),
   },
   { name: "database: connections cut", run: async ({ pg }) => pg.cutAll() },
   {
