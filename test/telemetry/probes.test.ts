@@ -2,7 +2,6 @@
 import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { proxied } from "../lab/server/Environment.ts"
-import { patience } from "../lab/Patience.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { newRoom, poll } from "../lab/server/Rooms.ts"
@@ -24,10 +23,7 @@ const refusals = (database: PostgresProxy, count: number) =>
 
 /** Asks until the answer has this status. */
 const eventually = (url: string, status: number): Effect.Effect<Answer> =>
-  ask(url).pipe(
-    Effect.repeat({ until: (answer) => answer.status === status }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`${url} never answers ${status}`) }),
-  )
+  ask(url).pipe(until(`${url} never answers ${status}`, (answer) => answer.status === status))
 
 const headed = (answer: string) => {
   const [head = "", body = ""] = answer.split("\r\n\r\n")
