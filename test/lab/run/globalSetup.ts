@@ -38,7 +38,7 @@ const launchBrowser = async () => {
   return undefined
 }
 
-/** It calls no other host, and draws without a screen. No page lives long enough to pay for V8's helpers and its last compiler. */
+/** It calls no other host, and draws without a screen. */
 const browserFlags = [
   "--headless",
   "--no-sandbox",
@@ -48,7 +48,6 @@ const browserFlags = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
-  "--js-flags=--single-threaded --no-turbofan",
 ]
 
 const makeTemplate = (url: string) =>
