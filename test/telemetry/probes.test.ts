@@ -9,7 +9,7 @@ import { openConnection } from "../lab/Connection.ts"
 import type { PostgresProxy } from "../lab/proxy/Postgres.ts"
 import { until } from "../lab/Eventually.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
-import { type Answer, ask, post } from "../lab/Fixture.ts"
+import { ask, post } from "../lab/Fixture.ts"
 import { apart } from "../lab/Suites.ts"
 
 /** So many connections are refused from now on. */
@@ -22,7 +22,7 @@ const refusals = (database: PostgresProxy, count: number) =>
   })
 
 /** Asks until the answer has this status. */
-const eventually = (url: string, status: number): Effect.Effect<Answer> =>
+const eventually = (url: string, status: number) =>
   ask(url).pipe(until(`${url} never answers ${status}`, (answer) => answer.status === status))
 
 const headed = (answer: string) => {
