@@ -5,8 +5,8 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { concat, Malformed } from "../../schema/log/Bytes.ts"
-import { parsePolicy } from "../../schema/log/Policy.ts"
+import { concat } from "../../schema/log/Bytes.ts"
+import { policyFrom } from "../lab/log/Witnesses.ts"
 import { at } from "../../src/cli/log/LogSource.ts"
 import { type LogCheck, openLog } from "../../src/cli/log/OpenedLog.ts"
 import { verifyLog } from "../../src/cli/log/VerifyLog.ts"
@@ -35,11 +35,7 @@ const chainOf = ({ entries, size }: StaticLog.Log) => ({
 const check = (log: StaticLog.Log, ...how: [seen: string, vkey?: Option.Option<string>, policy?: LogCheck["policy"]]) =>
   Effect.flatMap(openIt(log, ...how), (opened) => verifyLog(opened, chainOf(log)))
 
-const policyOf = (...lines: ReadonlyArray<string>) => {
-  const policy = parsePolicy([...lines, "quorum none"].join("\n"))
-  if (policy instanceof Malformed) throw new Error(policy.message)
-  return Option.some(policy)
-}
+const policyOf = (...lines: ReadonlyArray<string>) => Option.some(policyFrom(...lines, "quorum none"))
 
 /** All entries, of which one was changed in a byte. */
 const forgedAt = (index: number) => all.with(index, concat(all[index] ?? new Uint8Array()).fill(0x61, 140, 141))

@@ -62,6 +62,16 @@ const serverKill =
     if (!found.isRunning()) found.start()
   }
 
+/** The database is ended, and started again a moment later. */
+const databaseKill =
+  (end: (cluster: Harness["cluster"]) => Promise<void>): Strike["run"] =>
+  ({ cluster }, random) =>
+    inTurn(async () => {
+      await end(cluster)
+      await setTimeout(random.between(0, 1_500))
+      await cluster.start()
+    })
+
 const anyStatement = /./u
 const commit = /^\s*COMMIT\s*$/iu
 const writes = /\b(?:INSERT|UPDATE|DELETE)\b/u
@@ -162,26 +172,8 @@ export const strikes: ReadonlyArray<Strike> = [
       if (!(await server.stop())) log(`${server.name} did not end within a minute of SIGTERM`)
     }),
   },
-  {
-    name: "database: SIGKILL",
-    isKill: true,
-    run: ({ cluster }, random) =>
-      inTurn(async () => {
-        await cluster.kill()
-        await setTimeout(random.between(0, 1_500))
-        await cluster.start()
-      }),
-  },
-  {
-    name: "database: immediate stop",
-    isKill: true,
-    run: ({ cluster }, random) =>
-      inTurn(async () => {
-        await cluster.stopImmediately()
-        await setTimeout(random.between(0, 1_500))
-        await cluster.start()
-      }),
-  },
+  { name: "database: SIGKILL", isKill: true, run: databaseKill((cluster) => cluster.kill()) },
+  { name: "database: immediate stop", isKill: true, run: databaseKill((cluster) => cluster.stopImmediately()) },
   {
     name: "database: a session killed",
     isKill: true,
