@@ -41,6 +41,8 @@ guide("the reference of the API", (it) => {
       const { page } = await visit("/docs", { viewport: { width, height } })
       const box = await page.locator("#first-curl").boundingBox()
       assert.isAtMost((box?.y ?? height) + (box?.height ?? 0), height)
+      const sample = page.locator("pre", { has: page.locator("#first-curl") })
+      assert.strictEqual(await sample.evaluate((one) => one.scrollWidth - one.clientWidth), 0)
       await page.getByLabel("Go", { exact: true }).check()
       await page.locator("#first-go").waitFor()
       const prices = page.locator('h3:has-text("$"), nav li:has-text("$")')
