@@ -36,7 +36,10 @@ export class PaymentRequired extends Schema.Error<PaymentRequired>("PaymentRequi
 
 export class PaymentInvalid extends Schema.Error<PaymentInvalid>("PaymentInvalid")(
   {
-    ...envelope("payment_invalid", `The payment does not match this offer. ${nothingNow}`),
+    ...envelope(
+      "payment_invalid",
+      `The payment does not match this offer; reason says where. Sign the offer in challenge and send that. ${nothingNow}`,
+    ),
     reason: sentence("authorization_expired", 200).annotate({ description: "The x402 code of the fault." }),
     ...challenged,
   },

@@ -57,6 +57,7 @@ const shortly: ResponseOptions = {
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const offers = yield* Offers
+    const frame = yield* Frame
     const setting = yield* PaymentTerms
     const operator = yield* Operator
     const publicUrl = yield* PublicUrl
@@ -66,13 +67,13 @@ export const layer = Layer.unwrap(
     const keys = yield* ReceiptKeys
     const card = serverCard(publicUrl, log)
 
-    const sections = manual(publicUrl, offers, log, yield* LimitFactor)
+    const sections = manual(publicUrl, offers, frame.money, log, yield* LimitFactor)
     const text = markdown(sections)
     const headers = { vary: "accept", "content-security-policy": ours }
     const llms = cachedResponse(text, plain)
     const asMarkdown = cachedResponse(text, { contentType: "text/markdown; charset=utf-8", headers })
     const shown = page([...sections, ...manualForPeople(publicUrl)])
-    const asPage = cachedResponse(layout(yield* Frame, shown), {
+    const asPage = cachedResponse(layout(frame, shown), {
       contentType: "text/html; charset=utf-8",
       headers,
     })

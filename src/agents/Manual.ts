@@ -1,8 +1,10 @@
 /** The content of the manual for agents, which page, Markdown and llms.txt render. */
 import { recipe } from "../../schema/altar/Recipe.ts"
+import { networkName } from "../../schema/payments/Usdc.ts"
 import { openings, questions } from "../altar/Limits.ts"
 import { spendPolicy } from "../altar/SpendPolicy.ts"
 import type { LogIdentity } from "../log/PublishedLog.ts"
+import type { Surroundings } from "../pages/templates/Layout.ts"
 import { versions } from "./McpEra.ts"
 import { requests } from "./McpHttp.ts"
 import type { Offer } from "./Offers.ts"
@@ -47,14 +49,21 @@ const links = (publicUrl: string): Block => ({
   ],
 })
 
-const costs = (offers: ReadonlyArray<Offer>): Block => ({
+const costs = (offers: ReadonlyArray<Offer>, money: Surroundings["money"]): Block => ({
   _tag: "Table",
-  head: ["Action", "Route", "Body (? may be left out)", "Price", "Atomic USDC", "What it is"],
+  head: [
+    "Action",
+    money === "real" ? "Price" : `Price (${money} money)`,
+    "Route",
+    "Body (? may be left out)",
+    "Atomic USDC",
+    "What it is",
+  ],
   rows: offers.map(({ act, amountAtomic, body, priceUsd }) => [
     `\`${act.name}\``,
+    priceUsd,
     `\`${act.route}\``,
     body.map(({ name, required }) => (required ? name : `${name}?`)).join(", "),
-    priceUsd,
     `\`${amountAtomic}\``,
     act.description,
   ]),
@@ -64,7 +73,7 @@ const paidTo = (offers: ReadonlyArray<Offer>): string => {
   const terms = offers[0]?.accepts[0]
   return terms === undefined
     ? "Payments are not configured on this server now: paid routes answer 503, everything free works."
-    : `Every offer is scheme \`exact\` on \`${terms.network}\`, asset \`${terms.asset}\` (${terms.extra.name}), paid to \`${terms.payTo}\`. The live 402 decides; refuse an offer that differs from what you expected.`
+    : `Every offer is scheme \`exact\` on ${networkName(terms.network)} (\`${terms.network}\`), asset \`${terms.asset}\` (${terms.extra.name}), paid to \`${terms.payTo}\`. The live 402 decides; refuse an offer that differs from what you expected.`
 }
 
 /** Present only on servers that take cards. */
@@ -137,6 +146,7 @@ const terminal = (publicUrl: string): Section => ({
 export const manual = (
   publicUrl: string,
   offers: ReadonlyArray<Offer>,
+  money: Surroundings["money"],
   log?: LogIdentity,
   loose = 1,
 ): ReadonlyArray<Section> => [
@@ -144,7 +154,10 @@ export const manual = (
   {
     id: "costs",
     title: "What each act costs",
-    blocks: [costs(offers), ...text(paidTo(offers), ...byCard(offers), spendPolicy(offers.map(({ act }) => act)).rule)],
+    blocks: [
+      costs(offers, money),
+      ...text(paidTo(offers), ...byCard(offers), spendPolicy(offers.map(({ act }) => act)).rule),
+    ],
   },
   ...beginning(publicUrl),
   ...acting(publicUrl),

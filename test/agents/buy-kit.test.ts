@@ -1,22 +1,13 @@
 /** The kit of every act is true: sent as it stands it meets the very challenge it named, and pays. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import type { Kit } from "../../schema/agents/Kit.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import * as Clock from "../lab/Clock.ts"
 import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
-import { challengeOf, encode, type Offer, sign } from "../lab/buyer/Payment.ts"
+import { challengeOf, encode } from "../lab/buyer/Payment.ts"
 import { suite } from "../lab/Suites.ts"
 import { assertEach } from "../lab/Assertions.ts"
-
-interface Kit {
-  readonly action: string
-  readonly complete: boolean
-  readonly missing: ReadonlyArray<string>
-  readonly request: { readonly method: string; readonly url: string; readonly body: Record<string, string> | null }
-  readonly price: { readonly amountAtomic: string }
-  readonly challenge: { readonly resource: { readonly url: string }; readonly accepts: readonly [Offer] }
-  readonly reconcile: string
-}
 
 const today = () => new Date().toISOString().slice(0, 10)
 const sealed = () => ({ intentionCommitment: newCommitment() })
@@ -41,10 +32,9 @@ const purchases: ReadonlyArray<readonly [act: string, args: () => Record<string,
 ]
 
 const kitOf = (connected: Parameters<typeof call>[0], args: Record<string, unknown>) =>
-  Effect.map(call(connected, "buy_kit", args), ({ isError, structured, text }) => {
+  Effect.map(call(connected, "buy_kit", args), ({ isError, structured, text }): typeof Kit.Type => {
     assert.isFalse(isError, text)
-    const kit: Kit = JSON.parse(JSON.stringify(structured))
-    return kit
+    return JSON.parse(JSON.stringify(structured))
   })
 
 const open = Effect.gen(function* () {
@@ -56,10 +46,11 @@ const open = Effect.gen(function* () {
 
 suite("buy_kit", world(), (it) => {
   for (const [act, args, price] of purchases) {
-    it(`${act}: the challenge is the live one, and paying it settles`, function* () {
+    it(`${act}: the challenge is the live one, and its typed data and payment settle`, function* () {
       const connected = yield* open
       yield* Clock.today
-      const kit = yield* kitOf(connected, args())
+      const payer = yield* newPayer()
+      const kit = yield* kitOf(connected, { ...args(), payer: payer.address })
       assert.deepStrictEqual([kit.action, kit.complete, kit.price.amountAtomic], [act, true, price])
       const { body, url } = kit.request
       const key = newKey()
@@ -67,9 +58,10 @@ suite("buy_kit", world(), (it) => {
         body === null ? { method: kit.request.method, headers } : post(body, headers)
       const unpaid = yield* ask(url, init({ "idempotency-key": key }))
       assert.strictEqual(unpaid.status, 402, unpaid.text)
-      assert.deepEqual(challengeOf(unpaid), kit.challenge)
-      const payer = yield* newPayer()
-      const payment = yield* sign(payer, kit.challenge.accepts[0], kit.challenge.resource)
+      assert.deepEqual<object>(challengeOf(unpaid), kit.challenge)
+      const { domain, message, primaryType, types } = JSON.parse(JSON.stringify(kit.sign.typedData))
+      const signature = yield* Effect.promise(() => payer.signTypedData({ domain, message, primaryType, types }))
+      const payment = { ...kit.payment, payload: { ...Object(kit.payment["payload"]), signature } }
       const paid = yield* ask(url, init({ "idempotency-key": key, "payment-signature": encode(payment) }))
       assert.strictEqual(paid.status, 201, paid.text)
       const reconciled = yield* ask(kit.reconcile.replace("{Idempotency-Key}", key), { method: "POST" })
@@ -108,6 +100,7 @@ suite("buy_kit", world(), (it) => {
     assertEach(kit.request.members, ({ name }: { readonly name: string }) => name, ["reason"])
     const stone = yield* call(connected, "buy_kit", { action: "setWitnessStone" })
     assert.include(stone.text, "SHA-256( UTF-8(salt) + 0x00")
+    assert.match(String(JSON.parse(stone.text).afterwards?.url), /\/api\/witness\/\{id\}\/reveal$/u)
   })
 
   it("reports what would be refused, and stores nothing", function* ({ sql, url }) {

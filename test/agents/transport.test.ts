@@ -16,7 +16,8 @@ const send = (body: unknown, headers: Record<string, string> = {}, path = "/mcp"
     }),
   )
 
-const protocolHeaders = ["accept", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id"]
+const protocolHeaders = `accept content-type last-event-id mcp-method mcp-name mcp-protocol-version
+  mcp-session-id`.split(/\s+/u)
 
 /** The preflight of a browser for a page of another origin. */
 const preflight = (url: string, origin: string) =>

@@ -85,6 +85,7 @@ suite("among all acts,", world(), (it) => {
         post(body, key),
         post(body, { ...key, "payment-signature": "" }),
         post(body, { ...key, "payment-signature": "nonsense" }),
+        post(body, { ...key, "payment-signature": "bm9uZQ==, bm9uZQ==" }),
         post({ unknown: 1 }, key),
         post("{", key),
       ]) {

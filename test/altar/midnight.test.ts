@@ -8,6 +8,7 @@ import { ask, layer as world, newCommitment, newKey, newPayer, post, TestServer 
 import { chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { until } from "../lab/Eventually.ts"
+import { assertAnswer } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 /** The server's clock. */
@@ -100,11 +101,16 @@ suite("at UTC midnight", held, (it) => {
 
   it("the daily ceiling of stones starts again", function* ({ sql, url }) {
     const { put } = yield* ControlledClock
-    yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES (${`witness:${dayOf(midnight - 1)}`}, 5000, 5000)`
+    const pool = `witness:${dayOf(midnight - 1)}`
+    yield* sql`INSERT INTO payment_pools (name, drawn, highest) VALUES (${pool}, 4999, 4999)`
     const stone = () =>
       ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { "idempotency-key": newKey() }))
     put(midnight - 1)
-    assert.strictEqual((yield* stone()).json["code"], "witness_ceiling_today")
+    assert.strictEqual((yield* stone()).json["code"], "payment_required")
+    yield* sql`UPDATE payment_pools SET drawn = 5000, highest = 5000 WHERE name = ${pool}`
+    const over = yield* stone()
+    assertAnswer(over, 409, "witness_ceiling_today")
+    assert.match(String(over.json["message"]), /This request charged nothing\.$/u)
     put(midnight)
     assert.strictEqual((yield* stone()).json["code"], "payment_required")
   })

@@ -1,27 +1,21 @@
 /** Revealed words as their readers meet them: shown with their salt, hashed by everyone, and never shown when they were changed. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer } from "effect"
 import { vi } from "vitest"
 import { seal } from "../../src/altar/Hashes.ts"
 import { verifyReveal, verifyStone } from "../../src/buyer/index.ts"
-import { verifying } from "../../src/cli/verify/Verify.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
-import { ask, layer as world, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
+import { ask, bought, layer as world, post, TestServer } from "../lab/Fixture.ts"
+import { verify } from "../lab/VerifiedAltar.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
 
 const salt = "5c1fd1e6a0bb4e7f9c2d"
 
-const buy = Effect.fnUntraced(function* (path: string, body: object) {
-  const { url } = yield* TestServer
-  const bought = yield* pay(yield* newPayer(), `${url}${path}`, body)
-  assert.strictEqual(bought.answer.status, 201, bought.answer.text)
-  const { record }: { readonly record: { readonly id: string } } = JSON.parse(bought.answer.text)
-  return record.id
-})
+const buy = (path: string, body: object) => Effect.map(bought(path, body), ({ record }) => String(record.id))
 
 const read = Effect.fnUntraced(function* (path: string) {
   const { url } = yield* TestServer
@@ -76,21 +70,7 @@ const placesOf = ({ candle, light, stone }: { stone: string; candle: string; lig
   light: [`/api/acts/${light}`, "/api/acts", "/acts.atom", `/acts/${light}`],
 })
 
-const quiet = {
-  log: false,
-  payTo: [],
-  vkey: Option.none(),
-  actsVkey: Option.none(),
-  origin: Option.none(),
-  policy: Option.none(),
-  seen: Option.none(),
-  receipt: Option.none(),
-  key: Option.none(),
-  json: true,
-}
-const verify = (url: string) => Effect.provide(verifying({ ...quiet, url, rpc: Option.none() }), NodeServices.layer)
-
-suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
+suite("revealed words", Layer.mergeAll(NodeServices.layer, Layer.provideMerge(Moderation.layer, world())), (it) => {
   it("are shown with their salt everywhere, and hash to the commitment", function* ({ url }) {
     const words = { stone: "The heron will return.", candle: "May the meadow stay.", light: "And the bees." }
     const set = yield* opened(words)
@@ -116,7 +96,7 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
     const sealed = yield* buy("/api/witness", { commitment: seal(salt, "Not yet.") })
     assert.isNull(JSON.parse(yield* read(`/api/acts/${sealed}`)).act.reveal)
     assert.isNull(JSON.parse(yield* read(`/api/witness/${sealed}`)).stone.reveal)
-    yield* verify(url)
+    assert.strictEqual((yield* verify(url)).fault, "none")
   })
 
   it("keep their salt private while a pattern or an operator hides them", function* ({ sql }) {
@@ -231,11 +211,8 @@ suite("revealed words", Layer.provideMerge(Moderation.layer, world()), (it) => {
       assert.lengthOf(alarms, 1, name)
       const health = yield* ask(`${url}/api/health`)
       assert.deepStrictEqual([health.status, health.json["reveals"], health.json["ok"]], [503, "failing", false])
-      const checked = yield* Effect.flip(verify(url))
-      assert.match(
-        `${checked._tag}: ${checked.message}`,
-        /^CheckFailed: BROKEN at .*: The words revealed under .* do not hash/u,
-      )
+      const { fault } = yield* verify(url)
+      assert.match(fault, /^CheckFailed: BROKEN at .*: The words revealed under .* do not hash/u)
       yield* mend
       assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
       for (const path of places[name]) yield* read(path)

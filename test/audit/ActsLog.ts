@@ -56,10 +56,6 @@ export const auditActsLog = async (servers: ReadonlyArray<string>, ledger: Ledge
   )
   if (view === undefined) return
   for (const [at, { id, position }] of acts.entries()) {
-    found.hold(
-      ofActs.covered,
-      Number(position) === at + 1,
-      () => `act ${id} has the position ${position}, not ${at + 1}`,
-    )
+    found.hold(ofActs.covered, Number(position) === at + 1, { id, position, expected: at + 1 })
   }
 }

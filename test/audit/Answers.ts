@@ -43,7 +43,7 @@ const checks = {
 }
 
 /** Holds everything in a JSON body that names a link of a chain, or a payment, against what is known. */
-const truthOf = ({ chain, chains, ledger }: Known) => {
+const truthOf = ({ chains, ledger }: Known) => {
   const settled = new Set(
     ledger.attempts.flatMap(({ currentTransaction, state, transaction }) =>
       state === "settled" ? [transaction, currentTransaction] : [],
@@ -74,22 +74,12 @@ const truthOf = ({ chain, chains, ledger }: Known) => {
       const link: Json | undefined =
         heads[kind][sequence - 1] === undefined ? undefined : { ...heads[kind][sequence - 1] }
       const differs = link && covers.filter((name) => name in value && name in link && value[name] !== link[name])
-      found.hold(
-        checks.shown,
-        differs?.length === 0,
-        () =>
-          `${where} showed link ${sequence} of the ${kind} chain ${link === undefined ? "which is not there" : `with another ${differs?.join(", ")}`}`,
-      )
+      found.hold(checks.shown, differs?.length === 0, { where, kind, sequence, link, differs })
     }
     const paidBy =
       textAt(value, "payTo") === undefined ? textAt(value, "card", "reference") : textAt(value, "transaction")
-    if (typeof value["settledAt"] === "string" && paidBy !== undefined) {
-      found.hold(
-        checks.receipt,
-        settled.has(paidBy.toLowerCase()),
-        () => `${where} showed a receipt of ${paidBy}, which settles nothing on ${chain.chainId} or by card`,
-      )
-    }
+    if (typeof value["settledAt"] === "string" && paidBy !== undefined)
+      found.hold(checks.receipt, settled.has(paidBy.toLowerCase()), { where, settlesNothing: paidBy })
     for (const [name, one] of Object.entries(value))
       wrong(one, name === "publication" ? "publication" : kind, found, where)
   }
@@ -114,7 +104,7 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
   const transfers = new Map(chain.transfers.map((one) => [authorizationOf(one), one]))
   const charged = new Map(known.charges.map((one) => [one.attempt, one]))
   const bought = new Map<string, Bought>()
-  const made = new Map<string, number>()
+  const made = new Set<string>()
   const truth = truthOf(known)
 
   /** Whether an attempt that has the authorization is settled, maybe under another key. */
@@ -123,19 +113,15 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
   const heldAsSettled = (answer: ReadAnswer, key: string) => {
     const { path, where } = answer
     const attempt = attempts.get(key)
-    const stored = attempt?.state === "settled" ? (attempt.answer ?? "") : undefined
-    found.examine(checks.answer)
-    if (attempt === undefined || stored === undefined)
-      return found.violate(checks.answer, `${where} for ${key}, whose attempt is ${attempt?.state ?? "not there"}`)
-    const expected = answer.status === 201 ? stored : replayOf(stored)
-    if (answer.body !== expected) found.violate(checks.answer, `${where} for ${key}, with other bytes than are stored`)
+    const facts = { where, key, state: attempt?.state }
+    if (attempt?.state !== "settled") return found.hold(checks.answer, false, facts)
+    const stored = attempt.answer ?? ""
+    const isStored = answer.body === (answer.status === 201 ? stored : replayOf(stored))
     const header = answer.headers[attempt.rail === "card" ? "payment-receipt" : "payment-response"]
-    if (header !== undefined && header !== attempt.paymentResponse)
-      found.violate(checks.answer, `${where} for ${key}, with another PAYMENT-RESPONSE than is stored`)
-    if (answer.status === 201) {
-      made.set(key, (made.get(key) ?? 0) + 1)
-      if ((made.get(key) ?? 0) > 1) found.violate(checks.answer, `${where} for ${key}, for the second time`)
-    }
+    const isHeader = header === undefined || header === attempt.paymentResponse
+    const isFirst = answer.status !== 201 || !made.has(key)
+    found.hold(checks.answer, isStored && isHeader && isFirst, { ...facts, isStored, isHeader, isFirst })
+    if (answer.status === 201) made.add(key)
     if (!reconcilePath.test(path)) {
       const { search } = new URL(answer.url, answer.server)
       bought.set(key, { attempt, method: answer.method, path: path + search, requestBody: answer.requestBody })
@@ -157,44 +143,31 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
     const { json: body, where } = answer
     const code = textAt(body, "code") ?? ""
     const attempt = key === null ? undefined : attempts.get(key)
-    const payment = paymentOf(answer.payment) ?? (attempt === undefined ? undefined : authorizationOf(attempt))
+    const own = attempt === undefined ? undefined : authorizationOf(attempt)
+    const payment = paymentOf(answer.payment) ?? own
+    const facts = { where, key, code, payment, attempt: attempt?.id, state: attempt?.state }
     if (code === "payment_failed" && key !== null) {
-      const isKept = attempt?.state === "failed"
-      found.hold(checks.failed, isKept, () => `${where} for ${key}, whose attempt is ${attempt?.state ?? "not there"}`)
-      const own = attempt === undefined ? undefined : authorizationOf(attempt)
       const taken = await takenBy(attempt, own)
-      if (own !== undefined && taken !== undefined && !isBought(own))
-        found.violate(checks.failed, `${where} for ${key}, but ${taken.what} took the money`)
+      const isPaid = own !== undefined && taken !== undefined && !isBought(own)
+      found.hold(checks.failed, attempt?.state === "failed" && !isPaid, { ...facts, taken })
     }
     if (code === "payment_authorization_already_bound" && payment !== undefined)
-      found.hold(checks.refusal, byPayment.has(payment), () => `${where}, but no attempt has ${payment}`)
-    if (code === "idempotency_conflict" && key !== null)
-      found.hold(checks.refusal, attempt !== undefined, () => `${where}, but no attempt has the key ${key}`)
+      found.hold(checks.refusal, byPayment.has(payment), facts)
+    if (code === "idempotency_conflict" && key !== null) found.hold(checks.refusal, attempt !== undefined, facts)
     const spirit = answer.path.split("/").at(-1) ?? ""
-    if (code === "already_kept")
-      found.hold(
-        checks.refusal,
-        ledger.records.some(({ place, table }) => table === "keepers" && place === spirit),
-        () => `${where}, but nobody keeps ${spirit}`,
-      )
-    if (code === "prayer_already_recorded")
-      found.hold(
-        checks.refusal,
-        ledger.records.some(({ place, table }) => table === "prayers" && place.startsWith(`${spirit} on `)),
-        () => `${where}, but no prayer lies on ${spirit}`,
-      )
+    const placesIn = (name: string) => ledger.records.filter(({ table }) => table === name).map(({ place }) => place)
+    if (code === "already_kept") found.hold(checks.refusal, placesIn("keepers").includes(spirit), facts)
+    if (code === "prayer_already_recorded") {
+      const isRecorded = placesIn("prayers").some((place) => place.startsWith(`${spirit} on `))
+      found.hold(checks.refusal, isRecorded, facts)
+    }
     // "This request charged nothing" says no more than that; "Nothing was charged" is of the payment, up to that moment.
     if (/(?<!request charged )nothing was charged/iu.test(textAt(body, "message") ?? "") && payment !== undefined) {
       const taken = await takenBy(attempt, payment)
       const isFalse = taken !== undefined && !isBought(payment) && taken.at < answer.at
-      found.hold(
-        checks.uncharged,
-        !isFalse,
-        () => `${where} for ${key}: nothing was charged, but ${taken?.what} had taken the money`,
-      )
+      found.hold(checks.uncharged, !isFalse, { ...facts, taken })
     }
-    if (code === "attempt_not_found" && key !== null)
-      found.hold(checks.uncharged, !bought.has(key), () => `${where} for ${key}, which was bought before`)
+    if (code === "attempt_not_found" && key !== null) found.hold(checks.uncharged, !bought.has(key), facts)
   }
 
   const heldAsText = ({ body, json, path, where }: ReadAnswer) => {
@@ -203,14 +176,14 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
     if (id !== undefined) {
       const index = known.chains.stones.findIndex((stone) => stone.id === id)
       const wrong = index < 0 ? "is of a stone that is not there" : log.wrongProof(body, index)
-      found.hold(checks.log, wrong === undefined, () => `${where}: the proof ${wrong}`)
+      found.hold(checks.log, wrong === undefined, { where, proof: wrong })
       return
     }
     const note =
       path === "/log/checkpoint" ? body : path === "/api/witness/log" ? textAt(json, "checkpoint") : undefined
     if (note !== undefined) {
       const wrong = log.wrongCheckpoint(note)
-      found.hold(checks.log, wrong === undefined, () => `${where}: the checkpoint ${wrong}`)
+      found.hold(checks.log, wrong === undefined, { where, checkpoint: wrong })
     }
   }
 
@@ -218,18 +191,14 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
     const { isGood, json: body, path, where } = answer
     const key = answer.key ?? reconcilePath.exec(path)?.[1] ?? null
     const isPaid = key !== null && isObject(body) && "receipt" in body && "replayed" in body
-    found.hold(checks.bug, answer.status !== 500, () => `${where}: ${answer.body.slice(0, 300)}`)
+    found.hold(checks.bug, answer.status !== 500, { where, body: answer.body })
     if (isGood) {
       if (isPaid) heldAsSettled(answer, key)
       truth(body, path === "/api/publish-chain" ? "publication" : "witness", found, where)
       heldAsText(answer)
     } else if (answer.status === 202 && key !== null) {
-      const attempt = attempts.get(key)
-      found.hold(
-        checks.pending,
-        attempt !== undefined && textAt(body, "attempt", "id") === attempt.id,
-        () => `${where} for ${key}, whose attempt is ${attempt?.id ?? "not there"}`,
-      )
+      const [id, told] = [attempts.get(key)?.id, textAt(body, "attempt", "id")]
+      found.hold(checks.pending, id !== undefined && told === id, { where, key, id, told })
     } else if (answer.status >= 400) await heldAsRefused(answer, key)
   }
 
@@ -240,10 +209,7 @@ export const auditAnswers = async (file: string, servers: ReadonlyArray<string>,
       headers: { "idempotency-key": key, ...(requestBody === undefined ? {} : { "content-type": "application/json" }) },
       ...(requestBody === undefined ? {} : { body: requestBody }),
     })
-    found.hold(
-      checks.replay,
-      status === 200 && text === replayOf(attempt.answer ?? ""),
-      () => `${server} answers ${status} to the purchase ${key} again: ${text.slice(0, 200)}`,
-    )
+    const isReplay = status === 200 && text === replayOf(attempt.answer ?? "")
+    found.hold(checks.replay, isReplay, { server, key, status, text })
   })
 }

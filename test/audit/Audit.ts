@@ -44,7 +44,7 @@ export interface Check {
 export interface Violation {
   /** Name of the check. */
   readonly check: string
-  /** One sentence that names what is wrong. */
+  /** The facts that do not fit, each with its name. */
   readonly what: string
 }
 

@@ -71,43 +71,29 @@ export const cardReceiptOf = ({ amount, transaction }: Attempt) => ({
 export const auditCards = (charges: ReadonlyArray<Charge>, ledger: Ledger, found: Findings) => {
   const attempts = new Map(ledger.attempts.filter(({ rail }) => rail === "card").map((one) => [one.id, one]))
   const check = "a card charge buys one act"
-  for (const { attempt: id, cents, currency, intent } of charges) {
-    if (id === undefined) {
+  for (const charge of charges) {
+    if (charge.attempt === undefined) {
       found.examine("a charge that names no attempt is of another trade")
       continue
     }
-    const attempt = attempts.get(id)
-    const what = `${cents} ${currency} cents of ${intent}`
-    found.examine(check)
-    if (attempt === undefined) found.violate(check, `${what} name ${id}, which is no card attempt on disk`)
-    else if (attempt.state === "failed") found.violate(check, `${what} paid for nothing: attempt ${id} failed`)
-    else if (attempt.state === "settled" && attempt.transaction !== intent)
-      found.violate(check, `${what} name ${id}, which was settled by ${attempt.transaction}`)
+    const attempt = attempts.get(charge.attempt)
+    const isOfAct =
+      attempt?.state === "pending" || (attempt?.state === "settled" && attempt.transaction === charge.intent)
+    found.hold(check, isOfAct, { charge, attempt })
   }
   const own = Map.groupBy(charges, ({ attempt }) => attempt)
-  const settled = [...attempts.values()].filter(({ state }) => state === "settled")
-  for (const { amount, asset, id, transaction } of settled) {
-    const [charge, more] = own.get(id) ?? []
+  for (const attempt of attempts.values()) {
+    if (attempt.state !== "settled") continue
+    const taken = own.get(attempt.id) ?? []
+    const [charge] = taken
     const isPaid =
       charge !== undefined &&
-      more === undefined &&
-      charge.intent === transaction &&
-      charge.currency === asset &&
-      BigInt(charge.cents) * atomicPerCent === BigInt(amount)
-    found.hold(
-      "a settled card act was charged once",
-      isPaid,
-      () =>
-        `act ${id} costs ${amount} atomic and names ${transaction}; ${
-          (own.get(id) ?? []).map((one) => `${one.cents} ${one.currency} cents of ${one.intent}`).join(" and ") ||
-          "nothing"
-        } was charged for it`,
-    )
+      taken.length === 1 &&
+      charge.intent === attempt.transaction &&
+      charge.currency === attempt.asset &&
+      BigInt(charge.cents) * atomicPerCent === BigInt(attempt.amount)
+    found.hold("a settled card act was charged once", isPaid, { attempt, taken })
   }
   for (const { id, keepsToken, state } of attempts.values())
-    found.hold(
-      "a token is kept only while it may be charged",
-      state === "pending" || !keepsToken,
-      () => `attempt ${id} is ${state}, but it keeps its token`,
-    )
+    found.hold("a token is kept only while it may be charged", state === "pending" || !keepsToken, { id, state })
 }

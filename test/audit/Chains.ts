@@ -69,7 +69,7 @@ const readChain = async <L extends Link>(
   for (let from: number | null = 1; from !== null;) {
     const { status, text } = await request(`${server}${path}?from=${from}&limit=100`)
     if (status !== 200) {
-      found.violate(check, `${server}${path} answers ${status} from ${from} on: ${text.slice(0, 200)}`)
+      found.violate(check, { server, from, status, text })
       return links
     }
     const segment: { readonly entries: ReadonlyArray<L>; readonly head: Link; readonly next: number | null } =
@@ -78,30 +78,19 @@ const readChain = async <L extends Link>(
       const before = links.at(-1)
       const follows =
         link.sequence === (before?.sequence ?? 0) + 1 && link.previousHash === (before?.chainHash ?? genesis)
-      found.hold(
-        check,
-        follows,
-        () => `${server}: link ${link.sequence} of ${path} does not follow ${before?.sequence ?? 0}`,
-      )
-      if (sha256(textOf(link)) !== link.chainHash)
-        found.violate(check, `${server}: link ${link.sequence} of ${path} does not hash to its chainHash`)
+      const hashes = sha256(textOf(link)) === link.chainHash
+      found.hold(check, follows && hashes, { server, link, before, hashes })
       links.push(link)
     }
     shown = segment.head
     from = segment.next
   }
   const last = links.at(-1) ?? { sequence: 0, chainHash: genesis }
-  found.hold(
-    check,
-    last.sequence === shown.sequence && last.chainHash === shown.chainHash,
-    () => `${server}: the head of ${path} is ${shown.sequence}, but its last link is ${last.sequence}`,
-  )
-  found.hold(
-    check,
-    Number(head?.sequence) === last.sequence && head?.hash === last.chainHash,
-    () =>
-      `the head row of ${path} is ${head?.sequence} ${head?.hash}, but its last link is ${last.sequence} ${last.chainHash}`,
-  )
+  for (const [sequence, chainHash] of [
+    [shown.sequence, shown.chainHash] as const,
+    [Number(head?.sequence), head?.hash] as const,
+  ])
+    found.hold(check, last.sequence === sequence && last.chainHash === chainHash, { server, last, shown, row: head })
   return links
 }
 
@@ -117,21 +106,14 @@ const auditStones = (stones: ReadonlyArray<Stone>, ledger: Ledger, found: Findin
   )
   stones.forEach((stone, at) => {
     const attempt = settled.get(stone.id)
-    found.hold(
-      check,
-      attempt !== undefined && attempt.transaction === stone.transaction && attempt.payer === stone.payer.toLowerCase(),
-      () =>
-        `stone ${stone.sequence} names ${stone.transaction} of ${stone.payer}; ${attempt === undefined ? "no such act is settled" : `it was settled by ${attempt.transaction} of ${attempt.payer}`}`,
-    )
-    if (rows.get(stone.id) !== String(stone.sequence))
-      found.violate(check, `stone ${stone.sequence} is stored as ${rows.get(stone.id)}`)
+    const place = rows.get(stone.id)
+    const isSettled = attempt?.transaction === stone.transaction && attempt.payer === stone.payer.toLowerCase()
+    found.hold(check, isSettled && place === String(stone.sequence), { stone, attempt, place })
     const before = stones[at - 1]
-    if (before !== undefined && before.witnessedAt > stone.witnessedAt)
-      found.violate(check, `stone ${stone.sequence} was witnessed before stone ${before.sequence}`)
+    if (before !== undefined && before.witnessedAt > stone.witnessedAt) found.violate(check, { stone, before })
   })
   const shown = new Set(stones.map(({ id }) => id))
-  for (const id of settled.keys())
-    if (!shown.has(id)) found.violate(check, `stone ${id} is settled, but it is not in the chain`)
+  for (const id of settled.keys()) if (!shown.has(id)) found.violate(check, { isNotInChain: id })
 }
 
 const auditPublications = (entries: ReadonlyArray<Publication>, ledger: Ledger, found: Findings) => {
@@ -143,29 +125,22 @@ const auditPublications = (entries: ReadonlyArray<Publication>, ledger: Ledger, 
   )
   const manifests = new Set<string>()
   const shown = new Set<string>()
-  for (const { edition, itemId, keeper, manifestHash, sequence, transaction, type } of entries) {
-    found.examine(check)
+  for (const entry of entries) {
+    const { edition, itemId, keeper, manifestHash, transaction, type } = entry
+    const manifest = `${itemId} ${manifestHash}`
     if (type === "manifest") {
-      if (manifests.has(`${itemId} ${manifestHash}`))
-        found.violate(check, `publication ${sequence} publishes a manifest of ${itemId} again`)
-      manifests.add(`${itemId} ${manifestHash}`)
+      found.hold(check, !manifests.has(manifest), { again: entry })
+      manifests.add(manifest)
       continue
     }
     const name = `${itemId} ${edition}`
     const attempt = settled.get(name)
-    if (shown.has(name)) found.violate(check, `publication ${sequence} names ${name} again`)
+    const isSettled = attempt?.transaction === transaction && attempt?.payer === keeper?.toLowerCase()
+    const isFirst = manifests.has(manifest) && !shown.has(name)
+    found.hold(check, attempt !== undefined && isSettled && isFirst, { entry, attempt, isFirst })
     shown.add(name)
-    if (!manifests.has(`${itemId} ${manifestHash}`))
-      found.violate(check, `publication ${sequence} names a manifest that was not published before`)
-    if (attempt === undefined) found.violate(check, `publication ${sequence} names ${name}, which nobody acquired`)
-    else if (attempt.transaction !== transaction || attempt.payer !== keeper?.toLowerCase())
-      found.violate(
-        check,
-        `publication ${sequence} says that ${keeper} acquired ${name} in ${transaction}; it was ${attempt.payer} in ${attempt.transaction}`,
-      )
   }
-  for (const name of settled.keys())
-    if (!shown.has(name)) found.violate(check, `${name} is settled, but it was not published`)
+  for (const name of settled.keys()) if (!shown.has(name)) found.violate(check, { isNotPublished: name })
 }
 
 export interface Chains {

@@ -34,28 +34,15 @@ const auditRecords = (ledger: Ledger, found: Findings) => {
   const acts = Map.groupBy(ledger.acts, ({ id }) => id)
   const records = Map.groupBy(ledger.records, ({ id }) => id)
   for (const [id, { act }] of settled) {
-    const [own, more] = records.get(id) ?? []
-    const table = tables[act]
-    found.hold(
-      check,
-      acts.get(id)?.length === 1 && acts.get(id)?.[0]?.act === act,
-      () => `${act} ${id} is settled, but it is not among the acts`,
-    )
-    found.hold(check, own !== undefined && more === undefined && own.table === (table ?? own.table), () =>
-      own === undefined
-        ? `${act} ${id} is settled, but nothing is recorded in ${table}`
-        : `${act} ${id} is recorded in ${own.table} and ${more?.table}`,
-    )
+    const own = records.get(id)?.map(({ table }) => table) ?? []
+    const rows = acts.get(id)?.map((row) => row.act) ?? []
+    found.hold(check, rows.length === 1 && rows[0] === act, { id, act, acts: rows })
+    found.hold(check, own.length === 1 && own[0] === (tables[act] ?? own[0]), { id, act, tables: own })
   }
-  for (const { id, table } of ledger.records) {
-    if (!settled.has(id)) found.violate(check, `${table} holds ${id}, which is not settled`)
-  }
-  for (const { act, id } of ledger.acts) {
-    if (!settled.has(id)) found.violate(check, `the acts hold ${act} ${id}, which is not settled`)
-  }
-  for (const [place, rows] of Map.groupBy(ledger.records, (row) => `${row.table} ${row.place}`)) {
-    found.hold("a place is recorded once", rows.length === 1, () => `${place} is recorded ${rows.length} times`)
-  }
+  const unsold = [...ledger.records, ...ledger.acts].filter(({ id }) => !settled.has(id))
+  for (const row of unsold) found.violate(check, { unsold: row })
+  for (const [place, rows] of Map.groupBy(ledger.records, (row) => `${row.table} ${row.place}`))
+    found.hold("a place is recorded once", rows.length === 1, { place, rows })
 }
 
 /** The names an attempt has to hold while it is open, and for ever once it is settled. */
@@ -77,20 +64,14 @@ const auditClaims = (ledger: Ledger, found: Findings) => {
   for (const attempt of ledger.attempts) {
     // A card's token is forgotten once it is used, and its name is made of it: that there is one is all that can be said.
     const own = new Set((held.get(attempt.id) ?? []).map(({ name }) => name.replace(/^card:[0-9a-f]{64}$/u, "card")))
-    found.examine(check)
-    if (attempt.state === "failed") {
-      if (own.size > 0) found.violate(check, `attempt ${attempt.id} failed, but it still holds ${[...own].join(", ")}`)
-      continue
-    }
-    for (const name of namesOf(attempt, places)) {
-      if (!own.has(name))
-        found.violate(check, `attempt ${attempt.id} is ${attempt.state}, but it does not hold ${name}`)
-    }
+    const names = attempt.state === "failed" ? [] : namesOf(attempt, places)
+    const isHeld = attempt.state === "failed" ? own.size === 0 : names.every((name) => own.has(name))
+    found.hold(check, isHeld, { id: attempt.id, state: attempt.state, names, held: [...own] })
   }
-  for (const { id, place, table } of ledger.records.filter((row) => row.table === "prayers")) {
+  for (const { id, place } of ledger.records.filter((row) => row.table === "prayers")) {
     const attempt = ledger.attempts.find((one) => one.id === id)
     if (attempt !== undefined && !place.endsWith(dayOf(attempt)))
-      found.violate(check, `${table} ${id} lies ${place}, but it was accepted on ${dayOf(attempt)}`)
+      found.violate(check, { id, place, accepted: dayOf(attempt) })
   }
 }
 
@@ -104,46 +85,38 @@ const auditPools = (capacities: ReadonlyMap<string, number>, ledger: Ledger, fou
     ({ pool }) => pool ?? "",
   )
   const pools = new Map(ledger.pools.map((pool) => [pool.name, pool]))
-  for (const [name, attempts] of holders) {
-    if (!pools.has(name)) found.violate(check, `${attempts.length} attempts hold numbers of ${name}, which is no pool`)
-  }
+  for (const [name, attempts] of holders)
+    if (!pools.has(name)) found.violate(check, { noPool: name, attempts: attempts.length })
   for (const { highest, name, released } of ledger.pools) {
     const out = (holders.get(name) ?? []).map(({ number }) => number ?? 0)
     const all = [...out, ...released].sort((a, b) => a - b)
     found.examine(check, all.length)
     const expected = range(highest)
     if (all.length !== expected.length || all.some((number, at) => number !== expected[at]))
-      found.violate(
-        check,
-        `${name} gave out ${highest} numbers, but ${out.length} are held and ${released.length} free: ${
-          expected
-            .filter((number) => !all.includes(number))
-            .slice(0, 5)
-            .join(", ") || "none"
-        } missing, ${
-          all
-            .filter((number, at) => number === all[at - 1])
-            .slice(0, 5)
-            .join(", ") || "none"
-        } twice`,
-      )
+      found.violate(check, {
+        name,
+        highest,
+        held: out.length,
+        released: released.length,
+        missing: expected.filter((number) => !all.includes(number)).slice(0, 5),
+        twice: all.filter((number, at) => number === all[at - 1]).slice(0, 5),
+      })
     const capacity = name.startsWith("witness:") ? dailyStones : capacities.get(name)
-    if (capacity === undefined) found.violate(check, `nothing is sold out of ${name}`)
-    else if (highest > capacity) found.violate(check, `${name} gave out ${highest} of ${capacity} numbers`)
+    if (capacity === undefined || highest > capacity) found.violate(check, { name, highest, capacity })
   }
   const places = new Map(ledger.records.map(({ id, place }) => [id, place]))
   for (const attempt of ledger.attempts.filter(({ act, state }) => act === "collectMaterial" && state === "settled")) {
     const element = attempt.pool?.slice("edition:".length)
-    found.hold(
-      "an edition has the number that was claimed",
-      places.get(attempt.id) === `${element} ${attempt.number}`,
-      () => `act ${attempt.id} claimed ${element} ${attempt.number}, but ${places.get(attempt.id)} is recorded`,
-    )
+    const [claimed, recorded] = [`${element} ${attempt.number}`, places.get(attempt.id)]
+    found.hold("an edition has the number that was claimed", claimed === recorded, {
+      id: attempt.id,
+      claimed,
+      recorded,
+    })
   }
-  for (const attempt of ledger.attempts.filter(({ act }) => act === "setWitnessStone")) {
+  for (const attempt of ledger.attempts.filter(({ act }) => act === "setWitnessStone"))
     if (attempt.pool !== `witness:${dayOf(attempt)}`)
-      found.violate(check, `stone ${attempt.id} was accepted on ${dayOf(attempt)}, but counts for ${attempt.pool}`)
-  }
+      found.violate(check, { id: attempt.id, accepted: dayOf(attempt), pool: attempt.pool })
 }
 
 /** Every item of the three catalogs, which have to add up. */
@@ -153,29 +126,21 @@ const readCatalogs = async (server: string, ledger: Ledger, found: Findings) => 
   for (const name of ["elements", "companions", "pixels"]) {
     const { status, text } = await request(`${server}/api/${name}`)
     if (status !== 200) {
-      found.violate(check, `${server} answers ${status} when asked for its ${name}`)
+      found.violate(check, { server, name, status })
       continue
     }
     const catalog: Readonly<Record<string, ReadonlyArray<Item>>> & { readonly totalEditionSize: number } =
       JSON.parse(text)
     const items = catalog[name] ?? []
     const total = items.reduce((sum, { editionSize }) => sum + editionSize, 0)
-    found.hold(
-      check,
-      total === catalog.totalEditionSize,
-      () => `the ${name} have ${total} editions, and ${catalog.totalEditionSize} are said`,
-    )
+    found.hold(check, total === catalog.totalEditionSize, { server, name, total, said: catalog.totalEditionSize })
     for (const { editionSize, id, issued, remaining, reserved } of items) {
       capacities.set(`edition:${id}`, editionSize)
       const own = ledger.attempts.filter(({ pool }) => pool === `edition:${id}`)
       const settled = own.filter(({ state }) => state === "settled").length
       const open = own.filter(({ state }) => state === "pending").length
-      found.hold(
-        check,
-        issued === settled && reserved === open && remaining === editionSize - settled - open,
-        () =>
-          `${server} says of ${id} issued ${issued}, reserved ${reserved}, remaining ${remaining} of ${editionSize}; settled are ${settled}, pending ${open}`,
-      )
+      const fits = issued === settled && reserved === open && remaining === editionSize - settled - open
+      found.hold(check, fits, { server, id, issued, reserved, remaining, editionSize, settled, open })
     }
   }
   return capacities

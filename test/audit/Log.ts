@@ -143,11 +143,8 @@ const auditFiles = async (
   }
   await each(expected, async ({ bytes, path }) => {
     const answer = await request(`${url}${path}`)
-    found.hold(
-      check,
-      answer.status === 200 && answer.bytes.equals(bytes),
-      () => `${url}${path} answers ${answer.status} and not the bytes of its entries`,
-    )
+    const isSame = answer.status === 200 && answer.bytes.equals(bytes)
+    found.hold(check, isSame, { url: `${url}${path}`, status: answer.status })
   })
 }
 
@@ -163,27 +160,24 @@ export const auditOne = async (
     const status = await statusOf(`${server}${api}/log`, entries.length)
     if (status === "no log") continue
     if (status === "stopped") {
-      found.violate(checks.covered, `${server}: the log is stopped and shows nothing`)
+      found.violate(checks.covered, { server, status })
       continue
     }
     view ??= viewOf(noun, status.vkey, leaves)
     const wrong = view.wrongCheckpoint(status.checkpoint)
-    found.hold(checks.checkpoint, wrong === undefined, () => `${server}: the checkpoint ${wrong}`)
-    found.hold(
-      checks.covered,
-      status.size === entries.length,
-      () => `${server}: the log covers ${status.size} of ${entries.length} ${noun}s`,
-    )
-    found.hold(checks.covered, status.state === "running", () => `${server}: the log is ${status.state}`)
-    found.hold(checks.checkpoint, status.vkey === view?.vkey, () => `${server} has another log key than the others`)
+    found.hold(checks.checkpoint, wrong === undefined, { server, checkpoint: wrong })
+    // A restarted server waits for a neighbour's next checkpoint, which comes with the next sale.
+    const isCovered = status.size === entries.length && status.state !== "stopped"
+    found.hold(checks.covered, isCovered, { server, status, entries: entries.length })
+    found.hold(checks.checkpoint, status.vkey === view?.vkey, { server, vkey: status.vkey, others: view?.vkey })
     // Below a server's own address: the log's address in an answer may bypass it.
     const file = await request(`${server}${files}checkpoint`)
     const other = view.wrongCheckpoint(file.text)
-    found.hold(
-      checks.checkpoint,
-      file.status === 200 && other === undefined,
-      () => `${server}: the file of the checkpoint ${other ?? `answers ${file.status}`}`,
-    )
+    found.hold(checks.checkpoint, file.status === 200 && other === undefined, {
+      server,
+      status: file.status,
+      file: other,
+    })
     await auditFiles(`${server}${files}`, Math.min(status.size, entries.length), texts, leaves, checks.tiles, found)
   }
   if (view === undefined) return undefined
@@ -192,16 +186,16 @@ export const auditOne = async (
     const wrong =
       wrongCheckpoint(note) ??
       (openNote(note, view.vkey)?.root.equals(root) === true ? undefined : "is kept with another root")
-    found.hold(checks.checkpoint, wrong === undefined, () => `the checkpoint of ${size} ${noun}s ${wrong}`)
+    found.hold(checks.checkpoint, wrong === undefined, { kept: size, wrong })
   }
   for (const { size, stopped } of heads) {
-    found.hold(checks.covered, stopped === null, () => `the log is stopped at ${size} ${noun}s: ${stopped}`)
+    found.hold(checks.covered, stopped === null, { size, stopped })
   }
   await each(entries, async ({ id }, at) => {
     const server = servers[at % servers.length]
     const { status, text } = await request(`${server}${api}/${id}/proof`)
     const wrong = status === 200 ? wrongProof(text, at) : `is answered ${status}`
-    found.hold(checks.proof, wrong === undefined, () => `${server}: the proof of ${noun} ${at + 1} ${wrong}`)
+    found.hold(checks.proof, wrong === undefined, { server, id, at, wrong })
   })
   return view
 }

@@ -16,7 +16,7 @@ export interface PublicAct {
 /** All acts that a server shows. */
 export const readActs = async (server: string, found: Findings): Promise<ReadonlyArray<PublicAct>> => {
   const { rows, wrong } = await pagesOf(server, "/api/acts", "acts")
-  if (wrong !== undefined) found.violate("acts are public", wrong)
+  if (wrong !== undefined) found.violate("acts are public", { wrong })
   return rows as unknown as ReadonlyArray<PublicAct>
 }
 
@@ -55,26 +55,18 @@ const auditTransfers = async (
   if (sample !== undefined) ours.add(await chain.senderOf(sample.transaction))
   const check = "a transfer buys one act"
   await each(chain.transfers, async (transfer) => {
-    found.examine(check)
     const attempts = paid.get(authorizationOf(transfer)) ?? []
-    const settled = attempts.filter(({ state }) => state === "settled")
-    const what = `${transfer.amount} atomic USDC of ${transfer.payer} by authorization ${transfer.nonce} in ${transfer.transaction}`
-    const [one] = settled
-    if (settled.length > 1) found.violate(check, `${what} settled ${settled.length} acts`)
-    else if (one !== undefined) {
-      if (BigInt(one.amount) !== transfer.amount)
-        found.violate(check, `${what} settled ${one.id}, which costs ${one.amount}`)
-    } else if (attempts.some(({ state }) => state === "pending")) {
-      // Whether it may be open still, the check of pending attempts says.
-    } else if (
-      strays.has(`authorization:eip155:${chain.chainId}:${token.toLowerCase()}:${authorizationOf(transfer)}`)
-    ) {
-      found.examine("a payment of no purchase is noted for the operator")
-    } else if (attempts.length > 0) {
-      found.violate(check, `${what} paid for nothing: its attempt ${attempts.map(({ id }) => id).join(", ")} failed`)
-    } else if (ours.has(await chain.senderOf(transfer.transaction))) {
-      found.violate(check, `${what} was sent by this server, but no intent is on disk`)
-    } else found.examine("an outsider brought an authorization that nobody ever showed here")
+    const [settled, more] = attempts.filter(({ state }) => state === "settled")
+    const facts = { transfer, attempts: attempts.map(({ amount, id, state }) => ({ id, state, amount })) }
+    if (settled !== undefined)
+      return found.hold(check, more === undefined && BigInt(settled.amount) === transfer.amount, facts)
+    found.examine(check)
+    // The check of pending attempts says whether one may be open still.
+    if (attempts.some(({ state }) => state === "pending")) return undefined
+    if (strays.has(`authorization:eip155:${chain.chainId}:${token.toLowerCase()}:${authorizationOf(transfer)}`))
+      return found.examine("a payment of no purchase is noted for the operator")
+    if (attempts.length > 0 || ours.has(await chain.senderOf(transfer.transaction))) return found.violate(check, facts)
+    return found.examine("an outsider brought an authorization that nobody ever showed here")
   })
 }
 
@@ -86,46 +78,32 @@ const auditSettled = (
   found: Findings,
 ) => {
   const transfers = Map.groupBy(chain.transfers, authorizationOf)
-  const check = "a settled act was paid once"
-  const seen = new Map<string, string>()
+  const seen = new Set<string>()
   for (const attempt of ledger.attempts.filter(({ rail, state }) => rail === "x402" && state === "settled")) {
     const name = authorizationOf(attempt)
-    const other = seen.get(name)
-    const what = `act ${attempt.id} (${attempt.act})`
-    found.hold("no authorization pays two acts", other === undefined, () => `${what} and ${other} share ${name}`)
-    seen.set(name, attempt.id)
-    const own: ReadonlyArray<Transfer> = transfers.get(name) ?? []
-    const [transfer] = own
+    const [transfer]: ReadonlyArray<Transfer | undefined> = transfers.get(name) ?? []
+    const facts = { attempt, transfer }
+    found.hold("no authorization pays two acts", !seen.has(name), { name, attempt })
+    seen.add(name)
     if (attempt.finality === "lost") {
-      found.hold(
-        "a lost act was not paid",
-        own.length === 0,
-        () => `${what} is marked lost, but ${transfer?.transaction} pays it`,
-      )
+      found.hold("a lost act was not paid", transfer === undefined, facts)
       continue
     }
-    found.examine(check)
-    if (transfer === undefined) found.violate(check, `${what} is settled, but no transfer of ${name} is on the chain`)
-    else if (transfer.transaction !== placeOf(attempt))
-      found.violate(check, `${what} names ${placeOf(attempt)}, but ${transfer.transaction} pays it`)
-    else if (transfer.amount !== BigInt(attempt.amount))
-      found.violate(check, `${what} costs ${attempt.amount}, but ${transfer.amount} was paid`)
-    if (attempt.finality === "final" && transfer !== undefined && transfer.block > chain.final.number)
-      found.violate(check, `${what} is said to be final, but block ${transfer.block} is not`)
-    if (attempt.network !== `eip155:${chain.chainId}` || attempt.asset !== target.token.toLowerCase())
-      found.violate(check, `${what} is paid in ${attempt.asset} on ${attempt.network}`)
-    if (attempt.payTo !== target.payTo.toLowerCase()) found.violate(check, `${what} is paid to ${attempt.payTo}`)
+    const isToSeller =
+      attempt.network === `eip155:${chain.chainId}` &&
+      attempt.asset === target.token.toLowerCase() &&
+      attempt.payTo === target.payTo.toLowerCase()
+    const isPaid =
+      transfer?.transaction === placeOf(attempt) &&
+      transfer?.amount === BigInt(attempt.amount) &&
+      (attempt.finality !== "final" || transfer.block <= chain.final.number)
+    found.hold("a settled act was paid once", isToSeller && isPaid, facts)
   }
 }
 
 const auditPrices = (ledger: Ledger, found: Findings) => {
-  for (const { act, amount, id } of ledger.attempts.filter(({ state }) => state === "settled")) {
-    found.hold(
-      "an act is paid its price",
-      amount === (prices[act] ?? amount),
-      () => `act ${id} (${act}) was sold for ${amount}, and its price is ${prices[act]}`,
-    )
-  }
+  for (const { act, amount, id } of ledger.attempts.filter(({ state }) => state === "settled"))
+    found.hold("an act is paid its price", amount === (prices[act] ?? amount), { id, act, amount })
 }
 
 /** The expected receipt of an attempt that settled on chain. */
@@ -151,11 +129,8 @@ const auditStored = (ledger: Ledger, found: Findings) => {
       attempt.rail === "card"
         ? [textAt(header, "reference"), textAt(answer, "receipt", "card", "reference")]
         : [textAt(header, "transaction"), textAt(answer, "receipt", "transaction")]
-    found.hold(
-      check,
-      said.every((transaction) => lower(transaction) === attempt.transaction),
-      () => `act ${attempt.id} was settled by ${attempt.transaction}, but its answer names ${said.join(" and ")}`,
-    )
+    const isNamed = said.every((transaction) => lower(transaction) === attempt.transaction)
+    found.hold(check, isNamed, { id: attempt.id, transaction: attempt.transaction, said })
   }
 }
 
@@ -164,48 +139,33 @@ const auditReceipts = (server: string, acts: ReadonlyArray<PublicAct>, ledger: L
   const settled = new Map(ledger.attempts.filter(({ state }) => state === "settled").map((one) => [one.id, one]))
   const shown = new Set<string>()
   for (const { id, receipt, record } of acts) {
-    found.hold(check, !shown.has(id), () => `${server} shows act ${id} twice`)
-    shown.add(id)
     const attempt = settled.get(id)
-    if (attempt === undefined) {
-      found.violate(check, `${server} shows act ${id}, which is not settled`)
-      continue
-    }
+    found.hold(check, attempt !== undefined && !shown.has(id), { server, shown: id })
+    shown.add(id)
+    if (attempt === undefined) continue
     const { card } = receipt
     const said = { ...receipt, ...(isObject(card) ? card : {}) }
     const meant = attempt.rail === "card" ? cardReceiptOf(attempt) : receiptOf(attempt)
-    for (const [name, value] of Object.entries(meant)) {
-      if (lower(said[name]) !== value)
-        found.violate(check, `the receipt of ${id} says ${name} ${String(said[name])} and not ${value}`)
-    }
+    if (Object.entries(meant).some(([name, value]) => lower(said[name]) !== value))
+      found.violate(check, { server, id, said, meant })
     const answered: unknown = parsed(attempt.answer ?? "")
-    if (!ledger.hidden.has(id) && typeof answered === "object" && answered !== null && "record" in answered) {
-      found.hold(
-        "a record is shown as it was answered",
-        JSON.stringify(answered.record) === JSON.stringify(record),
-        () => `${server} shows another record of act ${id} than its buyer was given`,
-      )
+    if (!ledger.hidden.has(id) && isObject(answered) && "record" in answered) {
+      const isSame = JSON.stringify(answered["record"]) === JSON.stringify(record)
+      found.hold("a record is shown as it was answered", isSame, { server, id, answered: answered["record"], record })
     }
   }
-  for (const id of settled.keys()) {
-    if (!shown.has(id)) found.violate(check, `${server} does not show act ${id}, which is settled`)
-  }
+  for (const id of settled.keys()) if (!shown.has(id)) found.violate(check, { server, hides: id })
 }
 
 const auditTotals = (ledger: Ledger, found: Findings) => {
   const settled = ledger.attempts.filter(({ state }) => state === "settled")
   const atomic = settled.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
   const [totals] = ledger.totals
-  found.hold(
-    "the totals are the sums of the settled acts",
-    totals !== undefined && BigInt(totals.settled) === BigInt(settled.length) && BigInt(totals.atomic) === atomic,
-    () =>
-      `${totals?.settled} acts and ${totals?.atomic} atomic USDC are counted, ${settled.length} and ${atomic} are there`,
-  )
-  const keys = Map.groupBy(ledger.attempts, ({ key }) => key)
-  for (const [key, attempts] of keys) {
-    found.hold("a key has one attempt", attempts.length === 1, () => `${attempts.length} attempts have the key ${key}`)
-  }
+  const isSum =
+    totals !== undefined && BigInt(totals.settled) === BigInt(settled.length) && BigInt(totals.atomic) === atomic
+  found.hold("the totals are the sums of the settled acts", isSum, { totals, settled: settled.length, atomic })
+  for (const [key, attempts] of Map.groupBy(ledger.attempts, ({ key }) => key))
+    found.hold("a key has one attempt", attempts.length === 1, { key, attempts: attempts.length })
 }
 
 /**
@@ -217,15 +177,13 @@ const auditPending = (isQuiet: boolean, chain: ChainView, ledger: Ledger, found:
   for (const attempt of ledger.attempts) {
     found.examine(check)
     if (attempt.state !== "pending") continue
-    const what = `attempt ${attempt.id} (${attempt.act}) is pending`
     const transfer = transfers.get(authorizationOf(attempt))
-    if (transfer !== undefined && transfer.block <= chain.final.number)
-      found.violate(check, `${what}, but ${transfer.transaction} paid it in the final block ${transfer.block}`)
-    else if (attempt.rail === "x402" && transfer === undefined && BigInt(attempt.validBefore) < chain.final.timestamp)
-      found.violate(check, `${what}, but its authorization ended unused before the final block ${chain.final.number}`)
-    else if (attempt.nextCheckAt.getTime() > Date.now() + 3_600_000)
-      found.violate(check, `${what}, and nobody looks at it before ${attempt.nextCheckAt.toISOString()}`)
-    else if (isQuiet) found.violate(check, `${what}, though everything was said to have ended`)
+    const isPaid = transfer !== undefined && transfer.block <= chain.final.number
+    const isOver =
+      attempt.rail === "x402" && transfer === undefined && BigInt(attempt.validBefore) < chain.final.timestamp
+    const isForgotten = attempt.nextCheckAt.getTime() > Date.now() + 3_600_000
+    if (isPaid || isOver || isForgotten || isQuiet)
+      found.violate(check, { attempt, transfer, final: chain.final.number })
   }
 }
 

@@ -29,8 +29,6 @@ export interface ReadAnswer extends RecordedAnswer {
   readonly path: string
   /** The answer's body as JSON. */
   readonly json: unknown
-  /** The request's body as JSON. */
-  readonly sent: unknown
   /** Whether something was done or shown. */
   readonly isGood: boolean
   /** The beginning of a finding. */
@@ -43,9 +41,9 @@ export const answersOf = async function* (file: string): AsyncGenerator<ReadAnsw
     const given = parsed(line)
     if (!isObject(given)) continue
     const answer = given as unknown as RecordedAnswer
-    const { at, body, method, requestBody = "", server, status, url } = answer
+    const { at, body, method, server, status, url } = answer
     const [path, json] = [new URL(url, server).pathname, parsed(body)]
     const where = `${method} ${path} answered ${status} ${textAt(json, "code") ?? ""} at ${new Date(at).toISOString()}`
-    yield { ...answer, path, json, sent: parsed(requestBody), isGood: status === 200 || status === 201, where }
+    yield { ...answer, path, json, isGood: status === 200 || status === 201, where }
   }
 }

@@ -18,13 +18,11 @@ const auditPublic = async (servers: ReadonlyArray<string>, ledger: Ledger, found
         const list = parsed(text)
         const shown = isObject(list) && Array.isArray(list["refunds"]) ? list["refunds"].filter(isObject) : []
         const own = shown.find(({ id }) => id === refund.id)
-        found.hold(
-          check,
+        const isShown =
           own?.["amountAtomic"] === refund.amount &&
-            own["refundTransaction"] === (refund.state === "settled" ? refund.transaction : null) &&
-            own["originalTransaction"] === refund.originalTransaction,
-          () => `${server} does not show refund ${refund.id} under ${transaction}: ${text.slice(0, 200)}`,
-        )
+          own["refundTransaction"] === (refund.state === "settled" ? refund.transaction : null) &&
+          own["originalTransaction"] === refund.originalTransaction
+        found.hold(check, isShown, { server, under: transaction, refund, text })
       }
     })
 }
@@ -56,53 +54,36 @@ export const auditRefunds = async (
   const once = "a payment is refunded once"
   const holders = new Map<string, string>()
   for (const refund of ledger.refunds.filter(stands)) {
-    const what = `refund ${refund.id} of ${refund.payment}`
     const payment = paid.get(refund.payment)
-    const other = holders.get(refund.payment)
-    found.hold(once, other === undefined, () => `${what} returns what ${other} returns`)
+    const facts = { refund, payment }
+    found.hold(once, !holders.has(refund.payment), { refund, other: holders.get(refund.payment) })
     holders.set(refund.payment, refund.id)
-    found.hold(
-      "a refund holds its payment",
-      claims.get(`refund:${refund.payment}`) === refund.id,
-      () => `${what} does not hold the claim of its payment`,
-    )
+    const holder = claims.get(`refund:${refund.payment}`)
+    found.hold("a refund holds its payment", holder === refund.id, { refund, holder })
     const parts = ["spirit-altar/refund/v1", `eip155:${chain.chainId}`, refund.payment, "1"]
-    found.hold(
-      "a refund has the one nonce of its payment",
-      refund.nonce === `0x${createHash("sha256").update(parts.join("\0")).digest("hex")}`,
-      () => `${what} has the nonce ${refund.nonce}, so that another transfer could return the payment as well`,
-    )
-    found.hold(
-      "a refund returns a payment to its payer",
+    const nonce = `0x${createHash("sha256").update(parts.join("\0")).digest("hex")}`
+    found.hold("a refund has the one nonce of its payment", refund.nonce === nonce, { refund, nonce })
+    const isReturned =
       payment !== undefined &&
-        payment.payer === refund.payer &&
-        payment.amount >= BigInt(refund.amount) &&
-        payment.transaction === refund.originalTransaction &&
-        refund.payTo === payTo,
-      () => `${what} sends ${refund.amount} from ${refund.payTo} to ${refund.payer}, which no payment covers`,
-    )
-    found.hold(
-      "a payment is refunded or buys something",
-      !["unmatched", "failed"].includes(refund.reason) || !bought.has(refund.payment),
-      () => `${what} returns what bought ${bought.get(refund.payment)}`,
-    )
-    if (target.isQuiet && refund.state === "pending") found.violate(once, `${what} has not ended`)
-    const own = chain.refunds.filter(({ nonce }) => nonce === refund.nonce)
+      payment.payer === refund.payer &&
+      payment.amount >= BigInt(refund.amount) &&
+      payment.transaction === refund.originalTransaction &&
+      refund.payTo === payTo
+    found.hold("a refund returns a payment to its payer", isReturned, facts)
+    const isSpent = ["unmatched", "failed"].includes(refund.reason) && bought.has(refund.payment)
+    found.hold("a payment is refunded or buys something", !isSpent, { refund, act: bought.get(refund.payment) })
+    if (target.isQuiet && refund.state === "pending") found.violate(once, facts)
     if (refund.state !== "settled") continue
-    found.hold(
-      "a settled refund was paid once",
-      own.length === 1 && own[0]?.transaction === refund.transaction && own[0]?.payer === refund.payer,
-      () => `${what} names ${refund.transaction}, but ${own.map(({ transaction }) => transaction).join()} pay it`,
-    )
+    const own = chain.refunds.filter((one) => one.nonce === refund.nonce)
+    const isPaid = own.length === 1 && own[0]?.transaction === refund.transaction && own[0]?.payer === refund.payer
+    found.hold("a settled refund was paid once", isPaid, { refund, transfers: own })
   }
   const check = "a transfer of the wallet that is paid is a refund"
-  for (const { amount, nonce, payer, transaction } of chain.refunds) {
-    const own = ledger.refunds.filter((one) => one.nonce === nonce && one.payer === payer && stands(one))
-    found.hold(
-      check,
-      own.length === 1 && BigInt(own[0]?.amount ?? "") === amount,
-      () => `${transaction} sent ${amount} to ${payer} by authorization ${nonce}, which ${own.length} refunds explain`,
+  for (const transfer of chain.refunds) {
+    const own = ledger.refunds.filter(
+      (one) => one.nonce === transfer.nonce && one.payer === transfer.payer && stands(one),
     )
+    found.hold(check, own.length === 1 && BigInt(own[0]?.amount ?? "") === transfer.amount, { transfer, refunds: own })
   }
   await auditPublic(target.servers, ledger, found)
 }

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { newKey, newPayer } from "../lab/Fixture.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
-import { json, serve } from "../lab/proxy/HttpServer.ts"
+import { forward, json, serve } from "../lab/proxy/HttpServer.ts"
 import type { AuditReport } from "./Audit.ts"
 import { Altar, altar, auditOf, putBack, type Sold, statement } from "./fixture/AuditedAltar.ts"
 import { faults } from "./fixture/Faults.ts"
@@ -95,15 +95,9 @@ suite("the auditor", altar, (it) => {
     },
   ])("finds $what, by that check alone", function* ({ change, check, path: changed }) {
     const { server } = yield* Altar
-    const url = yield* serve(async (path, body, { headers, method = "GET" }) => {
-      const { connection: _, host: __, "transfer-encoding": ___, ...sent } = headers
-      const init = { method, headers: sent as Record<string, string>, redirect: "manual" as const }
-      const answer = await fetch(server + path, body === "" ? init : { ...init, body })
-      const given = Buffer.from(await answer.arrayBuffer())
-      const bytes = path.startsWith(changed) ? change(given) : given
-      const about = new Set(["connection", "content-encoding", "content-length", "transfer-encoding"])
-      const kept = Object.fromEntries([...answer.headers].filter(([name]) => !about.has(name)))
-      return { status: answer.status, body: "", bytes, headers: kept }
+    const url = yield* serve(async (path, body, request) => {
+      const answer = await forward(server, path, body, request)
+      return { ...answer, body: "", bytes: path.startsWith(changed) ? change(answer.bytes) : answer.bytes }
     })
     const report = yield* auditAfter(unchanged, { server: url })
     assert.deepStrictEqual(broken(report), [check])

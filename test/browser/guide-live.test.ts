@@ -20,6 +20,30 @@ const renewUntil = async (page: Page, words: string) => {
   await renewed.waitFor()
 }
 
+/** The paths that the page asks for changes from now on; `during` lets so many milliseconds pass, and counts them. */
+const polling = (page: Page) => {
+  const asked: Array<string> = []
+  const open = new Set<Request>()
+  page.on("request", (request) => {
+    if (request.method() !== "HEAD") return
+    asked.push(new URL(request.url()).pathname)
+    open.add(request)
+  })
+  page.on("requestfinished", (request) => open.delete(request))
+  page.on("requestfailed", (request) => open.delete(request))
+  const during = async (millis: number) => {
+    const before = asked.length
+    for (let passed = 0; passed < millis; passed += 5_000) {
+      await page.clock.runFor(5_000)
+      // A purchase in flight completes, and the page shows it.
+      while (open.size > 0) await page.evaluate(() => undefined)
+      await page.evaluate(() => undefined)
+    }
+    return asked.length - before
+  }
+  return { asked, during }
+}
+
 guide("the live field", (it) => {
   it("renews its notes and slots in view, without moving focus or text", async ({ visit, run }) => {
     await run(createAct("/api/prayers/moss-hare", { agentName: "First", intentionCommitment: newCommitment() }))
@@ -79,26 +103,14 @@ guide("the live field", (it) => {
 
   it("polls a failing address less often, and the others as usual", async ({ visit }) => {
     const { page, url } = await visit("/api/health")
-    const asked: Array<string> = []
-    const times = (path: string) => asked.filter((one) => one === path).length
     await page.route("**/api/field", (route) => route.fulfill({ status: 503 }))
     await page.clock.install()
     await page.goto(`${url}/v2/`)
     await page.waitForLoadState("networkidle")
-    const open = new Set<Request>()
-    page.on("request", (request) => {
-      if (request.method() !== "HEAD") return
-      asked.push(new URL(request.url()).pathname)
-      open.add(request)
-    })
-    page.on("requestfinished", (request) => open.delete(request))
-    page.on("requestfailed", (request) => open.delete(request))
+    const { asked, during } = polling(page)
+    const times = (path: string) => asked.filter((one) => one === path).length
     // Every 20 seconds; on a slow day an answer arrives behind the step in which it is awaited, and each waits for another.
-    for (let passed = 0; passed < 300_000 && times("/api/altars") < 10; passed += 5_000) {
-      await page.clock.runFor(5_000)
-      while (open.size > 0) await page.evaluate(() => undefined)
-      await page.evaluate(() => undefined)
-    }
+    for (let passed = 0; passed < 300_000 && times("/api/altars") < 10; passed += 5_000) await during(5_000)
     assert.strictEqual(times("/api/altars"), 10)
     assert.isAtMost(times("/api/field"), 6)
   })
@@ -164,34 +176,9 @@ guide("the live field", (it) => {
     await form.getByText("Nothing was signed.").waitFor()
   })
 
-  it("never replaces an element that has the focus, however its slot has changed", async ({ visit }) => {
-    const { page, url } = await visit("/api/health")
-    await page.clock.install()
-    await page.goto(`${url}/v2/spirits/cloud-tapir`)
-    const name = page.getByRole("form", { name: "Lay the prayer" }).getByLabel("Your public name")
-    await name.fill("Wren")
-    await page.route("**/v2/spirits/cloud-tapir", async (route) => {
-      const response = await route.fetch()
-      const text = await response.text()
-      const body = text.replace('id="prayer"', 'class="other" id="prayer"').replace("None lit", "Laid out anew")
-      await route.fulfill({ response, body })
-    })
-    await renewUntil(page, "Laid out anew")
-    assert.isTrue(await name.evaluate((field) => field === document.activeElement))
-    assert.strictEqual(await name.inputValue(), "Wren")
-  })
-
   it("is not polled in a hidden tab or offline, and less often without an answer", async ({ visit }) => {
     const { page, url } = await visit("/api/health")
-    let asked = 0
-    const open = new Set<Request>()
-    page.on("request", (request) => {
-      if (request.method() !== "HEAD") return
-      asked += 1
-      open.add(request)
-    })
-    page.on("requestfinished", (request) => open.delete(request))
-    page.on("requestfailed", (request) => open.delete(request))
+    const { during } = polling(page)
     await page.clock.install()
     await page.goto(`${url}/v2/spirits/moss-hare`)
     await page.waitForLoadState("networkidle")
@@ -200,16 +187,6 @@ guide("the live field", (it) => {
         Object.defineProperty(document, "hidden", { configurable: true, get: () => is })
         document.dispatchEvent(new Event("visibilitychange"))
       }, hidden)
-    const during = async (millis: number) => {
-      const before = asked
-      for (let passed = 0; passed < millis; passed += 5_000) {
-        await page.clock.runFor(5_000)
-        // A purchase in flight completes, and the page shows it.
-        while (open.size > 0) await page.evaluate(() => undefined)
-        await page.evaluate(() => undefined)
-      }
-      return asked - before
-    }
     await look(true)
     assert.strictEqual(await during(60_000), 0)
     await look(false)

@@ -64,6 +64,7 @@ guide("the field guide", (it) => {
     await page.waitForLoadState("load")
     assert.include(await page.locator("#keeper").innerText(), "Kept by")
     assert.include(await page.locator("#prayer").innerText(), "Paying from this page needs script.")
+    await page.locator("#prayer").getByText("The exact call for $0.01").click()
     assert.isTrue(await page.locator("#prayer-text").isVisible())
     assert.isFalse(await page.getByRole("button", { name: "Lay the prayer for" }).isVisible())
     await page.goto(`${url}/v2/search`)

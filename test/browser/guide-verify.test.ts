@@ -5,8 +5,8 @@ import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { terminal } from "../lab/Terminal.ts"
 import { said, type Segment, stones } from "../lab/browser/ChainPage.ts"
-import { guide, createAct } from "../lab/browser/Guide.ts"
-import { ask, newCommitment, post } from "../lab/Fixture.ts"
+import { guide } from "../lab/browser/Guide.ts"
+import { ask, newCommitment } from "../lab/Fixture.ts"
 
 const tamper = (page: Page, change: (segment: Segment) => Partial<Segment>) =>
   page.route("**/api/witness/chain?*", async (route) => {
@@ -129,26 +129,6 @@ guide("in verification, words", (it) => {
     }
     assert.deepStrictEqual(requests, [])
     assert.notInclude(page.url(), kept.salt)
-  })
-
-  it("are revealed from a stone's page only when they match", async ({ visit, run }) => {
-    const [salt, text] = ["0123456789abcdef", "The heron will return by May."]
-    const stone = await run(createAct("/api/witness", { commitment: seal(salt, text) }))
-    const { page, url } = await visit(`/witness/${stone.id}`)
-    const sent: Array<string> = []
-    page.on("request", (request) => request.method() === "POST" && sent.push(request.url()))
-    await page.getByText("Reveal these words to everyone").click()
-    await page.locator("#reveal-salt").fill(salt)
-    await page.locator("#reveal-words").fill("Another text")
-    await page.getByRole("button", { name: "Check, then reveal" }).click()
-    await page.getByText("Nothing was sent.").waitFor()
-    assert.deepStrictEqual(sent, [])
-    await page.locator("#reveal-words").fill(text)
-    await page.getByRole("button", { name: "Check, then reveal" }).click()
-    await page.getByRole("link", { name: "See the words" }).click()
-    await page.locator("blockquote").filter({ hasText: text }).waitFor()
-    const again = await run(ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text })))
-    assert.strictEqual(again.status, 200)
   })
 })
 

@@ -83,7 +83,7 @@ guide("sealed words", (it) => {
     assert.strictEqual(signed(requests).length, 1)
   })
 
-  it("of a candle are filled in on its page and unsealed", async ({ visit }) => {
+  it("of a candle are filled in on its page, and unsealed only when they match", async ({ visit }) => {
     const { page } = await visit("/v2/spirits/kelp-seal")
     await page.getByText("Light a candle here").click()
     const form = page.getByRole("form", { name: "Light the candle" })
@@ -97,7 +97,18 @@ guide("sealed words", (it) => {
     await page.getByRole("link", { name: "Open the act" }).click()
     await page.locator("#check").getByText("Filled in.").first().waitFor()
     await page.getByText("Reveal these words to everyone").click()
-    await page.getByRole("button", { name: "Check, then reveal" }).click()
+    const requests = watch(page)
+    const words = page.locator("#reveal-words")
+    const reveal = page.getByRole("button", { name: "Check, then reveal" })
+    await words.fill("Another text")
+    await reveal.click()
+    await page.getByText("Nothing was sent.", { exact: true }).waitFor()
+    assert.deepStrictEqual(
+      requests.filter((one) => one.method() === "POST"),
+      [],
+    )
+    await words.fill("Thank you for the bees.")
+    await reveal.click()
     await page.locator("blockquote", { hasText: "Thank you for the bees." }).waitFor()
     await page.getByRole("link", { name: "See the words" }).click()
     await page.locator("q").filter({ hasText: "Thank you for the bees." }).waitFor()

@@ -27,6 +27,10 @@ guide("the header", (it) => {
   it("stands above a manual whose tables fit a window of 1366 pixels", async ({ visit }) => {
     const { page } = await visit("/for-agents", { viewport: { width: 1366, height: 768 } })
     const tables = page.locator(".scroll")
+    assert.deepStrictEqual((await tables.first().locator("th").allInnerTexts()).slice(0, 2), [
+      "Action",
+      "Price (play money)",
+    ])
     assert.isAtLeast(await tables.count(), 3)
     assert.deepStrictEqual(
       await tables.evaluateAll((all) =>

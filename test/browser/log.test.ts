@@ -1,22 +1,11 @@
 /** The log in a browser: a stone's proof, a log that only grew, and red when its history was rewritten. */
 import { assert } from "@effect/vitest"
-import { Effect, Option, Schedule } from "effect"
+import { Option } from "effect"
 import type { Page } from "playwright-core"
 import { origin, signer, signing } from "../lab/log/LogFixture.ts"
 import { appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
-import { guide, createAct } from "../lab/browser/Guide.ts"
-import { patience } from "../lab/Patience.ts"
-import { ask, newCommitment, TestServer } from "../lab/Fixture.ts"
-
-const grow = Effect.gen(function* () {
-  const { url } = yield* TestServer
-  const stone = yield* createAct("/api/witness", { commitment: newCommitment() })
-  yield* ask(`${url}/api/witness/${stone.id}/proof`).pipe(
-    Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("100 millis") }),
-    Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never covered") }),
-  )
-  return stone
-})
+import { guide, loggedStone } from "../lab/browser/Guide.ts"
+import { ask } from "../lab/Fixture.ts"
 
 const checks = (page: Page, name: string, kind: "holds" | "broken" | "unchecked", words: string) =>
   page
@@ -36,7 +25,7 @@ guide(
   "the log",
   (it) => {
     it("proves the stone that its page shows", async ({ visit, run }) => {
-      const { id } = await run(grow)
+      const { id } = await run(loggedStone())
       const { page } = await visit(`/witness/${id}`, { bypassCSP: true })
       await unfold(page)
       await checks(page, "Check the proof here", "holds", "The log has this stone.")
@@ -57,13 +46,13 @@ guide(
     })
 
     it("does not prove a stone by a checkpoint of another history than this browser saw", async ({ visit, run }) => {
-      const { id } = await run(grow)
+      const { id } = await run(loggedStone())
       const { page, url } = await visit(`/witness/${id}`)
       await unfold(page)
       const { text: older } = await run(ask(`${url}/api/witness/${id}/proof`))
       const checking = "Check the proof here"
       await checks(page, checking, "holds", "The log has this stone.")
-      for (const _ of [1, 2]) await run(grow)
+      for (const _ of [1, 2]) await run(loggedStone())
       await checks(page, checking, "holds", "The log has this stone.")
       await page.getByText("It is of the same history that this browser saw on").waitFor()
       // Nor is an old copy of the proof a lie.
@@ -84,12 +73,12 @@ guide(
     })
 
     it("is shown to grow, and a rewritten history turns red", async ({ visit, url, run }) => {
-      await run(grow)
+      await run(loggedStone())
       const { page } = await visit("/v2/log", { bypassCSP: true })
       await checks(page, "Check the log", "holds", "Signed.")
       await assertAppearance(page, appearancesOf(320, 1440), "/v2/log", "log-page")
       const { text: older } = await run(ask(`${url}/log/checkpoint`))
-      for (const _ of [1, 2, 3]) await run(grow)
+      for (const _ of [1, 2, 3]) await run(loggedStone())
       await page.reload()
       await checks(page, "Check the log", "holds", "It only grew.")
       await page.route("**/log/checkpoint", (route) => route.fulfill({ body: older, contentType: "text/plain" }))

@@ -31,6 +31,26 @@ guide("the reference of the API", (it) => {
     await page.locator("#health-curl").waitFor()
   })
 
+  for (const [width, height] of [
+    [360, 780],
+    [1366, 768],
+  ] as const)
+    it(`shows a first call without scrolling, ${width} pixels wide, and says that its prices are play money`, async ({
+      visit,
+    }) => {
+      const { page } = await visit("/docs", { viewport: { width, height } })
+      const box = await page.locator("#first-curl").boundingBox()
+      assert.isAtMost((box?.y ?? height) + (box?.height ?? 0), height)
+      const sample = page.locator("pre", { has: page.locator("#first-curl") })
+      assert.strictEqual(await sample.evaluate((one) => one.scrollWidth - one.clientWidth), 0)
+      await page.getByLabel("Go", { exact: true }).check()
+      await page.locator("#first-go").waitFor()
+      const prices = page.locator('h3:has-text("$"), nav li:has-text("$")')
+      assert.isAbove(await prices.count(), 10)
+      assert.strictEqual(await prices.locator(".price").count(), await prices.count())
+      assert.notMatch(await page.locator("h3").allInnerTexts().then(String), /USD\)/u)
+    })
+
   it("sends requests: a read gets its answer, an act its offer, silence our message", async ({ visit }) => {
     const { page } = await visit("/docs")
     const trial = async (id: string, said: string) => {

@@ -1,14 +1,13 @@
 /** Shared in a browser: a certificate on one sheet that proves by itself, a badge in another site's page, metadata for machines. */
 import { execFileSync } from "node:child_process"
 import { assert } from "@effect/vitest"
-import { Effect, Option, Schedule } from "effect"
+import { Effect, Option } from "effect"
 import { seal } from "../../src/altar/Hashes.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
 import { appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
-import { guide, createAct } from "../lab/browser/Guide.ts"
+import { guide, loggedStone } from "../lab/browser/Guide.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { signer, signing } from "../lab/log/LogFixture.ts"
-import { patience } from "../lab/Patience.ts"
 import { readQrCode } from "../lab/browser/QrCode.ts"
 import { ask, newCommitment, post, TestServer } from "../lab/Fixture.ts"
 
@@ -23,11 +22,7 @@ interface Stone {
 
 const coveredAs = Effect.fnUntraced(function* (commitment: string) {
   const { url } = yield* TestServer
-  const { id } = yield* createAct("/api/witness", { commitment, agentName: "Wren" })
-  yield* ask(`${url}/api/witness/${id}/proof`).pipe(
-    Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("100 millis") }),
-    Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never covered") }),
-  )
+  const { id } = yield* loggedStone({ commitment, agentName: "Wren" })
   const { stone }: { readonly stone: Stone } = JSON.parse((yield* ask(`${url}/api/witness/${id}`)).text)
   return { id, stone }
 })

@@ -1,5 +1,4 @@
 /** The program of the library's page, as its reader saves and runs it. */
-import { execFile } from "node:child_process"
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
@@ -8,6 +7,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { layer as world, TestServer } from "../lab/Fixture.ts"
+import { run } from "../lab/Process.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
@@ -43,19 +43,15 @@ suite("the program of docs/library.md", world(), (it) => {
     const account = privateKeyToAccount(secret)
     yield* Effect.orDie(chain.fund(account.address, 100_000n))
     const folder = yield* project
-    const run = Effect.promise(
-      () =>
-        new Promise<string>((resolve) => {
-          const env = { PATH: process.env["PATH"], ALTAR: url, PRIVATE_KEY: secret }
-          execFile(process.execPath, ["stone.js"], { cwd: folder, env }, (_, stdout, stderr) =>
-            resolve(stdout + stderr),
-          )
-        }),
+    const env = { PATH: process.env["PATH"], ALTAR: url, PRIVATE_KEY: secret }
+    const buys = Effect.map(
+      Effect.promise(() => run(["stone.js"], { cwd: folder, env }).ended),
+      ({ stderr, stdout }) => stdout + stderr,
     )
     const said = (how: string) =>
       new RegExp(`^stone 1 ${how} \\{ ok: true \\}\nThe heron will return by May\\.\n${url}/acts/[0-9a-f-]{36}\n$`, "u")
-    assert.match(yield* run, said("paid"))
-    assert.match(yield* run, said("repeated"))
+    assert.match(yield* buys, said("paid"))
+    assert.match(yield* buys, said("repeated"))
     assert.strictEqual(statSync(join(folder, "purchases.db")).mode & 0o777, 0o600)
     assert.strictEqual(yield* authorizationsUsed({ account }), 2)
   })

@@ -1,6 +1,4 @@
 /** Nothing is signed that was not expected: a lying challenge, a limit, or another payee than before ends in one sentence. */
-import { once } from "node:events"
-import { createServer } from "node:http"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { buyer, type Policy } from "../../src/buyer/index.ts"
@@ -13,48 +11,18 @@ import { suite } from "../lab/Suites.ts"
 const words = "The heron will return by May."
 const stranger = "0x000000000000000000000000000000000000dEaD"
 
-interface Challenge {
-  readonly resource: object
-  readonly accepts: readonly [Offer]
-}
-
-const lying =
-  (lie: (challenge: Challenge) => object): Network =>
+const offering =
+  (change: Partial<Record<keyof Offer, unknown>>): Network =>
   async (request, forward) => {
     const response = await forward(request)
     if (response.status !== 402) return response
-    const body = await response.json()
-    const challenge = lie(body.challenge)
+    const { challenge, ...body } = await response.json()
+    const lie = { ...challenge, accepts: [{ ...challenge.accepts[0], ...change }] }
     const headers = new Headers(response.headers)
     headers.delete("content-length")
-    headers.set("payment-required", Buffer.from(JSON.stringify(challenge)).toString("base64"))
-    return new Response(JSON.stringify({ ...body, challenge }), { status: 402, headers })
+    headers.set("payment-required", Buffer.from(JSON.stringify(lie)).toString("base64"))
+    return new Response(JSON.stringify({ ...body, challenge: lie }), { status: 402, headers })
   }
-
-const offering = (change: Partial<Record<keyof Offer, unknown>>) =>
-  lying((challenge) => ({ ...challenge, accepts: [{ ...challenge.accepts[0], ...change }] }))
-
-const lies: ReadonlyArray<readonly [code: string, lie: Network, says: RegExp]> = [
-  ["too_dear", offering({ amount: "10001" }), /asks for 10001 atomic USDC, but setWitnessStone is listed at \$0\.01/u],
-  ["too_dear", offering({ amount: "1000000" }), /asks for \$1\.00/u],
-  [
-    "too_cheap",
-    offering({ amount: "9999" }),
-    /asks for 9999 atomic USDC only, but setWitnessStone is listed at \$0\.01/u,
-  ],
-  ["too_cheap", offering({ amount: "0" }), /asks for \$0\.00 only/u],
-  ["other_payee", offering({ payTo: stranger }), new RegExp(`to ${stranger}; expected is 0x`, "u")],
-  ["other_asset", offering({ asset: stranger }), new RegExp(`asset ${stranger}; expected is 0x`, "u")],
-  ["other_network", offering({ network: "eip155:8453" }), /on eip155:8453; expected is eip155:84532/u],
-  [
-    "foreign_resource",
-    lying((challenge) => ({
-      ...challenge,
-      resource: { ...challenge.resource, url: "https://elsewhere.example/api/witness" },
-    })),
-    /for https:\/\/elsewhere\.example\/api\/witness, not for http:\/\/127/u,
-  ],
-]
 
 const limits: ReadonlyArray<readonly [code: string, policy: Policy, says: RegExp]> = [
   ["above_limit", { maxPerPayment: 9_999n }, /above your limit of 9999 atomic USDC a payment/u],
@@ -64,33 +32,7 @@ const limits: ReadonlyArray<readonly [code: string, policy: Policy, says: RegExp
   ["unknown_network", { network: "eip155:1" }, /on eip155:1, where no USDC is known/u],
 ]
 
-const redirector = (to: string) =>
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const server = createServer((request, response) =>
-        response.writeHead(307, { location: `${to}${request.url ?? "/"}` }).end(),
-      )
-      await once(server.listen(0, "127.0.0.1"), "listening")
-      return server
-    }),
-    (server) => Effect.sync(() => server.close().closeAllConnections()),
-  ).pipe(
-    Effect.map((server) => {
-      const address = server.address()
-      return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
-    }),
-  )
-
 suite("the spend policy", world(), (it) => {
-  it.each(lies)("refuses a lying challenge: %s", function* ([code, lie, says]) {
-    const at = yield* stage()
-    const refused = yield* rejection(buyerOf(at, lie).witness({ words }))
-    assert.deepStrictEqual([refused._tag, refused.code], ["Refused", code], refused.message)
-    assert.match(refused.message, says)
-    assert.match(refused.message, /Nothing was signed, so nothing was charged\.$/u)
-    assert.deepStrictEqual([at.counted.signatures, at.handedIn.length], [0, 0])
-  })
-
   it.each(limits)("enforces the buyer's limit: %s", function* ([code, policy, says]) {
     const at = yield* stage()
     const refused = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words }))
@@ -140,15 +82,9 @@ suite("the spend policy", world(), (it) => {
     assert.strictEqual(named.code, "payment_invalid", "signed as the buyer said, and refused by the real altar")
   })
 
-  it("signs nothing without an account, nor after a redirect", function* () {
+  it("signs nothing without an account", function* () {
     const { journal, url } = yield* stage()
     const reader = yield* rejection(buyer({ url, journal }).witness({ words }))
     assert.strictEqual(reader.code, "no_account")
-    const at = yield* stage()
-    const gate = yield* redirector(at.url)
-    const refused = yield* rejection(buyerOf({ ...at, url: gate }).witness({ words }))
-    assert.strictEqual(refused.code, "unreachable", refused.message)
-    assert.match(refused.message, /This request charged nothing\.$/u)
-    assert.strictEqual(at.counted.signatures, 0)
   })
 })

@@ -22,6 +22,7 @@ const fire = campaign("fire", {
     ["fire --size 10000 --minutes 60", "The long one"],
     ["fire --seed 7 --phase 4 --keep /tmp/four", "One phase again, with its logs"],
     ["fire --size 24 --kills 2 --no-proxy", "A minute"],
+    ["fire --size 100 --kills 2 --only failover", "PostgreSQL killed twice, its synchronous standby promoted"],
   ],
   size: { unit: "purchases", usual: 1_000 },
   minutes: { says: "Begin no phase after so many minutes" },
@@ -79,45 +80,15 @@ const hostile = campaign("hostile", {
     (await import("./hostile/Campaign.ts")).hostile(run, { crowd, stones }),
 })
 
-const buyers = { unit: "buyers at a time", usual: 24 }
-const load = { says: "Minutes of load", usual: 0.5 }
-
-const servers = campaign(
-  "servers",
-  {
-    says: "Three servers behind haproxy under load; one is killed, a fourth is added. Only requests in flight at the killed server may fail.",
-    examples: [["scale servers --minutes 0.2 --size 4", "Seconds of load"]],
-    size: buyers,
-    minutes: load,
-    leavesLogs: true,
-    flags: {},
-    run: async (run) => (await import("./scale/Growth.ts")).growth(run),
-  },
-  "scale ",
-)
-
-const failover = campaign(
-  "failover",
-  {
-    says: "PostgreSQL is killed under load and its streaming standby promoted: nothing may be lost. Needs pg_basebackup (apt install postgresql).",
-    examples: [
-      ["scale failover", "A synchronous standby"],
-      ["scale failover --async", "A standby that is behind: what was lost is found again from the chain"],
-    ],
-    size: buyers,
-    minutes: load,
-    leavesLogs: true,
-    flags: { async: on("async", "The standby is behind when it takes over") },
-    run: async (run, given) => (await import("./scale/Failover.ts")).failover(run, !given.async),
-  },
-  "scale ",
-)
-
-const scale = Command.make("scale").pipe(
-  Command.withDescription("Growth past one machine, held against real processes: docs/scale.md says what was shown"),
-  Command.withExamples([{ command: "npm run campaign -- scale servers", description: "Three servers, one killed" }]),
-  Command.withSubcommands([servers, failover]),
-)
+const scale = campaign("scale", {
+  says: "Three servers behind haproxy under load; one is killed, a fourth is added. Only requests in flight at the killed server may fail.",
+  examples: [["scale --minutes 0.2 --size 4", "Seconds of load"]],
+  size: { unit: "buyers at a time", usual: 24 },
+  minutes: { says: "Minutes of load", usual: 0.5 },
+  leavesLogs: true,
+  flags: {},
+  run: async (run) => (await import("./scale/Growth.ts")).growth(run),
+})
 
 const mutants = campaign("mutants", {
   says: "Puts deliberate faults into a copy of the checkout, one after the other, runs the few tests most likely to notice each, and says which one did. Wrong is a fault that no test notices.",

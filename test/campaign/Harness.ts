@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { Effect, Exit, Scope } from "effect"
-import { audit, type AuditReport, type AuditTarget } from "../audit/Audit.ts"
+import { audit, type AuditReport } from "../audit/Audit.ts"
 import { answers as answersIn } from "../lab/buyer/Answers.ts"
 import { challengeSecret } from "../lab/buyer/Cards.ts"
 import { facilitatorAccount, network } from "../lab/Chain.ts"
@@ -139,7 +139,7 @@ export const harness = async (options: HarnessOptions) => {
       }
     },
     /** The auditor's report on the running servers. */
-    audited: (change: Partial<AuditTarget> = {}): Promise<AuditReport> =>
+    audited: (): Promise<AuditReport> =>
       audit({
         databaseUrl: cluster.urlOf(database),
         rpcUrl: chain.rpcUrl,
@@ -151,7 +151,6 @@ export const harness = async (options: HarnessOptions) => {
         cards: { url: cards.url, secretKey: CardProcessor.secretKey },
         isQuiet: true,
         log: (line) => log(`audit: ${line}`),
-        ...change,
       }),
     close: async () => {
       await Promise.all(servers.map((one) => one.kill()))

@@ -81,7 +81,7 @@ const carryOut = async (
   let folder = ""
   const home = async () => {
     await buildCheckout()
-    folder = homeOf(keep, name.replaceAll(" ", "-"))
+    folder = homeOf(keep, name)
     return folder
   }
   const [date, began, used] = [new Date(), performance.now(), machine()]
@@ -119,15 +119,14 @@ const commandOf = (args: ReadonlyArray<string>, seed: number, isDrawn: boolean) 
   return told.map((arg) => (/\s/u.test(arg) ? `'${arg}'` : arg)).join(" ")
 }
 
-/** A campaign as a command; `parent` is the command above it. */
+/** A campaign as a command. */
 export const campaign = <const Name extends string, const Flags extends Config>(
   name: Name,
   told: Told & { readonly flags: Flags; readonly run: (run: Run, given: FlagValues<Flags>) => Promise<Outcome> },
-  parent = "",
 ) =>
   command(name, {
     description: told.says,
     examples: told.examples.map(([args, says]) => [`npm run campaign -- ${args}`, says]),
     flags: { all: shared(told), own: told.flags },
-    run: ({ all, own }) => Effect.promise(() => carryOut(`${parent}${name}`, told, all, (run) => told.run(run, own))),
+    run: ({ all, own }) => Effect.promise(() => carryOut(name, told, all, (run) => told.run(run, own))),
   })

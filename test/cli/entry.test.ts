@@ -1,6 +1,5 @@
 /** Before anything runs: a Node that is too old is told so in one sentence, and a server says which address it is bound to. */
-import { execFile, spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
 import { delimiter, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -8,13 +7,11 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../lab/Database.ts"
 import { freePort } from "../lab/Ports.ts"
+import { main, run } from "../lab/Process.ts"
+import { jsonOf, root } from "../lab/Sources.ts"
 import { suite } from "../lab/Suites.ts"
 
-const root = new URL("../..", import.meta.url).pathname
-const entry = join(root, "src/start.js")
-const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(
-  readFileSync(join(root, "package.json"), "utf8"),
-)
+const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = jsonOf("package.json")
 
 const oldNode = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/usr/local/bin"].find((folder) => {
   const { status, stdout } = spawnSync(join(folder, "node"), ["--version"], { encoding: "utf8" })
@@ -25,13 +22,6 @@ describe("on an old version of Node,", () => {
   const claim = `Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})`
   const old = `--import=data:text/javascript,${encodeURIComponent(claim)}`
 
-  const run = (line: string, env: NodeJS.ProcessEnv) =>
-    new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>((resolve) => {
-      execFile("sh", ["-c", line], { cwd: root, env: { ...process.env, ...env } }, (error, stdout, stderr) =>
-        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-      )
-    })
-
   const sentence =
     /^Node 24 or newer is needed, and this is Node \d+\.\d+\.\d+: install it, or in a checkout run npm ci, which brings one\.\n$/u
   const names = ["build", "start", "serve", "buy", "verify", "openapi"]
@@ -40,7 +30,8 @@ describe("on an old version of Node,", () => {
     const path = (first: string) => [first, process.env["PATH"]].join(delimiter)
     const claiming = { NODE_OPTIONS: old, PATH: path(join(process.execPath, "..")) }
     for (const env of [claiming, ...(oldNode === undefined ? [] : [{ PATH: path(oldNode) }])]) {
-      const ended = await run(scripts[name] ?? "false", env)
+      const line = ["-c", scripts[name] ?? "false"]
+      const ended = await run(line, { command: "sh", cwd: root, env: { ...process.env, ...env } }).ended
       assert.deepStrictEqual([ended.code, ended.stdout], [1, ""])
       assert.match(ended.stderr, sentence)
     }
@@ -57,7 +48,7 @@ suite("serve", database, (it) => {
       const set = { DATABASE_URL: Redacted.value(url), ...env }
       const { ready } = yield* OwnedProcess.start({
         command: "env",
-        args: [...bare, ...Object.entries(set).map(([k, v]) => `${k}=${v}`), process.execPath, entry, "serve"],
+        args: [...bare, ...Object.entries(set).map(([k, v]) => `${k}=${v}`), process.execPath, main, "serve"],
         ready: /^\{.*"server listening".*\}$/mu,
         stop,
         cwd: root,

@@ -1,49 +1,23 @@
 /** The scripts of package.json that keep running end with npm: a killed `npm start` leaves no server, database or chain. */
-import { execFileSync } from "node:child_process"
-import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, Schedule } from "effect"
+import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database } from "../lab/Database.ts"
-import { patience } from "../lab/Patience.ts"
+import { until } from "../lab/Eventually.ts"
 import { freePort } from "../lab/Ports.ts"
 import { run } from "../lab/Process.ts"
+import { descendantsOf, type Listed, processes } from "../lab/Processes.ts"
+import { jsonOf, root } from "../lab/Sources.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { assertSome } from "../lab/Assertions.ts"
 
-const root = new URL("../..", import.meta.url).pathname
-
-interface Process {
-  readonly pid: number
-  readonly parent: number
-  readonly since: string
-  readonly command: string
-}
-
-const processes = (): ReadonlyArray<Process> =>
-  execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat=,lstart=,command="], { encoding: "utf8" })
-    .trim()
-    .split("\n")
-    .flatMap((line) => {
-      const [, pid, parent, state, since = "", command = ""] =
-        /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\S+)\s+(.*)$/u.exec(line) ?? []
-      return state?.startsWith("Z") === false ? [{ pid: Number(pid), parent: Number(parent), since, command }] : []
-    })
-
-const descendantsOf = (pid: number) => {
-  const all = processes()
-  const below = (parent: number): ReadonlyArray<Process> =>
-    all.flatMap((one) => (one.parent === parent ? [one, ...below(one.pid)] : []))
-  return below(pid)
-}
-
-const living = (mine: ReadonlyArray<Process>) =>
+const living = (mine: ReadonlyArray<Listed>) =>
   processes().filter((one) => mine.some(({ pid, since }) => one.pid === pid && one.since === since))
 
 const runScript = Effect.fnUntraced(function* (name: string, ready: string, env: Readonly<Record<string, string>>) {
-  const started: Array<Process> = []
+  const started: Array<Listed> = []
   const npm = yield* Effect.acquireRelease(
     Effect.sync(() => run(["run", name], { command: "npm", cwd: root, env: { ...process.env, ...env } })),
     ({ signal }) =>
@@ -57,19 +31,12 @@ const runScript = Effect.fnUntraced(function* (name: string, ready: string, env:
   return { signal: npm.signal, output, started, ended: Effect.promise(() => npm.exited) }
 })
 
-const left = (started: ReadonlyArray<Process>) =>
-  Effect.sync(() => living(started)).pipe(
-    Effect.repeat({
-      schedule: Schedule.spaced("100 millis").pipe(Schedule.upTo({ duration: patience(20) })),
-      while: (some) => some.length > 0,
-    }),
-  )
+const gone = (started: ReadonlyArray<Listed>) =>
+  Effect.sync(() => living(started)).pipe(until("processes stay", (left) => left.length === 0))
 
 describe("package.json", () => {
   it("gives every script of one program the shell's own process", () => {
-    const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(
-      readFileSync(join(root, "package.json"), "utf8"),
-    )
+    const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = jsonOf("package.json")
     const short = new Set(["openapi", "token", "format", "package", "postinstall"])
     assert.deepStrictEqual(
       Object.entries(scripts)
@@ -94,7 +61,7 @@ suite("npm, when stopped,", database, (it) => {
       assertSome(started, ({ command }) => command.includes(program), program)
     signal("SIGTERM")
     yield* ended
-    assert.deepStrictEqual(yield* left(started), [])
+    yield* gone(started)
   })
 
   it("leaves no process of `npm run serve`", function* () {
@@ -105,6 +72,6 @@ suite("npm, when stopped,", database, (it) => {
     assert.isTrue(started.some(({ command }) => command.includes("src/start.js serve")))
     signal("SIGTERM")
     yield* ended
-    assert.deepStrictEqual(yield* left(started), [])
+    yield* gone(started)
   })
 })

@@ -1,48 +1,12 @@
-/** The newcomer's way: start, buy, verify, stop; and one clear line when something is in the way. */
-import { execFile } from "node:child_process"
-import { readdir } from "node:fs/promises"
+/** The newcomer's way, its printed commands, and a second sandbox beside it: never a danger to the first. */
+import { readdir, readFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { join } from "node:path"
-import { assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { freePort } from "../lab/Ports.ts"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { main, run, type Running } from "../lab/Process.ts"
+import { takePort } from "../lab/Ports.ts"
 import { newFolder } from "../lab/Folders.ts"
-
-const endOf = async (args: ReadonlyArray<string>, env: Record<string, string>, cwd: string) => {
-  const { code, stderr, stdout } = await run([main, ...args], { env: { ...process.env, ...env }, cwd }).ended
-  return { code, output: stdout + stderr, errors: stderr }
-}
-
-const start = async (env: Record<string, string>, cwd: string) => {
-  const one = run([main, "sandbox"], { env: { ...process.env, ...env }, cwd })
-  return { ...one, block: await one.says("Ctrl-C") }
-}
-
-const stop = async ({ ended, signal }: Running) => {
-  signal("SIGINT")
-  return (await ended).code
-}
-
-const isAlive = (pid: string) => {
-  try {
-    return process.kill(Number(pid), 0)
-  } catch {
-    return false
-  }
-}
-
-const childrenOf = (pid: number) =>
-  new Promise<ReadonlyArray<string>>((resolve) => {
-    execFile("ps", ["-o", "pid=", "--ppid", String(pid)], (_, out) =>
-      resolve(
-        out
-          .trim()
-          .split(/\s+/u)
-          .filter((one) => one !== ""),
-      ),
-    )
-  })
+import { root } from "../lab/Sources.ts"
 
 const takesManyRooms = async (url: string) => {
   const post = (path: string, body: object, token = "") =>
@@ -65,57 +29,123 @@ const takesManyRooms = async (url: string) => {
   assert.include(manual, "This server, a sandbox, takes 100 times as many.")
 }
 
-describe("the sandbox", () => {
+describe("a sandbox", () => {
   let folder = ""
-  let port = 0
-  let url = ""
-  let environment: Record<string, string> = {}
+  let data = ""
+  let [port, other] = [0, 0]
+  const children = new Set<Running>()
+
+  const environment = (more: Record<string, string> = {}): NodeJS.ProcessEnv => {
+    const env: NodeJS.ProcessEnv = { ...process.env, npm_lifecycle_event: "start", DATA_DIR: data, ...more }
+    for (const name of ["HOST", "PUBLIC_URL", "DATABASE_URL", "SPIRIT_ALTAR_URL"]) delete env[name]
+    return env
+  }
+
+  const launch = (at: number, ...args: ReadonlyArray<string>) => {
+    const one = run([main, "sandbox", ...args], { env: environment({ PORT: String(at) }), cwd: folder })
+    children.add(one)
+    void one.ended.then(() => children.delete(one))
+    return one
+  }
+
+  const bannerOf = ({ says }: Running) => says("Ctrl-C")
+
+  const stop = ({ ended, signal }: Running, name: NodeJS.Signals = "SIGINT") => {
+    signal(name)
+    return ended
+  }
+
+  const parts = async () => {
+    const cluster = await readFile(join(data, "postgres/cluster/postmaster.pid"), "utf8")
+    return [cluster.split("\n")[0], await readFile(join(data, "chain-eip155-84532.json.pid"), "utf8")].map(Number)
+  }
+
+  const shell = (line: string) =>
+    run(["-c", line], { command: "sh", env: environment({ SPIRIT_ALTAR_DATA: join(folder, "buyer") }), cwd: root })
+      .ended
+
+  const works = async (at: number) => {
+    const answer = await fetch(`http://127.0.0.1:${at}/api/health`)
+    assert.deepInclude(await answer.json(), { ok: true, database: "ok" })
+  }
 
   beforeAll(async () => {
     folder = newFolder()
-    port = await Effect.runPromise(freePort)
-    url = `http://127.0.0.1:${port}`
-    environment = { PORT: String(port), DATA_DIR: join(folder, "data"), DATABASE_URL: "" }
+    data = join(folder, "data")
+    port = await takePort()
+    other = await takePort()
+  })
+  afterAll(async () => {
+    for (const child of children) void child.kill()
   })
 
-  it("starts, sells, proves, takes many rooms, and stops cleanly", async () => {
-    const first = await start(environment, folder)
-    assert.match(first.block, /money is not real/u)
-    assert.include(first.block, url)
-    const words = "I will call my sister."
-    // It runs on a port of its own, and this folder says which.
-    const buy = ["buy", "witness", "--text", words, "--kind", "promise", "--spirit", "moss-hare"]
-    const kept = { SPIRIT_ALTAR_DATA: join(folder, "buyer"), SPIRIT_ALTAR_URL: "", DATA_DIR: join(folder, "data") }
-    const bought = await endOf([...buy, "--salt", "salt-of-sixteen-or-more", "--key", "buyer-test-key-1"], kept, folder)
-    assert.strictEqual(bought.code, 0, bought.output)
-    assert.include(bought.output, `altar       ${url}\n`)
-    assert.include(bought.output, "paid        $0.01, once")
-    assert.include(bought.output, "(throw-away, play money on eip155:84532)")
-    assert.notInclude(bought.output, words, "the words stay with the buyer until revealed")
-    const real = { ...kept, SPIRIT_ALTAR_PRIVATE_KEY: `0x${"1".repeat(64)}` }
-    const again = await endOf([...buy, "--key", "buyer-test-key-1", "--reveal"], real, folder)
-    assert.strictEqual(again.code, 0, again.output)
-    assert.include(again.output, "replayed    nothing was charged again")
-    assert.include(again.output, words)
-    const verified = await endOf(["verify", "--url", url], {}, folder)
-    assert.deepStrictEqual(
-      [verified.code, verified.output.split("\n")[0]],
-      [0, "1 stones: every link hashes, every payment is on the chain."],
-    )
-    await takesManyRooms(url)
-    const children = await childrenOf(first.pid)
-    assert.isAtLeast(children.length, 2, "a database and a chain")
-    await stop(first)
-    assert.deepStrictEqual(children.filter(isAlive), [])
+  it("takes many rooms, is not disturbed by a second one, prints commands that work, and is taken over once killed", async () => {
+    const first = launch(port)
+    const banner = await bannerOf(first)
+    assert.match(banner, /money is not real/u)
+    await takesManyRooms(`http://127.0.0.1:${port}`)
+    const before = await parts()
+
+    for (const [at, args, advised] of [
+      [port, [], port + 1],
+      [other, ["--network", "eip155:8453"], other],
+    ] as const) {
+      const second = await launch(at, ...args).ended
+      assert.deepStrictEqual([second.code, second.stdout], [1, ""])
+      assert.strictEqual(
+        second.stderr,
+        `A sandbox runs at http://127.0.0.1:${port} already (process ${first.pid}, data in ${data}); ` +
+          "it was left alone. Use that one, or stop it first, or start a second one beside it with data of its own: " +
+          `PORT=${advised} ${["npm start -- --fresh", ...args].join(" ")}\n`,
+      )
+    }
+    assert.deepStrictEqual(await parts(), before)
+    await works(port)
+
+    const fresh = launch(other, "--fresh", "--network", "eip155:8453")
+    const own = /the data goes with it: (\S+)/u.exec(await bannerOf(fresh))?.[1] ?? ""
+    assert.match(own.slice(data.length), /^\/fresh-\w+$/u)
+    await Promise.all([works(port), works(other)])
+    assert.include(await readdir(own), "chain-eip155-8453.json")
+    await stop(fresh)
+    assert.notInclude(await readdir(data), own.slice(data.length + 1))
+    await works(port)
+    assert.deepStrictEqual(await parts(), before)
+
+    // The banner's next steps, as they stand there.
+    const steps = banner.split("\n").filter((line) => line.startsWith("    npm run "))
+    assert.strictEqual(steps.length, 2, banner)
+    for (const [step, outcome] of [
+      [steps[0] ?? "", "paid        $0.01, once"],
+      [steps[1] ?? "", "1 stones: every link hashes, every payment is on the chain."],
+      [`npm run buy -- room create --name "Night shift" --url http://127.0.0.1:${port}`, "Night shift"],
+    ] as const) {
+      const ended = await shell(step.trim())
+      assert.strictEqual(ended.code, 0, `${step}\n${ended.stderr}`)
+      assert.include(ended.stdout, outcome)
+    }
+
+    await stop(first, "SIGKILL")
+    const rivals = [launch(port), launch(other)]
+    const winner = await Promise.any(rivals.map((one) => bannerOf(one).then(() => one)))
+    const [loser] = await Promise.all(rivals.filter((one) => one !== winner).map((one) => one.ended))
+    assert.strictEqual(loser?.code, 1)
+    assert.include(loser?.stderr ?? "", `(process ${winner.pid}, data in ${data}); it was left alone.`)
+    const at = winner === rivals[0] ? port : other
+    await works(at)
+    const kept = await shell(`npm run verify -- --url http://127.0.0.1:${at}`)
+    assert.include(kept.stdout, "1 stones: every link hashes, every payment is on the chain.", kept.stderr)
+    await stop(winner)
   })
 
-  it("names a taken port in one line, leaves no process, and prints no log path after it", async () => {
+  it("names a taken port in one line, and writes nothing", async () => {
     const holder = createServer().listen(port, "127.0.0.1")
-    const ended = await endOf(["sandbox"], { ...environment, DATA_DIR: join(folder, "other") }, folder)
+    data = join(folder, "other")
+    const { code, stderr, stdout } = await launch(port).ended
     holder.close()
-    assert.notInclude(await readdir(join(folder, "other")), "log-key")
-    assert.strictEqual(ended.code, 1)
-    assert.strictEqual(ended.errors.trim().split("\n").length, 1, ended.output)
-    assert.match(ended.errors, new RegExp(`127.0.0.1:${port} is taken`, "u"))
+    assert.notInclude(await readdir(data), "log-key")
+    assert.strictEqual(code, 1)
+    assert.strictEqual(stderr.trim().split("\n").length, 1, stdout + stderr)
+    assert.match(stderr, new RegExp(`127.0.0.1:${port} is taken`, "u"))
   })
 })

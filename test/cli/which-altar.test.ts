@@ -1,11 +1,10 @@
 /** A command names its altar before it asks it anything, finds the sandbox of its folder, and waits for one that starts. */
-import { execFile } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
-import { main } from "../lab/Process.ts"
+import { main, run } from "../lab/Process.ts"
 import { json, open, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { freePort } from "../lab/Ports.ts"
 import { live } from "../lab/Suites.ts"
@@ -36,17 +35,11 @@ const terminal = Effect.sync(newFolder).pipe(
       mkdirSync(join(folder, ".data"))
       writeFileSync(join(folder, ".data", "sandbox.json"), JSON.stringify({ pid, url }))
     },
-    run: (args: ReadonlyArray<string>, onStderr: (said: string) => void = () => {}) =>
-      Effect.promise(
-        () =>
-          new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>((resolve) => {
-            const env = { PATH: process.env["PATH"], HOME: folder, SPIRIT_ALTAR_PRIVATE_KEY: key }
-            const child = execFile(process.execPath, [main, ...args], { cwd: folder, env }, (error, stdout, stderr) =>
-              resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-            )
-            child.stderr?.on("data", (bytes) => onStderr(String(bytes)))
-          }),
-      ),
+    run: (args: ReadonlyArray<string>, hear: (said: string) => void = () => {}) =>
+      Effect.promise(() => {
+        const env = { PATH: process.env["PATH"], HOME: folder, SPIRIT_ALTAR_PRIVATE_KEY: key }
+        return run([main, ...args], { cwd: folder, env, hear }).ended
+      }),
   })),
 )
 

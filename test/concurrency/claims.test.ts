@@ -115,48 +115,35 @@ suite("concurrent intents", server.pipe(Layer.provideMerge(ownSql), Layer.provid
     )
   })
 
-  it("of one wallet are limited to five, as many more for each that it has paid, and sixty-four at most", function* ({
-    sql,
-  }) {
-    const wallet = newHex(20)
-    for (const most of [5, 30, 64]) {
-      const outcomes = yield* claimAll(many(90, () => intentOf({ payment: newPayment({ from: wallet }) })))
-      assert.lengthOf(claimed(outcomes), most)
-      const refused = outcomes.flatMap((one) => (one._tag === "Overdrawn" && one.tooMany ? [one.most] : []))
-      assert.deepStrictEqual(
-        refused,
-        many(90 - most, () => most),
-      )
-      yield* sql`
-            UPDATE payment_attempts SET state = 'settled', ended_at = now() WHERE payer = ${wallet} AND state = 'pending'`
-    }
-    yield* sql`UPDATE payment_payers SET refused_until = now() - interval '1 day' WHERE name = ${wallet}`
-    const forgiven = many(10, () => intentOf({ payment: newPayment({ from: wallet }) }))
-    assert.lengthOf(claimed(yield* claimAll(forgiven)), 1)
-  })
-
-  it("of one wallet with code are limited to one more than it has paid, and to one again after a refusal", function* ({
-    sql,
-  }) {
-    const wallet = newHex(20)
-    const payAll = sql`
-          UPDATE payment_attempts SET state = 'settled', ended_at = now() WHERE payer = ${wallet} AND state = 'pending'`
-    for (const most of [1, 2, 4]) {
-      const outcomes = yield* claimAll(
-        many(10, () => intentOf({ payment: newPayment({ from: wallet }), balance: ofContract })),
-      )
-      assert.lengthOf(claimed(outcomes), most)
-      const refused = outcomes.flatMap((one) => (one._tag === "Overdrawn" && one.tooMany ? [one.most] : []))
-      assert.deepStrictEqual(
-        refused,
-        many(10 - most, () => most),
-      )
-      yield* payAll
-    }
-    yield* sql`UPDATE payment_payers SET refused_until = now() - interval '1 day' WHERE name = ${wallet}`
-    const forgiven = many(10, () => intentOf({ payment: newPayment({ from: wallet }), balance: ofContract }))
-    assert.lengthOf(claimed(yield* claimAll(forgiven)), 1)
-  })
+  const limits: ReadonlyArray<readonly [which: string, boolean, count: number, steps: ReadonlyArray<number>]> = [
+    ["to five, as many more for each that it has paid, and sixty-four at most", false, 90, [5, 30, 64]],
+    ["with code to one more than it has paid", true, 10, [1, 2, 4]],
+  ]
+  it.each(limits)(
+    "of one wallet are limited %s, and to one again after a refusal",
+    function* ([, isContract, count, steps], { sql }) {
+      const wallet = newHex(20)
+      const claimMany = (times: number) =>
+        claimAll(
+          many(times, () =>
+            intentOf({ payment: newPayment({ from: wallet }), balance: { ...ofContract, isContract } }),
+          ),
+        )
+      for (const most of steps) {
+        const outcomes = yield* claimMany(count)
+        assert.lengthOf(claimed(outcomes), most)
+        const refused = outcomes.flatMap((one) => (one._tag === "Overdrawn" && one.tooMany ? [one.most] : []))
+        assert.deepStrictEqual(
+          refused,
+          many(count - most, () => most),
+        )
+        yield* sql`
+        UPDATE payment_attempts SET state = 'settled', ended_at = now() WHERE payer = ${wallet} AND state = 'pending'`
+      }
+      yield* sql`UPDATE payment_payers SET refused_until = now() - interval '1 day' WHERE name = ${wallet}`
+      assert.lengthOf(claimed(yield* claimMany(10)), 1)
+    },
+  )
 
   it("are refused to a wallet that did not pay, and to unknown wallets with code while gas losses are high", function* ({
     sql,

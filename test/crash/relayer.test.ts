@@ -1,7 +1,6 @@
 /** A server killed in the middle of its broadcast finds out what became of it, and brings it to the chain once. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { parseGwei } from "viem"
 import { proxied } from "../lab/server/Environment.ts"
 import { patientSeconds } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
@@ -45,11 +44,7 @@ const killed = Effect.fnUntraced(function* (fault: "holdBefore" | "holdAfter", i
 apart("a server killed in the middle of its broadcast", stage, (it) => {
   it("that no block includes replaces it at its next start", function* () {
     const { purchase, server } = yield* killed("holdAfter", false)
-    yield* Purchase.onChain(async (client) => {
-      await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
-      await client.mine({ blocks: 1 })
-      await client.setAutomine(true)
-    })
+    yield* QueuedPayments.raiseFees
     assert.deepInclude(yield* Purchase.charges(purchase), { charged: 0, isUsed: false })
     yield* server.start
     yield* untilEnded(purchase)
@@ -109,12 +104,7 @@ apart("a server killed in the middle of the broadcast of a group", stage, (it) =
     for (const one of group) hashes.add((yield* Purchase.assertSettled(server.url, one)).transaction)
     assert.strictEqual(hashes.size, 1)
     const sent = yield* QueuedPayments.sentFor(group)
-    assert.deepStrictEqual(
-      valuesOf(
-        sent.filter(({ payments }) => payments > 0),
-        "payments",
-      ),
-      [group.length],
-    )
+    const paying = sent.filter(({ payments }) => payments > 0)
+    assert.deepStrictEqual(valuesOf(paying, "payments"), [group.length])
   })
 })

@@ -10,7 +10,7 @@ import { Renderer } from "../../src/pages/sharing/Renderer.ts"
 import * as Challenges from "../../src/payments/Challenges.ts"
 import type { PaidRequest } from "../../src/payments/PaidRequest.ts"
 import { PaymentRejected } from "../../src/payments/PaymentRejected.ts"
-import { PaymentTerms, type Terms } from "../../src/payments/PaymentTerms.ts"
+import { PaymentTerms } from "../../src/payments/PaymentTerms.ts"
 import { Refunds } from "../../src/payments/ledger/Refunds.ts"
 import { UnmatchedPayments } from "../../src/payments/ledger/UnmatchedPayments.ts"
 import { UsedAuthorizations } from "../../src/payments/x402/evidence/UsedAuthorizations.ts"
@@ -20,29 +20,13 @@ import { Signatures } from "../../src/payments/x402/verification/Signatures.ts"
 import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import * as LogLines from "../../src/telemetry/LogLines.ts"
+import { authorization, terms } from "../lab/buyer/Samples.ts"
 import { patience } from "../lab/Patience.ts"
 import { effect } from "../lab/Suites.ts"
 
-const address = (index: number) => numberToHex(index, { size: 20 })
-
-const terms: Terms = {
-  network: "eip155:84532",
-  asset: address(1),
-  assetName: "USDC",
-  assetVersion: "2",
-  payTo: address(2),
-  maxTimeoutSeconds: 300,
-  settledBy: "nobody",
-  isCatalogued: false,
-  explorer: "https://explorer.example/{tx}",
-}
-
 const authorizationOf = (index: number): SignedAuthorization => ({
-  asset: terms.asset,
-  from: address(index),
-  to: terms.payTo,
-  value: 10_000n,
-  validAfter: 0n,
+  ...authorization,
+  from: numberToHex(index, { size: 20 }),
   validBefore: 300n,
   nonce: numberToHex(index, { size: 32 }),
   signature: "0x",
@@ -112,9 +96,11 @@ describe("beyond the limit of remembered payments", { timeout: patience(30) }, (
     return Effect.gen(function* () {
       const { trace } = yield* UsedAuthorizations
       const refusalOf = (index: number) => {
-        const authorization = authorizationOf(index)
+        const used = authorizationOf(index)
         const refusal = new PaymentRejected({ reason: alreadyUsed, message: "used" })
-        return Effect.flip(trace({ _tag: "Refused", authorization, payload: "{}", refusal, isTraceable: true }, terms))
+        return Effect.flip(
+          trace({ _tag: "Refused", authorization: used, payload: "{}", refusal, isTraceable: true }, terms),
+        )
       }
       const first = yield* refusalOf(0)
       for (let index = 1; index <= kept; index += 1) yield* refusalOf(index)

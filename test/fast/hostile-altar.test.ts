@@ -2,7 +2,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { chainHash } from "../../src/altar/Hashes.ts"
-import { valuesOf } from "../lab/Assertions.ts"
 import { type BuyerOptions, buyer } from "../../src/buyer/index.ts"
 import {
   altar as url,
@@ -14,7 +13,7 @@ import {
   payTo,
   stoneUrl as resource,
 } from "../lab/buyer/Offers.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assertEach, valuesOf } from "../lab/Assertions.ts"
 
 const challengeOf = (change: object) => {
   const challenge = asking(change)
@@ -112,12 +111,8 @@ const refusalOf = (promise: Promise<unknown>): Promise<Refusal> =>
 
 describe("an altar that lies to the library", () => {
   it("gets no signature for another kind of transfer, whatever else its terms name", async () => {
-    const extra = {
-      ...offer.extra,
-      assetTransferMethod: "permit2",
-      permit2: { spender: payTo },
-      facilitatorAddress: payTo,
-    }
+    const permit = { assetTransferMethod: "permit2", permit2: { spender: payTo }, facilitatorAddress: payTo }
+    const extra = { ...offer.extra, ...permit }
     const { altar, payments, signed } = facing((step, payment) =>
       step === "price" ? priced({ extra, tip: "1" }) : Response.json(settled(commitment, payment), { status: 201 }),
     )
@@ -142,6 +137,21 @@ describe("an altar that lies to the library", () => {
       assert.strictEqual((await refusalOf(altar.witness({ commitment }))).code, "unreadable_terms")
       assert.deepStrictEqual([signed.length, asked], [0, ["price"]])
     }
+  })
+
+  it.each<readonly [code: string, change: object, says: RegExp]>([
+    ["too_dear", { amount: "10001" }, /asks for 10001 atomic USDC, but setWitnessStone is listed at \$0\.01/u],
+    ["too_dear", { amount: "1000000" }, /asks for \$1\.00/u],
+    ["too_cheap", { amount: "9999" }, /asks for 9999 atomic USDC only, but setWitnessStone is listed at \$0\.01/u],
+    ["other_payee", { payTo: asset }, new RegExp(`to ${asset}; expected is 0x`, "u")],
+    ["other_asset", { asset: payTo }, new RegExp(`asset ${payTo}; expected is 0x`, "u")],
+    ["other_network", { network: "eip155:8453" }, /on eip155:8453; expected is eip155:84532/u],
+  ])("gets no signature for a lie in its price or address: %s", async (code, change, says) => {
+    const { altar, signed } = facing(() => priced(change))
+    const refusal = await refusalOf(altar.witness({ commitment }))
+    assert.deepStrictEqual([refusal.code, signed], [code, []])
+    assert.match(refusal.message, says)
+    assert.match(refusal.message, /Nothing was signed, so nothing was charged\.$/u)
   })
 
   it("gets no signature for a lifetime of 0 or above 86,400 seconds", async () => {

@@ -5,7 +5,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint } from "effect/http-api"
-import { cachedUrl, UrlCache, urlMaximum } from "../../src/http/UrlCache.ts"
+import { UrlCache, urlMaximum } from "../../src/http/UrlCache.ts"
 import { effect } from "../lab/Suites.ts"
 import { assertEach } from "../lab/Assertions.ts"
 
@@ -24,18 +24,6 @@ const handler = () => Effect.succeed(answered)
 const bounded = UrlCache.layer.pipe(Layer.provide(Layer.succeed(urlMaximum, 2)))
 
 describe("the cache of URLs", () => {
-  effect("contains a URL after its first request, for HEAD and GET and no other method", () =>
-    Effect.gen(function* () {
-      const urls = yield* UrlCache
-      assert.strictEqual(yield* urls.answer(request("/read"), whole), routed)
-      urls.remember(call("/read"), handler)
-      assert.strictEqual(yield* urls.answer(request("/read"), whole), answered)
-      assert.strictEqual(yield* urls.answer(request("/read", { method: "HEAD" }), whole), answered)
-      assert.strictEqual(yield* urls.answer(request("/read", { method: "POST" }), whole), routed)
-      assert.strictEqual(yield* urls.answer(request("/read?limit=1"), whole), routed)
-    }).pipe(Effect.provide(UrlCache.layer)),
-  )
-
   effect("evicts a URL after as many newer ones of its endpoint, and keeps those of other endpoints", () =>
     Effect.gen(function* () {
       const urls = yield* UrlCache
@@ -56,16 +44,6 @@ describe("the cache of URLs", () => {
       assert.strictEqual(yield* urls.answer(request(long), whole), routed)
     }).pipe(Effect.provide(UrlCache.layer)),
   )
-
-  effect("leaves requests with malformed headers to the router", () =>
-    Effect.gen(function* () {
-      const urls = yield* UrlCache
-      const sold = (key: string) => request("/sold", { method: "POST", headers: { "idempotency-key": key } })
-      urls.remember({ request: sold("good"), endpoint: guarded }, handler)
-      assert.strictEqual(yield* urls.answer(sold("good"), whole), answered)
-      assert.strictEqual(yield* urls.answer(sold("bad"), whole), routed)
-    }).pipe(Effect.provide(UrlCache.layer)),
-  )
 })
 
 effect("the cache of URLs contains nothing of the request", () =>
@@ -84,28 +62,5 @@ effect("the cache of URLs contains nothing of the request", () =>
     collect()
     assertEach(references, (one) => one.deref(), [undefined, undefined])
     assert.strictEqual(yield* urls.answer(request("/read"), whole), answered)
-  }).pipe(Effect.provide(UrlCache.layer)),
-)
-
-effect("a refusal for a cached URL is computed once, and written by the router", () =>
-  Effect.gen(function* () {
-    const urls = yield* UrlCache
-    let asked = 0
-    let registered: ((call: object) => Effect.Effect<HttpServerResponse.HttpServerResponse, unknown>) | undefined
-    const handlers = {
-      handleRaw: (_: string, handler: NonNullable<typeof registered>) => {
-        registered = handler
-        return handlers
-      },
-    }
-    const wrapped = yield* cachedUrl(handlers)
-    wrapped.handleRaw("read", () =>
-      Effect.suspend(() => (asked++ === 0 ? Effect.succeed(answered) : Effect.fail("no"))),
-    )
-    const run = (path: string) => registered?.(call(path)) ?? Effect.die("nothing is registered")
-    assert.strictEqual(yield* run("/read"), answered)
-    const refused = yield* Effect.flip(urls.answer(request("/read"), run("/read")))
-    assert.strictEqual(refused, "no")
-    assert.strictEqual(asked, 2)
   }).pipe(Effect.provide(UrlCache.layer)),
 )

@@ -9,6 +9,7 @@ import { adviceOn } from "../../src/cli/log/Log.ts"
 import { cosignerFrom, generate } from "../../src/log/Signer.ts"
 import type { StopReason } from "../../src/log/StopReason.ts"
 import { golden, renamed, witness } from "../lab/log/Vectors.ts"
+import { policyFrom } from "../lab/log/Witnesses.ts"
 import { assertEach } from "../lab/Assertions.ts"
 
 const noteAt8 = golden.proofFile.slice(golden.proofFile.indexOf("\n\n") + 2)
@@ -16,12 +17,6 @@ const noteAt8 = golden.proofFile.slice(golden.proofFile.indexOf("\n\n") + 2)
 const cosignerOf = (name: string) => Result.getOrThrow(cosignerFrom(Result.getOrThrow(generate(name))))
 
 const keys = Array.from({ length: 5 }, (_, at) => cosignerOf(`w${at}.example`).vkey)
-
-const read = (...lines: ReadonlyArray<string>): Policy => {
-  const policy = parsePolicy(lines.join("\n"))
-  if (policy instanceof Malformed) throw new Error(policy.message)
-  return policy
-}
 
 const five = keys.map((vkey, at) => `witness w${at} ${vkey}${at === 0 ? " https://w0.example/x/" : ""}`)
 
@@ -32,7 +27,7 @@ const met = (policy: Policy, ...signed: ReadonlyArray<number>) =>
 
 describe("a witness policy", () => {
   it("counts witnesses and groups of them", () => {
-    const policy = read(
+    const policy = policyFrom(
       "# who may be believed",
       `log ${golden.vkey} https://altar.example/log`,
       ...five,
@@ -55,8 +50,8 @@ describe("a witness policy", () => {
   })
 
   it("requires one witness, or none", () => {
-    assert.isTrue(met(read(...five, "quorum none")))
-    const one = read(...five, "quorum w3")
+    assert.isTrue(met(policyFrom(...five, "quorum none")))
+    const one = policyFrom(...five, "quorum w3")
     assert.deepStrictEqual([met(one, 3), met(one, 0, 1, 2, 4)], [true, false])
   })
 
@@ -70,7 +65,7 @@ describe("a witness policy", () => {
   it("counts a witness with a post-quantum key once", () => {
     const made = Result.flatMap(generate("pq.example", keyTypes.mlDsa), cosignerFrom)
     const { vkey } = Result.getOrThrow(made)
-    const policy = read(...five, `witness pq ${vkey}`, "group g all w0 pq", "quorum g")
+    const policy = policyFrom(...five, `witness pq ${vkey}`, "group g all w0 pq", "quorum g")
     assert.isTrue(policy.isMet(new Set([keys[0] ?? "", vkey])))
     assert.isFalse(policy.isMet(new Set([keys[0] ?? ""])))
     const twice = [`witness pq ${vkey}`, `witness again ${renamed(vkey, "again.example")}`, "quorum none"]

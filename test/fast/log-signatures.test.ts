@@ -9,11 +9,13 @@ import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
 import { isSigned } from "../../src/buyer/log/WebCrypto.ts"
 import { keyTypes, parseVerifierKey, signerKeyText } from "../../schema/log/Note.ts"
 import { cosignedBytes, parseCosignature } from "../../schema/log/Cosignature.ts"
-import { parsePolicy } from "../../schema/log/Policy.ts"
 import { cosignatureVerifier } from "../../src/log/Verifier.ts"
 import { cosignerFrom, fromText, generate, originOf } from "../../src/log/Signer.ts"
 import { leafOf, sha256 } from "../../src/log/Tree.ts"
 import { MemoryLog } from "../lab/log/MemoryLog.ts"
+import { lacking } from "../lab/log/Platform.ts"
+import { policyFrom } from "../lab/log/Witnesses.ts"
+import { linkOf } from "../lab/buyer/ReceiptFiles.ts"
 import { example, golden, mixedOrder, neumann, postQuantum, renamed, witness } from "../lab/log/Vectors.ts"
 
 const { vkey } = golden
@@ -21,6 +23,17 @@ const signer = Result.getOrThrow(fromText(Redacted.make(golden.signerKey)))
 const noteAt8 = golden.proofFile.slice(golden.proofFile.indexOf("\n\n") + 2)
 const bytesOf = (text: string) => fromBase64(text) ?? new Uint8Array()
 const fromHex = (text: string) => Uint8Array.from(Buffer.from(text, "hex"))
+
+/** The faults that a reader finds in a text, one for each bit that is changed. */
+const faultsOfBits = (text: string, read: (changed: string) => Promise<Parameters<typeof faultOf>[0]>) => {
+  const bytes = utf8(text)
+  return Promise.all(
+    Array.from({ length: bytes.length * 8 }, (_, bit) => {
+      const flipped = bytes.with(bit >> 3, (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7)))
+      return read(new TextDecoder().decode(flipped)).then(faultOf)
+    }),
+  )
+}
 
 const faultOf = (verdict: { readonly ok: true } | { readonly ok: false; readonly fault: string }) =>
   verdict.ok ? "none" : verdict.fault
@@ -79,15 +92,7 @@ describe("a signed checkpoint", () => {
   })
 
   it("fails with any bit changed", async () => {
-    const bytes = utf8(noteAt8)
-    const decoder = new TextDecoder()
-    const faults = await Promise.all(
-      Array.from({ length: bytes.length * 8 }, (_, bit) => {
-        const flipped = Uint8Array.from(bytes)
-        flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-        return openCheckpoint(decoder.decode(flipped), { vkey }).then(faultOf)
-      }),
-    )
+    const faults = await faultsOfBits(noteAt8, (changed) => openCheckpoint(changed, { vkey }))
     assert.notInclude(faults, "none")
     assert.includeMembers(faults, ["malformed", "origin", "signature"])
   })
@@ -133,29 +138,15 @@ describe("a post-quantum cosignature", () => {
   const cosigner = Result.getOrThrow(made)
   const [text8 = ""] = [`${noteAt8.split("\n\n")[0] ?? ""}\n`]
   const line = cosigner.line(text8, seconds) ?? ""
-  const policyOf = (...lines: ReadonlyArray<string>) => {
-    const policy = parsePolicy([`log ${vkey}`, ...lines].join("\n"))
-    if (policy instanceof Malformed) throw new Error(policy.message)
-    return policy
-  }
   const mixed = (quorum: string) =>
-    policyOf(
+    policyFrom(
+      `log ${vkey}`,
       `witness old ${witness.vkey}`,
       `witness new ${cosigner.vkey}`,
       ...(quorum === "old" ? [] : [`group ${quorum} ${quorum === "both" ? "all" : "any"} old new`]),
       `quorum ${quorum}`,
     )
-  /** As a platform without ML-DSA-44. */
-  const without = async <A>(run: () => Promise<A>): Promise<A> => {
-    const { importKey } = crypto.subtle
-    crypto.subtle.importKey = ((...given: Parameters<typeof importKey>) =>
-      JSON.stringify(given[2]).includes("ML-DSA")
-        ? Promise.reject(new DOMException("Unrecognized algorithm name", "NotSupportedError"))
-        : importKey.apply(crypto.subtle, given)) as typeof importKey
-    return run().finally(() => {
-      crypto.subtle.importKey = importKey
-    })
-  }
+  const without = <A>(run: () => Promise<A>) => lacking("ML-DSA", run)
 
   it("has the key, the id and the signed bytes of the reference", () => {
     const key = parseVerifierKey(cosigner.vkey)
@@ -211,23 +202,11 @@ describe("a post-quantum cosignature", () => {
 })
 
 describe("a stone's proof", () => {
-  const stonesOf = (count: number) => {
-    const stones: Array<Parameters<typeof verifyProof>[1]> = []
-    let previousHash = "0".repeat(64)
-    for (let sequence = 1; sequence <= count; sequence += 1) {
-      const link = {
-        previousHash,
-        sequence,
-        commitment: hex(sha256(utf8(`stone-${sequence}`))),
-        witnessedAt: "2026-11-21T00:00:00.000Z",
-        transaction: `0x${hex(sha256(utf8(`transaction-${sequence}`)))}`,
-      }
-      previousHash = hex(sha256(entryOf(link)))
-      stones.push({ ...link, chainHash: previousHash })
-    }
-    return stones
+  const stones: Array<Parameters<typeof verifyProof>[1]> = []
+  for (let at = 1; at <= 20; at += 1) {
+    const previousHash = stones.at(-1)?.chainHash ?? "0".repeat(64)
+    stones.push(linkOf(previousHash, at, hex(sha256(utf8(`stone-${at}`))), "2026-11-21T00:00:00.000Z"))
   }
-  const stones = stonesOf(20)
   const log = new MemoryLog().append(stones.map((stone) => leafOf(entryOf(stone))))
   const checkpoint = signer.note({ origin: golden.name, size: 20, root: Uint8Array.from(log.root), extensions: [] })
   const fileOf = (index: number) => proofFileText({ extra: undefined, index, hashes: log.inclusion(index), checkpoint })
@@ -235,15 +214,8 @@ describe("a stone's proof", () => {
   it("is valid for every stone, and for no other", async () => {
     for (const stone of stones) {
       const verdict = await verifyProof(fileOf(stone.sequence - 1), stone, { vkey })
-      assert.deepStrictEqual(verdict, {
-        ok: true,
-        origin: golden.name,
-        index: stone.sequence - 1,
-        size: 20,
-        root: base64(log.root),
-        cosignatures: [],
-        unchecked: [],
-      })
+      const root = base64(log.root)
+      assert.deepInclude(verdict, { ok: true, origin: golden.name, index: stone.sequence - 1, size: 20, root })
       const other = stones[stone.sequence % 20] ?? stone
       assert.strictEqual(faultOf(await verifyProof(fileOf(stone.sequence - 1), other, { vkey })), "inclusion")
     }
@@ -262,15 +234,7 @@ describe("a stone's proof", () => {
   it("fails with any bit of the file changed", async () => {
     const [, stone] = stones
     if (stone === undefined) return assert.fail("no stone")
-    const bytes = utf8(fileOf(1))
-    const decoder = new TextDecoder("utf-8")
-    const faults = await Promise.all(
-      Array.from({ length: bytes.length * 8 }, (_, bit) => {
-        const flipped = Uint8Array.from(bytes)
-        flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-        return verifyProof(decoder.decode(flipped), stone, { vkey }).then(faultOf)
-      }),
-    )
+    const faults = await faultsOfBits(fileOf(1), (changed) => verifyProof(changed, stone, { vkey }))
     assert.notInclude(faults, "none")
     assert.includeMembers(faults, ["malformed", "inclusion", "origin", "signature"])
   })
@@ -278,11 +242,7 @@ describe("a stone's proof", () => {
   it("is undecided without the means to check it, and says what is missing", async () => {
     const [stone] = stones
     if (stone === undefined) return assert.fail("no stone")
-    const { importKey } = crypto.subtle
-    crypto.subtle.importKey = () => Promise.reject(new DOMException("Unrecognized name.", "NotSupportedError"))
-    const verdict = await verifyProof(fileOf(0), stone, { vkey }).finally(() => {
-      crypto.subtle.importKey = importKey
-    })
+    const verdict = await lacking("", () => verifyProof(fileOf(0), stone, { vkey }))
     assert.strictEqual(faultOf(verdict), "unsupported")
     assert.match(verdict.ok ? "" : verdict.reason, /neither confirmed nor refuted: Chrome and Edge/u)
   })

@@ -44,106 +44,84 @@ const orders = (events: ReadonlyArray<Event>, first: Step = begin(true)) =>
     { last: first, all: [first.order] },
   ).all
 
-const ask = (after: number) => ({ _tag: "Ask" as const, after })
-const wait = (seconds: number) => ({ _tag: "Wait" as const, seconds })
-const rest = { _tag: "Rest" as const }
-const carryOn = { _tag: "Carry on" as const }
+/** Each step in a word: asks after a sequence, waits for seconds, rests, or carries on. */
+const told = (events: ReadonlyArray<Event>, first?: Step) =>
+  orders(events, first)
+    .map((order) =>
+      order._tag === "Ask" ? `ask ${order.after}` : order._tag === "Wait" ? `wait ${order.seconds}` : order._tag,
+    )
+    .join(", ")
+
+const failing = (code: Code, wait = 0) => [refused(code, wait), due]
 
 describe("polling a room", () => {
-  it("asks at once, then every three seconds from the last sequence seen", () => {
-    assert.deepStrictEqual(orders([answered(7, 5, 6, 7), due, answered(7), due, answered(9, 8, 9), due]), [
-      ask(0),
-      wait(3),
-      ask(7),
-      wait(3),
-      ask(7),
-      wait(3),
-      ask(9),
-    ])
+  it.each<readonly [promise: string, steps: string, events: ReadonlyArray<Event>]>([
+    [
+      "asks at once, then every three seconds from the last sequence seen",
+      "ask 0, wait 3, ask 7, wait 3, ask 7, wait 3, ask 9",
+      [answered(7, 5, 6, 7), due, answered(7), due, answered(9, 8, 9), due],
+    ],
+    [
+      "rests while hidden and asks at once when it is visible again",
+      "ask 0, wait 3, Rest, Carry on, ask 1",
+      [answered(1, 1), seen(false), seen(false), seen(true)],
+    ],
+    [
+      "rests after an answer that comes while it is hidden",
+      "ask 0, Carry on, Rest, ask 4",
+      [seen(false), answered(4, 4), seen(true)],
+    ],
+    [
+      "rests after silence that comes while it is hidden",
+      "ask 0, Carry on, Rest, ask 0",
+      [seen(false), refused("OFFLINE"), seen(true)],
+    ],
+    [
+      "doubles its delay without an answer, up to half a minute",
+      "ask 0, wait 3, ask 3, wait 3, ask 3, wait 6, ask 3, wait 12, ask 3, wait 24, ask 3, wait 30, ask 3, wait 30, ask 3",
+      [answered(3, 3), due, ...Array.from({ length: 6 }, () => failing("OFFLINE")).flat()],
+    ],
+    [
+      "continues at its place after a failure, and asks at once when the visitor wants it",
+      "ask 0, wait 3, ask 3, wait 3, ask 3, wait 3, ask 3",
+      [answered(3, 3), due, refused("INTERNAL"), wanted, answered(3), due],
+    ],
+    [
+      "waits as long as the server says, whatever the visitor does",
+      "ask 0, wait 17, Carry on, Carry on, Carry on, Carry on, ask 0",
+      [refused("RATE_LIMITED", 17), wanted, seen(false), seen(true), wanted, due],
+    ],
+    [
+      "waits as long as the server says while it is hidden",
+      "ask 0, wait 17, Carry on, Rest, ask 0",
+      [refused("RATE_LIMITED", 17), seen(false), due, seen(true)],
+    ],
+    ["never treats a wait as zero", "ask 0, wait 1", [refused("RATE_LIMITED")]],
+    [
+      "asks again when a message was sent while an answer was in flight",
+      "ask 0, Carry on, Carry on, ask 1, wait 3",
+      [wanted, wanted, answered(1, 1), answered(2, 2)],
+    ],
+  ])("%s", (_, steps, events) => {
+    assert.strictEqual(told(events), steps)
   })
 
-  it("rests while hidden and asks at once when it is visible again", () => {
-    assert.deepStrictEqual(orders([answered(1, 1), seen(false), seen(false), seen(true)]), [
-      ask(0),
-      wait(3),
-      rest,
-      carryOn,
-      ask(1),
-    ])
-    assert.deepStrictEqual(orders([seen(false), answered(4, 4), seen(true)]), [ask(0), carryOn, rest, ask(4)])
-    assert.deepStrictEqual(orders([seen(false), refused("OFFLINE"), seen(true)]), [ask(0), carryOn, rest, ask(0)])
-    assert.deepStrictEqual(orders([seen(true)], begin(false)), [rest, ask(0)])
+  it("begins hidden without asking", () => {
+    assert.strictEqual(told([seen(true)], begin(false)), "Rest, ask 0")
   })
 
-  it("doubles its delay without an answer, up to half a minute, and continues at its place", () => {
-    const failing = Array.from({ length: 6 }, () => [refused("OFFLINE"), due]).flat()
-    assert.deepStrictEqual(
-      orders([answered(3, 3), due, ...failing]).filter(({ _tag }) => _tag === "Wait"),
-      [3, 3, 6, 12, 24, 30, 30].map(wait),
-    )
-    assert.deepStrictEqual(orders([answered(3, 3), due, refused("INTERNAL"), wanted, answered(3), due]).slice(2), [
-      ask(3),
-      wait(3),
-      ask(3),
-      wait(3),
-      ask(3),
-    ])
+  it.each<Code>(["UNAUTHORIZED", "NOT_FOUND", "EXPIRED"])("stops for good when the room is over: %s", (code) => {
+    const steps = "ask 0, Rest, Carry on, Carry on, Carry on, Carry on"
+    assert.strictEqual(told([refused(code), due, wanted, seen(false), seen(true)]), steps)
   })
 
-  it("waits as long as the server says, hidden or not, whatever the visitor does", () => {
-    assert.deepStrictEqual(orders([refused("RATE_LIMITED", 17), wanted, seen(false), seen(true), wanted, due]), [
-      ask(0),
-      wait(17),
-      carryOn,
-      carryOn,
-      carryOn,
-      carryOn,
-      ask(0),
-    ])
-    assert.deepStrictEqual(orders([refused("RATE_LIMITED", 17), seen(false), due, seen(true)]).slice(2), [
-      carryOn,
-      rest,
-      ask(0),
-    ])
-  })
-
-  it("never treats a wait as zero", () => {
-    assert.deepStrictEqual(orders([refused("RATE_LIMITED")]), [ask(0), wait(1)])
-  })
-
-  it("asks again when a message was sent while an answer was in flight", () => {
-    assert.deepStrictEqual(orders([wanted, wanted, answered(1, 1), answered(2, 2)]), [
-      ask(0),
-      carryOn,
-      carryOn,
-      ask(1),
-      wait(3),
-    ])
-  })
-
-  it("stops for good when the room is over", () => {
-    for (const code of ["UNAUTHORIZED", "NOT_FOUND", "EXPIRED"] as const) {
-      assert.deepStrictEqual(orders([refused(code), due, wanted, seen(false), seen(true)]), [
-        ask(0),
-        rest,
-        carryOn,
-        carryOn,
-        carryOn,
-        carryOn,
-      ])
-    }
-  })
-
-  it("continues after a refusal that does not concern the room, as from a restarting server", () => {
-    for (const code of ["INTERNAL", "UNAVAILABLE", "FORBIDDEN"] as const) {
-      assert.deepStrictEqual(orders([answered(3, 3), due, refused(code), due, answered(4, 4)]).slice(2), [
-        ask(3),
-        wait(3),
-        ask(3),
-        wait(3),
-      ])
-    }
-  })
+  it.each<Code>(["INTERNAL", "UNAVAILABLE", "FORBIDDEN"])(
+    "continues after a refusal that is not the room's: %s",
+    (code) => {
+      const steps = "ask 0, wait 3, ask 3, wait 3, ask 3, wait 3"
+      assert.strictEqual(told([answered(3, 3), due, ...failing(code), answered(4, 4)]), steps)
+    },
+  )
 
   it("vibrates for no history, and for the newest of many new messages alone", () => {
     const first = begin(true).poll

@@ -1,5 +1,6 @@
 /** Every act of the altar as a row of one table: how it is asked for, what it costs, what a second buyer is told. */
 import { spiritIds } from "../../schema/altar/Spirit.ts"
+import { catalogs } from "../../src/altar/collectibles/Items.ts"
 import { newCommitment } from "./Fixture.ts"
 
 export interface ActRow {
@@ -128,3 +129,8 @@ export const acts = (): ReadonlyArray<ActRow> => {
     },
   ]
 }
+
+const longest = (texts: ReadonlyArray<string>) => texts.toSorted((a, b) => b.length - a.length)[0] ?? ""
+
+export const longestSpirit = longest(spiritIds)
+export const longestItem = longest(Object.values(catalogs).flatMap(({ entries }) => entries.map(({ id }) => id)))

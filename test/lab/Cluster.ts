@@ -1,12 +1,15 @@
-/** A durable PostgreSQL of a campaign's own, which is killed and started again where it stood. */
-import { readFileSync } from "node:fs"
-import { readFile } from "node:fs/promises"
+/** A durable PostgreSQL of a campaign's own: killed and started again where it stood, or followed by its standby. */
+import { existsSync } from "node:fs"
+import { chown, copyFile, mkdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Exit, Layer, Redacted, Scope } from "effect"
 import postgres from "postgres"
-import { takePort } from "./Ports.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
+import { findBinaries } from "../../src/sandbox/PostgresBinaries.ts"
+import { takePort } from "./Ports.ts"
 
 export interface Cluster {
   readonly port: () => number
@@ -21,6 +24,10 @@ export interface Cluster {
   /** SIGKILL to one session: the database throws all out and recovers by itself. */
   readonly killSession: (database: string) => Promise<void>
   readonly start: () => Promise<void>
+  /** False where PostgreSQL has no `pg_basebackup`, as npm's. */
+  readonly canFailOver: boolean
+  /** Adds a synchronous standby, kills the primary after `pause`, and promotes the standby: port and folder change. */
+  readonly failOver: (pause: () => Promise<void>) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -33,31 +40,40 @@ const isAlive = (pid: number) => {
   }
 }
 
-export const cluster = async (folder: string): Promise<Cluster> => {
-  const dataDir = join(folder, "postgres")
-  // It is started again at its port, which stays reserved while it is dead.
-  const port = await takePort()
-  let scope = Scope.makeUnsafe()
-  let url = ""
+/** Its folder, and its port: reserved also while it is dead. */
+interface Place {
+  readonly dataDir: string
+  readonly port: number
+}
 
-  const begin = async () => {
-    scope = Scope.makeUnsafe()
-    const started = Layer.build(LocalDatabase.layer({ dataDir, durable: true, port })).pipe(
-      Effect.flatMap((context) => Effect.provideContext(LocalDatabase, context)),
-      Scope.provide(scope),
-    )
-    url = Redacted.value((await Effect.runPromise(started)).url)
-  }
-
+/** Answers when it takes writes: a standby does so once it is promoted. */
+const launch = async (place: Place) => {
+  const scope = Scope.makeUnsafe()
   const end = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  const started = Layer.build(LocalDatabase.layer({ ...place, durable: true })).pipe(
+    Effect.flatMap((context) => Effect.provideContext(LocalDatabase, context)),
+    Scope.provide(scope),
+  )
+  try {
+    return { ...place, end, url: Redacted.value((await Effect.runPromise(started)).url) }
+  } catch (cause) {
+    await end()
+    throw cause
+  }
+}
+
+export const cluster = async (folder: string): Promise<Cluster> => {
+  let life = await launch({ dataDir: join(folder, "postgres"), port: await takePort() })
+  let standbys = 0
+  const inCluster = (file = "") => join(life.dataDir, "cluster", file)
 
   /** Its processes may still be ending: tried again for ten seconds. */
   const start = async () => {
     for (let left = 40; ; left -= 1) {
       try {
-        return await begin()
+        life = await launch({ dataDir: life.dataDir, port: life.port })
+        return
       } catch (cause) {
-        await end()
         if (left === 0) throw cause
         await setTimeout(250)
       }
@@ -65,21 +81,21 @@ export const cluster = async (folder: string): Promise<Cluster> => {
   }
 
   const signal = async (name: NodeJS.Signals) => {
-    const pid = Number((await readFile(join(dataDir, "cluster", "postmaster.pid"), "utf8")).split("\n")[0])
+    const pid = Number((await readFile(inCluster("postmaster.pid"), "utf8")).split("\n")[0])
     process.kill(pid, name)
     while (isAlive(pid)) await setTimeout(20)
-    await end()
+    await life.end()
   }
 
-  const urlOf = (name: string, port?: number) => {
-    const made = new URL(url)
+  const urlOf = (name: string, port = life.port) => {
+    const made = new URL(life.url)
     made.pathname = `/${name}`
-    if (port !== undefined) made.port = String(port)
+    made.port = String(port)
     return made.href
   }
 
-  const runOnce = async (statement: string, database: string) => {
-    const sql = postgres(urlOf(database), { max: 1, onnotice: () => {} })
+  const runOnce = async (statement: string, database: string, port?: number) => {
+    const sql = postgres(urlOf(database, port), { max: 1, onnotice: () => {} })
     try {
       return await sql.unsafe(statement)
     } finally {
@@ -99,17 +115,42 @@ export const cluster = async (folder: string): Promise<Cluster> => {
     }
   }
 
-  await begin()
-  // A harness that is killed leaves nothing behind.
-  process.once("exit", () => {
-    try {
-      process.kill(Number(readFileSync(join(dataDir, "cluster", "postmaster.pid"), "utf8").split("\n")[0]), "SIGQUIT")
-    } catch {
-      // It has ended by itself.
-    }
-  })
+  /** Waits until the standby is there in this way. */
+  const hasStandby = async (how: string) => {
+    for (const end = performance.now() + 30_000; performance.now() < end; await setTimeout(100))
+      if ((await run(`SELECT 1 FROM pg_stat_replication WHERE ${how}`)).length > 0) return
+    throw new Error(`no standby with ${how}`)
+  }
+
+  const { folder: programs } = await Effect.runPromise(
+    findBinaries(inCluster()).pipe(Effect.provide(NodeServices.layer)),
+  )
+  const copying = join(programs, "pg_basebackup")
+
+  const failOver: Cluster["failOver"] = async (pause) => {
+    standbys += 1
+    const standby = { dataDir: join(folder, `standby-${standbys}`), port: await takePort() }
+    const { gid, uid } = await stat(inCluster())
+    await mkdir(standby.dataDir)
+    await chown(standby.dataDir, uid, gid)
+    await copyFile(join(life.dataDir, "password"), join(standby.dataDir, "password"))
+    const source = `${urlOf("postgres")}?application_name=standby`
+    const args = ["-d", source, "-D", join(standby.dataDir, "cluster"), "-X", "stream", "-c", "fast", "-R", "--no-sync"]
+    await Effect.runPromise(OwnedProcess.run(copying, args, { uid, gid, cwd: standby.dataDir }))
+    const promoted = launch(standby)
+    promoted.catch(() => {})
+    await hasStandby("state = 'streaming'")
+    await run("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
+    await run("SELECT pg_reload_conf()")
+    await hasStandby("sync_state = 'sync'")
+    await pause()
+    await signal("SIGKILL")
+    await runOnce("SELECT pg_promote()", "postgres", standby.port)
+    life = await promoted
+  }
+
   return {
-    port: () => port,
+    port: () => life.port,
     urlOf,
     run,
     kill: () => signal("SIGKILL"),
@@ -122,6 +163,8 @@ export const cluster = async (folder: string): Promise<Cluster> => {
       process.kill(Number(row["pid"]), "SIGKILL")
     },
     start,
-    close: end,
+    canFailOver: existsSync(copying),
+    failOver,
+    close: () => life.end(),
   }
 }

@@ -13,7 +13,4 @@ export const until =
 
 /** The same, with the pause that the limit of an address asks for. */
 export const eventually = <A, E, R>(what: string, look: Effect.Effect<A, E, R>, isSo: (found: A) => boolean) =>
-  look.pipe(
-    Effect.repeat({ until: isSo, schedule: Schedule.spaced("100 millis") }),
-    Effect.timeoutOrElse({ duration: patience(40), orElse: () => Effect.die(`never ${what}`) }),
-  )
+  until<A>(`never ${what}`, isSo, 40, 100)(look)

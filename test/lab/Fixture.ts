@@ -49,13 +49,11 @@ export const paymentsOf = (
   ...change,
 })
 
-/** The configuration of one server; several may share a database and a chain. */
-export const configOf = Effect.fnUntraced(function* (
-  change: Partial<PaymentsConfig> = {},
-  server: Partial<ServerConfig> = {},
-  terms: Partial<PaymentsConfig["terms"]> = {},
+/** The configuration of one server; several may share a database. */
+export const serverConfig = Effect.fnUntraced(function* (
+  payments: ServerConfig["payments"],
+  server: Partial<ServerConfig>,
 ) {
-  const chain = yield* LocalChain
   const { url } = yield* LocalDatabase
   const port = yield* freePort
   const config: ServerConfig = {
@@ -65,10 +63,19 @@ export const configOf = Effect.fnUntraced(function* (
     databaseUrl: url,
     trustedProxies: [],
     rateLimitSecret: Option.none(),
-    payments: paymentsOf(chain, change, terms),
+    payments,
     ...server,
   }
   return config
+})
+
+/** The same for a server that sells; several may share a chain, too. */
+export const configOf = Effect.fnUntraced(function* (
+  change: Partial<PaymentsConfig> = {},
+  server: Partial<ServerConfig> = {},
+  terms: Partial<PaymentsConfig["terms"]> = {},
+) {
+  return yield* serverConfig(paymentsOf(yield* LocalChain, change, terms), server)
 })
 
 const config = (change: Partial<PaymentsConfig>, server?: Partial<ServerConfig>) =>

@@ -11,7 +11,7 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { acts } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
 import { until } from "../lab/Eventually.ts"
-import { ask, layer as world, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { ask, bought as buy, layer as world, newCommitment, TestServer } from "../lab/Fixture.ts"
 import { entryOf } from "../lab/log/ActLog.ts"
 import { suite } from "../lab/Suites.ts"
 import { terminal } from "../lab/Terminal.ts"
@@ -25,9 +25,8 @@ const { vkey } = ofActs(log).signer
 /** Buys one act and returns its id with the entry that its answer makes. */
 const bought = Effect.fnUntraced(function* (path: string, body: object = {}) {
   const { url } = yield* TestServer
-  const { answer } = yield* pay(yield* newPayer(), url + path, body)
-  assert.strictEqual(answer.status, 201, answer.text)
-  const { id }: { id: string } = JSON.parse(answer.text).record
+  const { answer, record } = yield* buy(path, body)
+  const id = String(record.id)
   const entry = utf8(entryOf(id, answer.text, answer.headers.get("payment-response") ?? ""))
   return { id, entry, proof: `${url}/api/acts/${id}/proof` }
 })
@@ -106,12 +105,16 @@ suite("a server with a log over all acts", fixture, (it) => {
 })
 
 suite("a server without a log", world(), (it) => {
-  it("has no log over its acts", function* ({ url }) {
-    const { proof } = yield* bought("/api/acquire/dew-spider")
-    for (const path of [`${url}/api/acts/log`, proof]) {
-      const answer = yield* ask(path)
-      assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "not_found"], path)
+  it("has no log of stones and none over its acts, and is healthy", function* ({ url }) {
+    const { id, proof } = yield* bought("/api/witness", { commitment: newCommitment() })
+    const ofStones = ["/log/checkpoint", "/log/tile/0/000", "/api/witness/log", `/api/witness/${id}/proof`]
+    for (const path of [...ofStones, "/api/acts/log", proof.slice(url.length)]) {
+      const { json, status } = yield* ask(`${url}${path}`)
+      assert.deepStrictEqual([status, json["code"]], [404, "not_found"], path)
     }
-    assert.strictEqual((yield* ask(`${url}/log/acts/checkpoint`)).status, 404)
+    for (const path of ["/log/acts/checkpoint", "/v2/log"])
+      assert.strictEqual((yield* ask(`${url}${path}`)).status, 404, path)
+    const health = yield* ask(`${url}/api/health`)
+    assert.deepStrictEqual([health.status, "log" in health.json], [200, false])
   })
 })

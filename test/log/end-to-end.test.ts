@@ -2,52 +2,23 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Redacted, Result, Schedule } from "effect"
-import { type Link, verifyProof } from "../../src/buyer/index.ts"
+import { Effect, Redacted, Result } from "effect"
+import { verifyProof } from "../../src/buyer/index.ts"
 import { cosignerFrom } from "../../src/log/Signer.ts"
-import { direct } from "../lab/server/Environment.ts"
-import { terminal, type Terminal } from "../lab/Terminal.ts"
-import { database, sql } from "../lab/Database.ts"
+import { type Terminal } from "../lab/Terminal.ts"
 import { golden } from "../lab/log/Vectors.ts"
 import { flipTile, signer } from "../lab/log/LogFixture.ts"
-import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { type Answer, ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
-import { chain } from "../lab/Chain.ts"
+import { type Answer, ask, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
+import { until } from "../lab/Eventually.ts"
+import { covered, outside, place, signingIn } from "../lab/log/LogServer.ts"
 import { suite } from "../lab/Suites.ts"
-import { valuesOf } from "../lab/Assertions.ts"
 
 const { vkey } = signer
 
-const environment = Effect.gen(function* () {
-  return {
-    ...(yield* direct),
-    LOG_KEY: golden.signerKey,
-    LOG_ORIGIN: golden.name,
-    LOG_PUBLISH_SECONDS: "1",
-    LOG_LEVEL: "Info",
-  }
-})
-
-interface Listed extends Link {
-  readonly id: string
-}
-
-const stonesOf = (url: string) =>
-  Effect.map(ask(`${url}/api/witness?limit=50`), ({ text }): ReadonlyArray<Listed> => JSON.parse(text).stones)
-
-const until = <A, E, R>(asked: Effect.Effect<A, E, R>, isSo: (answer: A) => boolean, otherwise: string, most = 20) =>
-  asked.pipe(
-    Effect.repeat({ until: isSo, schedule: Schedule.spaced("100 millis") }),
-    Effect.timeoutOrElse({ duration: patience(most), orElse: () => Effect.die(otherwise) }),
-  )
-
-const proofOf = (url: string, id: string) =>
-  until(ask(`${url}/api/witness/${id}/proof`), ({ status }) => status !== 409, "it is never covered")
-
 const cosigned = (asking: Effect.Effect<Answer>) =>
-  until(asking, ({ text }) => text.includes("— watcher "), "the watcher never signs")
+  asking.pipe(until("the watcher never signs", ({ text }) => text.includes("— watcher ")))
 
 const watching = Effect.fnUntraced(function* (at: Terminal) {
   const port = yield* freePort
@@ -129,19 +100,12 @@ const commands = Effect.fnUntraced(function* (at: Terminal, url: string) {
   return record.sequence
 })
 
-const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
-
-suite("a server with a log", Layer.orDie(place), (it) => {
+suite("a server with a log", place, (it) => {
   it("proves every stone, and continues to sell when the log stops", function* () {
-    const env = yield* environment
-    const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
-    const checkpointFile = join(at.folder, "checkpoint")
+    const at = yield* outside
     const policyFile = join(at.folder, "policy")
-    const server = yield* ServerProcess.make({
-      ...env,
-      LOG_CHECKPOINT_FILE: checkpointFile,
-      LOG_WITNESSES: policyFile,
-    })
+    const env = yield* signingIn(at.folder)
+    const server = yield* ServerProcess.make({ ...env, LOG_WITNESSES: policyFile })
     const { url } = server
     const buyer = yield* newPayer()
     const attempt = Effect.suspend(() => {
@@ -152,34 +116,21 @@ suite("a server with a log", Layer.orDie(place), (it) => {
     const buy = Effect.flatMap(attempt, ({ answer, body, headers }) =>
       isSold(answer)
         ? Effect.succeed(answer)
-        : until(ask(`${url}/api/witness`, post(body, headers)), isSold, `never sold after ${answer.text}`),
+        : ask(`${url}/api/witness`, post(body, headers)).pipe(until(`never sold after ${answer.text}`, isSold)),
     )
     const watcher = yield* watching(at)
     writeFileSync(policyFile, `log ${vkey}\n${watcher.line}\nquorum watcher`)
     yield* server.start
-    const sold = yield* Effect.replicateEffect(buy, 3, { concurrency: 3 })
-
-    const stones = yield* stonesOf(url)
-    const ids = new Set(stones.map(({ id }) => id))
-    for (const { text } of sold) assert.isTrue(ids.has(JSON.parse(text).record.id), "what was sold is there")
-    assert.deepStrictEqual(
-      valuesOf(stones, "sequence"),
-      stones.map((_, at) => stones.length - at),
-    )
-    for (const stone of stones) {
-      const proof = yield* proofOf(url, stone.id)
-      assert.strictEqual(proof.status, 200)
-      assert.strictEqual(proof.headers.get("content-type"), "text/plain; charset=utf-8")
-      assert.include(proof.headers.get("content-disposition"), `stone-${stone.sequence}.tlog-proof`)
-      const verdict = yield* Effect.promise(() => verifyProof(proof.text, stone, { vkey }))
-      assert.isTrue(verdict.ok, JSON.stringify(verdict))
-    }
+    const sold = JSON.parse((yield* buy).text).record
+    const proof = yield* covered(url, sold.id)
+    assert.deepStrictEqual([proof.status, proof.headers.get("content-type")], [200, "text/plain; charset=utf-8"])
+    assert.include(proof.headers.get("content-disposition"), `stone-${sold.sequence}.tlog-proof`)
     const status = yield* cosigned(ask(`${url}/api/witness/log`))
     assert.deepInclude(status.json, { ok: true, origin: golden.name, vkey, url: `${url}/log/`, state: "running" })
     const checkpoint = yield* ask(`${url}/log/checkpoint`)
     assert.strictEqual(status.json["checkpoint"], checkpoint.text)
     // It stores its own signature; the other signers are public.
-    assert.isTrue(checkpoint.text.startsWith(readFileSync(checkpointFile, "utf8")))
+    assert.isTrue(checkpoint.text.startsWith(readFileSync(env.LOG_CHECKPOINT_FILE, "utf8")))
     assert.match(checkpoint.text, /\n— watcher \S+\n$/u)
     const shown = yield* ask(`${url}/v2/log`)
     assert.match(shown.text, /Of\s+1, 1 signed this one:\s+as many as this log asks for\./u)
@@ -202,30 +153,16 @@ suite("a server with a log", Layer.orDie(place), (it) => {
     const last = yield* buy
     assert.isTrue(isSold(last), "stones sell while the log is stopped")
     const { id } = JSON.parse(last.text).record
-    yield* until(ask(`${url}/api/witness/log`), ({ json }) => json["state"] === "stopped", "it never stopped")
-    assert.strictEqual((yield* proofOf(url, id)).json["code"], "log_stopped")
+    yield* ask(`${url}/api/witness/log`).pipe(until("it never stopped", ({ json }) => json["state"] === "stopped"))
+    assert.strictEqual((yield* covered(url, id)).json["code"], "log_stopped")
     assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
     const told = yield* here.run(["log", "status"])
     assert.strictEqual(told.code, 1)
     assert.match(told.stderr, /^The log is stopped: the tiles (?:above|of) [^]*Another program wrote to log_tiles/u)
     yield* flipTile(0, 0)
     assert.strictEqual((yield* here.run(["log", "resume"])).code, 0)
-    const late = yield* until(proofOf(url, id), ({ status: code }) => code === 200, "it never went on")
+    const late = yield* covered(url, id).pipe(until("it never went on", ({ status: code }) => code === 200))
     const verdict = yield* Effect.promise(() => verifyProof(late.text, JSON.parse(last.text).record, { vkey }))
     assert.isTrue(verdict.ok)
-  })
-})
-
-suite("a server without a key", world(), (it) => {
-  it("has no log, and is healthy", function* ({ url }) {
-    const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, { commitment: newCommitment() })
-    const { id } = JSON.parse(answer.text).record
-    for (const path of ["/log/checkpoint", "/log/tile/0/000", "/api/witness/log", `/api/witness/${id}/proof`]) {
-      const { json, status } = yield* ask(`${url}${path}`)
-      assert.deepStrictEqual([status, json["code"]], [404, "not_found"], path)
-    }
-    assert.strictEqual((yield* ask(`${url}/v2/log`)).status, 404)
-    const health = yield* ask(`${url}/api/health`)
-    assert.deepStrictEqual([health.status, "log" in health.json], [200, false])
   })
 })

@@ -2,41 +2,31 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Schedule } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { chain } from "../lab/Chain.ts"
-import { database, sql } from "../lab/Database.ts"
+import { until } from "../lab/Eventually.ts"
+import { covered, outside, place, signingIn } from "../lab/log/LogServer.ts"
 import { suite } from "../lab/Suites.ts"
-import { ask, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { newCommitment, newPayer, pay } from "../lab/Fixture.ts"
 import { serveFolder } from "../lab/log/FileServer.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import { golden } from "../lab/log/Vectors.ts"
-import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
-import { direct } from "../lab/server/Environment.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { terminal } from "../lab/Terminal.ts"
 
 const { vkey } = signer
 
-const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
-
-suite("an altar that closed", Layer.orDie(place), (it) => {
+suite("an altar that closed", place, (it) => {
   it("leaves stones that a mirror proves by their ids, and a watch beside it judged it correctly", function* () {
-    const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
-    const env = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name, LOG_PUBLISH_SECONDS: "1" }
-    const checkpointFile = join(at.folder, "checkpoint")
-    const server = yield* ServerProcess.make({ ...(yield* direct), ...env, LOG_CHECKPOINT_FILE: checkpointFile })
+    const at = yield* outside
+    const server = yield* ServerProcess.make(yield* signingIn(at.folder))
     const { url } = server
     yield* server.start
     const buyer = yield* newPayer()
     const buy = Effect.gen(function* () {
       const { answer } = yield* pay(buyer, `${url}/api/witness`, { commitment: newCommitment() })
       const { id, sequence } = JSON.parse(answer.text).record
-      yield* ask(`${url}/api/witness/${id}/proof`).pipe(
-        Effect.repeat({ until: ({ status }) => status === 200, schedule: Schedule.spaced("100 millis") }),
-        Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never covered") }),
-      )
+      assert.strictEqual((yield* covered(url, id)).status, 200)
       return { id, sequence }
     })
     const command = Effect.fnUntraced(function* (code: number, ...args: ReadonlyArray<string>) {
@@ -56,11 +46,7 @@ suite("an altar that closed", Layer.orDie(place), (it) => {
     const sizeIs = (size: number) =>
       Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}/metrics`).then((answer) => answer.text())).pipe(
         Effect.orElseSucceed(() => ""),
-        Effect.repeat({
-          until: (text) => text.includes(`altar_watch_size{log="${url}"} ${size}\n`),
-          schedule: Schedule.spaced("200 millis"),
-        }),
-        Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(running.output()) }),
+        until("the watch never saw that size", (text) => text.includes(`altar_watch_size{log="${url}"} ${size}\n`)),
       )
     yield* sizeIs(2)
     const last = yield* buy

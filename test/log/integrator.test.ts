@@ -1,6 +1,6 @@
 /** The log in a real database: the same bytes in every order of building, on every server, and after every kill. */
 import { assert } from "@effect/vitest"
-import { Effect, Exit, Option, Redacted, Schedule } from "effect"
+import { Effect, Exit, Option, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { Integrator } from "../../src/log/Integrator.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
@@ -15,6 +15,7 @@ import {
   stored,
 } from "../lab/log/LogFixture.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
+import { until } from "../lab/Eventually.ts"
 import { suite } from "../lab/Suites.ts"
 
 suite("the integrator", world, (it) => {
@@ -74,10 +75,12 @@ suite("the integrator", world, (it) => {
       const newest = yield* Effect.andThen(integrateAll, publish).pipe(
         Effect.andThen(Effect.flatMap(LogStore, (store) => store.newest)),
         // The database may not have noticed the death yet and hold the dead server's head: it is looked for again.
-        Effect.repeat({
-          until: (found) => Option.exists(found, ({ size }) => size === whole.size),
-          schedule: Schedule.spaced("5 millis"),
-        }),
+        until(
+          "the log never had every stone",
+          Option.exists(({ size }) => size === whole.size),
+          30,
+          5,
+        ),
         Effect.provide(server(300)),
       )
       assert.deepStrictEqual(yield* stored, whole, `${fault} ${step.source}`)

@@ -1,34 +1,19 @@
 /** Stones sold by a server that is killed twice, each proved by the shipped verifier; `LOG_STONES` says how many. */
-import { join } from "node:path"
 import { assert } from "@effect/vitest"
-import { Effect, Fiber, Layer, Schedule } from "effect"
+import { Effect, Fiber } from "effect"
 import { type Link, verifyProof } from "../../src/buyer/index.ts"
-import { direct } from "../lab/server/Environment.ts"
-import { database, sql } from "../lab/Database.ts"
-import { golden } from "../lab/log/Vectors.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import { patience } from "../lab/Patience.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { type Answer, ask, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
-import { chain } from "../lab/Chain.ts"
 import { until } from "../lab/Eventually.ts"
+import { covered, place, signingIn } from "../lab/log/LogServer.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
 /** Six hundred take minutes: `npm run campaign -- soak`. */
 const wanted = Number(process.env["LOG_STONES"] ?? 36)
-
-const environment = Effect.gen(function* () {
-  return {
-    ...(yield* direct),
-    LOG_KEY: golden.signerKey,
-    LOG_ORIGIN: golden.name,
-    LOG_PUBLISH_SECONDS: "1",
-    LOG_CHECKPOINT_FILE: join(newFolder(), "checkpoint"),
-    LOG_LEVEL: "Info",
-  }
-})
 
 interface Listed extends Link {
   readonly id: string
@@ -45,13 +30,11 @@ const allStones = Effect.fnUntraced(function* (url: string) {
   }
 })
 
-const place = Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)
-
-suite("a server that is killed twice", Layer.orDie(place), (it) => {
+suite("a server that is killed twice", place, (it) => {
   it(
     "sells each stone once, and each is proved",
     function* ({ sql }) {
-      const server = yield* ServerProcess.make(yield* environment)
+      const server = yield* ServerProcess.make(yield* signingIn(newFolder()))
       const { url } = server
       const buyer = yield* newPayer()
       const sold = new Set<string>()
@@ -68,11 +51,7 @@ suite("a server that is killed twice", Layer.orDie(place), (it) => {
         const { answer, headers } = yield* pay(buyer, `${url}/api/witness`, body)
         if (keep(answer)) return
         yield* ask(`${url}/api/witness`, post(body, headers)).pipe(
-          Effect.repeat({ until: keep, schedule: Schedule.spaced("200 millis") }),
-          Effect.timeoutOrElse({
-            duration: patience(20),
-            orElse: () => Effect.die(`never sold after ${answer.status} ${answer.text}`),
-          }),
+          until(`never sold after ${answer.status} ${answer.text}`, keep),
         )
       })
       const six = { concurrency: 6 }
@@ -99,10 +78,7 @@ suite("a server that is killed twice", Layer.orDie(place), (it) => {
         stones.map((_, at) => stones.length - at),
       )
       for (const stone of stones) {
-        const proof = yield* ask(`${url}/api/witness/${stone.id}/proof`).pipe(
-          Effect.repeat({ until: ({ status }) => status !== 409, schedule: Schedule.spaced("100 millis") }),
-          Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it is never covered") }),
-        )
+        const proof = yield* covered(url, stone.id)
         assert.strictEqual(proof.status, 200)
         const verdict = yield* Effect.promise(() => verifyProof(proof.text, stone, { vkey: signer.vkey }))
         assert.isTrue(verdict.ok, JSON.stringify(verdict))

@@ -3,7 +3,6 @@ import { gunzipSync } from "node:zlib"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Schedule } from "effect"
 import { HttpRouter } from "effect/http"
-import { Statement } from "effect/sql"
 import { hex } from "../../schema/log/Bytes.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
 import { bundleBytes, bundlePath, tilePath } from "../../schema/log/Tile.ts"
@@ -30,6 +29,7 @@ import {
   stopReason,
   layer as world,
 } from "../lab/log/LogFixture.ts"
+import { counting, statementsOf } from "../lab/Statements.ts"
 import { suite } from "../lab/Suites.ts"
 
 const { vkey } = signer
@@ -98,18 +98,10 @@ suite("the published log", served, (it) => {
       const entries = stones.slice(index * 256, index * 256 + width).map(entryOf)
       assert.strictEqual(hex(yield* bytesOf(bundle)), hex(bundleBytes(entries)))
     }
-    const missing = [
-      "tile/0/002",
-      "tile/0/002.p/89",
-      "tile/0/003.p/1",
-      "tile/1/000",
-      "tile/1/000.p/3",
-      "tile/2/000.p/1",
-    ]
-      .concat(["tile/entries/002", "tile/entries/002.p/89", "tile/entries/003.p/1", "tile/63/000.p/1", "tile/8/000"])
-      .concat(["tile/0/0", "tile/0/000.p/256", "tile/0/000?x=1", "tile/%30/000", "checkpoint/", "tile/0/000/", ""])
-      .concat(["tile/0/x999/x999/x999/x999/999"])
-    for (const path of missing) assert.strictEqual((yield* ask(path)).status, 404, path)
+    const missing = `tile/0/002 tile/0/002.p/89 tile/0/003.p/1 tile/1/000 tile/1/000.p/3 tile/2/000.p/1 tile/entries/002
+      tile/entries/002.p/89 tile/entries/003.p/1 tile/63/000.p/1 tile/8/000 tile/0/0 tile/0/000.p/256 tile/0/000?x=1
+      tile/%30/000 checkpoint/ tile/0/000/ tile/0/x999/x999/x999/x999/999`.split(/\s+/u)
+    for (const path of ["", ...missing]) assert.strictEqual((yield* ask(path)).status, 404, path)
   })
 
   it("answers HEAD, 304 and gzip", function* () {
@@ -139,16 +131,7 @@ suite("the published log", served, (it) => {
     const [stone] = yield* links
     if (stone === undefined) return assert.fail("no stone")
     for (const id of [stone.id, "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"]) {
-      let statements = 0
-      yield* Effect.exit(proof(id)).pipe(
-        Effect.provideService(Statement.CurrentTransformer, (statement) =>
-          Effect.sync(() => {
-            statements += 1
-            return statement
-          }),
-        ),
-      )
-      assert.strictEqual(statements, 1)
+      assert.strictEqual(yield* statementsOf(proof(id)), 1)
     }
     assert.strictEqual((yield* Effect.flip(proof("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1")))._tag, "EntryUnknown")
   })
@@ -159,13 +142,7 @@ suite("the published log", served, (it) => {
     const paths = ["tile/0/000", "tile/0/002.p/88", "tile/1/000.p/2", "tile/entries/000", "tile/entries/002.p/88"]
     const ask = yield* asking
     const first = yield* Effect.forEach(paths, (path) => Effect.flatMap(ask(path), bytesOf))
-    let statements = 0
-    const counting = Context.make(Statement.CurrentTransformer, (statement) =>
-      Effect.sync(() => {
-        statements += 1
-        return statement
-      }),
-    )
+    const { context, sent } = counting()
     const [seventh] = (yield* links).slice(6)
     if (seventh === undefined) return assert.fail("no stone")
     const change = (commitment: string) =>
@@ -173,12 +150,12 @@ suite("the published log", served, (it) => {
     yield* change("ab".repeat(32))
     yield* flipTile(0, 0)
     for (const [at, path] of paths.entries()) {
-      const shown = yield* ask(path, {}, counting)
+      const shown = yield* ask(path, {}, context)
       assert.deepStrictEqual([shown.status, hex(yield* bytesOf(shown))], [200, hex(first[at] ?? new Uint8Array())])
     }
-    assert.strictEqual(statements, 0)
-    yield* ask("checkpoint", {}, counting)
-    assert.strictEqual(statements, 1)
+    assert.strictEqual(sent.statements, 0)
+    yield* ask("checkpoint", {}, context)
+    assert.strictEqual(sent.statements, 1)
     yield* flipTile(0, 0)
     // Rereading looks at what memory hides.
     const reread = Layer.build(Rereading.layer).pipe(
@@ -199,17 +176,11 @@ suite("the published log", served, (it) => {
       [256, true],
     ] as const) {
       const ask = yield* Effect.provideService(asking, PublishedLog, { ...log, entriesInMemory })
-      let statements = 0
-      const counting = Context.make(Statement.CurrentTransformer, (statement) =>
-        Effect.sync(() => {
-          statements += 1
-          return statement
-        }),
-      )
+      const { context, sent } = counting()
       const paths = ["tile/entries/000", "tile/entries/001", "tile/0/000", "tile/0/001"]
       for (const path of paths) yield* ask(path)
-      for (const path of paths) assert.strictEqual((yield* ask(path, {}, counting)).status, 200)
-      assert.strictEqual(statements > 0, isRead, String(entriesInMemory))
+      for (const path of paths) assert.strictEqual((yield* ask(path, {}, context)).status, 200)
+      assert.strictEqual(sent.statements > 0, isRead, String(entriesInMemory))
     }
   })
 

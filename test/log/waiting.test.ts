@@ -2,16 +2,15 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Logger, Option, Redacted, References, Schedule } from "effect"
+import { Effect, Layer, Logger, Option, Redacted, References } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Server from "../../src/server/Server.ts"
 import { terminal } from "../lab/Terminal.ts"
-import { database, sql } from "../lab/Database.ts"
 import { signing } from "../lab/log/LogFixture.ts"
-import { patience } from "../lab/Patience.ts"
 import { ask, configOf, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
-import { chain } from "../lab/Chain.ts"
+import { until } from "../lab/Eventually.ts"
+import { place } from "../lab/log/LogServer.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
@@ -43,78 +42,71 @@ const sell = Effect.fnUntraced(function* (url: string) {
   assert.strictEqual(answer.status, 201, answer.text)
 })
 
-const until = (url: string, isSo: (json: Readonly<Record<string, unknown>>) => boolean) =>
-  ask(url).pipe(
-    Effect.repeat({ until: ({ json }) => isSo(json), schedule: Schedule.spaced("50 millis") }),
-    Effect.timeoutOrElse({ duration: patience(20), orElse: () => Effect.die("it never came to that") }),
-  )
+const untilSo = (url: string, isSo: (json: Readonly<Record<string, unknown>>) => boolean) =>
+  ask(url).pipe(until("it never came to that", ({ json }) => isSo(json)))
 
-suite(
-  "a server without the checkpoint file of its log",
-  Layer.orDie(Layer.merge(sql.pipe(Layer.provideMerge(database)), chain)),
-  (it) => {
-    it("sells, and says everywhere that its log waits, until an operator confirms its head", function* ({ sql }) {
-      const folder = newFolder()
-      const { url: databaseUrl } = yield* LocalDatabase
-      const root = yield* withServer(join(folder, "first"), (url) =>
-        Effect.gen(function* () {
-          yield* sell(url)
-          const covered = yield* until(`${url}/api/witness/log`, ({ size }) => size === 1)
-          assert.strictEqual(covered.json["state"], "running")
-          yield* until(`${url}/api/acts/log`, ({ size }) => size === 1)
-          assert.deepStrictEqual((yield* ask(`${url}/api/health`)).json["log"], { state: "running", waitsFor: null })
-          return String(covered.json["root"])
-        }),
-      )
-      const file = join(folder, "second")
-      yield* withServer(file, (url) =>
-        Effect.gen(function* () {
-          const waitsFor = "LOG_CHECKPOINT_FILE, which holds no checkpoint, to confirm the checkpoint of size 1"
-          yield* until(`${url}/api/witness/log`, ({ state }) => state === "waiting")
-          yield* sell(url)
-          yield* sell(url)
-          yield* until(`${url}/api/acts/log`, ({ state }) => state === "waiting")
-          const health = yield* ask(`${url}/api/health`)
-          const ready = yield* ask(`${url}/readyz`)
-          for (const { json, status } of [health, ready]) {
-            const waiting = { state: "waiting", waitsFor }
-            assert.deepStrictEqual([status, json["log"], json["actLog"]], [200, waiting, waiting])
-          }
-          for (const log of ["stones", "acts"])
-            assert.deepInclude(lines, ["Warn", JSON.stringify(["log waiting", { evidence: waitsFor }]), log])
-          assert.strictEqual((yield* ask(`${url}/api/witness/log`)).json["size"], 1)
+suite("a server without the checkpoint file of its log", place, (it) => {
+  it("sells, and says everywhere that its log waits, until an operator confirms its head", function* ({ sql }) {
+    const folder = newFolder()
+    const { url: databaseUrl } = yield* LocalDatabase
+    const root = yield* withServer(join(folder, "first"), (url) =>
+      Effect.gen(function* () {
+        yield* sell(url)
+        const covered = yield* untilSo(`${url}/api/witness/log`, ({ size }) => size === 1)
+        assert.strictEqual(covered.json["state"], "running")
+        yield* untilSo(`${url}/api/acts/log`, ({ size }) => size === 1)
+        assert.deepStrictEqual((yield* ask(`${url}/api/health`)).json["log"], { state: "running", waitsFor: null })
+        return String(covered.json["root"])
+      }),
+    )
+    const file = join(folder, "second")
+    yield* withServer(file, (url) =>
+      Effect.gen(function* () {
+        const waitsFor = "LOG_CHECKPOINT_FILE, which holds no checkpoint, to confirm the checkpoint of size 1"
+        yield* untilSo(`${url}/api/witness/log`, ({ state }) => state === "waiting")
+        yield* sell(url)
+        yield* sell(url)
+        yield* untilSo(`${url}/api/acts/log`, ({ state }) => state === "waiting")
+        const health = yield* ask(`${url}/api/health`)
+        const ready = yield* ask(`${url}/readyz`)
+        for (const { json, status } of [health, ready]) {
+          const waiting = { state: "waiting", waitsFor }
+          assert.deepStrictEqual([status, json["log"], json["actLog"]], [200, waiting, waiting])
+        }
+        for (const log of ["stones", "acts"])
+          assert.deepInclude(lines, ["Warn", JSON.stringify(["log waiting", { evidence: waitsFor }]), log])
+        assert.strictEqual((yield* ask(`${url}/api/witness/log`)).json["size"], 1)
 
-          const at = yield* Effect.provideService(terminal, TestServer, { url })
-          const env = { DATABASE_URL: Redacted.value(databaseUrl), LOG_CHECKPOINT_FILE: file }
-          const asked = yield* at.run(["log", "confirm"], env)
-          assert.strictEqual(asked.code, 1)
-          assert.include(asked.stderr, `covers 1 stones and has the root ${root}`)
-          const mistaken = yield* at.run(
-            ["log", "confirm", "--root", `${root.startsWith("A") ? "B" : "A"}${root.slice(1)}`],
-            env,
-          )
-          assert.strictEqual(mistaken.code, 1)
-          assert.isFalse(existsSync(file))
-          const confirmed = yield* at.run(["log", "confirm", "--root", root], env)
-          assert.strictEqual(confirmed.code, 0, confirmed.stderr)
-          yield* until(`${url}/api/witness/log`, ({ size }) => size === 3)
-          yield* until(`${url}/api/health`, ({ log }) => JSON.stringify(log).includes("running"))
+        const at = yield* Effect.provideService(terminal, TestServer, { url })
+        const env = { DATABASE_URL: Redacted.value(databaseUrl), LOG_CHECKPOINT_FILE: file }
+        const asked = yield* at.run(["log", "confirm"], env)
+        assert.strictEqual(asked.code, 1)
+        assert.include(asked.stderr, `covers 1 stones and has the root ${root}`)
+        const mistaken = yield* at.run(
+          ["log", "confirm", "--root", `${root.startsWith("A") ? "B" : "A"}${root.slice(1)}`],
+          env,
+        )
+        assert.strictEqual(mistaken.code, 1)
+        assert.isFalse(existsSync(file))
+        const confirmed = yield* at.run(["log", "confirm", "--root", root], env)
+        assert.strictEqual(confirmed.code, 0, confirmed.stderr)
+        yield* untilSo(`${url}/api/witness/log`, ({ size }) => size === 3)
+        yield* untilSo(`${url}/api/health`, ({ log }) => JSON.stringify(log).includes("running"))
 
-          // The log over all acts waits on its own, until its own head is confirmed.
-          const { actLog } = (yield* ask(`${url}/api/health`)).json
-          assert.deepInclude(actLog, { state: "waiting" })
-          const ofActs = yield* at.run(["log", "confirm", "--acts"], env)
-          const [, head = ""] = /covers 1 acts and has the root (\S+)\./u.exec(ofActs.stderr) ?? []
-          const given = yield* at.run(["log", "confirm", "--acts", "--root", head], env)
-          assert.strictEqual(given.code, 0, ofActs.stderr + given.stderr)
-          yield* until(`${url}/api/acts/log`, ({ size }) => size === 3)
-          yield* sql`UPDATE log_head SET stopped_reason = 'act 1 is not the one that the log holds', stopped_at = now() WHERE id = 2`
-          yield* until(`${url}/api/acts/log`, ({ state }) => state === "stopped")
-          assert.strictEqual((yield* ask(`${url}/api/witness/log`)).json["state"], "running")
-          assert.include((yield* at.run(["log", "resume", "--acts"], env)).stdout, "because act 1 is not")
-          yield* until(`${url}/api/acts/log`, ({ state }) => state === "running")
-        }),
-      )
-    })
-  },
-)
+        // The log over all acts waits on its own, until its own head is confirmed.
+        const { actLog } = (yield* ask(`${url}/api/health`)).json
+        assert.deepInclude(actLog, { state: "waiting" })
+        const ofActs = yield* at.run(["log", "confirm", "--acts"], env)
+        const [, head = ""] = /covers 1 acts and has the root (\S+)\./u.exec(ofActs.stderr) ?? []
+        const given = yield* at.run(["log", "confirm", "--acts", "--root", head], env)
+        assert.strictEqual(given.code, 0, ofActs.stderr + given.stderr)
+        yield* untilSo(`${url}/api/acts/log`, ({ size }) => size === 3)
+        yield* sql`UPDATE log_head SET stopped_reason = 'act 1 is not the one that the log holds', stopped_at = now() WHERE id = 2`
+        yield* untilSo(`${url}/api/acts/log`, ({ state }) => state === "stopped")
+        assert.strictEqual((yield* ask(`${url}/api/witness/log`)).json["state"], "running")
+        assert.include((yield* at.run(["log", "resume", "--acts"], env)).stdout, "because act 1 is not")
+        yield* untilSo(`${url}/api/acts/log`, ({ state }) => state === "running")
+      }),
+    )
+  })
+})

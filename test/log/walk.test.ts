@@ -5,41 +5,40 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { concat, Malformed } from "../../schema/log/Bytes.ts"
-import { parsePolicy } from "../../schema/log/Policy.ts"
+import { concat } from "../../schema/log/Bytes.ts"
+import { policyFrom } from "../lab/log/Witnesses.ts"
 import { at } from "../../src/cli/log/LogSource.ts"
 import { type LogCheck, openLog } from "../../src/cli/log/OpenedLog.ts"
 import { verifyLog } from "../../src/cli/log/VerifyLog.ts"
-import { leafOf } from "../../src/log/Tree.ts"
 import { renamed } from "../lab/log/Vectors.ts"
-import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
+import { ask } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const all = StaticLog.entriesOf(16_000)
 
-type Log = Effect.Success<ReturnType<typeof StaticLog.serve>>
-
 const openIt = (
-  { base }: Log,
+  { base }: StaticLog.Log,
   seen: string,
   vkey = Option.some(signer.vkey),
   policy: LogCheck["policy"] = Option.none(),
 ) => openLog({ source: at(`${base}/log`), vkey, policy, seen: Option.some(seen) })
 
 /** The chain of the very entries that are served, as its own walk finds it. */
-const chainOf = ({ entries, size }: Log) => ({ stones: entries.length, markedHash: StaticLog.hashAt(entries, size) })
+const chainOf = ({ entries, size }: StaticLog.Log) => ({
+  stones: entries.length,
+  markedHash: StaticLog.hashAt(entries, size),
+})
 
-const check = (log: Log, ...how: [seen: string, vkey?: Option.Option<string>, policy?: LogCheck["policy"]]) =>
+const check = (log: StaticLog.Log, ...how: [seen: string, vkey?: Option.Option<string>, policy?: LogCheck["policy"]]) =>
   Effect.flatMap(openIt(log, ...how), (opened) => verifyLog(opened, chainOf(log)))
 
-const policyOf = (...lines: ReadonlyArray<string>) => {
-  const policy = parsePolicy([...lines, "quorum none"].join("\n"))
-  if (policy instanceof Malformed) throw new Error(policy.message)
-  return Option.some(policy)
-}
+const policyOf = (...lines: ReadonlyArray<string>) => Option.some(policyFrom(...lines, "quorum none"))
+
+/** All entries, of which one was changed in a byte. */
+const forgedAt = (index: number) => all.with(index, concat(all[index] ?? new Uint8Array()).fill(0x61, 140, 141))
 
 const newFile = () => join(newFolder(), "seen.json")
 
@@ -97,9 +96,7 @@ suite("a walk through a log", Layer.merge(NodeServices.layer, NodeHttpClient.lay
     // And a log that is broken is, from whichever place it was walked.
     const third = newFile()
     writeFileSync(`${third}.walk`, stale)
-    const forged = [...all]
-    forged[15_000] = concat(all[15_000] ?? new Uint8Array()).fill(0x61, 140, 141)
-    log.entries = forged
+    log.entries = forgedAt(15_000)
     assert.match((yield* Effect.flip(check(log, third))).message, /^THE LOG IS BROKEN: entry 15001: /u)
   })
 
@@ -139,27 +136,20 @@ suite("a walk through a log", Layer.merge(NodeServices.layer, NodeHttpClient.lay
     assert.match(yield* broken, /^CheckFailed: .*tile\/0\/003 is not the hash of its entries/u)
     log.log.tiles.set("0/3", tile)
 
-    const forged = [...all]
-    forged[700] = concat(all[700] ?? new Uint8Array()).fill(0x61, 140, 141)
-    log.entries = forged
+    log.entries = forgedAt(700)
     assert.match(yield* broken, /^CheckFailed: .*entry 701: /u)
 
-    log.entries = StaticLog.entriesOf(5_000, (sequence) => (sequence > 2_990 ? "rewritten" : ""))
-    log.log = new MemoryLog().append(log.entries.map(leafOf))
+    StaticLog.become(
+      log,
+      StaticLog.entriesOf(5_000, (sequence) => (sequence > 2_990 ? "rewritten" : "")),
+    )
     const provedBy = Effect.fnUntraced(function* (size: number) {
       log.size = size
       const known = beside()
       const message = yield* broken
       const added = beside().find((name) => !known.includes(name)) ?? ""
       assert.include(message, `Keep both signed checkpoints: ${file} and ${join(dirname(file), added)}.`)
-      const { text } = yield* Effect.tryPromise(() => fetch(`${log.base}/log/checkpoint`)).pipe(
-        Effect.flatMap((answer) =>
-          Effect.map(
-            Effect.tryPromise(() => answer.text()),
-            (text) => ({ text }),
-          ),
-        ),
-      )
+      const { text } = yield* ask(`${log.base}/log/checkpoint`)
       assert.strictEqual(readFileSync(join(dirname(file), added), "utf8"), text)
       return message
     })
@@ -178,8 +168,7 @@ suite("a walk through a log", Layer.merge(NodeServices.layer, NodeHttpClient.lay
     assert.deepStrictEqual(beside(), kept, "who is shown the same again keeps it once")
     assert.strictEqual(readFileSync(file, "utf8"), before)
 
-    log.entries = all
-    log.log = new MemoryLog().append(all.map(leafOf))
+    StaticLog.become(log, all)
     log.size = 4_500
     assert.strictEqual((yield* check(log, file)).continues, 3_000)
   })
@@ -207,13 +196,14 @@ suite("a walk through a log", Layer.merge(NodeServices.layer, NodeHttpClient.lay
 
     log.size = 6_000
     const fork = { opened: yield* openIt(log, file), chain: chainOf(log) }
-    log.entries = StaticLog.entriesOf(7_000, (sequence) => (sequence > 5_500 ? "rewritten" : ""))
-    log.log = new MemoryLog().append(log.entries.map(leafOf))
+    StaticLog.become(
+      log,
+      StaticLog.entriesOf(7_000, (sequence) => (sequence > 5_500 ? "rewritten" : "")),
+    )
     log.size = 7_000
     yield* check(log, file)
     const forked = readFileSync(file, "utf8")
-    log.entries = all
-    log.log = new MemoryLog().append(all.map(leafOf))
+    StaticLog.become(log, all)
     const { _tag, message } = yield* Effect.flip(verifyLog(fork.opened, fork.chain))
     assert.match(`${_tag}: ${message}`, /^CommandFailure: NOT COMPARABLE: another check has seen a checkpoint of 7000/u)
     assert.strictEqual(readFileSync(file, "utf8"), forked)

@@ -1,8 +1,9 @@
 /** Nix, where it is installed, with a store of its own that is gone with the test: nothing of the machine's is touched. */
-import { execFile, execFileSync } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { newFolder } from "../lab/Folders.ts"
+import { type Ended, run } from "../lab/Process.ts"
 
 const isInstalled = () => {
   try {
@@ -14,12 +15,6 @@ const isInstalled = () => {
 }
 
 export const isHere = isInstalled()
-
-export interface Ended {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
 
 export interface Nix {
   readonly run: (command: string, args: ReadonlyArray<string>) => Promise<Ended>
@@ -40,12 +35,7 @@ export const make = async (): Promise<Nix> => {
     NIX_CONFIG: "build-users-group =\nsandbox = false\nsubstitute = false\n",
   }
   return {
-    run: (command, args) =>
-      new Promise((resolve) => {
-        execFile(command, args, { env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
-          resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-        )
-      }),
+    run: (command, args) => run(args, { command, env }).ended,
     close: () => rm(folder, { recursive: true, force: true }),
   }
 }

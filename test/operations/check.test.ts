@@ -1,44 +1,25 @@
 /** `serve --check` says of the token what would refuse every payment. */
-import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
 import { Effect, Redacted, Result } from "effect"
-import { parseAbi } from "viem"
 import { type Statement, statementData, statementPurpose } from "../../schema/payments/KeyStatement.ts"
 import { generate, plainFrom } from "../../src/log/Signer.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { main } from "../lab/Process.ts"
+import { main, run } from "../lab/Process.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { payTo } from "../lab/buyer/Refunds.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { direct } from "../lab/server/Environment.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import * as Purchase from "../lab/buyer/Purchase.ts"
+import { order } from "../lab/buyer/TokenIssuer.ts"
 import { apart } from "../lab/Suites.ts"
-
-const issuer = parseAbi(["function pause()", "function unpause()", "function blacklist(address account)"])
-
-const order = (functionName: "pause" | "unpause" | "blacklist", ...args: ReadonlyArray<string>) =>
-  Purchase.onChain(async (client, { asset }) => {
-    const [account] = await client.getAddresses()
-    const call = { address: asset, abi: issuer, functionName, args, account, chain: null } as never
-    await client.waitForTransactionReceipt({ hash: await client.writeContract(call) })
-  })
 
 /** The line of a check. */
 const checked = Effect.fnUntraced(function* (name = "token", more: Readonly<Record<string, string>> = {}) {
   const env = { PATH: process.env["PATH"] ?? "", ...(yield* direct), ...more }
-  const stdout = yield* Effect.promise(
-    () =>
-      new Promise<string>((resolve) => {
-        let text = ""
-        const child = spawn(process.execPath, [main, "serve", "--check", "--json"], { env })
-        child.stdout.on("data", (bytes: Buffer) => (text += bytes.toString()))
-        child.on("close", () => resolve(text))
-      }),
-  )
+  const { stdout } = yield* Effect.promise(() => run([main, "serve", "--check", "--json"], { env }).ended)
   const { checks }: { readonly checks: ReadonlyArray<Record<string, string>> } = JSON.parse(stdout)
   return checks.find(({ check }) => check === name) ?? assert.fail(stdout)
 })
@@ -73,12 +54,12 @@ apart("serve --check", stage, (it) => {
   it("fails for a paused token and for a blocked PAY_TO, and names the cause", function* () {
     const { payTo } = yield* LocalChain
     assert.strictEqual((yield* checked())["state"], "ok")
-    yield* order("pause")
+    yield* order(["pause"])
     const paused = yield* checked()
     assert.strictEqual(paused["state"], "failed")
     assert.match(paused["message"] ?? "", /paused all transfers/u)
-    yield* order("unpause")
-    yield* order("blacklist", payTo)
+    yield* order(["unpause"])
+    yield* order(["blacklist", payTo])
     const blocked = yield* checked()
     assert.strictEqual(blocked["state"], "failed")
     assert.match(blocked["message"] ?? "", /blocked PAY_TO/u)

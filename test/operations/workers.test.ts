@@ -1,29 +1,16 @@
 /** `serve --workers 2`: two processes behind one port, each replaced when it dies, all ended with the one that started them. */
-import { execFileSync } from "node:child_process"
 import { assert } from "@effect/vitest"
-import { Effect, Redacted, Schedule } from "effect"
+import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { main, run } from "../lab/Process.ts"
+import { descendantsOf, isAlive } from "../lab/Processes.ts"
 import { database } from "../lab/Database.ts"
-import { patience } from "../lab/Patience.ts"
+import { until } from "../lab/Eventually.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 
-const childrenOf = (pid: number) =>
-  execFileSync("ps", ["-A", "-o", "pid=,ppid=,stat="], { encoding: "utf8" })
-    .trim()
-    .split("\n")
-    .flatMap((line) => {
-      const [child, parent, state = ""] = line.trim().split(/\s+/u)
-      return Number(parent) === pid && !state.startsWith("Z") ? [Number(child)] : []
-    })
-
-const isAlive = (pid: number) =>
-  Effect.match(
-    Effect.try(() => process.kill(pid, 0)),
-    { onFailure: () => false, onSuccess: () => true },
-  )
+const childrenOf = (pid: number) => descendantsOf(pid).map((one) => one.pid)
 
 /** The command with two workers, and all it says; killed with the scope. */
 const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
@@ -90,7 +77,7 @@ suite("serve --workers 2", database, (it) => {
 
     server.signal("SIGTERM")
     assert.strictEqual(yield* server.ended, 0)
-    assert.deepStrictEqual(yield* Effect.filter(now, isAlive), [])
+    assert.deepStrictEqual(now.filter(isAlive), [])
   })
 
   it("exits with the workers' error when none can start", function* () {
@@ -111,12 +98,6 @@ suite("serve --workers 2", database, (it) => {
     const workers = childrenOf(server.pid)
     assert.strictEqual(workers.length, 2)
     server.signal("SIGKILL")
-    const left = yield* Effect.filter(workers, isAlive).pipe(
-      Effect.repeat({
-        schedule: Schedule.spaced("50 millis").pipe(Schedule.upTo({ duration: patience(20) })),
-        while: (living) => living.length > 0,
-      }),
-    )
-    assert.deepStrictEqual(left, [])
+    yield* Effect.sync(() => workers.filter(isAlive)).pipe(until("workers stay", (left) => left.length === 0))
   })
 })

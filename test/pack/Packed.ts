@@ -37,6 +37,37 @@ export const npm = async (args: ReadonlyArray<string>, cwd: string) => {
   return ended.stdout
 }
 
+const root = new URL("../..", import.meta.url).pathname
+
+interface Locked {
+  readonly dependencies?: Readonly<Record<string, string>>
+}
+
+/** These packages, and all that they need, by the checkout's lock. */
+const withDependencies = async (names: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
+  const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8"))
+  const packages: Readonly<Record<string, Locked>> = lock.packages
+  const all = new Set(names)
+  for (const name of all)
+    for (const [path, { dependencies = {} }] of Object.entries(packages))
+      if (`${path}/`.startsWith(`node_modules/${name}/`))
+        for (const one of Object.keys(dependencies)) if (`node_modules/${one}` in packages) all.add(one)
+  return [...all]
+}
+
+/** Puts the installed package into a folder, beside what a program with the library needs; linked where it can be. */
+export const linkLibrary = async (installed: string, folder: string): Promise<void> => {
+  const modules = join(root, "node_modules")
+  const names = await withDependencies(["effect", "viem", "@types/node"])
+  const all = [...names.map((name) => [join(modules, name), name] as const), [installed, "spirit-altar"] as const]
+  const lines = all.map(([from, name]) => {
+    const to = join(folder, "node_modules", name)
+    return `mkdir -p '${dirname(to)}' && { cp -al '${from}' '${to}' 2>&- || { rm -rf '${to}' && cp -a '${from}' '${to}'; }; }`
+  })
+  const { code, stderr } = await run("sh", ["-ec", lines.join("\n")], modules)
+  assert.strictEqual(code, 0, stderr)
+}
+
 export const targetsOf = (target: unknown): ReadonlyArray<string> =>
   typeof target === "string" ? [target.replace("./", "")] : Object.values(target ?? {}).flatMap(targetsOf)
 

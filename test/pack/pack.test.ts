@@ -12,7 +12,18 @@ import { counter, isNear, named } from "../lab/DiskSpace.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask, post } from "../lab/Fixture.ts"
-import { contentsOf, digestOf, environment, npm, relayerKey, run, statementOf, targetsOf, weightOf } from "./Packed.ts"
+import {
+  contentsOf,
+  digestOf,
+  environment,
+  linkLibrary,
+  npm,
+  relayerKey,
+  run,
+  statementOf,
+  targetsOf,
+  weightOf,
+} from "./Packed.ts"
 import { compilerOptions, program } from "./Program.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
@@ -33,12 +44,15 @@ let packed: {
   readonly bin: Record<string, string>
   readonly exports: Record<string, unknown>
   readonly gitHead?: string
+  readonly peerDependencies?: Record<string, string>
 } = {
   bin: {},
   exports: {},
 }
 let head: string | undefined
 
+/** A program that uses the package, with what the library needs beside it. */
+const library = () => join(folder, "library")
 const command = () => join(folder, "node_modules", ".bin", "spirit-altar")
 const altar = (args: ReadonlyArray<string>, more: Record<string, string> = {}) =>
   run(command(), args, folder, environment(more))
@@ -163,6 +177,9 @@ describe("the packed file", () => {
   it("has a manifest without faults", async () => {
     const bytes = await readFile(tarball)
     const whole = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)
+    // A program brings these itself, in the versions that its server was tested with or newer ones.
+    const peers = ["effect", "viem"].map((name) => [name, `^${manifest.dependencies[name]}`])
+    assert.deepStrictEqual(packed.peerDependencies, Object.fromEntries(peers))
     const { messages } = await publint({ pack: { tarball: whole }, level: "suggestion", strict: true })
     assert.deepStrictEqual(messages, [])
   })
@@ -227,13 +244,10 @@ describe("the packed command", () => {
 
 describe("the packed library", () => {
   it("is typed to the last name, with its own declarations checked", async () => {
-    // The dependencies of a program with the library, in its own versions.
-    const own = ["effect", "viem"].map((name) => `${name}@${manifest.dependencies[name]}`)
-    const types = `@types/node@${manifest.devDependencies["@types/node"]}`
-    await npm(["install", "--prefer-offline", ...own, types], folder)
-    await writeFile(join(folder, "program.ts"), program)
-    await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }))
-    const checked = await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], folder)
+    await linkLibrary(installed, library())
+    await writeFile(join(library(), "program.ts"), program)
+    await writeFile(join(library(), "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }))
+    const checked = await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], library())
     assert.deepStrictEqual([checked.stdout, checked.code], ["", 0])
   })
 })
@@ -271,7 +285,7 @@ suite("the packed server", database, (it) => {
     const funded = yield* ask(String(sandbox["fund"]), post({ address: privateKeyToAddress(payer) }))
     assert.strictEqual(funded.status, 200, funded.text)
 
-    const ran = yield* Effect.promise(() => run(process.execPath, ["program.ts", url, payer], folder))
+    const ran = yield* Effect.promise(() => run(process.execPath, ["program.ts", url, payer], library()))
     assert.strictEqual(ran.code, 0, ran.stderr)
     assert.deepStrictEqual(JSON.parse(ran.stdout), {
       id: true,

@@ -5,6 +5,7 @@ import { Challenge, Credential } from "mppx"
 import {
   books,
   carded,
+  cardsOf,
   challengeSecret,
   credentialFor,
   dedication,
@@ -19,6 +20,8 @@ import { type Answer, ask, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { assertAnswer } from "../lab/Assertions.ts"
 import { suite } from "../lab/Suites.ts"
+import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
 
 const week = "/api/candles/week/moss-hare"
 
@@ -131,5 +134,18 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     assertAnswer(answer, 400, "bad_request")
     assert.include(answer.text, "This request charged nothing")
     assert.isUndefined(yield* books(purchase))
+  })
+
+  it("ends no attempt by the word of another processor account, which knows no earlier charge", function* ({ url }) {
+    const bank = yield* Processor
+    const purchase = yield* prepare(url)
+    bank.arm("dropAfter")
+    assert.strictEqual((yield* send(purchase)).status, 202)
+    yield* bank.calm
+    const other = yield* CardProcessor.make()
+    const there = yield* anotherServer({ cards: { ...cardsOf(other), profile: "profile_of_another_account" } })
+    const told = yield* reconcile({ ...purchase, url: purchase.url.replace(url, there) })
+    assert.deepStrictEqual([told.status, other.asked().charges], [202, 0], told.text)
+    assert.strictEqual((yield* reconcile(purchase)).status, 200)
   })
 })

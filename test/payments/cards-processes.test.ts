@@ -3,7 +3,6 @@ import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { proxied } from "../lab/server/Environment.ts"
-import { patientSeconds } from "../lab/Patience.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import { books, challengeSecret, prepare, processor, Processor, reconcile, send } from "../lab/buyer/Cards.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
@@ -60,63 +59,4 @@ apart("a charge of a server killed", place, (it) => {
       assert.strictEqual(bank.asked().keys, 1)
     })
   }
-
-  it("with the intent on disk and no call made is concluded by the server's next start", function* ({ database }) {
-    const bank = yield* Processor
-    const server = yield* ServerProcess.make(yield* environment)
-    yield* server.start
-    const purchase = yield* prepare(server.url)
-    const trap = database.arm(/INSERT INTO payment_attempts/u, "holdAfter")
-    yield* Effect.forkScoped(Effect.exit(send(purchase)))
-    yield* trap.arrived
-    yield* server.kill
-    yield* database.calm
-    assert.strictEqual(bank.asked().charges, 0)
-    assert.strictEqual((yield* books(purchase))?.state, "pending")
-    yield* server.start
-    yield* settledBy(purchase)
-  })
-})
-
-apart("two servers", place, (it) => {
-  it("that sell the same candle at once charge once, and either answers for the other", function* () {
-    const bank = yield* Processor
-    const env = yield* environment
-    const one = yield* ServerProcess.make(env)
-    // Behind one name, as behind a proxy: the signed URL is the public one.
-    const two = yield* ServerProcess.make({ ...env, PUBLIC_URL: one.url })
-    yield* Effect.all([one.start, two.start], { concurrency: 2 })
-    const purchase = yield* prepare(one.url)
-    const other = { ...purchase, url: purchase.url.replace(one.url, two.url) }
-    const answers = yield* Effect.forEach([purchase, other, purchase, other], send, { concurrency: "unbounded" })
-    for (const { status, text } of answers) assert.include([200, 201, 202], status, text)
-    yield* settledBy(purchase)
-    assert.strictEqual((yield* reconcile(other)).text, (yield* reconcile(purchase)).text)
-    assert.strictEqual(bank.asked().keys, 1)
-  })
-})
-
-apart("another processor account", place, (it) => {
-  it("knows no earlier charge, so its answers end no attempt of the account before", function* () {
-    const bank = yield* Processor
-    const env = yield* environment
-    const one = yield* ServerProcess.make({ ...env, SETTLE_TIMEOUT_SECONDS: patientSeconds(5) })
-    yield* one.start
-    const purchase = yield* prepare(one.url)
-    bank.arm("dropAfter")
-    assert.strictEqual((yield* send(purchase)).status, 202)
-    assert.strictEqual(bank.taken().length, 1)
-    yield* bank.calm
-    yield* one.kill
-    const other = yield* CardProcessor.make()
-    const changed = { CARD_API_URL: other.url, CARD_PROFILE_ID: "profile_of_another_account" }
-    const two = yield* ServerProcess.make({ ...env, ...changed, PUBLIC_URL: one.url })
-    yield* two.start
-    const told = yield* reconcile({ ...purchase, url: purchase.url.replace(one.url, two.url) })
-    assert.strictEqual(told.status, 202, told.text)
-    assert.strictEqual(other.asked().charges, 0)
-    yield* two.kill
-    yield* one.start
-    yield* settledBy(purchase)
-  })
 })

@@ -12,10 +12,8 @@ import { wrapFetchWithPayment, x402Client } from "@x402/fetch"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PrivateKeyAccount } from "viem/accounts"
-import { spiritIds } from "../../schema/altar/Spirit.ts"
-import { catalogs } from "../../src/altar/collectibles/Items.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { acts } from "../lab/ActTable.ts"
+import { acts, longestItem, longestSpirit } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
 import {
   type Answer,
@@ -133,12 +131,6 @@ suite("payment-identifier", world(), (it) => {
     assert.strictEqual(yield* attempts, before)
   })
 })
-
-const longest = (texts: ReadonlyArray<string>) =>
-  texts.reduce((longer, text) => (text.length > longer.length ? text : longer), "")
-
-const longestSpirit = longest(spiritIds)
-const longestItem = longest(Object.values(catalogs).flatMap(({ entries }) => entries.map(({ id }) => id)))
 
 /** Each act where its URL is longest. */
 const longestRequests = () =>

@@ -7,14 +7,12 @@ import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { broadcast, empty } from "../lab/buyer/ThirdParty.ts"
-import { type Answer, newKey, TestServer } from "../lab/Fixture.ts"
+import { newKey, TestServer } from "../lab/Fixture.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { apart } from "../lab/Suites.ts"
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
 const still = proxiedServer("relayer", "20 seconds")
-
-const reasonIn = ({ json, status }: Answer) => [status, json["code"], json["reason"]]
 
 const fund = ({ payer }: Purchase.Purchase) =>
   Effect.flatMap(LocalChain, (chain) => chain.fund(payer.address, 10n * Purchase.price))
@@ -45,7 +43,7 @@ const failed = Effect.gen(function* () {
   const { url } = yield* TestServer
   const purchase = yield* emptied
   yield* Purchase.mine(3)
-  assert.deepStrictEqual(reasonIn(yield* Purchase.storedAnswer(url, purchase)), [
+  assert.deepStrictEqual(Purchase.reasonIn(yield* Purchase.storedAnswer(url, purchase)), [
     402,
     "payment_failed",
     "wallet_could_not_pay",
@@ -128,25 +126,5 @@ apart("an attempt whose wallet was emptied", still, (it) => {
     Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
     yield* broadcast(purchase)
     yield* Purchase.settlesNow(url, purchase)
-  })
-
-  it("does not fail where another transaction than the final one may still charge it", function* ({ sql, url }) {
-    const purchase = yield* emptied
-    yield* Purchase.mine(3)
-    yield* sql`UPDATE relayer_broadcasts SET hash = ${`0x${"12".repeat(32)}`}`
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
-  })
-
-  it("waits until it expires where the node has no state of the final block", function* ({ rpc, url }) {
-    const purchase = yield* emptied
-    yield* Purchase.mine(3)
-    rpc.behave(() => ({ keepsStates: 1 }))
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    yield* rpc.calm
-    yield* Purchase.passExpiry
-    yield* Purchase.secondInquiry(url, purchase)
-    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
   })
 })

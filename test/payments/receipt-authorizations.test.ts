@@ -17,7 +17,7 @@ import { unprovenIn } from "../../src/server/ReceiptAuthorizations.ts"
 import { network } from "../lab/Chain.ts"
 import { agreeing, burning, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
-import { ask, layer as world, newCommitment, newPayer, pay, paymentsOf, TestServer } from "../lab/Fixture.ts"
+import { ask, bought as buy, layer as world, newCommitment, paymentsOf, TestServer } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { payTo } from "../lab/buyer/Refunds.ts"
 import { suite } from "../lab/Suites.ts"
@@ -39,12 +39,7 @@ const printed = <E, R>(run: Effect.Effect<void, E, R>) =>
     return Effect.as(Effect.provideService(run, Console.Console, to), lines)
   }).pipe(Effect.provide(NodeServices.layer))
 
-const bought = Effect.fnUntraced(function* (url: string, body: object) {
-  const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, body)
-  assert.strictEqual(answer.status, 201, answer.text)
-  const { record }: { record: { id: string } } = JSON.parse(answer.text)
-  return record.id
-})
+const bought = (body: object) => Effect.map(buy("/api/witness", body), ({ record }) => String(record.id))
 
 const started = (file: string, change: Partial<ServerConfig["receipts"] & object> = {}) =>
   anotherServer({}, { log, receipts: { current: first, retired: [], authorizationsFile: file, ...change } })
@@ -77,10 +72,9 @@ const flagsOf = Effect.gen(function* () {
 
 /** The stone of a signed statement, and the file that a server is given of both. */
 const recorded = Effect.fnUntraced(function* (text: string) {
-  const { url } = yield* TestServer
   const signed = JSON.parse(text)
   const commitment = yield* Effect.promise(() => authorizationHash(signed))
-  const stone = yield* bought(url, { commitment, kind: "hash" })
+  const stone = yield* bought({ commitment, kind: "hash" })
   const file = join(newFolder(), "authorizations.json")
   yield* Effect.promise(() => writeFile(file, JSON.stringify([{ ...signed, stone }])))
   return { signed, stone, file }
@@ -117,7 +111,7 @@ suite("an authorized receipt key", world({}, undefined, { receipts: { current: f
       serviceEndpoint: `${url}/witness/${stone}`,
     })
     yield* nextSecond
-    const act = yield* bought(url, { commitment: newCommitment() })
+    const act = yield* bought({ commitment: newCommitment() })
     const rotated = yield* started(file, { current: second, retired: [first] })
     for (const server of [authorizing, rotated]) {
       const check = yield* checking(server, act)
@@ -129,7 +123,7 @@ suite("an authorized receipt key", world({}, undefined, { receipts: { current: f
     assert.notProperty(own.json, "authorization", "a receipt older than the stone is not covered")
   })
 
-  it("signed by a contract is accepted by a reader who names a node, while that contract agrees", function* ({ url }) {
+  it("signed by a contract is accepted by a reader who names a node, while that contract agrees", function* () {
     const { payTo: paid, rpcUrl } = yield* LocalChain
     yield* giveCode(paid, agreeing)
     yield* Effect.addFinalizer(() => giveCode(paid, "0x"))
@@ -141,7 +135,7 @@ suite("an authorized receipt key", world({}, undefined, { receipts: { current: f
     assert.strictEqual(signed.type, "contract")
     const server = yield* started(file)
     yield* nextSecond
-    const act = yield* bought(url, { commitment: newCommitment() })
+    const act = yield* bought({ commitment: newCommitment() })
     const check = yield* checking(server, act)
     const read = (rpc: Option.Option<string>) => Effect.result(check({ rpc }))
     const asked = Result.getOrThrow(yield* read(Option.some(rpcUrl)))

@@ -16,7 +16,7 @@ import { jwsOf } from "../../src/payments/receipts/Jws.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { stranger } from "../lab/Chain.ts"
 import { until } from "../lab/Eventually.ts"
-import { ask, layer as world, newCommitment, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
+import { ask, bought as buy, layer as world, newCommitment, post } from "../lab/Fixture.ts"
 import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
@@ -28,13 +28,13 @@ const logConfig = { origin: "altar.example/log", signer, checkpointFile: Option.
 
 const words = { salt: "a salt of sixteen or more", text: "The tide table was wrong." }
 
-const bought = Effect.fnUntraced(function* (path: string, body: object) {
-  const { url } = yield* TestServer
-  const { answer } = yield* pay(yield* newPayer(), `${url}${path}`, body)
-  assert.strictEqual(answer.status, 201, answer.text)
-  const { permalink, record }: { permalink: string; record: { id: string } } = JSON.parse(answer.text)
-  return { id: record.id, record, permalink, file: `${permalink}.receipt.json`, header: answer.headers }
-})
+const bought = (path: string, body: object) =>
+  Effect.map(buy(path, body), ({ permalink, record }) => ({
+    id: String(record.id),
+    record,
+    permalink: String(permalink),
+    file: `${permalink}.receipt.json`,
+  }))
 
 const states = (text: string, trust: Parameters<typeof verifyReceipt>[1] = { key }) =>
   Effect.map(
@@ -174,13 +174,9 @@ suite(
       }
     })
 
-    it("is checked by the command line by line, and a forged file fails", function* () {
+    it("that was forged, or is huge, is rejected by the command, which needs a key", function* () {
       const stone = yield* bought("/api/witness", { commitment: newCommitment() })
       const { json, text } = yield* ask(stone.file)
-      const good = yield* command(text, { key: Option.some(key) })
-      assert.strictEqual(good.ended._tag, "Success")
-      assert.match(good.lines[0] ?? "", /^SHOWN {6}signature: /u)
-      assert.isTrue(good.lines.some((line) => line.startsWith("NOT SHOWN  words: ")))
       const forged = JSON.stringify({ ...json, record: { ...stone.record, payer: `0x${"11".repeat(20)}` } })
       const bad = yield* command(forged, { key: Option.some(key), json: true })
       assert.strictEqual(bad.ended._tag, "Failure")

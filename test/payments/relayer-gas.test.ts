@@ -7,15 +7,13 @@ import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { agreeing, agrees, broadcast, burning, cancel, giveCode } from "../lab/buyer/ThirdParty.ts"
-import { type Answer, newPayer, TestServer } from "../lab/Fixture.ts"
+import { newPayer, TestServer } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { apart } from "../lab/Suites.ts"
 
 /** Agrees while gas has no price, and otherwise turns until its gas is gone. */
 const burningAtAPrice: Hex = `0x3a156009575b6005565b${agrees}`
-
-const reasonIn = ({ json, status }: Answer) => [status, json["code"], json["reason"]]
 
 const attempts = Effect.flatMap(
   SqlClient.SqlClient,
@@ -54,7 +52,7 @@ const burnt = Effect.gen(function* () {
 const nextAfterLook = Effect.fnUntraced(function* (purchase: Purchase.Purchase) {
   const { url } = yield* TestServer
   Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-  return reasonIn(yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, purchase.payer)))
+  return Purchase.reasonIn(yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, purchase.payer)))
 })
 
 apart(
@@ -70,7 +68,11 @@ apart(
       const failed = answers.filter(({ status }) => status !== 409)
       assert.isNotEmpty(failed)
       for (const answer of failed) {
-        assert.deepStrictEqual(reasonIn(answer), [402, "payment_failed", "invalid_exact_evm_signature"], answer.text)
+        assert.deepStrictEqual(
+          Purchase.reasonIn(answer),
+          [402, "payment_failed", "invalid_exact_evm_signature"],
+          answer.text,
+        )
       }
       assert.deepStrictEqual(yield* attempts, [["failed", failed.length]], "no slot is held")
     })
@@ -108,7 +110,11 @@ apart(
       for (const server of [url, other]) {
         const next = yield* Purchase.prepare(url, undefined, payer)
         const refused = yield* Purchase.send(server, next)
-        assert.deepStrictEqual(reasonIn(refused), [402, "payment_invalid", "wallet_reverted_settlement"], refused.text)
+        assert.deepStrictEqual(
+          Purchase.reasonIn(refused),
+          [402, "payment_invalid", "wallet_reverted_settlement"],
+          refused.text,
+        )
         assert.match(
           String(refused.json["message"]),
           /for an hour\. This request charged nothing; until its validBefore .* Pay from another wallet/u,

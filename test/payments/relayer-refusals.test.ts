@@ -1,7 +1,6 @@
 /** A group that the node refuses or no block takes: a payment that it may have accepted is not sent again. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { parseGwei } from "viem"
 import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
@@ -9,8 +8,7 @@ import { until } from "../lab/Eventually.ts"
 import { apart } from "../lab/Suites.ts"
 import { valuesOf } from "../lab/Assertions.ts"
 
-const prepare = (url: string, count: number) =>
-  Effect.forEach(Array.from({ length: count }), () => Purchase.prepare(url, Purchase.price), { concurrency: 5 })
+const { prepareMany: prepare } = QueuedPayments
 
 const patient = proxiedServer("relayer", "20 seconds")
 /** Not before all of a crowd have come. */
@@ -50,10 +48,8 @@ apart("a group that the node rejects", impatient, (it) => {
       return false
     })
     yield* crowd.letGo
-    for (const [index, answer] of (yield* crowd.others).entries()) {
-      const one = others[index]
-      if (one !== undefined) Purchase.assertPending(url, one, answer)
-    }
+    for (const [index, answer] of (yield* crowd.others).entries())
+      Purchase.assertPending(url, others[index] ?? first, answer)
     assert.strictEqual(singles, 0)
     yield* rpc.calm
     yield* settledInTheEnd(url, others)
@@ -70,10 +66,8 @@ apart("a group that the node rejects", impatient, (it) => {
       return false
     })
     yield* crowd.letGo
-    for (const [index, answer] of (yield* crowd.others).entries()) {
-      const one = others[index]
-      if (one !== undefined) Purchase.assertPending(url, one, answer)
-    }
+    for (const [index, answer] of (yield* crowd.others).entries())
+      Purchase.assertPending(url, others[index] ?? first, answer)
     assert.strictEqual(estimates, 0, "each is asked about by itself")
     yield* rpc.calm
     yield* settledInTheEnd(url, others)
@@ -91,12 +85,7 @@ apart("a group that no block includes", proxiedServer("relayer", "3 seconds"), (
     yield* Purchase.automine(false)
     yield* caught.release
     for (const answer of yield* crowd.others) assert.strictEqual(answer.status, 202, answer.text)
-    // From now on a block costs more than was offered.
-    yield* Purchase.onChain(async (client) => {
-      await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
-      await client.mine({ blocks: 1 })
-      await client.setAutomine(true)
-    })
+    yield* QueuedPayments.raiseFees
     // No more often than the limit of an address lets five ask for a minute.
     const looks = Effect.forEach(others, (one) => Purchase.reconcile(url, one), { concurrency: "unbounded" })
     yield* looks.pipe(until("never settled", (answers) => answers.every(({ status }) => status === 200), 40, 1_500))

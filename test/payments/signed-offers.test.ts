@@ -5,34 +5,16 @@ import {
   extractOffersFromPaymentRequired,
   extractReceiptFromResponse,
   isJWSSignedOffer,
-  isJWSSignedReceipt,
   verifyOfferSignatureJWS,
 } from "@x402/extensions/offer-receipt"
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPayment, x402Client, x402HTTPClient } from "@x402/fetch"
-import { Effect, Result } from "effect"
-import { spiritIds } from "../../schema/altar/Spirit.ts"
-import { catalogs } from "../../src/altar/collectibles/Items.ts"
-import { generate, plainFrom } from "../../src/log/Signer.ts"
-import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, pay, post } from "../lab/Fixture.ts"
+import { Effect } from "effect"
+import { ask, layer as world, newCommitment, newKey, newPayer, pay, post } from "../lab/Fixture.ts"
+import { longestItem, longestSpirit } from "../lab/ActTable.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
+import { didOf, first, keyNamed, second, signedIn } from "../lab/server/ReceiptKeys.ts"
 import { suite } from "../lab/Suites.ts"
-
-const keyNamed = (name: string) => Result.getOrThrow(Result.flatMap(generate(name), plainFrom))
-const [first, second] = [keyNamed("receipts-1"), keyNamed("receipts-2")]
-
-const signedIn = ({ headers }: Answer) => {
-  const receipt = extractReceiptFromResponse(new Response(null, { headers }))
-  if (receipt === undefined || !isJWSSignedReceipt(receipt)) return assert.fail("no signed receipt")
-  return receipt
-}
-
-const longest = (texts: ReadonlyArray<string>) =>
-  texts.reduce((longer, text) => (text.length > longer.length ? text : longer), "")
-
-const items = Object.values(catalogs).flatMap(({ entries }) => entries.map(({ id }) => id))
-
-const didOf = (url: string) => `did:web:${encodeURIComponent(new URL(url).host)}`
 
 suite("a signed receipt", world({}, undefined, { receipts: { current: first, retired: [] } }), (it) => {
   it("is read by the stock client like any other", function* ({ url }) {
@@ -59,7 +41,7 @@ suite("a signed receipt", world({}, undefined, { receipts: { current: first, ret
     const publicUrl = `https://${"a".repeat(63)}.${"b".repeat(63)}.example`
     const key = keyNamed("k".repeat(64))
     const here = yield* anotherServer({}, { publicUrl, receipts: { current: key, retired: [] } })
-    const [spirit, item] = [longest(spiritIds), longest(items)]
+    const [spirit, item] = [longestSpirit, longestItem]
     const paths = [`/api/elements/${item}/collect?spirit=${spirit}`, "/api/witness", `/api/prayers/${spirit}`]
     const sizes: Array<number> = []
     for (const path of paths) {

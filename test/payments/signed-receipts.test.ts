@@ -1,30 +1,15 @@
 /** Signed receipts as x402's own extension reads and verifies them, in the first answer, its replay and after a rotation. */
 import { assert } from "@effect/vitest"
-import {
-  extractReceiptFromResponse,
-  isJWSSignedReceipt,
-  verifyReceiptSignatureJWS,
-} from "@x402/extensions/offer-receipt"
-import { Effect, Result } from "effect"
+import { verifyReceiptSignatureJWS } from "@x402/extensions/offer-receipt"
+import { Effect } from "effect"
 import { leafHash } from "../../schema/log/Merkle.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
 import { sha256 } from "../../src/altar/Hashes.ts"
-import { generate, plainFrom } from "../../src/log/Signer.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
-import { type Answer, ask, layer as world, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
+import { didOf, first, second, signedIn } from "../lab/server/ReceiptKeys.ts"
 import { suite } from "../lab/Suites.ts"
-
-const keyNamed = (name: string) => Result.getOrThrow(Result.flatMap(generate(name), plainFrom))
-const [first, second] = [keyNamed("receipts-1"), keyNamed("receipts-2")]
-
-const signedIn = ({ headers }: Answer) => {
-  const receipt = extractReceiptFromResponse(new Response(null, { headers }))
-  if (receipt === undefined || !isJWSSignedReceipt(receipt)) return assert.fail("no signed receipt")
-  return receipt
-}
-
-const didOf = (url: string) => `did:web:${encodeURIComponent(new URL(url).host)}`
 
 suite("a settled act", world({}, undefined, { receipts: { current: first, retired: [] } }), (it) => {
   it("carries a receipt that the extension verifies by the published key", function* ({ url }) {

@@ -11,7 +11,7 @@ import * as Facilitator from "../../src/payments/x402/settlement/Facilitator.ts"
 import * as Supported from "../../src/payments/x402/settlement/Supported.ts"
 import { json, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { freePort } from "../lab/Ports.ts"
-import { authorization, terms } from "./Samples.ts"
+import { authorization, terms } from "../lab/buyer/Samples.ts"
 import { apart } from "../lab/Suites.ts"
 
 const { network } = terms

@@ -58,58 +58,6 @@ const costs = Effect.gen(function* () {
   assert.deepStrictEqual([forCreate, forSend, forReplay, forRead, forDelete], [1, 1, 1, 1, 1])
 }).pipe(counting)
 
-/** Many at once: fewer statements than requests, and each request has its own answer. */
-const together = Effect.gen(function* () {
-  const rooms = yield* RoomStore
-  const made = yield* Effect.forEach(Array.from({ length: 5 }), () => newRoom())
-  const [sent, forSends] = yield* counted(
-    Effect.forEach(
-      Array.from({ length: 100 }, (_, index) => index),
-      (index) => {
-        const one = made[index % 5]
-        if (one === undefined) return Effect.die("no room")
-        const caller = { ...one.caller, address: randomUUID() }
-        return Effect.map(rooms.send(one.id, { ...message, text: `${index}` }, caller), ({ outcome }) => ({
-          index,
-          ...Result.getOrThrow(outcome),
-        }))
-      },
-      { concurrency: "unbounded" },
-    ),
-  )
-  for (const { index, message: text, room } of sent) {
-    assert.strictEqual(room.id, made[index % 5]?.id)
-    assert.include(text, `"text":"${index}"`)
-  }
-  const [read, forReads] = yield* counted(
-    Effect.forEach(
-      Array.from({ length: 200 }, (_, index) => index),
-      (index) => {
-        const one = made[index % 5]
-        if (one === undefined) return Effect.die("no room")
-        const stranger = made[(index + 1) % 5]?.caller.token ?? one.caller.token
-        const token = index % 10 < 5 ? one.caller.token : stranger
-        const asked = rooms.read(one.id, index % 20, { token, address: randomUUID() })
-        return Effect.map(asked, ({ outcome }) => ({ index, outcome }))
-      },
-      { concurrency: "unbounded" },
-    ),
-  )
-  for (const { index, outcome } of read) {
-    assert.strictEqual(Result.isSuccess(outcome), index % 10 < 5)
-    if (Result.isFailure(outcome)) continue
-    assert.strictEqual(outcome.success.room.id, made[index % 5]?.id)
-    const seqs = JSON.parse(`[${outcome.success.messages}]`).map(({ seq }: { readonly seq: number }) => seq)
-    assert.deepStrictEqual(
-      seqs,
-      Array.from({ length: 20 - (index % 20) }, (_, place) => (index % 20) + place + 1),
-    )
-  }
-  assert.isBelow(forReads, 50)
-  assert.isBelow(forSends, 100)
-}).pipe(counting)
-
-/** One address with many rooms: its polls share statements, and each counts as if it had come alone. */
 /** One asks from the first signal, one from beyond any that a room will have: a small number for one is none for another. */
 const apart = Effect.gen(function* () {
   const rooms = yield* RoomStore
@@ -128,6 +76,7 @@ const apart = Effect.gen(function* () {
   for (const { after, isNew } of read) assert.strictEqual(isNew, after === 0)
 })
 
+/** One address with many rooms: its polls share statements, and each counts as if it had come alone. */
 const office = Effect.gen(function* () {
   const rooms = yield* RoomStore
   const { caller, id } = yield* newRoom()
@@ -167,7 +116,6 @@ const world = Layer.orDie(
 
 suite("under the room's limits,", world, (it) => {
   it("creating, sending, replaying, reading and deleting cost one statement each in a full count", () => costs)
-  it("concurrent requests share statements, and each has its own answer", () => together)
   it("polls from distant addresses share a statement", () => apart)
   it("requests of one address share statements, and are counted one by one", () => office)
 })

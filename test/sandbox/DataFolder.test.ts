@@ -1,13 +1,12 @@
 // A data folder has one sandbox at a time, however many begin at once and however the last one ended.
-import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createInterface } from "node:readline"
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { apart } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { run, type Running } from "../lab/Process.ts"
 
 interface Said {
   readonly pid?: number
@@ -24,27 +23,20 @@ const script = join(import.meta.dirname, "holdFolder.ts")
 /** A process that tries to hold the folder, and what it said of that. */
 const contend = (dataDir: string, ...args: ReadonlyArray<string>) =>
   Effect.acquireRelease(
-    Effect.callback<{ readonly child: ChildProcess; readonly said: Said }>((resume) => {
-      const env: NodeJS.ProcessEnv = {
-        ...process.env,
-        NODE_COMPILE_CACHE: compileCache,
-        DATA_DIR: dataDir,
-        PORT: "4567",
-      }
-      delete env["HOST"]
-      delete env["PUBLIC_URL"]
-      const child = spawn(process.execPath, [script, ...args], { env, stdio: ["ignore", "pipe", "inherit"] })
-      createInterface(child.stdout).once("line", (line) => resume(Effect.succeed({ child, said: JSON.parse(line) })))
-      // It may have ended before what it said is read.
-      child.once("close", (code) => resume(Effect.die(new Error(`ended with ${code} before it said anything`))))
+    Effect.promise(async () => {
+      const { HOST: _, PUBLIC_URL: __, ...own } = process.env
+      const env = { ...own, NODE_COMPILE_CACHE: compileCache, DATA_DIR: dataDir, PORT: "4567" }
+      const child = run([script, ...args], { env })
+      const said: Said = JSON.parse((await child.says("\n")).split("\n")[0] ?? "")
+      return { child, said }
     }),
-    ({ child }) => Effect.sync(() => child.kill("SIGKILL")),
+    ({ child }) => Effect.promise(child.kill),
   )
 
-const end = (child: ChildProcess, signal: NodeJS.Signals) =>
-  Effect.callback<void>((resume) => {
-    child.once("exit", () => resume(Effect.void))
-    child.kill(signal)
+const end = (child: Running, signal: NodeJS.Signals) =>
+  Effect.promise(() => {
+    child.signal(signal)
+    return child.exited
   })
 
 apart("DataFolder", Layer.empty, (it) => {

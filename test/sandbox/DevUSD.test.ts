@@ -14,7 +14,8 @@ import {
 } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { events, order, price, setup, types } from "./Token.ts"
+import { order, price, setup, types } from "./Token.ts"
+import { events } from "../lab/TransferLogs.ts"
 import { suite } from "../lab/Suites.ts"
 import { assertEach } from "../lab/Assertions.ts"
 

@@ -2,23 +2,20 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Redacted, Schedule } from "effect"
-import { createPublicClient, createWalletClient, http, parseAbi } from "viem"
+import { Effect, Redacted } from "effect"
 import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { awaitGone, holdAndKill, isAlive } from "./Holder.ts"
+import { submitCancel } from "../lab/buyer/ThirdParty.ts"
+import { chainClient, network, token } from "../lab/Chain.ts"
+import { awaitGone, holdAndKill } from "./Holder.ts"
+import { isAlive } from "../lab/Processes.ts"
+import { until } from "../lab/Eventually.ts"
 import { live } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { assertEach } from "../lab/Assertions.ts"
 
 const payer = "0x00000000000000000000000000000000000000aa"
-const network = "eip155:84532"
-const token = parseAbi([
-  "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
-  "function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)",
-])
 const pidOf = (stateFile: string) => Number(readFileSync(`${stateFile}.pid`, "utf8"))
-const clientOf = (rpcUrl: string) => createPublicClient({ transport: http(rpcUrl) })
 const withChain = <A, E, R>(
   options: { readonly stateFile?: string; readonly heartbeatMs?: number },
   use: (chain: LocalChain["Service"]) => Effect.Effect<A, E, R>,
@@ -28,7 +25,7 @@ describe("LocalChain", () => {
   live("serves the network it names, with a relayer that can pay for gas", () =>
     withChain({}, (chain) =>
       Effect.gen(function* () {
-        const client = clientOf(chain.rpcUrl)
+        const client = chainClient(chain.rpcUrl)
         const mnemonic = "test test test test test test test test test test test junk"
         const account = (addressIndex: number) => mnemonicToAccount(mnemonic, { addressIndex }).address
         const relayer = privateKeyToAccount(Redacted.value(chain.relayerKey)).address
@@ -45,7 +42,7 @@ describe("LocalChain", () => {
   live("answers at the safe and finalized blocks, one and two behind the head", () =>
     withChain({}, (chain) =>
       Effect.gen(function* () {
-        const client = clientOf(chain.rpcUrl)
+        const client = chainClient(chain.rpcUrl)
         yield* chain.fund(payer, 1n)
         yield* Effect.repeat(chain.mine, { times: 3 })
         const numbers = yield* Effect.forEach(["latest", "safe", "finalized"] as const, (blockTag) =>
@@ -69,11 +66,11 @@ describe("LocalChain", () => {
   live("mines by its heartbeat, and a transaction at once", () =>
     withChain({ heartbeatMs: 200 }, (chain) =>
       Effect.gen(function* () {
-        const client = clientOf(chain.rpcUrl)
+        const client = chainClient(chain.rpcUrl)
         yield* chain.fund(payer, 1n)
         const before = yield* Effect.promise(() => client.getBlockNumber({ cacheTime: 0 }))
         yield* Effect.promise(() => client.getBlockNumber({ cacheTime: 0 })).pipe(
-          Effect.repeat({ until: (number) => number >= before + 3n, schedule: Schedule.spaced("20 millis") }),
+          until("no block comes", (number) => number >= before + 3n),
         )
       }),
     ),
@@ -84,7 +81,7 @@ describe("LocalChain", () => {
     const nonce = `0x${"ab".repeat(32)}` as const
     const used = (chain: LocalChain["Service"], authorizer: `0x${string}`) =>
       Effect.promise(() =>
-        clientOf(chain.rpcUrl).readContract({
+        chainClient(chain.rpcUrl).readContract({
           address: chain.asset,
           abi: token,
           functionName: "authorizationState",
@@ -94,45 +91,18 @@ describe("LocalChain", () => {
     const before = yield* withChain({ stateFile }, (chain) =>
       Effect.gen(function* () {
         const account = privateKeyToAccount(Redacted.value(chain.relayerKey))
-        const wallet = createWalletClient({ account, transport: http(chain.rpcUrl) })
-        const signature = yield* Effect.promise(() =>
-          account.signTypedData({
-            domain: {
-              name: "USDC",
-              version: "2",
-              chainId: chain.chainId,
-              verifyingContract: chain.asset,
-            },
-            types: {
-              CancelAuthorization: [
-                { name: "authorizer", type: "address" },
-                { name: "nonce", type: "bytes32" },
-              ],
-            },
-            primaryType: "CancelAuthorization",
-            message: { authorizer: account.address, nonce },
-          }),
-        )
-        yield* Effect.promise(() =>
-          wallet.writeContract({
-            address: chain.asset,
-            abi: token,
-            functionName: "cancelAuthorization",
-            args: [account.address, nonce, signature],
-            chain: null,
-          }),
-        )
+        yield* Effect.promise(() => submitCancel(chainClient(chain.rpcUrl), chain, account, nonce))
         const { balanceAtomic, transaction } = yield* chain.fund(payer, 7n)
         assert.strictEqual(balanceAtomic, 7n)
         assert.strictEqual(yield* used(chain, account.address), true)
         return { pid: pidOf(stateFile), transaction, authorizer: account.address }
       }),
     )
-    assert.strictEqual(yield* isAlive(before.pid), false)
+    assert.strictEqual(isAlive(before.pid), false)
     yield* withChain({ stateFile }, (chain) =>
       Effect.gen(function* () {
         const receipt = yield* Effect.promise(() =>
-          clientOf(chain.rpcUrl).getTransactionReceipt({ hash: before.transaction }),
+          chainClient(chain.rpcUrl).getTransactionReceipt({ hash: before.transaction }),
         )
         assert.strictEqual(receipt.status, "success")
         assert.strictEqual(yield* used(chain, before.authorizer), true)
@@ -147,7 +117,7 @@ describe("LocalChain", () => {
     yield* withChain({ stateFile }, (chain) =>
       Effect.gen(function* () {
         assert.notStrictEqual(pidOf(stateFile), orphan)
-        assert.strictEqual(yield* isAlive(orphan), false)
+        assert.strictEqual(isAlive(orphan), false)
         assert.strictEqual((yield* chain.fund(payer, 1n)).balanceAtomic, 8n)
       }),
     )
@@ -166,7 +136,7 @@ describe("LocalChain", () => {
         yield* first.fund(payer, 7n)
         yield* withChain({ stateFile }, (second) =>
           Effect.gen(function* () {
-            assert.strictEqual(yield* isAlive(pid), false)
+            assert.strictEqual(isAlive(pid), false)
             assert.strictEqual((yield* second.fund(payer, 1n)).balanceAtomic, 8n)
           }),
         )

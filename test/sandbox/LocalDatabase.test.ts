@@ -5,7 +5,8 @@ import { assert } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { awaitGone, holdAndKill, isAlive } from "./Holder.ts"
+import { awaitGone, holdAndKill } from "./Holder.ts"
+import { isAlive } from "../lab/Processes.ts"
 import { apart } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
@@ -43,7 +44,7 @@ apart("LocalDatabase", Layer.empty, (it) => {
         return pidOf(dataDir)
       }),
     )
-    assert.strictEqual(yield* isAlive(pid), false)
+    assert.strictEqual(isAlive(pid), false)
     assert.strictEqual(statSync(join(dataDir, "password")).mode & 0o777, 0o600)
     const rows = yield* withSql(dataDir, (sql) => sql`SELECT n FROM kept`)
     assert.deepStrictEqual(rows, [{ n: 7 }])
@@ -70,7 +71,7 @@ apart("LocalDatabase", Layer.empty, (it) => {
       return sql`SELECT n FROM kept`
     })
     assert.deepStrictEqual(rows, [{ n: 7 }])
-    assert.strictEqual(yield* isAlive(orphan), false)
+    assert.strictEqual(isAlive(orphan), false)
   })
 
   it("ends another server on its data folder first", function* () {

@@ -1,62 +1,29 @@
 /** The play token as its tests meet it: signed authorizations, calls that are simulated first, and reads. */
 import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import {
-  type Abi,
-  type Hex,
-  createTestClient,
-  encodeFunctionData,
-  http,
-  keccak256,
-  parseAbi,
-  parseSignature,
-  publicActions,
-  toHex,
-  walletActions,
-} from "viem"
+import { type Abi, type Hex, encodeFunctionData, keccak256, parseSignature, toHex } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import DevUSD from "../../src/sandbox/contracts/DevUSD.json" with { type: "json" }
+import { transferTypes } from "../../schema/payments/TransferTypes.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { receiptBy } from "../lab/Chain.ts"
+import { cancelTypes } from "../lab/buyer/Payment.ts"
+import { chainClient } from "../lab/Chain.ts"
 
-const authorizationFields = [
-  { name: "from", type: "address" },
-  { name: "to", type: "address" },
-  { name: "value", type: "uint256" },
-  { name: "validAfter", type: "uint256" },
-  { name: "validBefore", type: "uint256" },
-  { name: "nonce", type: "bytes32" },
-] as const
 /** Typed data of the token. */
 export const types = {
-  TransferWithAuthorization: authorizationFields,
-  ReceiveWithAuthorization: authorizationFields,
-  CancelAuthorization: [
-    { name: "authorizer", type: "address" },
-    { name: "nonce", type: "bytes32" },
-  ],
+  ...transferTypes,
+  ReceiveWithAuthorization: transferTypes.TransferWithAuthorization,
+  ...cancelTypes,
 } as const
 
 /** The order of the curve. */
 export const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 export const price = 10_000n
-export const events = parseAbi([
-  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
-  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
-  "event Transfer(address indexed from, address indexed to, uint256 value)",
-])
 
 /** A buyer with three prices, and what can be asked of the token. */
 export const setup = Effect.gen(function* () {
   const chain = yield* LocalChain
-  const client = createTestClient({
-    mode: "anvil",
-    transport: http(chain.rpcUrl, { retryCount: 0 }),
-    pollingInterval: 20,
-  })
-    .extend(publicActions)
-    .extend(walletActions)
-    .extend((one) => ({ waitForTransactionReceipt: receiptBy(one) }))
+  const client = chainClient(chain.rpcUrl)
   const relayer = privateKeyToAccount(Redacted.value(chain.relayerKey))
   const buyer = privateKeyToAccount(generatePrivateKey())
   const domain = {

@@ -1,5 +1,4 @@
 /** The documents' commands beside `npm start` work as printed. */
-import { execFile } from "node:child_process"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
@@ -7,10 +6,10 @@ import { Effect, Layer } from "effect"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { examplesOf } from "../lab/Documents.ts"
 import { freePort } from "../lab/Ports.ts"
+import { run } from "../lab/Process.ts"
+import { root } from "../lab/Sources.ts"
 import { apart } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
-
-const root = new URL("../..", import.meta.url).pathname
 
 /** The example of a document that begins so. */
 const example = (file: string, begins: string) =>
@@ -44,11 +43,9 @@ const sandbox = Effect.gen(function* () {
       const script = `set -e -o pipefail\nspirit-altar() { '${process.execPath}' src/start.js "$@"; }\n${own}`
       const environment: NodeJS.ProcessEnv = { ...process.env, ...env }
       for (const name of unset) delete environment[name]
-      return new Promise<string>((resolve, reject) => {
-        execFile("bash", ["-c", script], { cwd: root, env: environment }, (error, stdout, stderr) =>
-          error === null ? resolve(stdout) : reject(new Error(`${own}\n${stdout}\n${stderr}`)),
-        )
-      })
+      const { code, stderr, stdout } = await run(["-c", script], { command: "bash", cwd: root, env: environment }).ended
+      if (code !== 0) throw new Error(`${own}\n${stdout}\n${stderr}`)
+      return stdout
     })
   return { folder, type }
 })

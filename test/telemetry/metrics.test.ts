@@ -10,6 +10,7 @@ import { newRoom, poll } from "../lab/server/Rooms.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
+import { until } from "../lab/Eventually.ts"
 import { apart } from "../lab/Suites.ts"
 import { assertNone } from "../lab/Assertions.ts"
 
@@ -74,17 +75,16 @@ apart("metrics", stage, (it) => {
     yield* trap.arrived
 
     // The gauges are asked for every ten seconds.
-    const samples = yield* Effect.repeat(scrape, {
-      until: (found) =>
-        ["pending", "settled"].every((state, index) =>
-          found.some(
-            ({ labels, name, value }) =>
-              name === "altar_payment_attempts" && labels["state"] === state && value === index + 1,
-          ),
-        ) &&
-        found.some(({ name, value }) => name === "altar_chain_head" && value === 2) &&
-        found.some(({ name }) => name === "altar_relayer_spent_ether_total"),
-    })
+    const isTold = (found: ReadonlyArray<Sample>) =>
+      ["pending", "settled"].every((state, index) =>
+        found.some(
+          ({ labels, name, value }) =>
+            name === "altar_payment_attempts" && labels["state"] === state && value === index + 1,
+        ),
+      ) &&
+      found.some(({ name, value }) => name === "altar_chain_head" && value === 2) &&
+      found.some(({ name }) => name === "altar_relayer_spent_ether_total")
+    const samples = yield* until("the gauges never tell what was bought", isTold, 60, 250)(scrape)
     const names = new Set(samples.map(({ name }) => name))
     assert.isAbove(shown.length, 20)
     assert.isAbove(alarmed.length, 12)
@@ -121,7 +121,14 @@ apart("metrics", stage, (it) => {
     yield* rpc.calm
     yield* trap.release
     const becomes = (name: string, value: number) =>
-      Effect.repeat(scrape, { until: (found) => found.some((one) => one.name === name && one.value === value) })
+      scrape.pipe(
+        until(
+          `${name} is never ${value}`,
+          (found) => found.some((one) => one.name === name && one.value === value),
+          60,
+          250,
+        ),
+      )
     yield* sql`UPDATE payment_pause SET reason = 'stock-taking', since = now()`
     yield* becomes("altar_sales_paused", 1)
     yield* sql`UPDATE payment_pause SET reason = NULL, since = NULL`

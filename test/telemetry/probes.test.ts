@@ -2,7 +2,6 @@
 import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { proxied } from "../lab/server/Environment.ts"
-import { patience } from "../lab/Patience.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { newRoom, poll } from "../lab/server/Rooms.ts"
@@ -10,7 +9,7 @@ import { openConnection } from "../lab/Connection.ts"
 import type { PostgresProxy } from "../lab/proxy/Postgres.ts"
 import { until } from "../lab/Eventually.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
-import { type Answer, ask, post } from "../lab/Fixture.ts"
+import { ask, post } from "../lab/Fixture.ts"
 import { apart } from "../lab/Suites.ts"
 
 /** So many connections are refused from now on. */
@@ -23,11 +22,8 @@ const refusals = (database: PostgresProxy, count: number) =>
   })
 
 /** Asks until the answer has this status. */
-const eventually = (url: string, status: number): Effect.Effect<Answer> =>
-  ask(url).pipe(
-    Effect.repeat({ until: (answer) => answer.status === status }),
-    Effect.timeoutOrElse({ duration: patience(30), orElse: () => Effect.die(`${url} never answers ${status}`) }),
-  )
+const eventually = (url: string, status: number) =>
+  ask(url).pipe(until(`${url} never answers ${status}`, (answer) => answer.status === status))
 
 const headed = (answer: string) => {
   const [head = "", body = ""] = answer.split("\r\n\r\n")

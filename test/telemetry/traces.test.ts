@@ -1,9 +1,10 @@
 /** One trace of a payment, from its request to its chain link and back through the sweeper, and no secret in it. */
 import type { IncomingMessage } from "node:http"
 import { assert } from "@effect/vitest"
-import { Effect, Schedule } from "effect"
+import { Effect } from "effect"
 import { proxied } from "../lab/server/Environment.ts"
-import { json, serve } from "../lab/proxy/HttpServer.ts"
+import { forward, json, serve } from "../lab/proxy/HttpServer.ts"
+import { until } from "../lab/Eventually.ts"
 import { patientSeconds } from "../lab/Patience.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
@@ -59,11 +60,10 @@ const collector = Effect.gen(function* () {
 /** A way to the node on which the headers of its visitors are read. */
 const overheard = Effect.fnUntraced(function* (upstream: string) {
   const traceparents: Array<string> = []
-  const url = yield* serve(async (_path, body, request) => {
+  const url = yield* serve(async (path, body, request) => {
     const parent = request.headers["traceparent"]
     if (typeof parent === "string") traceparents.push(parent)
-    const answer = await fetch(upstream, { method: "POST", body, headers: { "content-type": "application/json" } })
-    return { status: answer.status, headers: { "content-type": "application/json" }, body: await answer.text() }
+    return { ...(await forward(new URL(upstream).origin, path, body, request)), body: "" }
   })
   return { url, traceparents }
 })
@@ -113,9 +113,8 @@ apart("a trace", stage, (it) => {
     yield* rpc.calm
     const second = yield* started({ ...telemetry, SWEEP_SECONDS: "1" })
     yield* Purchase.ended(lost)
-    yield* Effect.repeat(
-      Effect.sync(() => otlp.metrics().some(({ name }) => name === "altar.payment.attempts")),
-      { until: (isThere) => isThere, schedule: Schedule.spaced("50 millis") },
+    yield* Effect.sync(otlp.metrics).pipe(
+      until("attempts are not counted", (all) => all.some(({ name }) => name === "altar.payment.attempts")),
     )
     yield* second.signal("SIGTERM")
     assert.strictEqual(yield* second.ended, 0)

@@ -2,7 +2,7 @@
 import { html } from "../../platform/Html.ts"
 import type { Page } from "../templates/Layout.ts"
 import { addressOf, type ErrorCode, isOfRoom, messageOf, root } from "./Errors.ts"
-import { inline, json, pre } from "./Parts.ts"
+import { inline, json, pre, priced } from "./Parts.ts"
 
 const about =
   "Every refusal has a stable code and a sentence that says what is wrong, what to do, and whether anything was charged. The altar's body links the page of its code as `docs`; a room's answer links this list in its `Link` header."
@@ -17,6 +17,7 @@ const framed = (title: string, description: string, path: string, body: Page["bo
   title,
   description,
   path,
+  markdown: `${path}.md`,
   chapter: "api",
   assets: "docs",
   preview: "/art/previews/guide.png",
@@ -73,7 +74,7 @@ export const codePage = (error: ErrorCode): Page => {
           : html`<ul>
               ${operations.map(
                 ({ method, operationId, path, summary }) =>
-                  html`<li><a href="/docs#${operationId}">${summary}</a> <code>${method} ${path}</code></li>`,
+                  html`<li><a href="/docs#${operationId}">${priced(summary)}</a> <code>${method} ${path}</code></li>`,
               )}
             </ul>`
       }

@@ -52,7 +52,13 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
             Effect.flatMap(documents, (kept) => {
               const found = kept.get(Pages.urlOf(request).pathname)
               return found === undefined
-                ? Effect.succeed(Pages.notFound(frame, request, "an error code of this name"))
+                ? Effect.succeed(
+                    Pages.notFound(
+                      frame,
+                      request,
+                      "No error code has this name. All codes are listed at /docs/errors.",
+                    ),
+                  )
                 : found.respond(request)
             }),
           ),

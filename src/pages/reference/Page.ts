@@ -15,7 +15,7 @@ import {
   type Reference,
   statusesOf,
 } from "./Operations.ts"
-import { inline, json } from "./Parts.ts"
+import { inline, json, priced } from "./Parts.ts"
 import { choice, samples, shownAnswers } from "./Samples.ts"
 
 const anchorOf = (title: string) => title.toLowerCase().replace(/\W+/gu, "-")
@@ -138,7 +138,7 @@ ${json(exampleOf(forms, form))}</textarea>
 
 const operationOf = (publicUrl: string, forms: Forms, operation: Operation) =>
   html`<article class="operation" id="${operation.operationId}" data-operation>
-    <h3><a href="#${operation.operationId}">${operation.summary}</a></h3>
+    <h3><a href="#${operation.operationId}">${priced(operation.summary)}</a></h3>
     <p class="route"><span class="method">${operation.method}</span> <code>${operation.path}</code></p>
     ${operation.description === undefined ? "" : html`<p class="about">${inline(operation.description)}</p>`}
     <div class="code">${samples(publicUrl, forms, operation)} ${shownAnswers(forms, operation)}</div>
@@ -170,7 +170,7 @@ const contents = (chapters: ReadonlyArray<Chapter>) =>
             ${operations.map(
               ({ method, operationId, summary }) =>
                 html`<li data-entry="${operationId}">
-                  <a href="#${operationId}"><span class="method">${method}</span> ${summary}</a>
+                  <a href="#${operationId}"><span class="method">${method}</span> ${priced(summary)}</a>
                 </li>`,
             )}
           </ul>
@@ -178,27 +178,43 @@ const contents = (chapters: ReadonlyArray<Chapter>) =>
     )}
   </nav>`
 
-export const page = (publicUrl: string, { chapters, description, forms, version }: Reference): Page => ({
+/** The first operation, which is free, in the language of the examples; then the first act on sale. */
+const firstCall = (publicUrl: string, { chapters, forms }: Reference) => {
+  const operations = chapters.flatMap((chapter) => chapter.operations)
+  const [first, paid] = [operations[0], operations.find(isPaid)]
+  return first === undefined
+    ? ""
+    : html`<div class="first">
+        <p><b>Try it now:</b> ${first.summary.toLowerCase()}, free and without a key or an account.</p>
+        ${samples(publicUrl, forms, first, "first")}
+        ${paid === undefined ? "" : html`<p>Then buy: <a href="#${paid.operationId}">${priced(paid.summary)}</a>.</p>`}
+      </div>`
+}
+
+export const page = (publicUrl: string, reference: Reference): Page => ({
   title: "The API",
   description: "Every operation of the spirit altar and the signal room, with examples, answers and error codes.",
   path: "/docs",
   chapter: "api",
   assets: "docs",
   preview: "/art/previews/guide.png",
+  markdown: "/docs.md",
   body: html`<div class="reference">
     <header class="intro">
-      <h1>The API</h1>
-      <p>${description}</p>
+      <div>
+        <h1>The API</h1>
+        <p>${reference.description}</p>
+      </div>
+      ${firstCall(publicUrl, reference)}
       <p>
         New here? <a href="/for-agents">For agents</a> shows a whole purchase in plain words. Every refusal has a code
-        and <a href="${root}">a page that says what to do</a>.
-      </p>
-      <p class="quiet small">
-        Version ${version}, generated from the contract that the server runs. The same as
-        <a href="/openapi.json">OpenAPI</a> and as <a href="/docs.md">Markdown</a>.
+        and <a href="${root}">a page that says what to do</a>. The same as <a href="/openapi.json">OpenAPI</a>, version
+        ${reference.version}, and as <a href="/docs.md">Markdown</a>.
       </p>
     </header>
-    ${contents(chapters)}
-    <div class="operations">${choice}${chapters.map((chapter) => chapterOf(publicUrl, forms, chapter))}</div>
+    ${contents(reference.chapters)}
+    <div class="operations">
+      ${choice}${reference.chapters.map((chapter) => chapterOf(publicUrl, reference.forms, chapter))}
+    </div>
   </div>`,
 })

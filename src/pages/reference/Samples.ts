@@ -26,14 +26,14 @@ export const shownAnswers = (forms: Forms, operation: Operation) => {
 }
 
 /** A style shows the sample of the chosen language; curl stands in where an operation has no command. */
-export const samples = (publicUrl: string, forms: Forms, operation: Operation) => {
+export const samples = (publicUrl: string, forms: Forms, operation: Operation, id = operation.operationId) => {
   const examples = examplesOf(publicUrl, forms, operation)
   const lacksCommand = examples.length < languages.length
   return html`<div class="samples">
     ${examples.map(
       ({ name, text }) =>
         html`<div class="in-${name.toLowerCase()}${name === "curl" && lacksCommand ? " in-command" : ""}">
-          ${pre(`${operation.operationId}-${name.toLowerCase()}`, `${name} example`, text)}
+          ${pre(`${id}-${name.toLowerCase()}`, `${name} example`, text)}
         </div>`,
     )}
   </div>`

@@ -27,7 +27,7 @@ const choice = (spirit: string | undefined): Html =>
 const durations = (spirit: string): Html =>
   html`<fieldset class="ask rungs">
     <legend>How long it burns</legend>
-    ${Object.values(rungs).map(({ lasts, priceAtomic, rung }) => html`<label><input type="radio" name="rung" data-path="${filled(candleActs[rung].path, { familiarId: spirit })}" data-amount="${priceAtomic}" ${rung === "day" ? html` checked` : ""} /> ${lasts}, ${money(`$${(priceAtomic / 1_000_000n).toString()}`)}</label>`)}
+    ${Object.values(rungs).map(({ lasts, priceAtomic, rung }) => html`<label><input type="radio" name="rung" data-path="${filled(candleActs[rung].path, { familiarId: spirit })}" data-amount="${priceAtomic}" ${rung === "day" ? html` checked` : ""} /><span>${lasts}, ${money(`$${(priceAtomic / 1_000_000n).toString()}`)}</span></label>`)}
   </fieldset>`
 
 export interface CandleOffer {
@@ -51,9 +51,9 @@ export const candleForm = ({ onWall, payment, publicUrl, spirit }: CandleOffer):
     fields: html`${onWall ? choice(spirit) : ""}${durations(altar)}${textField("candle-dedication", "Dedication", html`data-body="dedication" maxlength="${dedicationMaximum}" required`, `Public, 1 to ${dedicationMaximum} characters. No links, addresses or wallets.`)}${nameField("candle-name", nameHint)}${wordsField("candle-words", "Sealed words, if you like", html`data-seal="intentionCommitment" maxlength="8192"`, "They stay in this browser until you unseal them.")}`,
     body: `{"dedication":"<up to ${dedicationMaximum} characters>"}`,
     note: html`${onWall ? html`Put the id of a spirit in place of <code>${chosen}</code>. ` : ""}Replace
-      <code>day</code> by <code>week</code> (${price(rungs.week.priceAtomic)}) or
-      <code>month</code> (${price(rungs.month.priceAtomic)}). A longer candle is never a better prayer. Some clients cap
-      a payment at $1 until told otherwise.`,
+      <code>day</code> by <code>week</code> for ${price(rungs.week.priceAtomic)}, or by <code>month</code> for
+      ${price(rungs.month.priceAtomic)}. A longer candle is never a better prayer. Some clients stop at a dollar until
+      told otherwise.`,
   })
 }
 

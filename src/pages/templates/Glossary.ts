@@ -1,7 +1,6 @@
 /** The terms of a form, explained for newcomers in two sentences each. */
 import type { StoneKind } from "../../../schema/altar/Witness.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { capitalized } from "./Words.ts"
 
 const meanings = {
   salt: "Your words are locked with a random code, the salt. Without the salt, a reader could try guesses.",
@@ -35,7 +34,10 @@ export const kindWords: Readonly<Record<typeof StoneKind.Type, string>> = {
 /** `an intention`. */
 export const aKind = (kind: string) => `${/^[aeiou]/u.test(kind) ? "an" : "a"} ${kind}`
 
-/** All kinds in a sentence, beside the choice of a kind. */
-export const kindsHint = `The choice is public. ${Object.entries(kindWords)
-  .map(([kind, words], index) => `${index === 0 ? capitalized(aKind(kind)) : aKind(kind)} is ${words}`)
-  .join("; ")}.`
+/** Each kind as its author would say it, short enough for a choice on a phone. */
+export const kindChoices: typeof kindWords = {
+  intention: "I mean to do it",
+  prediction: "I expect it",
+  promise: "I will keep it",
+  hash: "of a file or a text",
+}

@@ -40,7 +40,7 @@ const slots = {
 
 const candlesOf = (altar: AltarState, now: number): Html =>
   altar.litCandles === 0
-    ? html`<span class="unseen">no candle lit</span>`
+    ? html``
     : html`<span class="tapers"
         >${altar.candles.map((candle) => Candle.drawing(candle, now))}<span class="tapers__count"
           >${count(altar.litCandles, "candle")}</span
@@ -58,7 +58,7 @@ const entry = (plate: Plate, altar: AltarState | undefined, now: number): Html =
     >
     <p class="entry__epithet">${plate.epithet}</p>
     <p class="entry__altar">
-      ${altar === undefined ? "" : html`<span class="entry__keeper">${altar.keeper === null ? "no keeper yet" : html`kept by ${who(altar.keeper.agentName, altar.keeper.keeper)}`}</span> ${candlesOf(altar, now)}`}
+      ${altar === undefined ? "" : html`${altar.keeper === null ? "" : html`<span class="entry__keeper">kept by ${who(altar.keeper.agentName, altar.keeper.keeper)}</span> `}${candlesOf(altar, now)}`}
     </p>
   </li>`
 

@@ -3,6 +3,7 @@ import type { CatalogPayment } from "../../../schema/altar/Catalog.ts"
 import { agentNameMaximum } from "../../../schema/Common.ts"
 import { sales } from "../../../schema/altar/Sales.ts"
 import { priceUsd } from "../../../schema/payments/Payment.ts"
+import { networkName } from "../../../schema/payments/Usdc.ts"
 import { type Html, html } from "../../platform/Html.ts"
 import { copyable } from "./Copyable.ts"
 import { glossary, type Term } from "./Glossary.ts"
@@ -31,7 +32,6 @@ export interface Offer {
   readonly note: Html | string
   /** Terms explained below the form; wallet and receipt when absent, since its aside explains the others. */
   readonly terms?: ReadonlyArray<Term>
-  readonly open?: boolean
   /** The page that a phone opens for this offer; without one no other ways to pay are listed. */
   readonly page?: string
 }
@@ -89,16 +89,17 @@ export const notConfigured = ({ missing }: Payment): Html =>
 export const call = (
   publicUrl: string,
   payment: Payment,
-  { amountAtomic, body, id, note, open, path, verb }: Omit<Offer, "fields">,
+  { amountAtomic, body, id, note, path, verb }: Omit<Offer, "fields">,
 ): Html =>
-  html`<details class="call" ${open === true ? html` open` : ""}>
+  html`<details class="call">
     <summary>The exact call for ${price(amountAtomic)}, for an agent or a terminal</summary>
     <p>${note}</p>
     ${copyable(`${id}-text`, callText(publicUrl, path, body), `the call: ${verb}`)}
     <p class="small">
       It answers 402 with the terms in <code>PAYMENT-REQUIRED</code>. Sign exactly ${amountAtomic} atomic USDC on
-      ${payment.network} for this URL, and repeat the call unchanged with <code>PAYMENT-SIGNATURE</code>. Any x402
-      version 2 client does that by itself. Repeating it with the same key never pays twice.
+      ${networkName(payment.network)} (${payment.network}) for this URL, and repeat the call unchanged with
+      <code>PAYMENT-SIGNATURE</code>. Any x402 version 2 client does that by itself. Repeating it with the same key
+      never pays twice.
     </p>
   </details>`
 

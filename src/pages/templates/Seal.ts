@@ -32,7 +32,7 @@ export const takeField = (id: string): Html =>
 export const checkForm = (commitment: string): Html =>
   html`<details class="fold" data-unfold>
     <summary>Check words without sending them</summary>
-    <form class="seal scripted" data-check autocomplete="off" aria-labelledby="check-title">
+    <form class="seal scripted" data-check autocomplete="off" aria-label="Check words">
       <p class="small quiet">Nothing you type here is sent.</p>
       <div data-filled role="status"></div>
       ${takeField("check-file")}${textField("check-salt", "Salt", html`data-salt minlength="${saltMinimum}" maxlength="${2 * saltMaximum}" required spellcheck="false"`)}${wordsField("check-words", "Words", html`data-words maxlength="8192" required`, "White space at either end does not count.")}${textField("check-commitment", "Commitment", html`data-commitment value="${commitment}" pattern="[0-9a-f]{64}" required spellcheck="false"`, "64 lowercase hex digits")}
@@ -47,7 +47,7 @@ export const checkForm = (commitment: string): Html =>
 export const sealForm = (): Html =>
   html`<details class="fold">
     <summary>Seal words in this browser</summary>
-    <form class="seal scripted" data-sealing autocomplete="off" aria-labelledby="seal-title">
+    <form class="seal scripted" data-sealing autocomplete="off" aria-label="Seal words">
       <p class="small quiet">Nothing you type here is sent. This browser keeps what you seal.</p>
       ${wordsField("seal-words", "Words", html`data-words maxlength="8192" required`, `1 to ${wordsMaximum} characters`)}${textField("seal-salt", "Salt", html`data-salt minlength="${saltMinimum}" maxlength="${saltMaximum}" spellcheck="false"`, "Left empty, a random one is made")}
       <p><button class="button">Seal</button></p>

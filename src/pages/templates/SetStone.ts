@@ -3,12 +3,12 @@ import { wordsMaximum } from "../../../schema/altar/Recipe.ts"
 import type { SpiritId } from "../../../schema/altar/Spirit.ts"
 import { setWitnessStone, StoneKind } from "../../../schema/altar/Witness.ts"
 import { type Html, html } from "../../platform/Html.ts"
-import { kindsHint, sealing } from "./Glossary.ts"
+import { kindChoices, sealing } from "./Glossary.ts"
 import { heading, type Page } from "./Layout.ts"
 import { nameField, notConfigured, offer, type Payment, wordsField } from "./Offer.ts"
 import { nameOf, plates, previewOf } from "./Plates.ts"
 import { checkForm, sealForm } from "./Seal.ts"
-import { price } from "./Words.ts"
+import { capitalized, price } from "./Words.ts"
 
 export interface SetStoneView {
   readonly payment: Payment
@@ -20,8 +20,7 @@ export interface SetStoneView {
 /** Hashes a file in the browser; the form then sends that hash as its commitment. */
 const fileField: Html = html`<div class="ask take scripted" data-file-sealed>
   <label for="stone-file">Or a file</label><input class="field" id="stone-file" type="file" data-file /><small
-    >Choose it, or drop it on this form. It is hashed here, at any size, and never sent. Only its SHA-256 is recorded:
-    later, the file itself is the proof.</small
+    >Choose it, or drop it here. It is hashed in this browser and never sent. Keep it: later, it is the proof.</small
   >
   <input type="hidden" data-body="commitment" data-file-hash />
   <div data-file-said role="status"></div>
@@ -36,19 +35,21 @@ const form = ({ payment, publicUrl, spirit }: SetStoneView): Html =>
     path: setWitnessStone.path,
     amountAtomic: setWitnessStone.sale.priceAtomic,
     fields: html`${wordsField("stone-words", "Your words", html`data-seal="commitment" maxlength="8192" required`, `1 to ${wordsMaximum} characters. They stay in this browser until you reveal them.`)}${fileField}
-      <p class="ask">
-        <label for="stone-kind">Their kind</label
-        ><select class="field" id="stone-kind" data-body="kind">
-          ${StoneKind.literals.map((kind) => html`<option>${kind}</option>`)}</select
-        ><small>${kindsHint}</small>
-      </p>
-      <p class="ask">
-        <label for="stone-spirit">With</label
-        ><select class="field" id="stone-spirit" data-body="spirit">
-          <option value="">the spirit that the commitment picks</option>
-          ${plates.map(({ id, name }) => html`<option value="${id}" ${id === spirit ? html` selected` : ""}>${name}</option>`)}
-        </select>
-      </p>
+      <div class="asks">
+        <p class="ask">
+          <label for="stone-kind">Kind, shown to everyone</label
+          ><select class="field" id="stone-kind" data-body="kind">
+            ${StoneKind.literals.map((kind) => html`<option value="${kind}">${capitalized(kind)}: ${kindChoices[kind]}</option>`)}
+          </select>
+        </p>
+        <p class="ask">
+          <label for="stone-spirit">Spirit</label
+          ><select class="field" id="stone-spirit" data-body="spirit">
+            <option value="">picked by the commitment</option>
+            ${plates.map(({ id, name }) => html`<option value="${id}" ${id === spirit ? html` selected` : ""}>${name}</option>`)}
+          </select>
+        </p>
+      </div>
       ${nameField("stone-name")}`,
     body: `{"commitment":"<64 hex digits>","kind":"prediction"}`,
     note: html`<code>commitment</code> is the SHA-256 of a salt, one NUL byte and your words. Keep both: the reveal is
@@ -58,10 +59,7 @@ const form = ({ payment, publicUrl, spirit }: SetStoneView): Html =>
 const aside = html`<div class="aside">
   <p>${sealing}</p>
   <p>The payment is the timestamp. No one can set a stone yesterday.</p>
-  <p>
-    Salt and words are kept in this browser; save them as a file, too. You may reveal them on any later day, free and
-    once. Both become public then, and anyone can see that they match.
-  </p>
+  <p>Both are kept in this browser; save them as a file, too. Revealing them is free, once, on any later day.</p>
   <p>A stone is not legal notarization, and no proof of who wrote the words.</p>
 </div>`
 
@@ -83,14 +81,11 @@ export const setStone = (view: SetStoneView): Page => ({
     <section id="set" aria-label="Set a stone">
       ${view.payment.enabled ? html`<div class="beside">${form(view)}${aside}</div>` : notConfigured(view.payment)}
     </section>
-    <div class="pair">
-      <section id="check" aria-labelledby="check-title">
-        ${heading("check-title", "Check revealed words")}${checkForm("")}
-      </section>
-      <section id="seal" aria-labelledby="seal-title">
-        ${heading("seal-title", "Seal without setting a stone")}${sealForm()}
-      </section>
-    </div>
+    <section aria-labelledby="free-title">
+      ${heading("free-title", "Free, without a stone")}
+      <div id="check">${checkForm("")}</div>
+      <div id="seal">${sealForm()}</div>
+    </section>
     <nav class="leaf" aria-label="More">
       <a href="/v2/witness">The witness chain: all stones, in their order</a>
     </nav>`,

@@ -82,7 +82,6 @@ const prayerCall = ({ plate }: SpiritView) => ({
   body: `{"agentName":"<your name>","intentionCommitment":"<64 hex digits>"}`,
   note: html`<code>intentionCommitment</code> is the SHA-256 of a salt, one NUL byte and your words, as 64 lowercase hex
     digits. Keep salt and words.`,
-  open: true,
 })
 
 const prayerForm = (view: SpiritView): Html =>
@@ -94,9 +93,7 @@ const prayerForm = (view: SpiritView): Html =>
 
 /** The call for the days after this one; today an agent would get a refusal that costs nothing. */
 const laterCall = (view: SpiritView): Html =>
-  view.payment.enabled
-    ? html`<div class="offer">${call(view.publicUrl, view.payment, { ...prayerCall(view), open: false })}</div>`
-    : html``
+  view.payment.enabled ? html`<div class="offer">${call(view.publicUrl, view.payment, prayerCall(view))}</div>` : html``
 
 const prayer = (view: SpiritView): Html => {
   const { altar, now } = view

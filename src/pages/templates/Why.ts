@@ -48,8 +48,8 @@ export const steps: Html = html`<section class="why" id="how" aria-labelledby="h
     ${step(
       paid,
       "Pay",
-      html`${price(offerPrayer.sale.priceAtomic, "sentence")} records the commitment. The payment is public on its own
-      chain, and each record names the one before. No one can move yours to an earlier day.`,
+      html`${price(offerPrayer.sale.priceAtomic, "sentence")} records the commitment. The payment is public, with its
+      time, and each record names the one before. No one can move yours to an earlier day.`,
     )}
     ${step(
       revealed,

@@ -42,7 +42,9 @@ export const fire = async (run: Run, options: FireOptions) => {
   if (options.withHaproxy && !withHaproxy) log("haproxy is not installed (apt install haproxy): connections take turns")
   if (!canSkewClocks) log("libfaketime is not installed (apt install faketime): every server has the right clock")
   const database = await cluster(folder)
+  if (!database.canFailOver) log("pg_basebackup is not installed (apt install postgresql): no failover to a standby")
   const examined = new Map<string, number>()
+  const struck = new Map<string, number>()
   const violations: Array<string> = []
   const counts = { purchases: 0, phases: 0, kills: 0, strikes: 0, settled: 0, "things examined": 0 }
   const last = Math.ceil(wanted / each)
@@ -72,7 +74,10 @@ export const fire = async (run: Run, options: FireOptions) => {
       counts.purchases += result.purchases.length
       counts.kills += result.kills
       counts.phases += 1
-      counts.strikes += [...result.struck.values()].reduce((sum, times) => sum + times, 0)
+      for (const [name, times] of result.struck) {
+        add(struck, name, times)
+        counts.strikes += times
+      }
       counts.settled += result.purchases.filter(({ outcome }) => outcome?._tag === "Settled").length
       log(`  ${counts.settled} of ${counts.purchases} settled, ${counts.kills} kills, ${violations.length} violations`)
       if (result.violations.length > 0) log(`  again: ${againOf(run, options, number)}`)
@@ -81,7 +86,7 @@ export const fire = async (run: Run, options: FireOptions) => {
     await database.close()
   }
   counts["things examined"] = [...examined.values()].reduce((sum, count) => sum + count, 0)
-  return { counts, violations, examined }
+  return { counts, violations, examined, struck }
 }
 
 /** Every fault by its name. */

@@ -1,7 +1,6 @@
 /** The times of the strikes: decided before anything begins. */
 import type { Random } from "../../lab/Random.ts"
-import { type Strike, strikes } from "./Strikes.ts"
-import type { Harness } from "../Harness.ts"
+import { type Fit, type Strike, strikes } from "./Strikes.ts"
 
 export interface PlanOptions {
   readonly purchases: number
@@ -21,11 +20,7 @@ export interface Planned {
 }
 
 /** In the order in which they begin. */
-export const planOf = (
-  { kills, only, purchases }: PlanOptions,
-  world: Pick<Harness, "settledBy">,
-  random: Random,
-): ReadonlyArray<Planned> => {
+export const planOf = ({ kills, only, purchases }: PlanOptions, world: Fit, random: Random): ReadonlyArray<Planned> => {
   const fitting = strikes.filter(
     ({ fits, name }) => fits?.(world) !== false && (only === undefined || name.includes(only)),
   )

@@ -5,7 +5,7 @@ import { recover } from "./Recovery.ts"
 import { strikes, type Struck } from "./Strikes.ts"
 
 const rounds = 2
-const fitting = strikes.filter(({ name }) => /^(?:server|database|node|chain):/u.test(name))
+const meant = strikes.filter(({ name }) => /^(?:server|database|node|chain):/u.test(name))
 
 interface Listed {
   readonly reason: string
@@ -17,6 +17,7 @@ interface Listed {
 /** Answers what an operator could not refund, or refunded otherwise than in full. */
 export const refundAll = async (world: Struck, random: Random): Promise<ReadonlyArray<string>> => {
   const { cluster, database } = world
+  const fitting = meant.filter(({ fits }) => fits?.(world) !== false)
   // The chain is past every authorization, and the database's clock is behind it.
   await cluster.run("UPDATE payment_strays SET valid_before = 1 WHERE network <> 'card'", database)
   const chosen = await cluster.run(

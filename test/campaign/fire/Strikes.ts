@@ -19,12 +19,17 @@ export interface Struck extends Harness {
   readonly outsiders: Outsiders
 }
 
+/** The parts of a harness on which the fit of a strike depends. */
+export interface Fit extends Pick<Harness, "settledBy"> {
+  readonly cluster: Pick<Harness["cluster"], "canFailOver">
+}
+
 export interface Strike {
   readonly name: string
   /** Whether it counts among the kills. */
   readonly isKill?: boolean
   /** Where it means anything at all. */
-  readonly fits?: (world: Pick<Harness, "settledBy">) => boolean
+  readonly fits?: (world: Fit) => boolean
   /** Over when this is: the fault has ended by itself. */
   readonly run: (world: Struck, random: Random) => Promise<void>
 }
@@ -56,6 +61,16 @@ const serverKill =
     await setTimeout(random.between(0, 1_500))
     if (!found.isRunning()) found.start()
   }
+
+/** The database is ended, and started again a moment later. */
+const databaseKill =
+  (end: (cluster: Harness["cluster"]) => Promise<void>): Strike["run"] =>
+  ({ cluster }, random) =>
+    inTurn(async () => {
+      await end(cluster)
+      await setTimeout(random.between(0, 1_500))
+      await cluster.start()
+    })
 
 const anyStatement = /./u
 const commit = /^\s*COMMIT\s*$/iu
@@ -157,30 +172,23 @@ export const strikes: ReadonlyArray<Strike> = [
       if (!(await server.stop())) log(`${server.name} did not end within a minute of SIGTERM`)
     }),
   },
-  {
-    name: "database: SIGKILL",
-    isKill: true,
-    run: ({ cluster }, random) =>
-      inTurn(async () => {
-        await cluster.kill()
-        await setTimeout(random.between(0, 1_500))
-        await cluster.start()
-      }),
-  },
-  {
-    name: "database: immediate stop",
-    isKill: true,
-    run: ({ cluster }, random) =>
-      inTurn(async () => {
-        await cluster.stopImmediately()
-        await setTimeout(random.between(0, 1_500))
-        await cluster.start()
-      }),
-  },
+  { name: "database: SIGKILL", isKill: true, run: databaseKill((cluster) => cluster.kill()) },
+  { name: "database: immediate stop", isKill: true, run: databaseKill((cluster) => cluster.stopImmediately()) },
   {
     name: "database: a session killed",
     isKill: true,
     run: ({ cluster, database }) => inTurn(() => cluster.killSession(database)),
+  },
+  {
+    name: "database: failover to a synchronous standby",
+    isKill: true,
+    fits: ({ cluster }) => cluster.canFailOver,
+    run: ({ cluster, pg }, random) =>
+      inTurn(async () => {
+        await cluster.failOver(() => lasting(random))
+        pg.leadTo(cluster.port())
+        pg.cutAll()
+      }),
   },
   { name: "database: connections cut", run: async ({ pg }) => pg.cutAll() },
   {

@@ -21,8 +21,8 @@ describe("a campaign", () => {
     const log = (line: string) => void lines.push(line)
     const options = { kills: 2, each: 200, servers: 2, withHaproxy: false }
     const folder = homeOf(undefined, "fire")
-    const run = { seed: 38, size: 24, minutes: Infinity, isOver: () => false, home: async () => folder, log }
-    const { counts, examined, violations } = await fire(run, options)
+    const run = { seed: 488, size: 24, minutes: Infinity, isOver: () => false, home: async () => folder, log }
+    const { counts, examined, struck, violations } = await fire(run, options)
     assert.deepStrictEqual(violations, [], lines.join("\n"))
     assert.deepInclude(counts, { phases: 1, purchases: 24, kills: 2 })
     const { settled } = counts
@@ -35,6 +35,9 @@ describe("a campaign", () => {
     )
     assert.isAbove(lookedFor[0] ?? 0, 0, ofPayments[0])
     assert.isAbove(counts.strikes, counts.kills)
+    // The seed's plan has one; npm's PostgreSQL cannot copy itself.
+    const isWithoutStandby = lines.some((line) => line.includes("pg_basebackup is not installed"))
+    assert.isTrue(isWithoutStandby || struck.has("database: failover to a synchronous standby"))
     // Four of these purchases are charged to cards.
     for (const check of [...ofCards, ...ofRefunds]) assert.isAbove(examined.get(check) ?? 0, 0, check)
     rmSync(folder, { recursive: true, force: true })
@@ -43,9 +46,11 @@ describe("a campaign", () => {
 
 describe("the plan of a campaign", () => {
   const planned = (seed: string, settledBy: "relayer" | "facilitator" = "relayer") =>
-    planOf({ purchases: 200, kills: 4, only: undefined }, { settledBy }, random(seed)).map(
-      ({ at, random: chance, strike }) => `${at} ${strike.name} ${chance.next()}`,
-    )
+    planOf(
+      { purchases: 200, kills: 4, only: undefined },
+      { settledBy, cluster: { canFailOver: true } },
+      random(seed),
+    ).map(({ at, random: chance, strike }) => `${at} ${strike.name} ${chance.next()}`)
 
   it("is the same for the same seed, and differs for another", () => {
     assert.deepStrictEqual(planned("7/4"), planned("7/4"))
@@ -62,6 +67,16 @@ describe("the plan of a campaign", () => {
     for (const lie of [...lies, ...supportLies, "takes no connection"])
       assert.include(all("facilitator"), `facilitator: ${lie}`)
   })
+})
+
+it("a campaign promotes a standby only where PostgreSQL can copy itself to one", () => {
+  const failovers = (canFailOver: boolean) =>
+    planOf(
+      { purchases: 9, kills: 3, only: "failover" },
+      { settledBy: "relayer", cluster: { canFailOver } },
+      random("9"),
+    ).filter(({ strike }) => strike.isKill).length
+  assert.deepStrictEqual([failovers(true), failovers(false)], [3, 0])
 })
 
 it("a campaign kills one server or database for every fifty purchases by default", () => {

@@ -1,10 +1,11 @@
 /** A short seeded form of `npm run campaign -- hostile`: a failure in it is reproducible. */
 import { assert } from "@effect/vitest"
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../../src/server/config/Config.ts"
 import * as Server from "../../../src/server/Server.ts"
 import { configOf, layer as world, TestServer } from "../../lab/Fixture.ts"
+import { until } from "../../lab/Eventually.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
 import { patience } from "../../lab/Patience.ts"
 import { loopback, newRoom, poll, send } from "../../lab/server/Rooms.ts"
@@ -48,14 +49,7 @@ suite("a server under thousands of hostile requests", world({}, undefined, { tru
       const next = Layer.succeed(AppConfig, yield* configOf({}, { trustedProxies: loopback }))
       yield* Layer.build(Layer.fresh(Server.layer(Layer.empty).pipe(Layer.provide(next))))
       yield* rows.pipe(
-        Effect.repeat({
-          until: ([now]) => now?.rooms === 1 && now.signals === 1 && now.counts === 0,
-          schedule: Schedule.spaced("50 millis"),
-        }),
-        Effect.timeoutOrElse({
-          duration: patience(30),
-          orElse: () => Effect.die("rows of what is over stay"),
-        }),
+        until("rows of what is over stay", ([now]) => now?.rooms === 1 && now.signals === 1 && now.counts === 0),
       )
       assert.strictEqual((yield* poll(guest)).status, 200)
     }).pipe(Effect.scoped))

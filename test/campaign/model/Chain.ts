@@ -110,38 +110,44 @@ export const blockOf = ({ blocks }: View, number: number): Block => ({
 
 const { canceled, moved, used } = logsOf()
 
-/** The questions of `Evidence`; `answering` says whose knowledge each of them meets. */
-export const nodeOf = ({ expiry, splitsBatches }: Adversary, answering: () => View): Node<never> => {
-  const beside = (view: View) => (splitsBatches === true ? answering() : view)
+/** Puts a question to one of the nodes. */
+export type Ask = <A>(question: (view: View) => A) => A
+
+/** The questions of `Evidence`; `ask` says whose knowledge each of them meets. */
+export const nodeOf = ({ expiry, splitsBatches }: Adversary, ask: Ask): Node<never> => {
+  /** Two questions that are asked together. */
+  const both = <A, B>(one: (view: View) => A, other: (view: View) => B): readonly [A, B] =>
+    splitsBatches === true ? [ask(one), ask(other)] : ask((view) => [one(view), other(view)])
+  const finalOf = (view: View) => blockOf(view, view.final)
   return {
     heads: Effect.sync(() => {
-      const view = answering()
-      const other = beside(view)
-      return { newest: blockOf(view, view.blocks.length), final: blockOf(other, other.final) }
+      const [newest, final] = both((view) => blockOf(view, view.blocks.length), finalOf)
+      return { newest, final }
     }),
     finalAnd: (number) =>
       Effect.sync(() => {
-        const [told, view] = [answering(), answering()]
-        return {
-          final: blockOf(told, told.final),
-          there: blockOf(view, Number(number)),
-          again: blockOf(beside(view), told.final),
-        }
+        const final = ask(finalOf)
+        const [there, again] = both(
+          (view) => blockOf(view, Number(number)),
+          (view) => blockOf(view, Number(final.number)),
+        )
+        return { final, there, again }
       }),
     receiptOf: (transaction) =>
-      Effect.sync(() => {
-        const view = answering()
-        const by = transaction.slice(2)
-        const number = view.blocks.indexOf(by) + 1
-        if (number === 0) return Option.none()
-        const { end } = execute(view.blocks, expiry)
-        const succeeded = end?.by === by
-        return Option.some({
-          block: blockOf(view, number),
-          succeeded,
-          logs: succeeded ? (end.isPaid ? [used, moved] : [canceled]) : [],
-        })
-      }),
+      Effect.sync(() =>
+        ask((view) => {
+          const by = transaction.slice(2)
+          const number = view.blocks.indexOf(by) + 1
+          if (number === 0) return Option.none()
+          const { end } = execute(view.blocks, expiry)
+          const succeeded = end?.by === by
+          return Option.some({
+            block: blockOf(view, number),
+            succeeded,
+            logs: succeeded ? (end.isPaid ? [used, moved] : [canceled]) : [],
+          })
+        }),
+      ),
     // A node that has the block has only one answer.
     stateAt: (_, { hash }) =>
       Effect.sync(() => {
@@ -150,12 +156,13 @@ export const nodeOf = ({ expiry, splitsBatches }: Adversary, answering: () => Vi
         return { used: execute(blocks, expiry).end !== undefined, revert }
       }),
     logsOf: (_, { from, to }) =>
-      Effect.sync(() => {
-        const view = answering()
-        const { end } = execute(view.blocks, expiry)
-        return end === undefined || end.block < from || end.block > to
-          ? []
-          : [{ transaction: `0x${end.by}` as const, blockHash: blockOf(view, end.block).hash }]
-      }),
+      Effect.sync(() =>
+        ask((view) => {
+          const { end } = execute(view.blocks, expiry)
+          return end === undefined || end.block < from || end.block > to
+            ? []
+            : [{ transaction: `0x${end.by}` as const, blockHash: blockOf(view, end.block).hash }]
+        }),
+      ),
   }
 }

@@ -3,7 +3,7 @@ import { Duration, Effect, Option } from "effect"
 import * as Evidence from "../../../src/payments/x402/evidence/Evidence.ts"
 import type { Found } from "../../../src/payments/protocol/Decision.ts"
 import { authorization } from "../../lab/TransferLogs.ts"
-import { nodeOf, type View } from "./Chain.ts"
+import { type Ask, nodeOf, type View } from "./Chain.ts"
 import type { State, World } from "./State.ts"
 
 /** A finding, and whether a node called its block final. */
@@ -12,21 +12,32 @@ export interface Look {
   readonly isFinal: boolean
 }
 
+const textOf = (value: unknown) =>
+  JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? String(part) : part))
+
+const distinct = <A>(all: ReadonlyArray<A>) => [...new Map(all.map((one) => [textOf(one), one])).values()]
+
 /** Every result of work that is answered, question by question, by any of these views. */
-const everyAnswer = <A>(views: ReadonlyArray<View>, work: (answering: () => View) => A): ReadonlyArray<A> => {
+const everyAnswer = <A>(views: ReadonlyArray<View>, work: (ask: Ask) => A): ReadonlyArray<A> => {
   const results: Array<A> = []
-  const choices: Array<number> = []
+  /** Of the questions of a path: which answer was chosen, and whether another is left. */
+  const path: Array<{ readonly at: number; readonly isLast: boolean }> = []
   do {
     let asked = 0
-    const answering = () => {
-      choices[asked] ??= 0
-      asked += 1
-      return views[choices[asked - 1] ?? 0] as View
-    }
-    results.push(work(answering))
-    while (choices.length > 0 && choices.at(-1) === views.length - 1) choices.pop()
-    if (choices.length > 0) choices.push((choices.pop() ?? 0) + 1)
-  } while (choices.length > 0)
+    results.push(
+      work((question) => {
+        // Nodes that agree give one answer.
+        const answers = views.length === 1 ? views.map(question) : distinct(views.map(question))
+        const at = path[asked]?.at ?? 0
+        path[asked] = { at, isLast: at === answers.length - 1 }
+        asked += 1
+        return answers[at] as (typeof answers)[number]
+      }),
+    )
+    while (path.at(-1)?.isLast === true) path.pop()
+    const last = path.pop()
+    if (last !== undefined) path.push({ at: last.at + 1, isLast: false })
+  } while (path.length > 0)
   return results
 }
 
@@ -54,8 +65,16 @@ export const looksOf = (world: World) => {
   const known = new Map<string, ReadonlyArray<Look>>()
   const signed = { ...authorization, validBefore: BigInt(adversary.expiry) }
 
-  const lookAt = ({ row: { settledBlock, state, transaction } }: State, answering: () => View) => {
-    const chain = Evidence.make(faulty(nodeOf(adversary, answering), world))
+  let asking: Ask
+  const chain = Evidence.make(
+    faulty(
+      nodeOf(adversary, (question) => asking(question)),
+      world,
+    ),
+  )
+
+  const lookAt = ({ row: { settledBlock, state, transaction } }: State, ask: Ask) => {
+    asking = ask
     return Effect.runSync(
       Effect.gen(function* () {
         const evidence = yield* chain.evidence({
@@ -84,8 +103,7 @@ export const looksOf = (world: World) => {
     const before = known.get(key)
     if (before !== undefined) return before
     const views = JSON.stringify(truth) === JSON.stringify(lag) ? [truth] : [truth, lag]
-    const all = everyAnswer<Look>(views, (answering) => lookAt(state, answering))
-    const looks = [...new Map([silence, ...all].map((one) => [JSON.stringify(one), one])).values()]
+    const looks = distinct([silence, ...everyAnswer<Look>(views, (ask) => lookAt(state, ask))])
     known.set(key, looks)
     return looks
   }

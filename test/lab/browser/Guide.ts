@@ -13,6 +13,7 @@ import * as Server from "../../../src/server/Server.ts"
 import { Browser, journeys } from "./Browser.ts"
 import { database, sql } from "../Database.ts"
 import { today } from "../Clock.ts"
+import { until } from "../Eventually.ts"
 import { ask, configOf, newCommitment, newPayer, pay, post, TestServer } from "../Fixture.ts"
 import { chain } from "../Chain.ts"
 
@@ -67,6 +68,14 @@ export const createAct = Effect.fnUntraced(function* (path: string, body: object
   if (answer.status !== 201) return yield* Effect.die(answer.text)
   const { record }: { record: CreatedAct } = JSON.parse(answer.text)
   return record
+})
+
+/** A stone that the log covers; its record. */
+export const loggedStone = Effect.fnUntraced(function* (body: object = { commitment: newCommitment() }) {
+  const { url } = yield* TestServer
+  const stone = yield* createAct("/api/witness", body)
+  yield* ask(`${url}/api/witness/${stone.id}/proof`).pipe(until("it is never covered", ({ status }) => status === 200))
+  return stone
 })
 
 /** A little of everything, with names that would like to be markup. */

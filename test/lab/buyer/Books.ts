@@ -3,22 +3,21 @@ import { createHash } from "node:crypto"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { parseAbiItem } from "viem"
 import { onChain, token } from "../Chain.ts"
 import { ask } from "../Fixture.ts"
+import { events } from "../TransferLogs.ts"
 import type { Purchase } from "./Purchase.ts"
 
 export const price = 10_000n
 
-const used = parseAbiItem("event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)")
-const moved = parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)")
-
 /** The chain's state of an authorization: transfers to the seller by it, and whether it can still be used. */
 export const charges = ({ nonce, payer }: Purchase) =>
   onChain(async (client, { asset, payTo }) => {
-    const range = { address: asset, fromBlock: 0n } as const
-    const uses = await client.getLogs({ ...range, event: used, args: { authorizer: payer.address, nonce } })
-    const transfers = await client.getLogs({ ...range, event: moved, args: { from: payer.address, to: payTo } })
+    const all = { address: asset, abi: events, fromBlock: 0n } as const
+    const own = { eventName: "AuthorizationUsed", args: { authorizer: payer.address, nonce } } as const
+    const uses = await client.getContractEvents({ ...all, ...own })
+    const toSeller = { eventName: "Transfer", args: { from: payer.address, to: payTo } } as const
+    const transfers = await client.getContractEvents({ ...all, ...toSeller })
     const paying = transfers.filter((one) => uses.some((use) => use.transactionHash === one.transactionHash))
     const args = [payer.address, nonce] as const
     const state = { address: asset, abi: token, functionName: "authorizationState", args } as const

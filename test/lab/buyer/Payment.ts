@@ -85,6 +85,13 @@ export type Payment = Awaited<ReturnType<typeof signTransfer>>
 
 export const sign = (...args: Parameters<typeof signTransfer>) => Effect.promise(() => signTransfer(...args))
 
+export const cancelTypes = {
+  CancelAuthorization: [
+    { name: "authorizer", type: "address" },
+    { name: "nonce", type: "bytes32" },
+  ],
+} as const
+
 /** Signs the payer's cancellation of this nonce. */
 export const signCancel = (
   account: Signer,
@@ -93,12 +100,7 @@ export const signCancel = (
 ) =>
   account.signTypedData({
     domain: domainOf({ asset, network: `eip155:${chainId}`, extra: { name: "USDC", version: "2" } }),
-    types: {
-      CancelAuthorization: [
-        { name: "authorizer", type: "address" },
-        { name: "nonce", type: "bytes32" },
-      ],
-    },
+    types: cancelTypes,
     primaryType: "CancelAuthorization",
     message: { authorizer: account.address, nonce },
   })

@@ -210,3 +210,5 @@ export const ended = (purchase: Purchase) =>
     Effect.map((attempt) => attempt?.state),
     until(`${purchase.key} stays pending`, (state) => state !== "pending"),
   )
+
+export const reasonIn = ({ json, status }: Answer) => [status, json["code"], json["reason"]]

@@ -1,6 +1,7 @@
 /** Payments that come while the relayer is busy, so that they travel together once it is free. */
 import { Effect, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { parseGwei } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { multicall3 } from "../../../schema/payments/Usdc.ts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
@@ -60,6 +61,17 @@ const pending = Effect.flatMap(
   Effect.map((rows) => rows[0]?.n ?? 0),
   Effect.orDie,
 )
+
+/** So many payments of wallets that hold no more. */
+export const prepareMany = (url: string, count: number) =>
+  Effect.forEach(Array.from({ length: count }), () => Purchase.prepare(url, Purchase.price), { concurrency: 5 })
+
+/** From now on a block costs more than was offered. */
+export const raiseFees = Purchase.onChain(async (client) => {
+  await client.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei("500") })
+  await client.mine({ blocks: 1 })
+  await client.setAutomine(true)
+})
 
 /** Sends a first payment, catches its broadcast, and sends the others during it; they wait until `letGo`. */
 export const gather = Effect.fnUntraced(function* (

@@ -13,14 +13,17 @@ import { ask, TestServer } from "../Fixture.ts"
 import { newFolder } from "../Folders.ts"
 import { direct } from "../server/Environment.ts"
 import * as Purchase from "./Purchase.ts"
-import { broadcast } from "./ThirdParty.ts"
+import { broadcast, type Signed } from "./ThirdParty.ts"
 
 export const payTo = privateKeyToAccount(payToKey)
 
 export const why = ["--why", "bought nothing", "--by", "Ada"]
 
 /** Records a payment as a server does that learns of it after its authorization could buy anything. */
-export const record = Effect.fnUntraced(function* ({ nonce, payer }: Purchase.Purchase, transaction: Hex) {
+export const record = Effect.fnUntraced(function* (
+  { nonce, payer }: Pick<Signed, "nonce" | "payer">,
+  transaction: Hex,
+) {
   const sql = yield* SqlClient.SqlClient
   const { asset, payTo: paid } = yield* LocalChain
   yield* Effect.orDie(sql`

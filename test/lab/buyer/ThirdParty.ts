@@ -30,12 +30,12 @@ export const submitCancel = async (
   return client.writeContract({ ...base(chain.asset), functionName: "cancelAuthorization", args })
 }
 
-interface Signed extends Pick<Purchase, "nonce" | "signature" | "validBefore"> {
+export interface Signed extends Pick<Purchase, "nonce" | "signature" | "validBefore"> {
   readonly payer: { readonly address: Hex }
 }
 
 /** Submits a signed transfer to `to` and waits for its block. */
-const bring = ({ nonce, payer, signature, validBefore }: Signed, to: Hex) =>
+export const bring = ({ nonce, payer, signature, validBefore }: Signed, to: Hex) =>
   onChain(async (client, { asset }) => {
     const value = String(price)
     const authorization = { from: payer.address, to, value, validAfter: "0", validBefore, nonce }

@@ -98,3 +98,11 @@ export const serve = Effect.fnUntraced(function* (entries: ReadonlyArray<Uint8Ar
   })
   return Object.assign(state, { base })
 })
+
+export type Log = Effect.Success<ReturnType<typeof serve>>
+
+/** The log has these entries, and the tree that they make. */
+export const become = (log: Log, entries: ReadonlyArray<Uint8Array>) => {
+  log.entries = entries
+  log.log = new MemoryLog().append(entries.map(leafOf))
+}

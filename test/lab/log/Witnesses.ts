@@ -75,11 +75,13 @@ export const policyText = (witnesses: ReadonlyArray<Named>, quorum: string) =>
       : [`quorum ${quorum}`]),
   ].join("\n")
 
-export const policyOf = (witnesses: ReadonlyArray<Named>, quorum: string): Policy => {
-  const policy = parsePolicy(policyText(witnesses, quorum))
+export const policyFrom = (...lines: ReadonlyArray<string>): Policy => {
+  const policy = parsePolicy(lines.join("\n"))
   if (policy instanceof Malformed) throw new Error(policy.message)
   return policy
 }
+
+export const policyOf = (witnesses: ReadonlyArray<Named>, quorum: string) => policyFrom(policyText(witnesses, quorum))
 
 /**
  * The log's side, asking over real sockets. A witness is waited for longer than a server does: one of ours shares its

@@ -53,6 +53,21 @@ export const open = (handle: Handle, at = 0): Promise<{ readonly url: string; re
     })
   })
 
+const ofOneConnection = /^(?:transfer-encoding|content-encoding|content-length|connection|keep-alive|host)$/u
+
+/** The answer of the server behind, without what belongs to one connection. */
+export const forward = async (behind: string, path: string, body: string, request: IncomingMessage) => {
+  const kept = (headers: Iterable<readonly [string, unknown]>) =>
+    Object.fromEntries([...headers].filter(([name]) => !ofOneConnection.test(name))) as Record<string, string>
+  const answer = await fetch(behind + path, {
+    method: request.method ?? "GET",
+    headers: { ...kept(Object.entries(request.headers)), "accept-encoding": "identity" },
+    redirect: "manual",
+    ...(body === "" ? {} : { body }),
+  })
+  return { status: answer.status, headers: kept(answer.headers), bytes: Buffer.from(await answer.arrayBuffer()) }
+}
+
 /** The same as a program of its own, which says where it listens and ends with SIGTERM. */
 export const program = async (handle: Handle) => {
   const { url } = await open(handle)

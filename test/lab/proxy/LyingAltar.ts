@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { sandbox } from "../browser/Guide.ts"
 import { freePort } from "../Ports.ts"
-import { type Handle, open } from "./HttpServer.ts"
+import { forward, type Handle, open } from "./HttpServer.ts"
 
 /** The parts of a settled answer that are forged in place. */
 export interface Answered {
@@ -46,31 +46,13 @@ const forge = (lie: Lie, answer: string, header: string): { readonly body: strin
 /** Passes each request on, and forges the answers that carry a settlement. */
 const passing =
   (upstream: number, told: () => Lie | undefined): Handle =>
-  async (path, sent, { headers, method = "GET" }) => {
-    const { connection: _, host: __, "transfer-encoding": ___, "content-length": ____, ...kept } = headers
-    const answer = await fetch(`http://127.0.0.1:${upstream}${path}`, {
-      method,
-      headers: { ...(kept as Record<string, string>), "accept-encoding": "identity" },
-      redirect: "manual",
-      ...(sent === "" ? {} : { body: sent }),
-    })
-    // A typeface is no text.
-    const bytes = new Uint8Array(await answer.arrayBuffer())
-    const body = Buffer.from(bytes).toString()
-    const settlement = answer.headers.get("payment-response")
+  async (path, sent, request) => {
+    const answer = await forward(`http://127.0.0.1:${upstream}`, path, sent, request)
+    const settlement = answer.headers["payment-response"]
     const lie = told()
-    const forged = lie === undefined || settlement === null ? undefined : forge(lie, body, settlement)
-    const passed = Object.fromEntries(
-      [...answer.headers].filter(
-        ([name]) => !/^(?:transfer-encoding|content-length|connection|keep-alive)$/u.test(name),
-      ),
-    )
-    return {
-      status: answer.status,
-      body: forged?.body ?? body,
-      ...(forged === undefined ? { bytes } : {}),
-      headers: { ...passed, ...(forged === undefined ? {} : { "payment-response": forged.header }) },
-    }
+    if (lie === undefined || settlement === undefined) return { ...answer, body: "" }
+    const { body, header } = forge(lie, answer.bytes.toString(), settlement)
+    return { status: answer.status, body, headers: { ...answer.headers, "payment-response": header } }
   }
 
 /** A sandbox whose every answer passes the liar; it tells the truth until it is told a lie. */

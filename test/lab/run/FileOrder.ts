@@ -2,26 +2,36 @@
 import { relative } from "node:path"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
-/** By the time they took on two quiet cores, longest first; other files are short. */
+/**
+ * By the time they took on two quiet cores, longest first; other files are short. Those that wait most of it begin beside
+ * those that calculate.
+ */
 const long = [
-  "test/audit/auditor",
   "test/browser/appearance",
-  "test/pack/pack",
   "test/browser/first-view",
   "test/campaign/fire",
-  "test/campaign/model",
-  "test/payments/availability",
+  "test/pack/pack",
+  "test/crash/crash",
+  "test/browser/guide-prayer-lost",
+  "test/campaign/hostile/slow",
   "test/integrators",
   "test/pack",
-  "test/browser/guide",
-  "test/browser",
+  "test/browser/room-log",
+  "test/contract/stopping",
   "test/cli/buyer",
   "test/crash",
-  "test/nix",
-  "test/cli",
-  "test/admin",
+  "test/cli/second-sandbox",
+  "test/browser/guide",
+  "test/audit/auditor",
+  "test/campaign/model",
+  "test/browser",
+  "test/payments/availability",
+  "test/log/gone",
   "test/telemetry",
-  "test/contract/stopping",
+  "test/cli",
+  "test/campaign",
+  "test/nix",
+  "test/admin",
   "test/payments/cards-processes",
   "test/payments/faults",
   "test/payments/used-authorizations",

@@ -1,31 +1,17 @@
 /** A running server for the signal room: real database, no chain, and an invited member. */
-import { Effect, Layer, Option, Result } from "effect"
+import { Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { network } from "../../../src/limits/Address.ts"
 import { AppConfig, type ServerConfig } from "../../../src/server/config/Config.ts"
-import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
+import type { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
 import { database, sql } from "../Database.ts"
-import { freePort } from "../Ports.ts"
-import { type Answer, ask, served, type TestServer } from "../Fixture.ts"
+import { type Answer, ask, served, serverConfig, type TestServer } from "../Fixture.ts"
 
 /** Tests speak for many addresses, as a proxy on this machine does. */
 export const loopback = [Result.getOrThrow(network("127.0.0.1"))]
 
-export const roomConfig = Effect.fnUntraced(function* (change: Partial<ServerConfig> = {}) {
-  const { url } = yield* LocalDatabase
-  const port = yield* freePort
-  const config: ServerConfig = {
-    host: "127.0.0.1",
-    port,
-    publicUrl: `http://127.0.0.1:${port}`,
-    databaseUrl: url,
-    trustedProxies: loopback,
-    rateLimitSecret: Option.none(),
-    payments: ["PAY_TO"],
-    ...change,
-  }
-  return config
-})
+export const roomConfig = (change: Partial<ServerConfig> = {}) =>
+  serverConfig(["PAY_TO"], { trustedProxies: loopback, ...change })
 
 export const layer = (
   change: Partial<ServerConfig> = {},

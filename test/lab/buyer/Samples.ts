@@ -1,6 +1,6 @@
 /** A payment and its terms as the settlement of a test has them, where no node is asked. */
-import type { SignedAuthorization } from "../../src/payments/x402/verification/Eip3009.ts"
-import type { Terms } from "../../src/payments/PaymentTerms.ts"
+import type { SignedAuthorization } from "../../../src/payments/x402/verification/Eip3009.ts"
+import type { Terms } from "../../../src/payments/PaymentTerms.ts"
 
 export const hash = `0x${"1".repeat(64)}` as const
 const address = `0x${"2".repeat(40)}` as const
