@@ -45,8 +45,8 @@ export class Api extends rules
     }),
   ) {}
 
-/** Returns the contract with a server's public URL in place of the example address. */
-export const apiAt = <Groups extends HttpApiGroup.Constraint>(
+/** The OpenAPI document of a contract, with a server's public URL in place of the example address. */
+export const documentAt = <Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<"spirit-altar", Groups>,
   publicUrl: string,
-) => api.annotateMerge(OpenApi.annotations({ transform: (document) => at(finish(document), publicUrl) }))
+) => at(OpenApi.fromApi(api), publicUrl)

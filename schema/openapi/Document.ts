@@ -217,7 +217,7 @@ const guidance = `Paid acts: POST without a payment is answered 402 with the pri
 const contact = { name: "Spirit Altar", url: `${exampleUrl}/for-agents` }
 
 /** The finished document with another server's address. */
-export const at = (document: Record<string, unknown>, publicUrl: string): Record<string, unknown> =>
+export const at = <Document extends object>(document: Document, publicUrl: string): Document =>
   JSON.parse(JSON.stringify(document).replaceAll(exampleUrl, () => publicUrl))
 
 export const finish = (generated: Record<string, unknown>): Record<string, unknown> => {

@@ -2,8 +2,8 @@
 import { fileURLToPath } from "node:url"
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
-import { type HttpApi, HttpApiBuilder, type HttpApiGroup, OpenApi } from "effect/http-api"
-import { apiAt } from "../../schema/Api.ts"
+import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
+import { documentAt } from "../../schema/Api.ts"
 import * as AgentsHttp from "../agents/Http.ts"
 import * as Artwork from "../altar/Artwork.ts"
 import { handlers as altarHandlers } from "../altar/Http.ts"
@@ -21,14 +21,17 @@ import * as ReceiptHttp from "./ReceiptHttp.ts"
 
 /** The routes of a contract without its handlers, the OpenAPI document, and the page that shows it. */
 export const routesOf = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.HttpApi<"spirit-altar", Groups>) =>
-  Layer.merge(
-    Layer.unwrap(
-      Effect.map(PublicUrl, (publicUrl) => {
-        const published = apiAt(contract, publicUrl)
-        const document = cachedResponse(JSON.stringify(OpenApi.fromApi(published)))
-        return Layer.merge(
-          HttpApiBuilder.layer(published),
-          HttpRouter.add("GET", "/openapi.json", (request) => document.respond(request)),
+  Layer.mergeAll(
+    HttpApiBuilder.layer(contract),
+    HttpRouter.use((router) =>
+      Effect.gen(function* () {
+        const publicUrl = yield* PublicUrl
+        // Generated for the first request: it would take most of a start.
+        const document = yield* Effect.cached(
+          Effect.sync(() => cachedResponse(JSON.stringify(documentAt(contract, publicUrl)))),
+        )
+        yield* router.add("GET", "/openapi.json", (request) =>
+          Effect.flatMap(document, ({ respond }) => respond(request)),
         )
       }),
     ),

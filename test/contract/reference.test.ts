@@ -71,8 +71,8 @@ suite("the reference of the API", world(), (it) => {
     assert.strictEqual(JSON.parse(text).servers[0].url, url)
   })
 
-  it("has every operation, with an example in each language", function* () {
-    const ids = operations.map(({ operationId }) => operationId).sort()
+  it("has every operation and a first call, with an example in each language", function* () {
+    const ids = ["first", ...operations.map(({ operationId }) => operationId)].sort()
     const text = yield* docs
     for (const kind of ["curl", "typescript", "python", "go"]) {
       assert.deepStrictEqual(

@@ -1,8 +1,8 @@
 /** `/docs`, its error codes, and both as Markdown: the reference of the served contract, rendered on the first request. */
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
-import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
-import { apiAt } from "../../../schema/Api.ts"
+import type { HttpApi, HttpApiGroup } from "effect/http-api"
+import { documentAt } from "../../../schema/Api.ts"
 import { cachedResponse } from "../../http/CachedResponse.ts"
 import { Frame } from "../Frame.ts"
 import * as Pages from "../Pages.ts"
@@ -27,7 +27,7 @@ export const layer = <Groups extends HttpApiGroup.Constraint>(contract: HttpApi.
       const asMarkdown = (text: string) => cachedResponse(text, { contentType: "text/markdown; charset=utf-8" })
       /** Each document by its path. */
       const documents = yield* Effect.cached(
-        Effect.suspend(() => read(OpenApi.fromApi(apiAt(contract, publicUrl)))).pipe(
+        Effect.suspend(() => read(documentAt(contract, publicUrl))).pipe(
           Effect.orDie,
           Effect.map((document) => {
             const reference = referenceOf(document)
