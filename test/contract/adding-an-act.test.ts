@@ -147,7 +147,7 @@ suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(actTex
     assert.strictEqual(sold.length, 24)
     assert.include(
       (yield* ask(`${url}/llms.txt`)).text,
-      "| `ringBell` | `POST /api/bells/{spirit-id}` | tone, inscription? | $0.02 | `20000` | One stroke of a spirit's bell |",
+      "| `ringBell` | $0.02 | `POST /api/bells/{spirit-id}` | tone, inscription? | `20000` | One stroke of a spirit's bell |",
     )
     assert.include((yield* ask(`${url}/docs`)).text, "ringBell")
   })
