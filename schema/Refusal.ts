@@ -14,12 +14,27 @@ const docs = <const Code extends string>(code: Code) => {
   )
 }
 
+/** A message by default `fault remedy charge`; its remedy is documented beside it, so that none goes without. */
+export const messageOf = (fault: string, remedy: string, charge = "", maximum = 1000) => {
+  const message = [fault, remedy, charge].filter((part) => part !== "").join(" ")
+  const schema = sentence(message, maximum).annotate({ description: `What to do: ${remedy}` })
+  return { message, schema }
+}
+
 /** The common fields; `code` discriminates refusals in code and on the wire. */
-export const envelope = <const Code extends string>(code: Code, message: string) => ({
-  ok: Schema.tag(false),
-  code: Schema.tag(code),
-  message: sentence(message, 1000).pipe(Schema.withConstructorDefault(Effect.succeed(message))),
-  docs: docs(code),
-})
+export const envelope = <const Code extends string>(
+  code: Code,
+  fault: string,
+  remedy: string,
+  charge: string = nothingNow,
+) => {
+  const { message, schema } = messageOf(fault, remedy, charge)
+  return {
+    ok: Schema.tag(false),
+    code: Schema.tag(code),
+    message: schema.pipe(Schema.withConstructorDefault(Effect.succeed(message))),
+    docs: docs(code),
+  }
+}
 
 export const at = (httpApiStatus: number, description: string) => ({ httpApiStatus, description })

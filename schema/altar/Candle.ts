@@ -22,7 +22,7 @@ import { hiddenBy } from "./Hidden.ts"
 import { shownSalt } from "./Reveal.ts"
 import { Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
-import { at, envelope, nothingNow } from "../Refusal.ts"
+import { at, envelope } from "../Refusal.ts"
 
 /** Maximum length of a dedication in code points. */
 export const dedicationMaximum = 40
@@ -144,40 +144,51 @@ export const UnsealAnswer = Schema.Struct({
 }).annotate({ identifier: "UnsealAnswer", description: "The candle with its unsealed words." })
 
 export class CandleNotFound extends Schema.Error<CandleNotFound>("CandleNotFound")(
-  envelope("candle_not_found", "No candle or light has this id. Lit candles are listed at /api/candles."),
+  envelope("candle_not_found", "No candle or light has this id.", "Check the id, or take one that /api/candles lists."),
   at(404, "No such candle."),
 ) {}
 
 export class ParentNotLit extends Schema.Error<ParentNotLit>("ParentNotLit")(
   envelope(
     "parent_not_lit",
-    `parentId names no burning candle on this altar. Lit candles are listed at /api/candles. ${nothingNow}`,
+    "parentId names no burning candle on this altar.",
+    "Take the id of a candle that /api/candles lists, or leave parentId out.",
   ),
   at(409, "The parent is no lit candle of this spirit."),
 ) {}
 
 export class AlreadyUnsealed extends Schema.Error<AlreadyUnsealed>("AlreadyUnsealed")(
-  envelope("already_unsealed", `This candle was unsealed before with other data. The first words stay.`),
+  envelope(
+    "already_unsealed",
+    "This candle was unsealed before with other data. The first words stay.",
+    "Read them in its record.",
+  ),
   at(409, "Already unsealed."),
 ) {}
 
 export class CandleNotSettled extends Schema.Error<CandleNotSettled>("CandleNotSettled")(
   envelope(
     "candle_not_settled",
-    `The payment of this candle is not settled yet. Reconcile the attempt first, and do not pay again.`,
+    "The payment of this candle is not settled yet.",
+    "Reconcile the attempt first, and do not pay again.",
   ),
   at(409, "The candle is not settled."),
 ) {}
 
 export class NotSealed extends Schema.Error<NotSealed>("NotSealed")(
-  envelope("not_sealed", `This candle has no sealed words.`),
+  envelope(
+    "not_sealed",
+    "This candle has no sealed words.",
+    "Check the id: only a candle lit with an intentionCommitment can be unsealed.",
+  ),
   at(409, "There is nothing to unseal."),
 ) {}
 
 export class DedicationHeld extends Schema.Error<DedicationHeld>("DedicationHeld")(
   envelope(
     "dedication_held",
-    `A dedication must not contain a link, domain, e-mail, IP or wallet address. Reword it and send it again. ${nothingNow}`,
+    "A dedication must not contain a link, domain, e-mail, IP or wallet address.",
+    "Reword it and send it again.",
   ),
   at(422, "The dedication contains a link or an address."),
 ) {}

@@ -9,7 +9,7 @@ import { Address, AgentName, Hex64, Timestamp, TransactionHash, Url, Uuid } from
 import { Reason, WhyBody } from "./Keeper.ts"
 import { Unknown } from "./Requests.ts"
 import { SpiritId } from "./Spirit.ts"
-import { at, envelope, nothingNow } from "../Refusal.ts"
+import { at, envelope } from "../Refusal.ts"
 
 export const ElementId = patterned(/^[a-z0-9-]{1,64}$/u, 64, 1).annotate({
   identifier: "ElementId",
@@ -53,16 +53,14 @@ export const CollectibleSettled = settledAct(Collectible).annotate({
 export class ElementNotFound extends Schema.Error<ElementNotFound>("ElementNotFound")(
   envelope(
     "element_not_found",
-    `No item has this id. Ids are listed at /api/elements, /api/companions and /api/pixels. ${nothingNow}`,
+    "No item has this id.",
+    "Take an id that /api/elements, /api/companions or /api/pixels lists.",
   ),
   at(404, "No such collectible."),
 ) {}
 
 export class SoldOut extends Schema.Error<SoldOut>("SoldOut")(
-  envelope(
-    "sold_out",
-    `Every edition of this item is issued or reserved. Try again later or choose another item. ${nothingNow}`,
-  ),
+  envelope("sold_out", "Every edition of this item is issued or reserved.", "Try again later or choose another item."),
   at(409, "No edition is left."),
 ) {}
 

@@ -1,7 +1,7 @@
 /** The commitment on the wire; `Recipe.ts` has its recipe, which a browser can load alone. */
 import { Schema } from "effect"
 import { Hex64 } from "../Common.ts"
-import { at, envelope, nothingNow } from "../Refusal.ts"
+import { at, envelope } from "../Refusal.ts"
 import { saltMaximum, saltMinimum, wordsMaximum } from "./Recipe.ts"
 
 export {
@@ -48,7 +48,9 @@ export const Words = Schema.String.check(
 export class CommitmentMismatch extends Schema.Error<CommitmentMismatch>("CommitmentMismatch")(
   envelope(
     "commitment_mismatch",
-    "Salt and words do not hash to the stored commitment; check the recipe and the exact text. Nothing was stored.",
+    "Salt and words do not hash to the stored commitment.",
+    "Check the recipe, the salt and the exact text, and send them again.",
+    "Nothing was charged or stored.",
   ),
   at(409, "Salt and words do not match the commitment."),
 ) {}
@@ -56,7 +58,8 @@ export class CommitmentMismatch extends Schema.Error<CommitmentMismatch>("Commit
 export class CommitmentRefused extends Schema.Error<CommitmentRefused>("CommitmentRefused")(
   envelope(
     "commitment_refused",
-    `The all-zero commitment is the documentation's example. Send the commitment of your own words. ${nothingNow}`,
+    "The all-zero commitment is the documentation's example.",
+    "Send the commitment of your own words.",
   ),
   at(422, "The all-zero example commitment."),
 ) {}

@@ -7,7 +7,7 @@ import { paid } from "../payments/Sale.ts"
 import { Address, AgentName, lineOf, Timestamp, TransactionHash, Url, Uuid } from "../Common.ts"
 import { Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
-import { at, envelope, nothingNow } from "../Refusal.ts"
+import { at, envelope } from "../Refusal.ts"
 
 /** Maximum length of a reason in code points. */
 export const reasonMaximum = 280
@@ -47,7 +47,8 @@ export const KeeperSettled = settledAct(Keeper).annotate({
 export class AlreadyKept extends Schema.Error<AlreadyKept>("AlreadyKept")(
   envelope(
     "already_kept",
-    `This spirit has its first keeper, for ever. /api/spirits lists those without one. ${nothingNow}`,
+    "This spirit has its first keeper, for ever.",
+    "Choose a spirit that /api/spirits lists without a keeper.",
   ),
   at(409, "The spirit has its first keeper."),
 ) {}
@@ -55,7 +56,8 @@ export class AlreadyKept extends Schema.Error<AlreadyKept>("AlreadyKept")(
 export class KeeperSlotTaken extends Schema.Error<KeeperSlotTaken>("KeeperSlotTaken")(
   envelope(
     "keeper_slot_taken",
-    `A payment in flight holds the keeper record of this spirit. Try again later. ${nothingNow}`,
+    "A payment in flight holds the keeper record of this spirit.",
+    "Try again later or choose another spirit.",
   ),
   at(409, "The keeper record is held by a payment in flight."),
 ) {}

@@ -9,7 +9,7 @@ import { Receipt } from "../payments/Payment.ts"
 import { paid } from "../payments/Sale.ts"
 import { Unknown } from "./Requests.ts"
 import { SpiritId, SpiritNotFound } from "./Spirit.ts"
-import { at, envelope, nothingNow } from "../Refusal.ts"
+import { at, envelope } from "../Refusal.ts"
 
 /** A UTC calendar day. */
 export const Day = patterned(/^\d{4}-\d{2}-\d{2}$/u, 10).annotate({
@@ -56,17 +56,15 @@ export const PrayerSettled = Schema.Struct({
 }).annotate({ identifier: "PrayerSettled", description: "A settled prayer with the spirit's line and its receipt." })
 
 export class PrayerDayNotToday extends Schema.Error<PrayerDayNotToday>("PrayerDayNotToday")(
-  envelope(
-    "prayer_day_not_today",
-    `A prayer is for the current UTC day only. Omit the day query or send today. ${nothingNow}`,
-  ),
+  envelope("prayer_day_not_today", "A prayer is for the current UTC day only.", "Omit the day query or send today."),
   at(409, "The day is not today in UTC."),
 ) {}
 
 export class PrayerAlreadyRecorded extends Schema.Error<PrayerAlreadyRecorded>("PrayerAlreadyRecorded")(
   envelope(
     "prayer_already_recorded",
-    `This spirit has its prayer for today. Try again after midnight UTC, or choose another spirit. ${nothingNow}`,
+    "This spirit has its prayer for today.",
+    "Try again after midnight UTC, or choose another spirit.",
   ),
   at(409, "The prayer of this spirit and day is recorded."),
 ) {}
@@ -74,7 +72,8 @@ export class PrayerAlreadyRecorded extends Schema.Error<PrayerAlreadyRecorded>("
 export class PrayerSlotTaken extends Schema.Error<PrayerSlotTaken>("PrayerSlotTaken")(
   envelope(
     "prayer_slot_taken",
-    `A payment in flight holds the prayer slot of this spirit and day. Try again later or choose another spirit. ${nothingNow}`,
+    "A payment in flight holds the prayer slot of this spirit and day.",
+    "Try again later or choose another spirit.",
   ),
   at(409, "The slot is held by a payment in flight."),
 ) {}

@@ -9,7 +9,7 @@ import { ActName, ActNotFound } from "../payments/Act.ts"
 import { receiptFormat, statementPurpose } from "../payments/KeyStatement.ts"
 import * as example from "../payments/Examples.ts"
 import { SignedJws } from "../payments/Payment.ts"
-import { at, envelope, nothingNow } from "../Refusal.ts"
+import { at, envelope } from "../Refusal.ts"
 import { BrokenChain } from "./BrokenChain.ts"
 import { AltarRequests, described, Unknown } from "./Requests.ts"
 import { Reveal, RevealBroken } from "./Reveal.ts"
@@ -91,7 +91,8 @@ export type ReceiptFile = typeof ReceiptFile.Type
 export class ReceiptUnsigned extends Schema.Error<ReceiptUnsigned>("ReceiptUnsigned")(
   envelope(
     "receipt_unsigned",
-    `This act has no signed receipt: it was paid by card, or before this server had a receipt key. Its record is at its permalink. ${nothingNow}`,
+    "This act has no signed receipt: it was paid by card, or before this server had a receipt key.",
+    "Use the record at its permalink. Do not pay again.",
   ),
   at(404, "The act has no signed receipt."),
 ) {}
@@ -99,7 +100,8 @@ export class ReceiptUnsigned extends Schema.Error<ReceiptUnsigned>("ReceiptUnsig
 export class ReceiptHidden extends Schema.Error<ReceiptHidden>("ReceiptHidden")(
   envelope(
     "receipt_hidden",
-    `An operator hid a text of this act, and its receipt would confirm guesses of that text, so it is not public. Its buyer has it in PAYMENT-RESPONSE. ${nothingNow}`,
+    "An operator hid a text of this act, and its receipt would confirm guesses of that text, so it is not public.",
+    "Use the receipt that the buyer got in PAYMENT-RESPONSE. Do not pay again.",
   ),
   at(404, "An operator hid a text of the act."),
 ) {}

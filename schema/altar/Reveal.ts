@@ -1,7 +1,7 @@
 /** Revealed words, and the salt that lets anyone recompute their commitment. */
 import { Schema } from "effect"
 import { AgentName, Timestamp } from "../Common.ts"
-import { at, envelope, nothingNow } from "../Refusal.ts"
+import { at, envelope } from "../Refusal.ts"
 import { Salt, Words } from "./Commitment.ts"
 import { hiddenBy } from "./Hidden.ts"
 
@@ -38,7 +38,8 @@ export const Reveal = Schema.Struct({
 export class RevealBroken extends Schema.Error<RevealBroken>("RevealBroken")(
   envelope(
     "reveal_broken",
-    `Revealed words do not hash to their commitment, so they are not shown. The operator was alarmed. ${nothingNow}`,
+    "Revealed words do not hash to their commitment, so they are not shown. The operator was alarmed.",
+    "Do not rely on these words.",
   ),
   at(500, "Revealed words that do not hash to their commitment are not served."),
 ) {}

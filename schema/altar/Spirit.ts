@@ -1,6 +1,6 @@
 /** The 24 spirits: their ids and their order, which decides the spirit of a stone that names none. */
 import { Schema } from "effect"
-import { at, envelope, nothingNow } from "../Refusal.ts"
+import { at, envelope } from "../Refusal.ts"
 
 export const spiritIds = [
   "moss-hare",
@@ -44,6 +44,6 @@ export const spiritOf = (commitment: string): SpiritId =>
   spiritIds[Number(BigInt(`0x${commitment}`) % BigInt(spiritIds.length))] ?? spiritIds[0]
 
 export class SpiritNotFound extends Schema.Error<SpiritNotFound>("SpiritNotFound")(
-  envelope("spirit_not_found", `No spirit has this id. The 24 ids are listed at /api/spirits. ${nothingNow}`),
+  envelope("spirit_not_found", "No spirit has this id.", "Take one of the 24 ids that /api/spirits lists."),
   at(404, "No such spirit."),
 ) {}

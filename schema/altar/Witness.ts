@@ -20,7 +20,7 @@ import { Receipt } from "../payments/Payment.ts"
 import { paid } from "../payments/Sale.ts"
 import { Reveal } from "./Reveal.ts"
 import { SpiritId } from "./Spirit.ts"
-import { at, envelope, nothingNow } from "../Refusal.ts"
+import { at, envelope } from "../Refusal.ts"
 
 export const StoneKind = Schema.Literals(["intention", "prediction", "promise", "hash"]).annotate({
   identifier: "StoneKind",
@@ -163,7 +163,11 @@ export const RevealAnswer = Schema.Struct({
 }).annotate({ identifier: "RevealAnswer", description: "The stone with its reveal." })
 
 export class WitnessNotFound extends Schema.Error<WitnessNotFound>("WitnessNotFound")(
-  envelope("witness_not_found", "No settled witness stone has this id. Stones are listed at /api/witness."),
+  envelope(
+    "witness_not_found",
+    "No settled witness stone has this id.",
+    "Check the id, or take one that /api/witness lists.",
+  ),
   at(404, "No such stone."),
 ) {}
 
@@ -173,7 +177,8 @@ export const dailyCeiling = 5000
 export class WitnessCeilingToday extends Schema.Error<WitnessCeilingToday>("WitnessCeilingToday")(
   envelope(
     "witness_ceiling_today",
-    `All ${dailyCeiling} witness stones of this UTC day are set or held. Try again after midnight UTC. ${nothingNow}`,
+    `All ${dailyCeiling} witness stones of this UTC day are set or held.`,
+    "Try again after midnight UTC.",
   ),
   at(409, `The daily ceiling of ${dailyCeiling} stones is reached.`),
 ) {}
@@ -182,6 +187,7 @@ export class AlreadyRevealed extends Schema.Error<AlreadyRevealed>("AlreadyRevea
   envelope(
     "already_revealed",
     "This stone was revealed before with other words, another salt or another name. The first reveal stays.",
+    "Read it in the stone's record.",
   ),
   at(409, "Already revealed."),
 ) {}
@@ -189,7 +195,8 @@ export class AlreadyRevealed extends Schema.Error<AlreadyRevealed>("AlreadyRevea
 export class WitnessNotSettled extends Schema.Error<WitnessNotSettled>("WitnessNotSettled")(
   envelope(
     "witness_not_settled",
-    "The payment of this stone is not settled yet. Reconcile the attempt first, and do not pay again.",
+    "The payment of this stone is not settled yet.",
+    "Reconcile the attempt first, and do not pay again.",
   ),
   at(409, "The stone is not settled."),
 ) {}

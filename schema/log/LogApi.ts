@@ -88,7 +88,8 @@ export class ProofNotReady extends Schema.Error<ProofNotReady>("ProofNotReady")(
   {
     ...envelope(
       "proof_not_ready",
-      "No published checkpoint covers this yet. Ask again after the time in Retry-After. The act itself is settled.",
+      "No published checkpoint covers this yet. The act itself is settled.",
+      "Ask again after the time in Retry-After. Do not pay again.",
     ),
     retryAfter: upTo(604_800).annotate({ description: "Seconds until the next checkpoint is due." }),
   },
@@ -109,6 +110,7 @@ export class LogHalted extends Schema.Error<LogHalted>("LogHalted")(
   envelope(
     "log_stopped",
     "The transparency log is stopped until its operator resumes it, so no proof is available now. Acts are still sold and recorded.",
+    "Ask again after the time in Retry-After. Do not pay again.",
   ),
   at(503, "The log is stopped."),
 ) {}

@@ -57,6 +57,6 @@ export const SettlementPending = Schema.Struct({
 export type SettlementPending = typeof SettlementPending.Type
 
 export class ActNotFound extends Schema.Error<ActNotFound>("ActNotFound")(
-  envelope("act_not_found", "No settled act has this id."),
+  envelope("act_not_found", "No settled act has this id.", "Check the id, or take one that /api/acts lists."),
   at(404, "No such act."),
 ) {}

@@ -1,7 +1,7 @@
 /** Refusals of a paid request, before and after payment. */
 import { Schema } from "effect"
 import { listOf, sentence } from "../Fields.ts"
-import { at, envelope, nothingNow } from "../Refusal.ts"
+import { at, envelope } from "../Refusal.ts"
 import { Challenge } from "./Payment.ts"
 import { Refund } from "./Refund.ts"
 
@@ -10,7 +10,8 @@ const challenged = { challenge: Challenge }
 export class IdempotencyKeyRequired extends Schema.Error<IdempotencyKeyRequired>("IdempotencyKeyRequired")(
   envelope(
     "idempotency_key_required",
-    `A payment needs a key: send an Idempotency-Key header of 12 to 128 characters of A-Z a-z 0-9 _ -, or set the payment-identifier id of the payment. ${nothingNow}`,
+    "The payment has no key.",
+    "Send an Idempotency-Key header of 12 to 128 characters of A-Z a-z 0-9 _ -, or set the payment-identifier id of the payment.",
   ),
   at(400, "A payment came without an Idempotency-Key header and without a payment-identifier id."),
 ) {}
@@ -18,7 +19,8 @@ export class IdempotencyKeyRequired extends Schema.Error<IdempotencyKeyRequired>
 export class IdempotencyKeyInvalid extends Schema.Error<IdempotencyKeyInvalid>("IdempotencyKeyInvalid")(
   envelope(
     "idempotency_key_invalid",
-    `The Idempotency-Key must be 12 to 128 characters of A-Z a-z 0-9 _ -. ${nothingNow}`,
+    "The Idempotency-Key is malformed.",
+    "Send 12 to 128 characters of A-Z a-z 0-9 _ -.",
   ),
   at(400, "The Idempotency-Key is malformed."),
 ) {}
@@ -27,7 +29,9 @@ export class PaymentRequired extends Schema.Error<PaymentRequired>("PaymentRequi
   {
     ...envelope(
       "payment_required",
-      "Sign the offer in PAYMENT-REQUIRED for this exact URL and send the same request again with PAYMENT-SIGNATURE. Nothing was charged or reserved.",
+      "This request has to be paid.",
+      "Sign the offer in PAYMENT-REQUIRED for this exact URL and send the same request again with PAYMENT-SIGNATURE.",
+      "Nothing was charged or reserved.",
     ),
     ...challenged,
   },
@@ -38,7 +42,8 @@ export class PaymentInvalid extends Schema.Error<PaymentInvalid>("PaymentInvalid
   {
     ...envelope(
       "payment_invalid",
-      `The payment does not match this offer; reason says where. Sign the offer in challenge and send that. ${nothingNow}`,
+      "The payment does not match this offer; reason says where.",
+      "Sign the offer in challenge and send that.",
     ),
     reason: sentence("authorization_expired", 200).annotate({ description: "The x402 code of the fault." }),
     ...challenged,
@@ -53,7 +58,9 @@ export class PaymentFailed extends Schema.Error<PaymentFailed>("PaymentFailed")(
   {
     ...envelope(
       "payment_failed",
-      "This payment did not settle and never will. Nothing was charged. Start again with a new Idempotency-Key.",
+      "This payment did not settle and never will.",
+      "Start again with a new Idempotency-Key.",
+      "Nothing was charged.",
     ),
     reason: sentence("authorization_expired", 200).annotate({ description: "The x402 code of the fault." }),
     refund: Schema.optionalKey(Refund).annotateKey({
@@ -70,7 +77,9 @@ export class PaymentFailed extends Schema.Error<PaymentFailed>("PaymentFailed")(
 export class AttemptNotFound extends Schema.Error<AttemptNotFound>("AttemptNotFound")(
   envelope(
     "attempt_not_found",
-    "No paid request was accepted under this Idempotency-Key, so nothing was charged under it. If you sent a payment under it, repeat that same request with this key; do not sign another.",
+    "No paid request was accepted under this Idempotency-Key.",
+    "Check the key. If you sent a payment under it, repeat that same request with this key; do not sign another.",
+    "Nothing was charged under this key.",
   ),
   at(404, "No such attempt."),
 ) {}
@@ -78,7 +87,8 @@ export class AttemptNotFound extends Schema.Error<AttemptNotFound>("AttemptNotFo
 export class IdempotencyConflict extends Schema.Error<IdempotencyConflict>("IdempotencyConflict")(
   envelope(
     "idempotency_conflict",
-    "This Idempotency-Key was used with another URL or body. Repeat the original request, or use a new key for a new purchase. This request charged nothing.",
+    "This Idempotency-Key was used with another URL or body.",
+    "Repeat the original request, or use a new key for a new purchase.",
   ),
   at(409, "The key names another purchase."),
 ) {}
@@ -86,7 +96,8 @@ export class IdempotencyConflict extends Schema.Error<IdempotencyConflict>("Idem
 export class AuthorizationAlreadyBound extends Schema.Error<AuthorizationAlreadyBound>("AuthorizationAlreadyBound")(
   envelope(
     "payment_authorization_already_bound",
-    "This payment authorization already belongs to another Idempotency-Key, or to a refund. Repeat that request, or sign a new payment. This request charged nothing.",
+    "This payment authorization already belongs to another Idempotency-Key, or to a refund.",
+    "Repeat that request, or sign a new payment.",
   ),
   at(
     409,
@@ -103,7 +114,8 @@ export const firstPaymentsMaximum = 5
 export class ReconcileRequired extends Schema.Error<ReconcileRequired>("ReconcileRequired")(
   envelope(
     "reconcile_required",
-    `This wallet has reached its limit of payments in flight here: ${firstPaymentsMaximum} at first, as many again for each that it has paid, ${openPaymentsMaximum} at most. POST /api/reconcile/{Idempotency-Key} for each of them, then send the same request again. ${nothingNow}`,
+    `This wallet has reached its limit of payments in flight here: ${firstPaymentsMaximum} at first, as many again for each that it has paid, ${openPaymentsMaximum} at most.`,
+    "POST /api/reconcile/{Idempotency-Key} for each of them, then send the same request again.",
   ),
   at(
     409,
@@ -115,7 +127,8 @@ export class PaymentsUnavailable extends Schema.Error<PaymentsUnavailable>("Paym
   {
     ...envelope(
       "payments_unavailable",
-      `Payments are not configured on this server. The free routes work. ${nothingNow}`,
+      "Payments are not configured on this server. The free routes work.",
+      "Buy from a server that sells, or ask the operator of this one.",
     ),
     missing: listOf(sentence("PAY_TO"), 20).annotate({ description: "Settings that this server lacks." }),
   },
@@ -128,16 +141,14 @@ export const pauseSeconds = 60
 export class SellingPaused extends Schema.Error<SellingPaused>("SellingPaused")(
   envelope(
     "selling_paused",
-    `The operator has paused sales on this altar. Payments in flight still complete, and the free routes work. Send the same request again later. ${nothingNow}`,
+    "The operator has paused sales on this altar. Payments in flight still complete, and the free routes work.",
+    "Send the same request again later.",
   ),
   at(503, "The operator has paused sales. This request charged nothing."),
 ) {}
 
 export class FacilitatorUnavailable extends Schema.Error<FacilitatorUnavailable>("FacilitatorUnavailable")(
-  envelope(
-    "facilitator_unavailable",
-    `The payment network is unreachable now. Send the same request again later. ${nothingNow}`,
-  ),
+  envelope("facilitator_unavailable", "The payment network is unreachable now.", "Send the same request again later."),
   at(
     503,
     "The chain does not answer, the facilitator does not confirm that it settles, or our relayer cannot pay the network's fee. This request charged nothing.",

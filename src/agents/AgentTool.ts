@@ -48,7 +48,7 @@ export const agentTool = <In, Out, E extends Error>(tool: ToolDefinition<In, Out
           const where = issues.map(({ message, path }) => (path === "" ? message : `${path}: ${message}`)).join("; ")
           return new ToolRefusal({
             code: "bad_arguments",
-            message: `The arguments of ${name} do not fit: ${where}`,
+            message: `The arguments of ${name} do not fit: ${where}. Correct them and call the tool again. Nothing was charged.`,
             issues,
           })
         }),

@@ -7,6 +7,7 @@ import { unsealCandle } from "../../schema/altar/CandleApi.ts"
 import { setWitnessStone } from "../../schema/altar/Witness.ts"
 import { revealWitnessStone } from "../../schema/altar/WitnessApi.ts"
 import { BadRequest, Issue } from "../../schema/Errors.ts"
+import { PaymentsUnavailable } from "../../schema/payments/Errors.ts"
 import { type Kit, type KitQuery, kitQuery, Kit as KitSchema } from "../../schema/agents/Kit.ts"
 import { timestampOf } from "../platform/Time.ts"
 import { filled } from "../payments/ActAddress.ts"
@@ -123,19 +124,23 @@ export const buyKit = Effect.gen(function* () {
 
   const run = Effect.fn("buyKit")(function* (query: KitQuery) {
     if (setting._tag === "NotConfigured") {
-      return yield* refuse("payments_unavailable", "Payments are not configured on this server; nothing can be bought.")
+      return yield* refuse("payments_unavailable", new PaymentsUnavailable({ missing: [] }).message)
     }
     yield* Effect.catch(availability.toOffer, refusalOf)
     if (query.payer !== undefined && !isAddress(query.payer)) {
       const wrong = { path: "payer", message: "The checksum of the address is wrong: look for a typing error" }
-      return yield* refuse("bad_arguments", `${wrong.message}.`, [wrong])
+      return yield* refuse("bad_arguments", `${wrong.message}. Nothing was charged.`, [wrong])
     }
     const offer = yield* choose(offers, query)
     const values = spelled(offer, query)
     const issues = misfits(offer, values)
     if (issues.length > 0) {
       const where = issues.map(({ message, path }) => `${path}: ${message}`).join("; ")
-      return yield* refuse("bad_arguments", `The arguments do not fit ${query.action}: ${where}.`, issues)
+      return yield* refuse(
+        "bad_arguments",
+        `The arguments do not fit ${query.action}: ${where}. Correct them and call the tool again. Nothing was charged.`,
+        issues,
+      )
     }
     const { act, path } = offer
     const given = pick(offer.body, values)

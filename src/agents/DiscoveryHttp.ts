@@ -40,7 +40,11 @@ export const paths = {
 const plain = { contentType: "text/plain; charset=utf-8" }
 
 /** RFC 9116 requires a contact, so without one there is no file. */
-const unnamed = refuse(404, { code: "not_found", message: "The operator of this server has named no contact." })
+const unnamed = refuse(404, {
+  code: "not_found",
+  message:
+    "The operator of this server has named no contact. Report faults of the software as SECURITY.md of its source says.",
+})
 
 const json = (path: `/${string}`, value: object, how: ResponseOptions = {}) =>
   Routes.get(path, cachedResponse(JSON.stringify(value), how).respond)

@@ -73,7 +73,9 @@ export class Mcp extends Context.Service<
       const call = Effect.fnUntraced(function* (request: Request, era: Era, name: string, args: Schema.JsonObject) {
         const tool = tools.get(name)
         if (tool === undefined) {
-          return yield* invalid(request, `Unknown tool: ${name.slice(0, 100)}`, { tools: [...tools.keys()] })
+          return yield* invalid(request, `Unknown tool: ${name.slice(0, 100)}. Call one that tools/list names.`, {
+            tools: [...tools.keys()],
+          })
         }
         return yield* tool.call(args).pipe(
           Effect.map((result) => ({ content: content(result), structuredContent: result, isError: false })),

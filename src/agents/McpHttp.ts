@@ -58,16 +58,17 @@ const unsupported = (headers: Headers) => {
   const version = headers["mcp-protocol-version"]
   return version === undefined || version === handshake
     ? undefined
-    : refuse(headers, 400, `Unsupported MCP-Protocol-Version; this server speaks ${versions.join(" and ")}`)
+    : refuse(headers, 400, `Unsupported MCP-Protocol-Version. Send ${versions.join(" or ")}.`)
 }
 
 /** An answer to a message that asks for nothing. */
 const heard = (headers: Headers, message: Schema.Json | undefined) => {
-  if (message === undefined) return refuse(headers, 400, "The body is not JSON", codes.parse)
+  if (message === undefined)
+    return refuse(headers, 400, "The body is not JSON. Send one JSON-RPC 2.0 message.", codes.parse)
   if (Array.isArray(message)) return refuse(headers, 400, "MCP has no batches: send one message for each POST")
   const isNew = isSilent(message) && eraOf(message, headers) === stateless
   if (!isSilent(message) || (isNew && !("method" in message))) {
-    return refuse(headers, 400, "Not a JSON-RPC 2.0 message: expected jsonrpc, method, params as an object, and an id")
+    return refuse(headers, 400, "Not a JSON-RPC 2.0 message. Send jsonrpc, method, params as an object, and an id.")
   }
   return (isNew ? undefined : unsupported(headers)) ?? HttpServerResponse.empty({ status: 202 })
 }

@@ -12,10 +12,10 @@ import { refuseRoom } from "./Refusals.ts"
 /** The issues as one sentence. */
 export const malformed = (issues: ReadonlyArray<Issue>) =>
   RoomBadRequest.because(
-    issues
+    `${issues
       .slice(0, 3)
       .map(({ message, path }) => (path === "" ? message : `${path}: ${message}`))
-      .join("; "),
+      .join("; ")}. Correct this and send the request again.`,
   )
 
 export const body = Body.reader<RoomBadRequest | RoomTooLarge>({
@@ -44,7 +44,7 @@ export const layer = Layer.merge(
       unknown: () => refuseRoom(new RoomNotFound({})),
       malformed: (issues) => refuseRoom(malformed(issues)),
       // The names are not repeated, since one may be a token.
-      undeclared: () => refuseRoom(RoomBadRequest.because("This path takes no query parameters.")),
+      undeclared: () => refuseRoom(RoomBadRequest.because("This path takes no query parameters. Leave them out.")),
     }),
   ),
   // The contract declares the token; `tokenOf` reads it.

@@ -38,7 +38,7 @@ const Bell = Schema.Struct({
 }).annotate({ identifier: "Bell", description: "A bell that was rung, once for each spirit and tone." })
 
 class AlreadyRung extends Schema.Error<AlreadyRung>("AlreadyRung")(
-  envelope("already_rung", `This bell has been rung; choose another spirit or tone. ${nothingNow}`),
+  envelope("already_rung", `This bell has been rung; choose another spirit or tone. ${nothingNow}`, "Choose another."),
   at(409, "The bell of this spirit and tone was rung."),
 ) {}
 

@@ -170,6 +170,22 @@ suite("the reference of the API", world(), (it) => {
     assert.strictEqual((yield* ask(`${url}/docs/errors/no_such_code`)).status, 404)
   })
 
+  it("says with each code what to do, in the documented message and on its page", function* ({ url }) {
+    const remedied = [
+      ...textOf("schema/openapi.json").matchAll(
+        /"code": \{[^}]*?"enum": \[\s*"(\w+)"\s*\]\s*\},\s*"message": \{([^}]*)\}/gu,
+      ),
+    ].filter(([, code = ""]) => code !== "settlement_pending")
+    assert.isAbove(remedied.length, 40)
+    for (const [, code = "", message = ""] of remedied) {
+      const form: { description?: string; examples?: ReadonlyArray<string> } = JSON.parse(`{${message}}`)
+      const remedy = /^What to do: (.+\.)$/u.exec(form.description ?? "")?.[1]
+      assert.isDefined(remedy, code)
+      assert.include(form.examples?.[0], remedy, code)
+      assert.include(unescaped((yield* ask(`${url}/docs/errors/${code}`)).text), remedy, code)
+    }
+  })
+
   it("is available as Markdown too, with every operation, body and code", function* ({ url }) {
     const { headers, status, text } = yield* ask(`${url}/docs.md`)
     assert.deepStrictEqual([status, headers.get("content-type")], [200, "text/markdown; charset=utf-8"])

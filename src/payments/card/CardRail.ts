@@ -91,7 +91,10 @@ export class CardRail extends Context.Service<CardRail>()("spirit-altar/payments
       if (!isForCards(act)) return yield* notHere
       const credential = CardChallenge.read(header)
       if (Option.isNone(credential)) {
-        return yield* reject("malformed_credential", "Authorization holds no Payment credential with a granted token.")
+        return yield* reject(
+          "malformed_credential",
+          "Authorization holds no Payment credential with a granted token. Answer the challenge in WWW-Authenticate.",
+        )
       }
       const { challenge, token } = credential.value
       if (challenge.expires === undefined || !CardChallenge.isOurs(challenge, secret)) {

@@ -25,14 +25,18 @@ const sameAddress = (a: string, b: string) => /^0x[0-9a-fA-F]{40}$/u.test(a) && 
 export const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): PaymentRejected | undefined => {
   const { accepted, payload: signed, resource } = payload
   const price = sale.amountAtomic.toString()
-  if (accepted.scheme !== "exact") return refuse("unsupported_scheme", "Only the scheme `exact` is accepted.")
+  if (accepted.scheme !== "exact")
+    return refuse("unsupported_scheme", "Only the scheme `exact` is accepted. Sign the offer in challenge.")
   if (accepted.network !== terms.network) return refuse("invalid_network", `Pay on ${terms.network}.`)
   if (!sameAddress(accepted.asset, terms.asset))
     return refuse("invalid_payment_requirements", `Pay with ${terms.asset}.`)
   if (!sameAddress(accepted.payTo, terms.payTo)) return refuse("invalid_payment_requirements", `Pay to ${terms.payTo}.`)
   if (accepted.amount !== price) return refuse("invalid_payment_requirements", `The price is ${price} atomic USDC.`)
   if (resource.url !== sale.url)
-    return refuse("resource_url_mismatch", `The payment was made for another URL; this one is ${sale.url}.`)
+    return refuse(
+      "resource_url_mismatch",
+      `The payment was made for another URL; this one is ${sale.url}. Sign the offer in challenge.`,
+    )
   if (!sameAddress(signed.authorization.to, terms.payTo)) {
     return refuse("invalid_exact_evm_recipient_mismatch", `The authorization must pay ${terms.payTo}.`)
   }
@@ -43,7 +47,7 @@ export const mismatch = (payload: PaymentPayload, terms: Terms, sale: Sale): Pay
     )
   }
   if (BigInt(signed.authorization.validAfter) > maxUint256 || BigInt(signed.authorization.validBefore) > maxUint256) {
-    return refuse("invalid_payload", "The authorization's times must be Unix seconds.")
+    return refuse("invalid_payload", "The authorization's times must be Unix seconds. Sign it with such times.")
   }
   return undefined
 }
@@ -58,7 +62,10 @@ export const untimely = (
   now: bigint,
 ): PaymentRejected | undefined => {
   if (authorization.validAfter > now) {
-    return refuse("invalid_exact_evm_payload_authorization_valid_after", "The authorization is not valid yet.")
+    return refuse(
+      "invalid_exact_evm_payload_authorization_valid_after",
+      "The authorization is not valid yet. Send it again after its validAfter, or sign a new one.",
+    )
   }
   if (authorization.validBefore < now + leastLife) {
     return refuse(

@@ -86,13 +86,15 @@ const read = ({ isStrict, json, text }: PaymentHeader) => {
   }
   const version = Option.flatMap(json, decodeVersion)
   if (Option.isSome(version) && version.value.x402Version !== 2) {
-    return Result.fail(refuse("invalid_x402_version", "This server supports x402 version 2 only."))
+    return Result.fail(
+      refuse("invalid_x402_version", "This server supports x402 version 2 only. Sign the offer in challenge."),
+    )
   }
   return Option.match(Option.flatMap(json, decodePayload), {
     onSome: (payload) => Result.succeed({ payload, text: text.value }),
     onNone: () =>
       Result.fail(
-        refuse("invalid_payload", "PAYMENT-SIGNATURE does not hold an x402 v2 payload with an EIP-3009 authorization."),
+        refuse("invalid_payload", "PAYMENT-SIGNATURE must hold an x402 v2 payload with an EIP-3009 authorization."),
       ),
   })
 }
