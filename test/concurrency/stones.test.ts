@@ -1,5 +1,4 @@
 /** Many at once: one charge and one row each, gapless, and as much money on the chain as there are rows; on two servers. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseAbiItem } from "viem"
@@ -9,8 +8,7 @@ import { chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { loopback } from "../lab/server/Rooms.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { assert, assertNone, suite } from "../lab/Suites.ts"
 
 const transfers = Effect.gen(function* () {
   const chain = yield* LocalChain
