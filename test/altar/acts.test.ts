@@ -1,5 +1,4 @@
 /** One table of all acts: price, settlement, replay, second buyer and public row are the same for each. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { seal } from "../../src/altar/Hashes.ts"
 import { spirits } from "../../src/altar/Spirits.ts"
@@ -7,8 +6,7 @@ import { type ActRow, acts } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
 import { ask, bought, layer as world, newKey, newPayer, post, read, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
+import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 
 const table = acts()
 const nowhere = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"

@@ -1,13 +1,11 @@
 /** Reads that are kept: never older than the question on any server, never of a chain that was changed, and encoded as asked. */
 import { gunzipSync } from "node:zlib"
 import { request } from "node:http"
-import { assert } from "@effect/vitest"
 import { Effect, Fiber, Ref } from "effect"
 import * as CachedReads from "../../src/platform/CachedReads.ts"
 import { ask, layer as world, newCommitment, newPayer, bought } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertAnswer, assertEach } from "../lab/Assertions.ts"
+import { assert, assertAnswer, assertEach, suite } from "../lab/Suites.ts"
 
 const json = (url: string) => Effect.map(ask(url), ({ text }) => JSON.parse(text))
 

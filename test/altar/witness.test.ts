@@ -1,12 +1,10 @@
 /** Stones as readers find them: listed, linked, revealed once, and in segments. */
 import { createHash } from "node:crypto"
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { ask, bought, layer as world, newCommitment, newKey, post, read, TestServer } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertAnswer, valuesOf } from "../lab/Assertions.ts"
+import { assert, assertAnswer, suite, valuesOf } from "../lab/Suites.ts"
 
 const salt = "a salt of sixteen or more"
 

@@ -1,12 +1,10 @@
 /** Many at once on two servers: one charge and one row, gapless, and as much money on the chain as there are rows. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
 import { loopback } from "../lab/server/Rooms.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { assert, assertNone, suite } from "../lab/Suites.ts"
 
 /** A payment sent 200 times, to two servers in turn. */
 const sent = Effect.fnUntraced(function* (

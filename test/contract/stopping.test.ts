@@ -1,5 +1,4 @@
 /** Told to stop, a server ends what it has begun, begins nothing new and says so, and ends with 0. */
-import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { proxied } from "../lab/server/Environment.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
@@ -7,7 +6,7 @@ import { openConnection } from "../lab/Connection.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
 

@@ -1,5 +1,4 @@
 /** One table over all acts: killed with every act in flight, each is charged and recorded once, or failed and free again. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -14,8 +13,7 @@ import { today } from "../lab/Clock.ts"
 import { ask, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { until } from "../lab/Eventually.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert, assertAnswer } from "../lab/Suites.ts"
 
 const environment = Effect.gen(function* () {
   return {

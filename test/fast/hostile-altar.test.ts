@@ -1,5 +1,4 @@
 /** A scripted altar that lies to the library: the buyer signs the listed transfer or nothing, and only its own answer ends a purchase. */
-import { assert, describe, it } from "@effect/vitest"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { type BuyerOptions, buyer } from "../../src/buyer/index.ts"
@@ -13,7 +12,7 @@ import {
   payTo,
   stoneUrl as resource,
 } from "../lab/buyer/Offers.ts"
-import { assertEach, valuesOf } from "../lab/Assertions.ts"
+import { assert, assertEach, describe, it, valuesOf } from "../lab/Suites.ts"
 
 const challengeOf = (change: object) => {
   const challenge = asking(change)

@@ -1,5 +1,4 @@
 /** The tree against what other implementations made of the same leaves, and against itself however it was built. */
-import { assert, describe, it } from "@effect/vitest"
 import { base64, hex, utf8 } from "../../schema/log/Bytes.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
 import { bundleBytes, tilePath, widthAt } from "../../schema/log/Tile.ts"
@@ -7,7 +6,7 @@ import * as TileMemo from "../../src/log/TileMemo.ts"
 import { append, edgePlaces, hashesOf, leafOf, rootOf, sha256, subtreeHash, tileBytes } from "../../src/log/Tree.ts"
 import { goldenLeaves, goldenLog, keyOf, MemoryLog } from "../lab/log/MemoryLog.ts"
 import { golden, rfcConsistency, rfcInclusion, rfcLeaves, rfcRoots, stones } from "../lab/log/Vectors.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach, describe, it } from "../lab/Suites.ts"
 
 const rfcLog = (size: number) =>
   new MemoryLog().append(rfcLeaves.slice(0, size).map((leaf) => leafOf(Buffer.from(leaf, "hex"))))

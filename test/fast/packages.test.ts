@@ -1,10 +1,9 @@
 /** The installed packages: exact versions with hashes, licences that we know, no scripts but those listed, one Node and one nixpkgs. */
-import { assert, describe, it } from "@effect/vitest"
 import { interfaceVersion } from "../../schema/Version.ts"
 import { sbom } from "../../src/build/Sbom.ts"
 import { version } from "../../src/platform/Software.ts"
 import { jsonOf, textOf } from "../lab/Sources.ts"
-import { assertEach, valuesOf } from "../lab/Assertions.ts"
+import { assert, assertEach, describe, it, valuesOf } from "../lab/Suites.ts"
 
 interface Entry {
   readonly version?: string

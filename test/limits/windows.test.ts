@@ -1,6 +1,5 @@
 /** The limiter against a model that knows nothing but the rule: no interval of the length holds more than the number. */
 import { randomUUID } from "node:crypto"
-import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -8,7 +7,7 @@ import { type Exceeded, headersOf, type Policy } from "../../src/limits/Policy.t
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { named, prepare } from "../../src/platform/Sql.ts"
 import { database, sql } from "../lab/Database.ts"
-import { assertEach, valuesOf } from "../lab/Assertions.ts"
+import { assert, assertEach, describe, it, valuesOf } from "../lab/Suites.ts"
 
 const policy: Policy = {
   name: "test",

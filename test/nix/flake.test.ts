@@ -8,7 +8,7 @@ import { serving } from "../../src/server/config/Table.ts"
 import { install } from "../tools/Install.ts"
 import { isHere, make, type Nix } from "./Nix.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { assertNone, assertSome } from "../lab/Assertions.ts"
+import { assertNone, assertSome } from "../lab/Suites.ts"
 
 const secrets = serving.filter(({ isSecret }) => isSecret).map(({ name }) => name)
 

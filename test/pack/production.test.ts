@@ -3,7 +3,6 @@ import { execFile } from "node:child_process"
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { cp, readdir, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
@@ -11,9 +10,8 @@ import { database } from "../lab/Database.ts"
 import { counter, isNear, named } from "../lab/DiskSpace.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { assert, assertNone, suite } from "../lab/Suites.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 

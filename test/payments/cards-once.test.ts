@@ -1,5 +1,4 @@
 /** A card's credential pays for the very request it was made for, and once, however many ask and whatever else they bring. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { Challenge, Credential } from "mppx"
 import {
@@ -18,8 +17,7 @@ import {
 import { onChain, token } from "../lab/Chain.ts"
 import { type Answer, ask, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 

@@ -1,5 +1,4 @@
 /** Wallets that empty themselves while their payments are on their way: few are in flight, and they hold and cost little. */
-import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -12,7 +11,7 @@ import { Proxies } from "../lab/TestServices.ts"
 import { empty } from "../lab/buyer/ThirdParty.ts"
 import { type Answer, ask, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const patient = proxiedServer("relayer", "20 seconds")
 

@@ -1,5 +1,4 @@
 /** The fate of a settled transfer once its block is final: still there, found elsewhere, or gone for good and said so. */
-import { assert } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Logger, Option, Redacted } from "effect"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { Finality } from "../../src/payments/Finality.ts"
@@ -30,8 +29,7 @@ import {
   settledLongAgo,
   health,
 } from "./Settled.ts"
-import { apart } from "../lab/Suites.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { apart, assert, assertEach } from "../lab/Suites.ts"
 
 apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   // I14

@@ -1,5 +1,4 @@
 /** The `PAYMENT-RESPONSE` of a 202 says that the outcome is unknown, and no stock client takes it for a failure. */
-import { assert } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPayment, x402Client, x402HTTPClient } from "@x402/fetch"
 import { Effect } from "effect"
@@ -7,7 +6,7 @@ import { newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const headerOf = (headers: Headers) =>
   JSON.parse(Buffer.from(headers.get("payment-response") ?? "", "base64").toString())

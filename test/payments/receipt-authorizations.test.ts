@@ -3,7 +3,6 @@ import { writeFile } from "node:fs/promises"
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert } from "@effect/vitest"
 import { Console, Effect, Layer, Option, Result } from "effect"
 import { Reveals } from "../../src/altar/Reveals.ts"
 import { SignedActs } from "../../src/altar/SignedActs.ts"
@@ -20,9 +19,8 @@ import { until } from "../lab/Eventually.ts"
 import { ask, bought as buy, layer as world, newCommitment, paymentsOf, TestServer } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { payTo } from "../lab/buyer/Refunds.ts"
-import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { assertSome } from "../lab/Assertions.ts"
+import { assert, assertSome, suite } from "../lab/Suites.ts"
 
 const [firstText, secondText] = [generate("receipts-1"), generate("receipts-2")].map(Result.getOrThrow)
 const keyOf = (text = firstText) => Result.getOrThrow(plainFrom(text ?? assert.fail()))

@@ -1,5 +1,4 @@
 /** Payments of every reason for a refund, as the operator, the buyer and the public meet them. */
-import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
@@ -10,7 +9,7 @@ import * as Refunds from "../lab/buyer/Refunds.ts"
 import { leave } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert, describe, it } from "../lab/Suites.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { stranger } from "../lab/Chain.ts"
 

@@ -1,7 +1,6 @@
 /** A payment that bought nothing is returned once, by the wallet that was paid, to the wallet that paid. */
 import { join } from "node:path"
 import { readFileSync, writeFileSync } from "node:fs"
-import { assert } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { generatePrivateKey } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -15,7 +14,7 @@ import { broadcast, giveCode, agreeing } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
 const hosted = proxiedServer("facilitator", "2 seconds", "300 millis")

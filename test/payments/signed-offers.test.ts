@@ -1,5 +1,4 @@
 /** Signed receipts and offers as stock clients meet them, and the budgets of their headers. */
-import { assert } from "@effect/vitest"
 import {
   extractJWSHeader,
   extractOffersFromPaymentRequired,
@@ -14,7 +13,7 @@ import { ask, layer as world, newCommitment, newKey, newPayer, pay, post } from 
 import { longestItem, longestSpirit } from "../lab/ActTable.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { didOf, first, keyNamed, second, signedIn } from "../lab/server/ReceiptKeys.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 suite("a signed receipt", world({}, undefined, { receipts: { current: first, retired: [] } }), (it) => {
   it("is read by the stock client like any other", function* ({ url }) {

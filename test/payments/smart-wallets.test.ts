@@ -1,6 +1,5 @@
 /** Smart wallets pay as USDC lets them: deployed ones by EIP-1271, undeployed ones by EIP-6492 through a known factory. */
 import { randomBytes } from "node:crypto"
-import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { concatHex, encodeAbiParameters, encodeFunctionData, getAddress, type Hex } from "viem"
@@ -14,8 +13,7 @@ import { ask, configOf, newCommitment, newKey, post } from "../lab/Fixture.ts"
 import { chain, chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import WalletFactory from "../contracts/WalletFactory.json" with { type: "json" }
-import { assertAnswer } from "../lab/Assertions.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 
 const magic: Hex = `0x${"6492".repeat(16)}`
 

@@ -1,8 +1,7 @@
 /** `/api/health` belongs to the room's document: its refusals have the room's form. */
-import { assert } from "@effect/vitest"
 import { codeOf, layer as rooms } from "../lab/server/Rooms.ts"
 import { ask } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 suite("the room's health", rooms(), (it) => {
   it("answers without a token, is never cached, and grants no origin", function* ({ url }) {

@@ -1,10 +1,9 @@
 /** The signal room's refusals of requests that no client library sends: other spellings of its paths, and bodies that are too long. */
 import { connect } from "node:net"
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { bearer, codeOf, from, json, layer as rooms, newAddress, newRoom, poll, polled } from "../lab/server/Rooms.ts"
 import { type Answer, ask } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const told = (answer: Answer) => [answer.status, codeOf(answer)]
 const message = { sender: "Wren", text: "hello", mode: "calm" }

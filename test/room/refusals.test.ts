@@ -1,8 +1,7 @@
 /** Every refusal of the signal room: which condition yields which status, code and headers. */
-import { assert } from "@effect/vitest"
 import { bearer, codeOf, from, json, layer as rooms, newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { type Answer, ask } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const told = (answer: Answer) => [answer.status, codeOf(answer)]
 const message = { sender: "Wren", text: "hello", mode: "calm" }

@@ -1,11 +1,9 @@
 /** The life of a room as its specification tells it: create, send, replay, conflict, poll, evict, expire, delete. */
 import { createHash } from "node:crypto"
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { codeOf, from, json, layer as rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
 import { ask } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertEach, valuesOf } from "../lab/Assertions.ts"
+import { assert, assertEach, suite, valuesOf } from "../lab/Suites.ts"
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u

@@ -1,5 +1,4 @@
 /** The log of a real server at its most talkative: its lines about requests and attempts, and the secrets that it omits. */
-import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { generate } from "../../src/log/Signer.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -15,7 +14,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { from, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { ask, post } from "../lab/Fixture.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const clientAddress = "203.0.113.77"
 const rateLimitSecret = "a-rate-limit-secret-of-ours"

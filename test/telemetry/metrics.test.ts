@@ -1,6 +1,5 @@
 /** The metrics of a real server: on a port of their own, with few labels, and every one that dashboard and alarms name. */
 import { readFileSync } from "node:fs"
-import { assert } from "@effect/vitest"
 import { Effect, Redacted, Result } from "effect"
 import { generate } from "../../src/log/Signer.ts"
 import { proxied } from "../lab/server/Environment.ts"
@@ -11,8 +10,7 @@ import { serving } from "../lab/server/ServerProcess.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { apart } from "../lab/Suites.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { apart, assert, assertNone } from "../lab/Suites.ts"
 
 const file = (name: string) => readFileSync(new URL(`../../docs/operations/${name}`, import.meta.url), "utf8")
 

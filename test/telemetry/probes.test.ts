@@ -1,5 +1,4 @@
 /** `/livez`, `/readyz` and `/api/health` say what is known; while the database is away, everybody is told when to ask again. */
-import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { proxied } from "../lab/server/Environment.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
@@ -10,7 +9,7 @@ import type { PostgresProxy } from "../lab/proxy/Postgres.ts"
 import { until } from "../lab/Eventually.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { ask, post } from "../lab/Fixture.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 /** So many connections are refused from now on. */
 const refusals = (database: PostgresProxy, count: number) =>

@@ -1,6 +1,5 @@
 /** One trace of a payment, from its request to its chain link and back through the sweeper, and no secret in it. */
 import type { IncomingMessage } from "node:http"
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { proxied } from "../lab/server/Environment.ts"
 import { forward, json, serve } from "../lab/proxy/HttpServer.ts"
@@ -10,8 +9,7 @@ import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { ask, post } from "../lab/Fixture.ts"
-import { apart } from "../lab/Suites.ts"
-import { assertEach, assertSome } from "../lab/Assertions.ts"
+import { apart, assert, assertEach, assertSome } from "../lab/Suites.ts"
 
 interface Span {
   readonly traceId: string
