@@ -52,6 +52,7 @@ suite("before any money moves", world(), (it) => {
       assert.strictEqual(unkeyed.text, keyed.text)
       assert.strictEqual(unkeyed.headers.get("payment-required"), keyed.headers.get("payment-required"))
     }
+    assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402, "a bare probe")
     assert.deepStrictEqual(yield* rows, before)
   })
 
