@@ -84,17 +84,6 @@ suite("the buyer library", world(), (it) => {
     assert.strictEqual(yield* authorizationsUsed(at), 1)
   })
 
-  it("reconciles from the journal alone, without a signature", function* () {
-    const at = yield* stage()
-    const key = newKey()
-    yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
-    const ended = yield* Effect.promise(() => buyerOf(at).reconcile(key))
-    assert.property(ended, "record")
-    assert.strictEqual(at.counted.signatures, 1)
-    const unknown = yield* rejection(buyerOf(at).reconcile(newKey()))
-    assert.strictEqual(unknown.code, "attempt_not_found")
-  })
-
   it("signs once and buys one stone in several concurrent runs under one key", function* () {
     const at = yield* stage()
     const key = newKey()

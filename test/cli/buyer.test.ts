@@ -148,4 +148,22 @@ suite("spirit-altar", world(), (it) => {
     assert.strictEqual(bought.code, 0, bought.stderr)
     assert.deepStrictEqual(readdirSync(join(at.folder, "kept")), ["journal.db"])
   })
+
+  it("buys any act by the contract alone: path, query, body and sealed words, once for a key", function* () {
+    const at = yield* terminal
+    const key = newKey()
+    const order = ["act", "offerPrayer", "moss-hare", "--agent-name", "Wren", "--words", words, "--key", key]
+    const bought = yield* at.run([...order, "--json"])
+    assert.strictEqual(bought.code, 0, bought.stderr)
+    const prayer = JSON.parse(bought.stdout)
+    assert.deepStrictEqual([prayer.record.spirit, prayer.record.agentName, prayer.key], ["moss-hare", "Wren", key])
+    assert.isString(prayer.line)
+    assert.notInclude(bought.stdout + bought.stderr, words)
+    assert.isTrue((yield* json(at, ...order)).replayed)
+    const collected = yield* at.run(["act", "collectMaterial", "beeswax", "--spirit", "kelp-seal"])
+    assert.strictEqual(collected.code, 0, collected.stderr)
+    assert.include(collected.stdout, "paid        $0.01, once")
+    assert.match(collected.stdout, /"spirit": "kelp-seal"/u)
+    assert.strictEqual(yield* spent(at), 2)
+  })
 })

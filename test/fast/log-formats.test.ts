@@ -116,7 +116,7 @@ describe("signed notes", () => {
 })
 
 describe("checkpoints", () => {
-  const root = golden.checkpoints[4]?.[1] ?? ""
+  const root = golden.checkpoints[4]?.root ?? ""
   const text = (...lines: ReadonlyArray<string>) => lines.map((line) => `${line}\n`).join("")
 
   it("survive a round trip byte for byte", () => {

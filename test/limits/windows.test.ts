@@ -174,20 +174,3 @@ describe("the limiter in PostgreSQL", () => {
     )
   })
 })
-
-describe("the rate-limit headers", () => {
-  it("state each window's remaining quota, end, limit and length", () => {
-    const [short, long] = policy.windows
-    assert.ok(short && long)
-    assert.deepStrictEqual(
-      headersOf([
-        { window: short, remaining: 2, resetSeconds: 9.2 },
-        { window: long, remaining: 0, resetSeconds: 60 },
-      ]),
-      {
-        ratelimit: '"short";r=2;t=10, "long";r=0;t=60',
-        "ratelimit-policy": '"short";q=3;w=10, "long";q=5;w=60',
-      },
-    )
-  })
-})
