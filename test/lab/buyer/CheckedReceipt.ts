@@ -1,4 +1,4 @@
-/** Commands about receipts, run in this process: what they print, and how they end. */
+/** Commands about receipts in this process: their output and their result. */
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"

@@ -1,4 +1,4 @@
-/** A stone bought by the unchanged x402 client: its answer, and all that the client made of it. */
+/** A stone bought by the unchanged x402 client: the answer, and everything that the client reads in it. */
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPayment, x402Client, x402HTTPClient } from "@x402/fetch"
 import { Effect } from "effect"
