@@ -45,8 +45,7 @@ describe("a server killed while it sends a refund,", { concurrent: true }, () =>
         const one = yield* Refunds.operator
         const bought = yield* Refunds.unmatched
         const trap = arm(proxies)
-        const done = yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...Refunds.why)
-        assert.strictEqual(done.code, 0, done.stderr)
+        yield* one.repay("--payment", bought.transaction)
         yield* trap.arrived
         yield* server.kill
         yield* Effect.all([proxies.rpc.calm, proxies.database.calm])

@@ -21,6 +21,7 @@ import {
   relayerKey,
   run,
   statementOf,
+  stop,
   targetsOf,
   weightOf,
 } from "./Packed.ts"
@@ -32,8 +33,6 @@ const root = new URL("../..", import.meta.url).pathname
 const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
 
 const bound = patience(300)
-
-const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
 
 let folder = ""
 let tarball = ""
