@@ -9,7 +9,7 @@ import { lineOf, Timestamp, Url, Uuid } from "../../schema/Common.ts"
 import { settledAct } from "../../schema/payments/Act.ts"
 import { paidErrors, paidHeaders, settled } from "../../schema/payments/Endpoint.ts"
 import { paid } from "../../schema/payments/Sale.ts"
-import { at, envelope, nothingNow } from "../../schema/Refusal.ts"
+import { at, envelope } from "../../schema/Refusal.ts"
 import { paidActs, ActTexts } from "../../src/altar/Acts.ts"
 import { actText } from "../../src/altar/ActText.ts"
 import * as PaidRoutes from "../../src/altar/PaidRoutes.ts"
@@ -38,7 +38,7 @@ const Bell = Schema.Struct({
 }).annotate({ identifier: "Bell", description: "A bell that was rung, once for each spirit and tone." })
 
 class AlreadyRung extends Schema.Error<AlreadyRung>("AlreadyRung")(
-  envelope("already_rung", `This bell has been rung; choose another spirit or tone. ${nothingNow}`, "Choose another."),
+  envelope("already_rung", "This bell has been rung.", "Choose another spirit or tone."),
   at(409, "The bell of this spirit and tone was rung."),
 ) {}
 
