@@ -172,7 +172,7 @@ suite("the reference of the API", world(), (it) => {
   it("says with each code what to do, in the documented message and on its page", function* ({ url }) {
     const remedied = [
       ...textOf("schema/openapi.json").matchAll(
-        /"code": \{[^}]*?"enum": \[\s*"(\w+)"\s*\]\s*\},\s*"message": \{([^}]*)\}/gu,
+        /"code": \{[^}]*?"enum": \[\s*"(\w+)"\s*\]\s*\},\s*"message": \{\n([\s\S]*?)\n\s*\}/gu,
       ),
     ].filter(([, code = ""]) => code !== "settlement_pending")
     assert.isAbove(remedied.length, 40)
