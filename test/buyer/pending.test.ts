@@ -54,7 +54,7 @@ describe("a payment with an unknown outcome", () => {
       yield* Purchase.afterNextSweep({ key })
       const refused = yield* Fiber.join(buying)
       assert.deepStrictEqual([refused._tag, refused.code], ["Refused", "payment_failed"], refused.message)
-      assert.match(refused.message, /Nothing was charged\. Start again with a new Idempotency-Key\.$/u)
+      assert.match(refused.message, /Start again with a new Idempotency-Key\. Nothing was charged\.$/u)
       assert.strictEqual(yield* authorizationsUsed(at), 0)
       const again = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words, key }))
       assert.strictEqual(again.code, "payment_failed")
