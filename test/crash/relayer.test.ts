@@ -57,7 +57,12 @@ const killedInGroup = Effect.fnUntraced(function* (fault: "holdBefore" | "holdAf
   // It must passExpiry what is held here, and forget what it had sent soon after its next start.
   const server = yield* ServerProcess.make({ ...(yield* environment), SETTLE_TIMEOUT_SECONDS: patientSeconds(3) })
   yield* server.start
-  const { first, others } = yield* QueuedPayments.prepareGroup(server.url, 6)
+  const [first, ...others] = yield* Effect.forEach(
+    Array.from({ length: 6 }),
+    () => Purchase.prepare(server.url, Purchase.price),
+    { concurrency: 3 },
+  )
+  if (first === undefined) return yield* Effect.die("nothing was prepared")
   const within = (params: string) => others.filter(({ nonce }) => params.includes(nonce.slice(2)))
   let group: typeof others = []
   const trap = rpc.arm("eth_sendRawTransaction", fault, (params) => {
