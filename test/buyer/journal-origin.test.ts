@@ -4,7 +4,7 @@ import { buyer, type Journal, memoryJournal, type Progress } from "../../src/buy
 import { authorizationsUsed, buyerOf, diesSigned, type Network, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
-import { assert, describe, it, suite } from "../lab/Suites.ts"
+import { assert, describe, it, rejected, suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 
@@ -63,10 +63,7 @@ describe("plain http", () => {
       return Promise.reject(new TypeError("nobody is here"))
     }
     const altar = buyer({ url, fetch: send, ...(insecure === undefined ? {} : { insecure }) })
-    const error: { readonly code: string; readonly message: string } = await altar.spirits().then(
-      () => assert.fail("nobody is here"),
-      (reason) => reason,
-    )
+    const error = await rejected(altar.spirits())
     return { error, heard }
   }
 

@@ -12,7 +12,7 @@ import {
   payTo,
   stoneUrl as resource,
 } from "../lab/buyer/Offers.ts"
-import { assert, assertEach, describe, it, valuesOf } from "../lab/Suites.ts"
+import { assert, assertEach, describe, it, rejected, valuesOf } from "../lab/Suites.ts"
 
 const challengeOf = (change: object) => {
   const challenge = asking(change)
@@ -102,12 +102,6 @@ interface Refusal {
   readonly differences: ReadonlyArray<{ readonly field: string }>
 }
 
-const refusalOf = (promise: Promise<unknown>): Promise<Refusal> =>
-  promise.then(
-    () => assert.fail("it should have been refused"),
-    (error: Refusal) => error,
-  )
-
 describe("an altar that lies to the library", () => {
   it("gets no signature for another kind of transfer, whatever else its terms name", async () => {
     const permit = { assetTransferMethod: "permit2", permit2: { spender: payTo }, facilitatorAddress: payTo }
@@ -140,7 +134,7 @@ describe("an altar that lies to the library", () => {
     ["unreadable_terms", { amount: "010000" }, /./u],
   ])("gets no signature for a lie in its offer: %s %o", async (code, change, says) => {
     const { altar, asked, signed } = facing(() => priced(change))
-    const refusal = await refusalOf(altar.witness({ commitment }))
+    const refusal = await rejected<Refusal>(altar.witness({ commitment }))
     assert.deepStrictEqual([refusal.code, signed, asked], [code, [], ["price"]])
     assert.match(refusal.message, says)
     assert.match(refusal.message, /Nothing was signed, so nothing was charged\.$/u)
@@ -210,7 +204,7 @@ describe("an altar that recorded another act", () => {
         { status: 201, headers: { "payment-response": btoa(JSON.stringify(settlement)) } },
       )
     })
-    const error = await refusalOf(altar.witness({ commitment, kind: "intention", spirit: "moss-hare" }))
+    const error = await rejected<Refusal>(altar.witness({ commitment, kind: "intention", spirit: "moss-hare" }))
     assert.strictEqual(error._tag, "Misrecorded", error.message)
     assert.include(valuesOf(error.differences, "field"), field)
     assert.strictEqual(signed.length, 1)
@@ -222,7 +216,7 @@ describe("an offer of a candle without a duration", () => {
     const { altar, asked } = facing(() => priced())
     for (const days of ["7", 14, 0, undefined]) {
       const order = { spirit: "kelp-seal", dedication: "For the bees", days }
-      const refusal = await refusalOf(Reflect.apply(altar.light, altar, [order]))
+      const refusal = await rejected<Refusal>(Reflect.apply(altar.light, altar, [order]))
       assert.strictEqual(refusal.code, "bad_request")
       assert.match(refusal.message, /burns for 1, 7 or 30 days.*This request charged nothing\.$/u)
     }

@@ -17,7 +17,7 @@ import {
   patient,
 } from "../lab/JsonRpcNode.ts"
 import { patience } from "../lab/Patience.ts"
-import { listening } from "../lab/Socket.ts"
+import { listening } from "../lab/proxy/HttpServer.ts"
 import { log } from "../../src/platform/LogMessages.ts"
 import { assert, assertEach, suite } from "../lab/Suites.ts"
 

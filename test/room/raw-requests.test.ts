@@ -1,8 +1,8 @@
 /** The signal room's refusals of requests that no client library sends: other spellings of its paths, and bodies that are too long. */
 import { Effect } from "effect"
 import { openConnection } from "../lab/Connection.ts"
-import { bearer, codeOf, from, json, layer as rooms, newAddress, newRoom, poll, polled } from "../lab/server/Rooms.ts"
-import { type Answer, ask } from "../lab/Fixture.ts"
+import { bearer, codeOf, from, layer as rooms, newAddress, newRoom, poll, polled } from "../lab/server/Rooms.ts"
+import { type Answer, ask, post } from "../lab/Fixture.ts"
 import { assert, suite } from "../lab/Suites.ts"
 
 const told = (answer: Answer) => [answer.status, codeOf(answer)]
@@ -47,14 +47,11 @@ suite("the room answers", rooms(), (it) => {
       const body = JSON.stringify(message)
       return body + " ".repeat(bytes - body.length)
     }
-    const accepted = yield* ask(`${url}${path}`, json("POST", exact(4096), bearer(guest)))
+    const accepted = yield* ask(`${url}${path}`, post(exact(4096), bearer(guest)))
     assert.strictEqual(accepted.status, 201, accepted.text)
-    assert.deepStrictEqual(told(yield* ask(`${url}${path}`, json("POST", exact(4097), bearer(guest)))), [
-      413,
-      "TOO_LARGE",
-    ])
+    assert.deepStrictEqual(told(yield* ask(`${url}${path}`, post(exact(4097), bearer(guest)))), [413, "TOO_LARGE"])
     // 1400 characters, but 4200 bytes.
-    const wide = yield* ask(`${url}${path}`, json("POST", { ...message, text: "€".repeat(1400) }, bearer(guest)))
+    const wide = yield* ask(`${url}${path}`, post({ ...message, text: "€".repeat(1400) }, bearer(guest)))
     assert.deepStrictEqual(told(wide), [413, "TOO_LARGE"])
     const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${guest.token}\r\nContent-Type: application/json\r\n`
     const kilobyte = `400\r\n${" ".repeat(1024)}\r\n`
@@ -68,7 +65,7 @@ suite("the room answers", rooms(), (it) => {
     const short = yield* raw(url, `${head}Content-Length: 2\r\n\r\n{}${exact(5000)}`)
     assert.match(short, /^HTTP\/1\.1 400 /u)
     assert.strictEqual(polled(yield* poll(guest)).room.latestSequence, 1)
-    const create = yield* ask(`${url}/api/rooms`, json("POST", exact(4097), from(newAddress())))
+    const create = yield* ask(`${url}/api/rooms`, post(exact(4097), from(newAddress())))
     assert.deepStrictEqual(told(create), [413, "TOO_LARGE"])
   })
 })
