@@ -1,7 +1,7 @@
 /** Killed without warning between intent and answer, a server charges exactly once or not at all, and says so afterwards. */
-import { Effect, Fiber, Redacted } from "effect"
+import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { proxied } from "../lab/server/Environment.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
@@ -12,20 +12,15 @@ import { assert, describe, live } from "../lab/Suites.ts"
 
 const environment = (point: Point) =>
   Effect.gen(function* () {
-    const chain = yield* LocalChain
-    const { database, facilitator, rpc } = yield* Proxies
+    const { facilitator } = yield* Proxies
+    const { RELAYER_KEY, ...others } = yield* proxied
     const env: Record<string, string> = {
-      DATABASE_URL: database.url,
-      X402_NETWORK: chain.network,
-      RPC_URL: rpc.url,
-      PAY_TO: chain.payTo,
+      ...others,
       CHAIN_FINALITY: "finalized",
       SETTLE_TIMEOUT_SECONDS: "20",
       SWEEP_SECONDS: point.concludedBy === "sweeper" ? "1" : "3600",
       LOG_LEVEL: "Info",
-      ...(point.settledBy === "relayer"
-        ? { RELAYER_KEY: Redacted.value(chain.relayerKey) }
-        : { FACILITATOR_URL: facilitator.url }),
+      ...(point.settledBy === "relayer" ? { RELAYER_KEY } : { FACILITATOR_URL: facilitator.url }),
     }
     return env
   })

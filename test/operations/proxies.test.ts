@@ -3,20 +3,20 @@ import { execFileSync } from "node:child_process"
 import { existsSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, Layer, Redacted, Result } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { AppConfig, type ServerConfig } from "../../src/server/config/Config.ts"
-import { network } from "../../src/limits/Address.ts"
+import type { ServerConfig } from "../../src/server/config/Config.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { findIdentity, runAs } from "../../src/sandbox/PostgresBinaries.ts"
 import * as Sandbox from "../../src/sandbox/Sandbox.ts"
-import * as Server from "../../src/server/Server.ts"
 import { database, sql } from "../lab/Database.ts"
 import { Agent, programOf } from "../lab/DocumentAgent.ts"
 import { freePort } from "../lab/Ports.ts"
-import { ask, configOf, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
+import { serverWith } from "../lab/server/AnotherServer.ts"
+import { loopback } from "../lab/server/Rooms.ts"
+import { ask, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { blocksOf } from "./Guide.ts"
 import { assert, describe, suite } from "../lab/Suites.ts"
@@ -111,15 +111,7 @@ const pgbouncer = Effect.fnUntraced(function* (database: Redacted.Redacted<strin
   return Redacted.make(url.href)
 })
 
-const loopback = ["127.0.0.1"].flatMap((text) =>
-  Result.match(network(text), { onFailure: () => [], onSuccess: (one) => [one] }),
-)
-
-const serve = Effect.fnUntraced(function* (change: Partial<ServerConfig>) {
-  const config = yield* configOf({}, change)
-  yield* Layer.build(Server.layer(Sandbox.routes).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-  return config.port
-})
+const serve = (change: Partial<ServerConfig>) => Effect.map(serverWith({}, change, Sandbox.routes), ({ port }) => port)
 
 /** An agent with the documents alone does everything, through whatever stands between. */
 const everything = Effect.fnUntraced(function* (url: string) {

@@ -3,13 +3,12 @@ import { createHash, randomBytes } from "node:crypto"
 import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
-import { AppConfig } from "../../src/server/config/Config.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import * as Sandbox from "../../src/sandbox/Sandbox.ts"
-import * as Server from "../../src/server/Server.ts"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Agent, programOf } from "../lab/DocumentAgent.ts"
-import { ask, configOf, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
+import { serverWith } from "../lab/server/AnotherServer.ts"
+import { ask, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { database } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
@@ -55,11 +54,11 @@ const made = Effect.acquireRelease(Effect.orDie(run(admin, statementsOf(roles)))
 )
 
 /** A server until its scope ends. */
-const served = Effect.fnUntraced(function* (databaseUrl: Redacted.Redacted<string>) {
-  const config = yield* configOf({}, { databaseUrl, log: { ...signing, checkpointFile: Option.none() } })
-  yield* Layer.build(Server.layer(Sandbox.routes).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-  return config.publicUrl
-})
+const served = (databaseUrl: Redacted.Redacted<string>) =>
+  Effect.map(
+    serverWith({}, { databaseUrl, log: { ...signing, checkpointFile: Option.none() } }, Sandbox.routes),
+    ({ publicUrl }) => publicUrl,
+  )
 
 const isRefused = (url: Redacted.Redacted<string>, statement: string) =>
   Effect.map(Effect.result(run(url, [statement])), (result) => {

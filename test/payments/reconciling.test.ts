@@ -1,13 +1,12 @@
 /** The cost of a client's reconcile request: looks are shared and rest, and each rail is swept by itself. */
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig } from "../../src/server/config/Config.ts"
-import * as Server from "../../src/server/Server.ts"
 import { cardsOf, prepare, processor, Processor, send } from "../lab/buyer/Cards.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { configOf, TestServer } from "../lab/Fixture.ts"
+import { serverWith } from "../lab/server/AnotherServer.ts"
+import { TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { apart, assert } from "../lab/Suites.ts"
 
@@ -21,7 +20,7 @@ const sweeping = Layer.effect(
   TestServer,
   Effect.gen(function* () {
     const { database, rpc } = yield* Proxies
-    const config = yield* configOf(
+    const { publicUrl } = yield* serverWith(
       {
         cards: cardsOf(yield* Processor),
         rpcUrl: Redacted.make(rpc.url),
@@ -29,10 +28,9 @@ const sweeping = Layer.effect(
         sweepEvery: Duration.millis(50),
       },
       { databaseUrl: Redacted.make(database.url) },
+      Layer.empty,
     )
-    const server = Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config)))
-    yield* Layer.build(Layer.fresh(server))
-    return TestServer.of({ url: config.publicUrl })
+    return TestServer.of({ url: publicUrl })
   }),
 ).pipe(Layer.provideMerge(Layer.merge(stage, processor)), Layer.orDie)
 

@@ -34,8 +34,7 @@ const patient = proxiedServer("relayer", "20 seconds")
 
 apart("payments that wait during another broadcast", patient, (it) => {
   it("travel in one transaction, and each has its own stone, receipt and charge", function* ({ url }) {
-    const [first, ...others] = yield* prepare(url, 9)
-    if (first === undefined) return
+    const { first, others } = yield* QueuedPayments.prepareGroup(url, 9)
     const crowd = yield* QueuedPayments.gather(url, first, others)
     yield* crowd.letGo
     assert.deepStrictEqual(statuses([yield* crowd.first, ...(yield* crowd.others)]), Array(9).fill(201))
@@ -102,8 +101,7 @@ apart("payments that wait during another broadcast", patient, (it) => {
   })
 
   it("are sent alone after one wallet used up all gas, and that wallet is refused afterwards", function* ({ url }) {
-    const [first, ...others] = yield* prepare(url, 7)
-    if (first === undefined) return
+    const { first, others } = yield* QueuedPayments.prepareGroup(url, 7)
     const caught = yield* catchGroup(others)
     const crowd = yield* QueuedPayments.gather(url, first, others)
     yield* crowd.letGo
@@ -153,8 +151,7 @@ apart("payments that wait during another broadcast", patient, (it) => {
   })
 
   it("go without a wallet that got code after its claim, whose payment is not sent at all", function* ({ url }) {
-    const [first, ...others] = yield* prepare(url, 4)
-    if (first === undefined) return
+    const { first, others } = yield* QueuedPayments.prepareGroup(url, 4)
     const payer = yield* newPayer(5n * Purchase.price)
     const changing = yield* Effect.forEach([1, 2, 3, 4, 5], () => Purchase.prepare(url, undefined, payer))
     const crowd = yield* QueuedPayments.gather(url, first, [...changing, ...others])
@@ -186,8 +183,7 @@ apart("payments that wait during another broadcast", patient, (it) => {
   )
 
   it("are sent one by one where the chain has no Multicall3", function* ({ url }) {
-    const [first, ...others] = yield* prepare(url, 4)
-    if (first === undefined) return
+    const { first, others } = yield* QueuedPayments.prepareGroup(url, 4)
     yield* giveCode(multicall3, "0x")
     const crowd = yield* QueuedPayments.gather(url, first, others)
     yield* crowd.letGo

@@ -6,7 +6,7 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
 import { apart, assert, valuesOf } from "../lab/Suites.ts"
 
-const { prepareMany: prepare } = QueuedPayments
+const { prepareGroup: prepare } = QueuedPayments
 
 const patient = proxiedServer("relayer", "20 seconds")
 /** Not before all of a crowd have come. */
@@ -25,8 +25,7 @@ const settledInTheEnd = Effect.fnUntraced(function* (url: string, purchases: Rea
 
 apart("a group that the node rejects", impatient, (it) => {
   it.on(patient)("although it accepted the transaction is not sent again", function* ({ rpc, url }) {
-    const [first, ...others] = yield* prepare(url, 5)
-    if (first === undefined) return
+    const { first, others } = yield* prepare(url, 5)
     rpc.arm("eth_sendRawTransaction", "deny", isGroupOf(others))
     const crowd = yield* QueuedPayments.gather(url, first, others)
     yield* crowd.letGo
@@ -35,38 +34,22 @@ apart("a group that the node rejects", impatient, (it) => {
     assert.deepStrictEqual(valuesOf(sent, "payments"), [1, 4])
   })
 
-  it("for a transient reason stays open as a whole, and its members are not sent one by one", function* ({ rpc, url }) {
-    const [first, ...others] = yield* prepare(url, 5)
-    if (first === undefined) return
-    let singles = 0
-    rpc.arm("eth_sendRawTransaction", "refusal", isGroupOf(others))
+  it.each([
+    ["for a transient reason stays open as a whole, and its members are not sent one by one", "eth_sendRawTransaction"],
+    ["to rehearse for now waits as a whole, and is rehearsed again", "eth_call"],
+  ] as const)("%s", function* ([, refused], { rpc, url }) {
+    const { first, others } = yield* prepare(url, 5)
     const crowd = yield* QueuedPayments.gather(url, first, others)
-    rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
+    rpc.arm(refused, "refusal", isGroupOf(others))
+    let singles = 0
+    rpc.arm(refused === "eth_call" ? "eth_estimateGas" : refused, "holdBefore", (params) => {
       if (others.some(({ nonce }) => params.includes(nonce.slice(2)))) singles += 1
       return false
     })
     yield* crowd.letGo
     for (const [index, answer] of (yield* crowd.others).entries())
       Purchase.assertPending(url, others[index] ?? first, answer)
-    assert.strictEqual(singles, 0)
-    yield* rpc.calm
-    yield* settledInTheEnd(url, others)
-  })
-
-  it("to rehearse for now waits as a whole, and is rehearsed again", function* ({ rpc, url }) {
-    const [first, ...others] = yield* prepare(url, 5)
-    if (first === undefined) return
-    const crowd = yield* QueuedPayments.gather(url, first, others)
-    let estimates = 0
-    rpc.arm("eth_call", "refusal", isGroupOf(others))
-    rpc.arm("eth_estimateGas", "holdBefore", () => {
-      estimates += 1
-      return false
-    })
-    yield* crowd.letGo
-    for (const [index, answer] of (yield* crowd.others).entries())
-      Purchase.assertPending(url, others[index] ?? first, answer)
-    assert.strictEqual(estimates, 0, "each is asked about by itself")
+    assert.strictEqual(singles, 0, "none is sent or asked about by itself")
     yield* rpc.calm
     yield* settledInTheEnd(url, others)
   })
@@ -74,8 +57,7 @@ apart("a group that the node rejects", impatient, (it) => {
 
 apart("a group that no block includes", proxiedServer("relayer", "3 seconds"), (it) => {
   it("is replaced, and each of its payments is made once", function* ({ rpc, url }) {
-    const [first, ...others] = yield* prepare(url, 6)
-    if (first === undefined) return
+    const { first, others } = yield* prepare(url, 6)
     const caught = rpc.arm("eth_sendRawTransaction", "holdBefore", isGroupOf(others))
     const crowd = yield* QueuedPayments.gather(url, first, others)
     yield* crowd.letGo

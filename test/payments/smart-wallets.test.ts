@@ -4,12 +4,11 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { concatHex, encodeAbiParameters, encodeFunctionData, getAddress, type Hex } from "viem"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
-import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import * as Server from "../../src/server/Server.ts"
 import { database, sql } from "../lab/Database.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
-import { ask, configOf, newCommitment, newKey, post, signedFor } from "../lab/Fixture.ts"
+import { serverWith } from "../lab/server/AnotherServer.ts"
+import { ask, newCommitment, newKey, post, signedFor } from "../lab/Fixture.ts"
 import { chain, chainClient } from "../lab/Chain.ts"
 import { type Authorization, encode } from "../lab/buyer/Payment.ts"
 import WalletFactory from "../contracts/WalletFactory.json" with { type: "json" }
@@ -34,11 +33,8 @@ const factory = Layer.effect(
       const hash = await client.sendTransaction({ account: deployer, chain: null, data: toHex(WalletFactory.bytecode) })
       return (await client.waitForTransactionReceipt({ hash })).contractAddress ?? "0x"
     })
-    const start = Effect.fnUntraced(function* (walletFactories: ReadonlyArray<Hex>) {
-      const config = yield* configOf({ walletFactories })
-      yield* Layer.build(Server.layer(Layer.empty).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-      return config.publicUrl
-    })
+    const start = (walletFactories: ReadonlyArray<Hex>) =>
+      Effect.map(serverWith({ walletFactories }, {}, Layer.empty), ({ publicUrl }) => publicUrl)
     return { address, url: yield* start([address]), strict: yield* start([]) }
   }),
 ).pipe(Layer.provideMerge(sql), Layer.provideMerge(Layer.merge(database, chain)), Layer.orDie)

@@ -1,9 +1,8 @@
 /** A short seeded form of `npm run campaign -- hostile`: a failure in it is reproducible. */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AppConfig } from "../../../src/server/config/Config.ts"
-import * as Server from "../../../src/server/Server.ts"
-import { configOf, layer as world, TestServer } from "../../lab/Fixture.ts"
+import { serverWith } from "../../lab/server/AnotherServer.ts"
+import { layer as world, TestServer } from "../../lab/Fixture.ts"
 import { until } from "../../lab/Eventually.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
 import { patience } from "../../lab/Patience.ts"
@@ -45,8 +44,7 @@ suite("a server under thousands of hostile requests", world({}, undefined, { tru
       yield* sql`UPDATE rate_limits SET idle_from = idle_from - interval '3 days'`
       const guest = yield* newRoom(url)
       assert.strictEqual((yield* send(guest)).status, 201)
-      const next = Layer.succeed(AppConfig, yield* configOf({}, { trustedProxies: loopback }))
-      yield* Layer.build(Layer.fresh(Server.layer(Layer.empty).pipe(Layer.provide(next))))
+      yield* serverWith({}, { trustedProxies: loopback }, Layer.empty)
       yield* rows.pipe(
         until("rows of what is over stay", ([now]) => now?.rooms === 1 && now.signals === 1 && now.counts === 0),
       )

@@ -1,17 +1,16 @@
 /** A server's statements while it migrates, sells every act, and serves rooms and its log: nothing that engines lack. */
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { AppConfig } from "../../../src/server/config/Config.ts"
 import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
 import * as Sandbox from "../../../src/sandbox/Sandbox.ts"
-import * as Server from "../../../src/server/Server.ts"
 import { acts } from "../../lab/ActTable.ts"
 import { terminal } from "../../lab/Terminal.ts"
 import { emptyDatabase, sql } from "../../lab/Database.ts"
 import { signing } from "../../lab/log/LogFixture.ts"
 import { newRoom, poll, send } from "../../lab/server/Rooms.ts"
 import { Agent, programOf } from "../../lab/DocumentAgent.ts"
-import { ask, configOf, newPayer, pay, TestServer } from "../../lab/Fixture.ts"
+import { serverWith } from "../../lab/server/AnotherServer.ts"
+import { ask, newPayer, pay, TestServer } from "../../lab/Fixture.ts"
 import { chain } from "../../lab/Chain.ts"
 import { violationsOf } from "./Portability.ts"
 import * as Postgres from "../../lab/proxy/Postgres.ts"
@@ -23,12 +22,11 @@ suite("a server", sql.pipe(Layer.provideMerge(Layer.merge(emptyDatabase, chain))
   it("sends its database nothing that other engines lack", function* () {
     const { url: direct } = yield* LocalDatabase
     const tap = yield* Postgres.make(Redacted.value(direct))
-    const config = yield* configOf(
+    const { publicUrl: url } = yield* serverWith(
       { sweepEvery: Duration.seconds(1) },
       { databaseUrl: Redacted.make(tap.url), log: { ...signing, checkpointFile: Option.none() } },
+      Sandbox.routes,
     )
-    yield* Layer.build(Server.layer(Sandbox.routes).pipe(Layer.provide(Layer.succeed(AppConfig, config))))
-    const { publicUrl: url } = config
 
     const agent = new Agent(privateKeyToAccount(generatePrivateKey()))
     const { text } = yield* ask(`${url}/llms.txt`)

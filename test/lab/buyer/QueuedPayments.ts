@@ -1,4 +1,5 @@
 /** Payments that come while the relayer is busy, so that they travel together once it is free. */
+import { assert } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseGwei } from "viem"
@@ -65,6 +66,13 @@ const pending = Effect.flatMap(
 /** So many payments of wallets that hold no more. */
 export const prepareMany = (url: string, count: number) =>
   Effect.forEach(Array.from({ length: count }), () => Purchase.prepare(url, Purchase.price), { concurrency: 5 })
+
+/** The same: the first, and those that travel together after it. */
+export const prepareGroup = (url: string, count: number) =>
+  Effect.map(prepareMany(url, count), ([first, ...others]) => ({
+    first: first ?? assert.fail("nothing was prepared"),
+    others,
+  }))
 
 /** From now on a block costs more than was offered. */
 export const raiseFees = Purchase.onChain(async (client) => {
