@@ -1,7 +1,6 @@
 /** An operator's manual actions: commands against the database, seen through the server that runs beside them. */
 import { createHash } from "node:crypto"
 import { userInfo } from "node:os"
-import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { commandRun } from "../lab/CommandRun.ts"
@@ -9,8 +8,7 @@ import { terminal } from "../lab/Terminal.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { ask, bought, layer as world, newCommitment, post, read, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach, suite } from "../lab/Suites.ts"
 
 const by = "hidden by the operator"
 const why = ["--why", "asked by a neighbour", "--by", "Ada"]

@@ -1,13 +1,11 @@
 /** The kit of every act is true: sent as it stands it meets the very challenge it named, and pays. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Kit } from "../../schema/agents/Kit.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import * as Clock from "../lab/Clock.ts"
 import { ask, layer as world, newCommitment, newKey, newPayer, pay, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode } from "../lab/buyer/Payment.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach, suite } from "../lab/Suites.ts"
 
 const today = () => new Date().toISOString().slice(0, 10)
 const sealed = () => ({ intentionCommitment: newCommitment() })

@@ -1,10 +1,9 @@
 /** MCP's cards: where agents and the registry learn of the tools, their revisions and their icon. */
-import { assert } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { ask, layer as world } from "../lab/Fixture.ts"
 import { connect } from "../lab/McpNewClient.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const https = Schema.String.check(Schema.isPattern(/^https:\/\/\S{1,240}$/u))
 const named = (maximum: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(maximum))

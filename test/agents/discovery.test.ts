@@ -1,5 +1,4 @@
 /** No document promises what the live 402 does not: price, network, asset, recipient and URL of every act agree. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { sales } from "../../schema/altar/Sales.ts"
 import { nameMaximum, senderMaximum, textMaximum } from "../../schema/room/Limits.ts"
@@ -7,8 +6,7 @@ import { acts } from "../lab/ActTable.ts"
 import { ask, layer as world, TestServer } from "../lab/Fixture.ts"
 import { challengeOf } from "../lab/buyer/Payment.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach, suite } from "../lab/Suites.ts"
 
 const documents = ["/.well-known/mcp/server-card.json", "/.well-known/agent.json", "/.well-known/x402"]
 

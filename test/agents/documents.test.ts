@@ -1,5 +1,4 @@
 /** The documents are enough: an agent that is given the address of the tools, and nothing else, does everything. */
-import { assert } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
@@ -12,7 +11,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { ask, layer as world, newPayer, TestServer } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
 import { Agent, type Block, programOf, type Request, templateOf } from "../lab/DocumentAgent.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 /** The place of all requests, as the tools' instructions name it. */
 const documentOf = Effect.fnUntraced(function* (tools: string) {

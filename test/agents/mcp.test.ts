@@ -1,5 +1,4 @@
 /** The tools as the official client meets them: listed, called, checked against their schemas, on either of two servers. */
-import { assert } from "@effect/vitest"
 import { ResultSchema as AnyResult } from "@modelcontextprotocol/sdk/types.js"
 import { Effect } from "effect"
 import { chainHash } from "../../src/altar/Hashes.ts"
@@ -7,8 +6,7 @@ import { sales } from "../../schema/altar/Sales.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, read } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { suite } from "../lab/Suites.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { assert, suite, valuesOf } from "../lab/Suites.ts"
 
 const names = ["field", "spirits", "altar", "buy_kit", "verify_witness"]
 

@@ -1,9 +1,8 @@
 /** The endpoint byte by byte: the rules of streamable HTTP, 2025-06-18, for a server without sessions. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Answer, ask, layer as world, TestServer } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const ping = { jsonrpc: "2.0", id: 1, method: "ping" }
 

@@ -1,13 +1,12 @@
 /** The well-known files that machines request, and the pages about the operator. */
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { assert } from "@effect/vitest"
 import { Effect, Exit, Layer, Option } from "effect"
 import { AppConfig, type ServerConfig } from "../../src/server/config/Config.ts"
 import { Operator } from "../../src/platform/Operator.ts"
 import * as Server from "../../src/server/Server.ts"
 import { ask, configOf, layer as world } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const day = 86_400_000

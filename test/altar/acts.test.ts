@@ -1,14 +1,12 @@
 /** One table of all acts: price, settlement, replay, second buyer and public row are the same for each. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { seal } from "../../src/altar/Hashes.ts"
 import { spirits } from "../../src/altar/Spirits.ts"
 import { type ActRow, acts } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
-import { ask, bought, layer as world, newCommitment, newKey, newPayer, post, read, TestServer } from "../lab/Fixture.ts"
+import { ask, bought, layer as world, newKey, newPayer, post, read, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
+import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 
 const table = acts()
 const nowhere = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
@@ -206,15 +204,5 @@ suite("among all acts,", world(), (it) => {
     yield* sql`DELETE FROM candles WHERE id = ${open.record.id}::uuid`
     assertAnswer(yield* unseal(open.record.id, "x"), 409, "candle_not_settled")
     yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${open.record.id}::uuid`
-  })
-
-  it("a bare probe and a probe with a key are told the price, and store nothing", function* ({ sql, url }) {
-    const count = sql`SELECT (SELECT count(*) FROM payment_attempts) + (SELECT count(*) FROM payment_pools) AS n`
-    const before = yield* count
-    const commitment = newCommitment()
-    for (const asked of [{ method: "POST" }, post({ commitment }, { "idempotency-key": newKey() })]) {
-      assert.strictEqual(challengeOf(yield* ask(`${url}/api/witness`, asked)).accepts[0].amount, "10000")
-    }
-    assert.deepStrictEqual(yield* count, before)
   })
 })

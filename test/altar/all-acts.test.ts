@@ -1,8 +1,7 @@
 /** All acts for people: filters that a link keeps, a page for each wallet, and sums by day. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, bought, layer as world, newCommitment, newPayer } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const idsIn = (text: string) =>
   [...text.matchAll(/href="\/(?:acts|witness)\/([0-9a-f-]{36})"/gu)].map(([, id = ""]) => id)

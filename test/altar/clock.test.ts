@@ -1,10 +1,9 @@
 /** The chain's time is the database's: a server whose clock is a day off sets stones at the right time, and none after them waits. */
-import { assert } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { layer as world, newCommitment, newKey, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { heldClock, type HeldClock } from "../lab/Clock.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const dayMillis = 86_400_000
 

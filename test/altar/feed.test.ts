@@ -1,9 +1,8 @@
 /** The feed of acts, the list of pages and the manifest: each well-formed, and everything they name is there. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { seal } from "../../src/altar/Hashes.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, post, bought, read } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 suite("for followers,", world(), (it) => {
   it("the feed has the newest act, escapes a stranger's markup, and is 304 until the next act", function* ({ url }) {

@@ -1,8 +1,7 @@
 /** The altar's free POST routes are limited by address, to the request, and a refusal says how long to wait. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, layer as world, newCommitment, newKey, post } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 const salt = "a salt of sixteen or more"

@@ -1,5 +1,4 @@
 /** UTC midnight, on a clock that the test holds still: slots keep their day, ceilings start anew, candles end. */
-import { assert } from "@effect/vitest"
 import { Clock, Context, Duration, Effect, Fiber, Layer } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { heldClock, type HeldClock } from "../lab/Clock.ts"
@@ -8,8 +7,7 @@ import { ask, layer as world, newCommitment, newKey, newPayer, post, TestServer 
 import { chainClient } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { until } from "../lab/Eventually.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 
 /** The server's clock. */
 class ControlledClock extends Context.Service<ControlledClock, HeldClock>()("test/ControlledClock") {}

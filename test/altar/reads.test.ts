@@ -1,12 +1,10 @@
 /** The free reads: their content, freshness, 304 answers and pages, and the hashes of publications. */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { today } from "../lab/Clock.ts"
 import { ask, layer as world, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
-import { assertAnswer, assertEach } from "../lab/Assertions.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, assertAnswer, assertEach, suite } from "../lab/Suites.ts"
 
 const json = (url: string) => Effect.map(ask(url), (answer) => JSON.parse(answer.text))
 

@@ -1,6 +1,5 @@
 /** Revealed words as their readers meet them: shown with their salt, hashed by everyone, and never shown when they were changed. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { vi } from "vitest"
 import { seal } from "../../src/altar/Hashes.ts"
@@ -10,8 +9,7 @@ import { call, connect } from "../lab/McpClient.ts"
 import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { ask, bought, layer as world, post, TestServer } from "../lab/Fixture.ts"
 import { verify } from "../lab/VerifiedAltar.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 
 const salt = "5c1fd1e6a0bb4e7f9c2d"
 

@@ -1,8 +1,7 @@
 /** Search takes what the site prints. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, layer as world, newCommitment, TestServer, bought } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const stone = Effect.fnUntraced(function* (agentName: string) {
   return (yield* bought("/api/witness", { commitment: newCommitment(), agentName })).record

@@ -6,8 +6,7 @@ import { Renderer } from "../../src/pages/sharing/Renderer.ts"
 import { createActs, createAct, sandbox } from "../lab/browser/Guide.ts"
 import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
 import { ask, newCommitment, post } from "../lab/Fixture.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { suite } from "../lab/Suites.ts"
+import { assertAnswer, suite } from "../lab/Suites.ts"
 
 const circle = (fill: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630"><circle cx="600" cy="300" r="200" fill="${fill}"/></svg>`

@@ -1,5 +1,4 @@
 /** The database cost of a read: one statement each, whatever it gathers. */
-import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Acts } from "../../src/altar/Acts.ts"
 import { CandleWall } from "../../src/altar/candles/CandleWall.ts"
@@ -13,7 +12,7 @@ import { database } from "../lab/Database.ts"
 import { chain } from "../lab/Chain.ts"
 import { configOf } from "../lab/Fixture.ts"
 import { statementsOf } from "../lab/Statements.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 

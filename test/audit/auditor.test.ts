@@ -1,6 +1,5 @@
 /** The auditor finds nothing in an altar that is whole, and each fault that is put into what it reads, by the check that is named. */
 import { readFileSync, writeFileSync } from "node:fs"
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { newKey, newPayer } from "../lab/Fixture.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
@@ -11,7 +10,7 @@ import { Altar, altar, auditOf, putBack, type Sold, statement } from "./fixture/
 import { faults } from "./fixture/Faults.ts"
 import { type Books, entries, type Entry, lies, type Lie } from "./fixture/Lies.ts"
 import type { RecordedAnswer } from "./RecordedAnswers.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 /** The auditor's findings after a change, which is reverted afterwards. */
 const auditAfter = Effect.fnUntraced(function* (change: string, told: Partial<Sold> = {}) {

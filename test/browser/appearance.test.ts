@@ -1,5 +1,4 @@
 /** Every page and every state of the room fits a phone and a desk, by day and by night, and suits a screen reader. */
-import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { browser, type Appearance, appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
@@ -9,7 +8,7 @@ import { inviteOf, makeRoom } from "../lab/browser/RoomPage.ts"
 import { endRoom, from, newAddress, newRoom, send } from "../lab/server/Rooms.ts"
 import { filesIn, textOf } from "../lab/Sources.ts"
 import { ask } from "../lab/Fixture.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach, describe, it } from "../lab/Suites.ts"
 
 const looks: ReadonlyArray<Appearance> = [
   ...appearancesOf(320).map((look) => ({ ...look, height: 700 })),

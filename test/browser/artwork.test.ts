@@ -1,10 +1,9 @@
 /** Every drawing loads, paints, and keeps a silhouette of its own at 48 pixels. */
 import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { assert } from "@effect/vitest"
 import { folder, prefix } from "../../src/altar/Artwork.ts"
 import { browser } from "../lab/browser/Browser.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { assert, assertNone } from "../lab/Suites.ts"
 
 const kinds = { spirits: 24, elements: 12, companions: 8, pixels: 6 } as const
 

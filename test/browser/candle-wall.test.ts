@@ -1,9 +1,8 @@
 /** The wall as a place to light at: its form, the lights beside their candle, a candle's own page, and entries that open. */
-import { assert } from "@effect/vitest"
 import { heightOf } from "../../src/web/v2/page/candleShape.ts"
 import { guide, createAct, settled } from "../lab/browser/Guide.ts"
 import { ask } from "../lab/Fixture.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach } from "../lab/Suites.ts"
 
 guide("the candle wall", (it) => {
   it("lights a candle with the chosen spirit and days", async ({ visit, url, run }) => {

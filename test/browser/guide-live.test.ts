@@ -1,11 +1,10 @@
 /** Other visitors' acts appear on an open page: nothing moves, nothing is taken, and an address that fails is asked less. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page, Request } from "playwright-core"
 import { guide, createAct } from "../lab/browser/Guide.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 import { shifted, take, watchShifts } from "../lab/browser/GuidePage.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { assert, valuesOf } from "../lab/Suites.ts"
 
 const renewUntil = async (page: Page, words: string) => {
   for (const path of ["altars", "field"])

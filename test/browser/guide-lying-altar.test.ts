@@ -1,5 +1,4 @@
 /** An altar that is paid and answers with something else: the page shows no receipt, and keeps what proves it. */
-import { assert } from "@effect/vitest"
 import { Layer } from "effect"
 import type { Page } from "playwright-core"
 import { Browser, isAccessible, journeys } from "../lab/browser/Browser.ts"
@@ -7,7 +6,7 @@ import { settled, signed } from "../lab/browser/Guide.ts"
 import { take } from "../lab/browser/GuidePage.ts"
 import { forgedFields, forgeFields, layer as lyingAltar, LyingAltar } from "../lab/proxy/LyingAltar.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach } from "../lab/Suites.ts"
 
 const form = "Set the stone"
 

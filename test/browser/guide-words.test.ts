@@ -1,6 +1,5 @@
 /** Salt and words are in the browser before anything is paid, come first on the receipt, and find their way back. */
 import { readFile } from "node:fs/promises"
-import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
@@ -9,7 +8,7 @@ import { forbidStorage, isFocused } from "../lab/browser/GuidePage.ts"
 import { watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, type Kept, keepsakeOf, sentBy, setStone } from "../lab/browser/WordsPage.ts"
 import { patience } from "../lab/Patience.ts"
-import { assertEach, valuesOf } from "../lab/Assertions.ts"
+import { assert, assertEach, valuesOf } from "../lab/Suites.ts"
 
 const isAsked = async (page: Page) => {
   const dialog = page.waitForEvent("dialog", { timeout: patience(15) }).then(

@@ -1,10 +1,9 @@
 /** A room is asked while it is seen, and waits for whatever is away; each message is sent once. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { browser } from "../lab/browser/Browser.ts"
 import { newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { asked, hide, inviteOf, makeRoom, write } from "../lab/browser/RoomPage.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach } from "../lab/Suites.ts"
 
 browser("the signal room", (it) => {
   it("polls every three seconds in view, rests hidden, and continues where it was", async ({ visit, url, run }) => {

@@ -8,8 +8,7 @@ import { Effect } from "effect"
 import { build } from "../../src/web/build.ts"
 import { layer as rooms } from "../lab/server/Rooms.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertSome } from "../lab/Assertions.ts"
+import { assertSome, suite } from "../lab/Suites.ts"
 
 const raw = (url: string, path: string) =>
   Effect.callback<number>((resume) => {

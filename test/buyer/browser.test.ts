@@ -1,6 +1,5 @@
 /** The library runs in a browser as it stands: no built-in of Node, no server code, small at first, and it buys there. */
 import { gzipSync } from "node:zlib"
-import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { build, type BuildOptions } from "esbuild"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
@@ -10,8 +9,7 @@ import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { Browser } from "../lab/browser/Browser.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { layer as world, TestServer } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { assert, assertNone, describe, it, suite } from "../lab/Suites.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const library = `${root}src/buyer/index.ts`

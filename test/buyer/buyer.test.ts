@@ -1,10 +1,9 @@
 /** The library buys every act from a real altar on a real chain, and signs at most once for a key whatever happens. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { memoryJournal, verifyStone } from "../../src/buyer/index.ts"
 import { authorizationsUsed, buyerOf, diesSigned, type Network, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 
@@ -83,17 +82,6 @@ suite("the buyer library", world(), (it) => {
     assert.strictEqual(at.counted.signatures, 1)
     assert.deepStrictEqual([at.handedIn.length, new Set(at.handedIn).size], [2, 1])
     assert.strictEqual(yield* authorizationsUsed(at), 1)
-  })
-
-  it("reconciles from the journal alone, without a signature", function* () {
-    const at = yield* stage()
-    const key = newKey()
-    yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
-    const ended = yield* Effect.promise(() => buyerOf(at).reconcile(key))
-    assert.property(ended, "record")
-    assert.strictEqual(at.counted.signatures, 1)
-    const unknown = yield* rejection(buyerOf(at).reconcile(newKey()))
-    assert.strictEqual(unknown.code, "attempt_not_found")
   })
 
   it("signs once and buys one stone in several concurrent runs under one key", function* () {

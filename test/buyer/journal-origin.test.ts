@@ -1,11 +1,10 @@
 /** A journal's content goes only to the altar of its purchases, over an encrypted connection. */
-import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { buyer, type Journal, memoryJournal, type Progress } from "../../src/buyer/index.ts"
 import { authorizationsUsed, buyerOf, diesSigned, type Network, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, describe, it, rejected, suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 
@@ -64,10 +63,7 @@ describe("plain http", () => {
       return Promise.reject(new TypeError("nobody is here"))
     }
     const altar = buyer({ url, fetch: send, ...(insecure === undefined ? {} : { insecure }) })
-    const error: { readonly code: string; readonly message: string } = await altar.spirits().then(
-      () => assert.fail("nobody is here"),
-      (reason) => reason,
-    )
+    const error = await rejected(altar.spirits())
     return { error, heard }
   }
 

@@ -1,10 +1,9 @@
 /** An altar that is paid and answers with something else: the library believes no field that it can compare. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { forgedFields, forgeFields, layer as lyingAltar, LyingAltar } from "../lab/proxy/LyingAltar.ts"
 import { authorizationsUsed, buyerOf, rejection, stage, type Stage } from "../lab/buyer/LibraryBuyer.ts"
 import { newKey } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 

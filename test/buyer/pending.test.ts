@@ -1,5 +1,4 @@
 /** While the outcome of a payment is unknown, the buyer waits and asks; it never signs again, and only evidence ends it. */
-import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { Progress } from "../../src/buyer/index.ts"
 import { authorizationsUsed, buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
@@ -8,7 +7,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
 import { newKey } from "../lab/Fixture.ts"
-import { live } from "../lab/Suites.ts"
+import { assert, describe, live } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 

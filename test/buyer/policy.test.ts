@@ -1,12 +1,11 @@
 /** Nothing is signed that was not expected: a lying challenge, a limit, or another payee than before ends in one sentence. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { buyer, type Policy } from "../../src/buyer/index.ts"
 import { today } from "../lab/Clock.ts"
 import { authorizationsUsed, buyerOf, type Network, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
 import type { Offer } from "../lab/buyer/Payment.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 const stranger = "0x000000000000000000000000000000000000dEaD"

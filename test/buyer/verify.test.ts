@@ -1,12 +1,11 @@
 /** Seals and chains are checked by hashing alone, and whatever does not hold is named by its stone. */
 import { createHash } from "node:crypto"
-import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { normalize, seal, type Segment, verifySegment, verifyStone } from "../../src/buyer/index.ts"
 import { vectors } from "../../src/agents/Words.ts"
 import { buyerOf, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
 import { ask, layer as world } from "../lab/Fixture.ts"
-import { effect, suite } from "../lab/Suites.ts"
+import { assert, describe, effect, it, suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 

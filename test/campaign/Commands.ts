@@ -68,16 +68,14 @@ const hostile = campaign("hostile", {
   says: "Sends hostile requests to a real server and checks every answer against the document. It fails on an undocumented answer, a 500 or more except a documented 503, and a missing answer. It also fails on memory above 350 MB, and on memory or files that grow after the first 100,000 requests.",
   examples: [
     ["hostile --size 1000000 --seed 7", "A million requests"],
-    ["hostile --size 2000 --stones 10 --crowd 100", "Seconds"],
+    ["hostile --size 2000 --stones 10", "Seconds"],
   ],
   size: { unit: "requests", usual: 20_000 },
   minutes: { says: "Send nothing new after so many minutes" },
   flags: {
-    crowd: whole("crowd", "Connections that ask once and rest before the requests begin (5000)", 0, 1_000_000),
     stones: whole("stones", "Stones sold before it begins (2000)", 0),
   },
-  run: async (run, { crowd = 5_000, stones = 2_000 }) =>
-    (await import("./hostile/Campaign.ts")).hostile(run, { crowd, stones }),
+  run: async (run, { stones = 2_000 }) => (await import("./hostile/Campaign.ts")).hostile(run, { stones }),
 })
 
 const scale = campaign("scale", {

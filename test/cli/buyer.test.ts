@@ -1,14 +1,12 @@
 /** The buyer's commands, as processes against a real altar: their output, storage, refusals and restarts. */
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { holding, terminal, type Terminal } from "../lab/Terminal.ts"
 import { today } from "../lab/Clock.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach, suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 const spent = ({ address }: Terminal) => authorizationsUsed({ account: { address } })
@@ -149,5 +147,23 @@ suite("spirit-altar", world(), (it) => {
     const bought = yield* at.run(order, { SPIRIT_ALTAR_PRIVATE_KEY: "" })
     assert.strictEqual(bought.code, 0, bought.stderr)
     assert.deepStrictEqual(readdirSync(join(at.folder, "kept")), ["journal.db"])
+  })
+
+  it("buys any act by the contract alone: path, query, body and sealed words, once for a key", function* () {
+    const at = yield* terminal
+    const key = newKey()
+    const order = ["act", "offerPrayer", "moss-hare", "--agent-name", "Wren", "--words", words, "--key", key]
+    const bought = yield* at.run([...order, "--json"])
+    assert.strictEqual(bought.code, 0, bought.stderr)
+    const prayer = JSON.parse(bought.stdout)
+    assert.deepStrictEqual([prayer.record.spirit, prayer.record.agentName, prayer.key], ["moss-hare", "Wren", key])
+    assert.isString(prayer.line)
+    assert.notInclude(bought.stdout + bought.stderr, words)
+    assert.isTrue((yield* json(at, ...order)).replayed)
+    const collected = yield* at.run(["act", "collectMaterial", "beeswax", "--spirit", "kelp-seal"])
+    assert.strictEqual(collected.code, 0, collected.stderr)
+    assert.include(collected.stdout, "paid        $0.01, once")
+    assert.match(collected.stdout, /"spirit": "kelp-seal"/u)
+    assert.strictEqual(yield* spent(at), 2)
   })
 })

@@ -1,7 +1,6 @@
 /** Before anything runs: a Node that is too old is told so in one sentence, and a server says which address it is bound to. */
 import { spawnSync } from "node:child_process"
 import { delimiter, join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
@@ -9,7 +8,7 @@ import { database } from "../lab/Database.ts"
 import { freePort } from "../lab/Ports.ts"
 import { main, run } from "../lab/Process.ts"
 import { jsonOf, root } from "../lab/Sources.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, describe, it, suite } from "../lab/Suites.ts"
 
 const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = jsonOf("package.json")
 

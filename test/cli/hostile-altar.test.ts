@@ -1,13 +1,12 @@
 /** An altar that lies to a terminal gets neither real money, nor a request to another host, nor unencrypted words. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { holding, terminal } from "../lab/Terminal.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 

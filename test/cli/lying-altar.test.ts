@@ -1,9 +1,8 @@
 /** An altar that is paid and answers with something else: the command says so, keeps the evidence, and fails. */
-import { assert } from "@effect/vitest"
 import { terminal } from "../lab/Terminal.ts"
 import { forgedFields, forgeFields, layer as lyingAltar, LyingAltar } from "../lab/proxy/LyingAltar.ts"
 import { newKey } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
 

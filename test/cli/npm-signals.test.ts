@@ -1,6 +1,5 @@
 /** The scripts of package.json that keep running end with npm: a killed `npm start` leaves no server, database or chain. */
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database } from "../lab/Database.ts"
@@ -9,9 +8,8 @@ import { freePort } from "../lab/Ports.ts"
 import { run } from "../lab/Process.ts"
 import { descendantsOf, type Listed, processes } from "../lab/Processes.ts"
 import { jsonOf, root } from "../lab/Sources.ts"
-import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { assertSome } from "../lab/Assertions.ts"
+import { assert, assertSome, describe, it, suite } from "../lab/Suites.ts"
 
 const living = (mine: ReadonlyArray<Listed>) =>
   processes().filter((one) => mine.some(({ pid, since }) => one.pid === pid && one.since === since))

@@ -1,11 +1,10 @@
 /** A terminal shows that a payment is pending, and waits for evidence instead of paying again. */
-import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { terminal } from "../lab/Terminal.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { live } from "../lab/Suites.ts"
+import { assert, describe, live } from "../lab/Suites.ts"
 
 describe("spirit-altar", () => {
   live("reports a payment as pending until the chain knows, and then the act", () =>

@@ -1,9 +1,8 @@
 /** A signal room from two terminals: the invite passes between them once, and shows only where it was asked for. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { terminal, type Terminal } from "../lab/Terminal.ts"
 import { layer as world } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const token = /[A-Za-z0-9_-]{43}/u
 

@@ -3,14 +3,12 @@ import { writeFileSync } from "node:fs"
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect, Option } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { walletOf } from "../../src/cli/buyer/Wallet.ts"
 import { main } from "../lab/Process.ts"
-import { effect } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach, describe, effect, it } from "../lab/Suites.ts"
 
 const folder = newFolder()
 

@@ -1,13 +1,12 @@
 /** A command names its altar before it asks it anything, finds the sandbox of its folder, and waits for one that starts. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { main, run } from "../lab/Process.ts"
 import { json, open, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { freePort } from "../lab/Ports.ts"
-import { live } from "../lab/Suites.ts"
+import { assert, describe, live } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const key = generatePrivateKey()

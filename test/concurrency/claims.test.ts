@@ -1,6 +1,5 @@
 /** Intents that wait at the same time are written together, and each is still made or refused as if it had been alone. */
 import { randomUUID } from "node:crypto"
-import { assert } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Claims } from "../../src/payments/PaidAct.ts"
@@ -10,7 +9,7 @@ import type { ClaimOutcome, NewAttempt } from "../../src/payments/ledger/NewAtte
 import { Lookup } from "../../src/payments/ledger/Lookup.ts"
 import { database, sql as ownSql } from "../lab/Database.ts"
 import { newHex, newIntent, newName, newPayment } from "../lab/Intents.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const cardPayment = (): CardPayment => ({
   rail: "card",

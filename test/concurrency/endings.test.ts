@@ -1,5 +1,4 @@
 /** The end of an attempt takes its locks in the common order, and an ended attempt is not sent again. */
-import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
@@ -15,8 +14,7 @@ import { PaymentTerms } from "../../src/payments/PaymentTerms.ts"
 import { database, sql as ownSql } from "../lab/Database.ts"
 import { newHex, newIntent, newName, newPayment } from "../lab/Intents.ts"
 import { patience } from "../lab/Patience.ts"
-import { suite } from "../lab/Suites.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { assert, suite, valuesOf } from "../lab/Suites.ts"
 
 const claimed = Effect.fnUntraced(function* (pool: string, payment = newPayment()) {
   const { claim } = yield* Claim

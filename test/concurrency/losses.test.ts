@@ -1,5 +1,4 @@
 /** Gas that a wallet has cost is counted once for each broadcast, however many servers see it in its block. */
-import { assert } from "@effect/vitest"
 import { type Context, Effect, Layer, Option } from "effect"
 import { Broadcasts } from "../../src/payments/ledger/Broadcasts.ts"
 import { Claim } from "../../src/payments/ledger/Claim.ts"
@@ -7,7 +6,7 @@ import { Lookup } from "../../src/payments/ledger/Lookup.ts"
 import { type GasLoss, Refusals } from "../../src/payments/ledger/Refusals.ts"
 import { database, sql as ownSql } from "../lab/Database.ts"
 import { newHex, newIntent, newPayment } from "../lab/Intents.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const reason = "wallet_did_not_pay"
 

@@ -1,5 +1,4 @@
 /** An act is an endpoint, a behaviour and a text: with these a server sells it, with no other change. */
-import { assert, it } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch"
 import { Effect, Layer } from "effect"
@@ -12,7 +11,7 @@ import { call, connect } from "../lab/McpClient.ts"
 import { ask, layer as world, newKey, newPayer, post, TestServer, read } from "../lab/Fixture.ts"
 import { textOf } from "../lab/Sources.ts"
 import { house, ringBell, actTexts } from "./Bell.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, it, suite } from "../lab/Suites.ts"
 
 /** Buys it by its name with the library. */
 const ring = Effect.fnUntraced(function* (familiarId: string, payload: Readonly<Record<string, string>>) {

@@ -1,8 +1,7 @@
 /** The validating pass sees what it is there for: a status, a header, a member or a value that the document has not. */
-import { assert } from "@effect/vitest"
 import { faultsOf } from "../lab/run/Contract.ts"
 import { ask, layer as world } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 suite("the validating pass", world(), (it) => {
   it("accepts true answers and finds each fault in a false one of any operation", function* ({ url }) {

@@ -1,11 +1,9 @@
 /** However many ask at once, a server holds 16 connections to its database; a caller without a free one waits. */
-import { assert } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { database } from "../lab/Database.ts"
-import { suite } from "../lab/Suites.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { assert, suite, valuesOf } from "../lab/Suites.ts"
 
 const most = 16
 const pool = Layer.unwrap(Effect.map(LocalDatabase, ({ url }) => Sql.layer(url)))

@@ -1,12 +1,11 @@
 /** Every route of the document meets hostile input: a clear 4xx with a code, never a 5xx, and nothing stored. */
 import { request as send } from "node:http"
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { faultsOf } from "../lab/run/Contract.ts"
 import { layer as world, newCommitment, newKey } from "../lab/Fixture.ts"
 import { type Operation, operations } from "../lab/OpenApi.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 /** The room's refusals and the monitors' routes have tests of their own. */
 const elsewhere = ["/api/rooms", "/api/health", "/livez", "/readyz"]

@@ -1,10 +1,9 @@
 /** Whole numbers in queries are decimal digits: other spellings of numbers that JavaScript accepts are rejected, in both services. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { bearer, codeOf, layer as rooms, newRoom } from "../lab/server/Rooms.ts"
 import { ask } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 /** Every whole number that the document has in a query. */
 const numbers = operations.flatMap(({ method, parameters, path }) =>

@@ -1,5 +1,4 @@
 /** Each endpoint of the document, asked twice in many ways: a URL that is known answers as the router does, to the byte. */
-import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Statement } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
@@ -10,7 +9,7 @@ import { type Operation, operations, resolved, type Schema } from "../lab/OpenAp
 import { freePort } from "../lab/Ports.ts"
 import { loopback } from "../lab/server/Rooms.ts"
 import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, pay, post } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 /** The parts that differ in every answer. */
 const volatile = new Set(["date", "x-request-id", "ratelimit", "retry-after", "connection", "keep-alive"])

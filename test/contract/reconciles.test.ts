@@ -1,8 +1,7 @@
 /** Asking how a payment ended may ask the chain: 240 a minute from one address, and the refusal says how long to wait. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, layer as world, newKey } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 suite("reconcile requests", world(), (it) => {
   it("are answered 240 times a minute", function* ({ url }) {

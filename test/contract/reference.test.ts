@@ -4,7 +4,6 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { gzipSync } from "node:zlib"
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { addressOf } from "../../src/pages/reference/Errors.ts"
 import { commands } from "../../src/pages/reference/Examples.ts"
@@ -14,7 +13,7 @@ import { terminal } from "../lab/Terminal.ts"
 import { ask, layer as world, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
 import { textOf } from "../lab/Sources.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const shell = promisify(execFile)
 

@@ -1,12 +1,11 @@
 /** The restrictions that every answer sets for a browser: pages, their parts, documents, refusals, redirects, pictures and JSON alike. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { createActs, sandbox } from "../lab/browser/Guide.ts"
 import { layer as rooms, loopback } from "../lab/server/Rooms.ts"
 import { type Answer, ask, post } from "../lab/Fixture.ts"
 import { operations } from "../lab/OpenApi.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 /** Every method of every path of the contract, and two that it has not, with holes filled by what is nowhere. */
 const requests = Map.groupBy(operations, ({ path }) => path.replaceAll(/\{\w+\}/gu, "nowhere"))

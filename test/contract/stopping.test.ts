@@ -1,13 +1,11 @@
 /** Told to stop, a server ends what it has begun, begins nothing new and says so, and ends with 0. */
-import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { proxied } from "../lab/server/Environment.ts"
+import { listening } from "../lab/server/Environment.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { openConnection } from "../lab/Connection.ts"
-import { serving } from "../lab/server/ServerProcess.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
 
@@ -15,18 +13,9 @@ const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
 const upgrade =
   "POST /api/nothing HTTP/1.1\r\nhost: altar\r\nconnection: Upgrade\r\nupgrade: websocket\r\ncontent-length: 0\r\n\r\n"
 
-const started = Effect.gen(function* () {
-  const server = yield* serving({
-    ...(yield* proxied),
-    SWEEP_SECONDS: "3600",
-  })
-  yield* server.says("server listening")
-  return server
-})
-
 /** A server with a purchase in flight, whose transaction does not reach the node. */
 const selling = Effect.gen(function* () {
-  const server = yield* started
+  const server = yield* listening()
   const { rpc } = yield* Proxies
   const purchase = yield* Purchase.prepare(server.url)
   const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
@@ -84,7 +73,7 @@ apart("a server that is told to stop", stage, (it) => {
   })
 
   it("is not delayed by idle connections or by half a request", function* () {
-    const server = yield* started
+    const server = yield* listening()
     const idle = yield* openConnection(server.port)
     assert.match(yield* idle.ask(get), /^HTTP\/1\.1 200 /u)
     const half = yield* openConnection(server.port)
@@ -106,7 +95,7 @@ apart("a server that is told to stop", stage, (it) => {
 
 apart("a request that never completes", stage, (it) => {
   it("is ended at the configured time: ten seconds for its head", function* () {
-    const server = yield* started
+    const server = yield* listening()
     const began = performance.now()
     const half = yield* openConnection(server.port)
     yield* half.write("GET /api/spirits HTTP/1.1\r\nhost: al")

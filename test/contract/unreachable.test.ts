@@ -1,6 +1,5 @@
 /** A starting server answers too. A database that cannot be reached is said at once, without its password, and asked again until it answers. */
 import { request } from "node:http"
-import { assert } from "@effect/vitest"
 import { Effect, Fiber, Redacted, Schedule } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { database } from "../lab/Database.ts"
@@ -9,8 +8,7 @@ import { openConnection } from "../lab/Connection.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { ask } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { assert, assertNone, suite } from "../lab/Suites.ts"
 
 const get = "GET /api/spirits HTTP/1.1\r\nhost: altar\r\n\r\n"
 

@@ -1,5 +1,4 @@
 /** One table over all acts: killed with every act in flight, each is charged and recorded once, or failed and free again. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -11,11 +10,9 @@ import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
 import { today } from "../lab/Clock.ts"
-import { ask, newKey, newPayer, post } from "../lab/Fixture.ts"
-import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { ask, newKey, newPayer, post, signedFor } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert, assertAnswer } from "../lab/Suites.ts"
 
 const environment = Effect.gen(function* () {
   return {
@@ -29,25 +26,15 @@ const environment = Effect.gen(function* () {
 const init = (body: object | undefined, headers: Record<string, string>): RequestInit =>
   body === undefined ? { method: "POST", headers } : post(body, headers)
 
-interface Bought {
-  readonly act: ActRow
-  readonly path: string
-  readonly body: object | undefined
-  readonly key: string
-  readonly headers: Record<string, string>
-}
-
 const prepare = Effect.fnUntraced(function* (url: string, act: ActRow) {
   const { body, path } = act.request()
-  const payer = yield* newPayer()
-  const key = newKey()
-  const challenge = challengeOf(yield* ask(`${url}${path}`, { method: "POST" }))
   const block = yield* onChain((client) => client.getBlock())
   const validBefore = String(block.timestamp + 150n)
-  const payment = yield* sign(payer, challenge.accepts[0], challenge.resource, { validBefore })
-  const headers = { "idempotency-key": key, "payment-signature": encode(payment) }
-  return { act, path, body, key, headers } satisfies Bought
+  const { headers, key } = yield* signedFor(yield* newPayer(), `${url}${path}`, undefined, newKey(), { validBefore })
+  return { act, path, body, key, headers }
 })
+
+type Bought = Effect.Success<ReturnType<typeof prepare>>
 
 const send = (url: string, { body, headers, path }: Bought) => ask(`${url}${path}`, init(body, headers))
 const reconcile = (url: string, { key }: Bought) => ask(`${url}/api/reconcile/${key}`, { method: "POST" })

@@ -1,5 +1,4 @@
 /** Killed without warning between intent and answer, a server charges exactly once or not at all, and says so afterwards. */
-import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -9,7 +8,7 @@ import { stage } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
 import { type Point, points, type Stop } from "./CrashPoints.ts"
 import { until } from "../lab/Eventually.ts"
-import { live } from "../lab/Suites.ts"
+import { assert, describe, live } from "../lab/Suites.ts"
 
 const environment = (point: Point) =>
   Effect.gen(function* () {

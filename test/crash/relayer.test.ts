@@ -1,5 +1,4 @@
 /** A server killed in the middle of its broadcast finds out what became of it, and brings it to the chain once. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { proxied } from "../lab/server/Environment.ts"
 import { patientSeconds } from "../lab/Patience.ts"
@@ -9,8 +8,7 @@ import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
 import { until } from "../lab/Eventually.ts"
-import { apart } from "../lab/Suites.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { apart, assert, valuesOf } from "../lab/Suites.ts"
 
 /** A broadcast counts as lost or stuck after three seconds, later on a slow machine. */
 const environment = Effect.gen(function* () {

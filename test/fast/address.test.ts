@@ -5,8 +5,7 @@ import { Headers, type HttpServerRequest } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { addressOf, network } from "../../src/limits/Address.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
-import { effect } from "../lab/Suites.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assertEach, effect } from "../lab/Suites.ts"
 
 const trusted = ["10.0.0.0/8", "127.0.0.1", "fd00::/8"].map((text) => Result.getOrThrow(network(text)))
 

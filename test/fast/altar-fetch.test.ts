@@ -1,12 +1,11 @@
 /** An altar that starts for ever is given up after a while, and no key is used for it. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { altarFetch } from "../../src/cli/buyer/AltarFetch.ts"
 import { sandboxOf } from "../../src/cli/buyer/Faucet.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
-import { effect } from "../lab/Suites.ts"
+import { assert, effect } from "../lab/Suites.ts"
 
 effect("an altar that never finishes its start is polled once a second and abandoned", () =>
   Effect.gen(function* () {

@@ -1,11 +1,10 @@
 /** Shared statements and shared reads: no answer is older than its question, and no caller is lost with another. */
-import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Result, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Batcher from "../../src/platform/Batcher.ts"
 import { bounded, isAway, isRefused } from "../../src/platform/Sql.ts"
-import { effect } from "../lab/Suites.ts"
+import { assert, describe, effect, it } from "../lab/Suites.ts"
 
 const coded = (code: string) => ({ cause: Object.assign(new Error(code), { code }), operation: "query" })
 

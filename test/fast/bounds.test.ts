@@ -1,6 +1,5 @@
 /** Bounds of what is kept to save work: the oldest goes, and is worked out again in the same words. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { numberToHex } from "viem"
 import { setWitnessStone } from "../../schema/altar/Witness.ts"
@@ -22,7 +21,7 @@ import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import * as LogLines from "../../src/telemetry/LogLines.ts"
 import { authorization, terms } from "../lab/buyer/Samples.ts"
 import { patience } from "../lab/Patience.ts"
-import { effect } from "../lab/Suites.ts"
+import { assert, describe, effect, it } from "../lab/Suites.ts"
 
 const authorizationOf = (index: number): SignedAuthorization => ({
   ...authorization,

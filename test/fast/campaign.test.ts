@@ -2,13 +2,12 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect, Exit } from "effect"
 import { Command } from "effect/cli"
 import { campaigns } from "../campaign/Commands.ts"
 import { page, root, summarised } from "../campaign/Report.ts"
 import { soaked } from "../campaign/Soak.ts"
-import { effect } from "../lab/Suites.ts"
+import { assert, describe, effect, it } from "../lab/Suites.ts"
 
 const called = (...args: ReadonlyArray<string>) =>
   Effect.gen(function* () {

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { lines } from "../agents/ConformanceLines.ts"
-import { rfcConsistency, rfcInclusion, rfcRoots } from "../lab/log/Vectors.ts"
+import { rfc } from "../lab/log/Vectors.ts"
 import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
 import { mutants } from "../campaign/mutants/Mutants.ts"
 
@@ -68,7 +68,7 @@ describe("the page of conformance", () => {
       }),
     )
     const vectors = /(\d+) roots, (\d+) inclusion and (\d+) consistency/u.exec(claim)?.slice(1).map(Number)
-    assert.deepStrictEqual(vectors, [rfcRoots.length, rfcInclusion.length, rfcConsistency.length])
+    assert.deepStrictEqual(vectors, [rfc.roots.length, rfc.inclusion.length, rfc.consistency.length])
     assert.include(claim, `makes ${mutants.length} deliberate faults`)
   })
 })

@@ -1,12 +1,11 @@
 /** The evidence of a card charge: the proof in each answer of the processor, and the age of a missing charge. */
-import { assert, describe } from "@effect/vitest"
 import { Duration, Effect, Option, Redacted } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { CardProcessor } from "../../src/payments/card/CardProcessor.ts"
 import type { Attempt } from "../../src/payments/ledger/Attempt.ts"
 import type { CardPayment } from "../../src/payments/Payment.ts"
-import { effect } from "../lab/Suites.ts"
+import { assert, describe, effect } from "../lab/Suites.ts"
 
 const refused = (type: string, code: string) => ({ error: { type, code } })
 const empty = { object: "search_result", data: [] }

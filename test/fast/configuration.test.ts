@@ -1,11 +1,10 @@
 /** A wrong environment is told whole, by name and without a value. Variables without effect cause a warning. */
-import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Exit, Redacted, Result } from "effect"
 import { oneLine } from "../../src/cli/CommandFailure.ts"
 import { fromText, generate } from "../../src/log/Signer.ts"
 import { adviceFor } from "../../src/server/config/Advice.ts"
 import { production } from "../../src/server/config/Config.ts"
-import { effect } from "../lab/Suites.ts"
+import { assert, describe, effect, it } from "../lab/Suites.ts"
 
 const problems = (env: Record<string, string>) =>
   production.parse(ConfigProvider.fromEnv({ env })).pipe(

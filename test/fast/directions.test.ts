@@ -1,8 +1,7 @@
 /** The import rules: the directions of ARCHITECTURE.md, held by reading every import. */
 import { dirname, join, relative } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
 import { filesIn, root, textOf } from "../lab/Sources.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { assert, assertNone, describe, it } from "../lab/Suites.ts"
 
 const sources = filesIn(["schema", "src", "migrations"])
 

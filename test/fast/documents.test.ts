@@ -1,12 +1,10 @@
 /** Documents name what there is, and each of their examples is run by a test or says why not. */
 import { existsSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
 import { printed } from "../lab/Commands.ts"
 import { documents, examplesOf } from "../lab/Documents.ts"
 import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
-import { effect } from "../lab/Suites.ts"
-import { assertEach, assertNone } from "../lab/Assertions.ts"
+import { assert, assertEach, assertNone, describe, effect, it } from "../lab/Suites.ts"
 
 const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = jsonOf("package.json")
 

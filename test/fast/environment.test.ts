@@ -1,13 +1,11 @@
 /** `.env.example` names every variable that is read, and its defaults are the ones a server has. */
-import { assert, describe, it } from "@effect/vitest"
 import { type Config, ConfigProvider, Effect, Option, Redacted, Result } from "effect"
 import { documents } from "../../src/build/variables.ts"
 import { listen, production } from "../../src/server/config/Config.ts"
 import { buyer, groups, refunds, rehearsing, serving } from "../../src/server/config/Table.ts"
 import { telemetry } from "../../src/server/config/Telemetry.ts"
 import { textOf as text } from "../lab/Sources.ts"
-import { effect } from "../lab/Suites.ts"
-import { assertNone, valuesOf } from "../lab/Assertions.ts"
+import { assert, assertNone, describe, effect, it, valuesOf } from "../lab/Suites.ts"
 
 const example = [...text(".env.example").matchAll(/(?<=^(.*)\n)(# )?([A-Z][A-Z0-9_]*)=(.*)$/gmu)].map(
   ([, above = "", comment, name = "", value = ""]) => ({ above, isDefault: comment !== undefined, name, value }),

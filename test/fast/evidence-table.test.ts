@@ -1,5 +1,4 @@
 /** The answers of a scripted node, and the evidence that follows by docs/payment-protocol.md. */
-import { assert, describe } from "@effect/vitest"
 import { Option } from "effect"
 import * as Evidence from "../../src/payments/x402/evidence/Evidence.ts"
 import { alreadyUsed, tooPoor } from "../../src/payments/x402/verification/Eip3009.ts"
@@ -19,7 +18,7 @@ import {
   usedAnd,
 } from "../lab/ScriptedEvidence.ts"
 import { address, logsOf, word } from "../lab/TransferLogs.ts"
-import { effect } from "../lab/Suites.ts"
+import { assert, describe, effect } from "../lab/Suites.ts"
 
 const spentForNow: Evidence.Evidence = {
   _tag: "Open",

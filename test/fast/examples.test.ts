@@ -1,5 +1,4 @@
 /** Every example of the document is true: it has the form it stands under, and what checks real answers checks it as well. */
-import { assert, describe, it } from "@effect/vitest"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
 import { Effect, Schema } from "effect"
@@ -17,7 +16,7 @@ import { publicationHash } from "../../src/altar/collectibles/PublicationChain.t
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { jsonOf } from "../lab/Sources.ts"
 import { openCheckpoint, verifyProof, verifyReceipt, verifySegment, verifyStone } from "../../src/buyer/index.ts"
-import { assertSome } from "../lab/Assertions.ts"
+import { assert, assertSome, describe, it } from "../lab/Suites.ts"
 
 interface Place {
   readonly where: string

@@ -1,5 +1,4 @@
 /** Payments that wait for the relayer: a caller that stops waiting affects no other. */
-import { assert, describe } from "@effect/vitest"
 import { Deferred, Duration, Effect, Exit, Fiber, Option, Ref, Semaphore } from "effect"
 import { MaxOpsBeforeYield } from "effect/Scheduler"
 import { type Hex, zeroAddress, zeroHash } from "viem"
@@ -8,7 +7,7 @@ import * as Groups from "../../src/payments/x402/relayer/Groups.ts"
 import * as RelayerNode from "../../src/payments/x402/relayer/RelayerNode.ts"
 import * as RelayerNonces from "../../src/payments/x402/relayer/RelayerNonces.ts"
 import { patience } from "../lab/Patience.ts"
-import { live } from "../lab/Suites.ts"
+import { assert, describe, live } from "../lab/Suites.ts"
 
 const submitted: Submission = { _tag: "Submitted", transaction: zeroHash }
 

@@ -1,12 +1,11 @@
 /** The help is complete: every command with examples that are spelled as it understands them, and shells complete it. */
 import { execFileSync } from "node:child_process"
-import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { priceUsd } from "../../schema/payments/Payment.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { spelledOut, switches } from "../../src/cli/Arguments.ts"
 import { printed as ask } from "../lab/Commands.ts"
-import { effect } from "../lab/Suites.ts"
+import { assert, describe, effect, it } from "../lab/Suites.ts"
 
 const buying = ["witness", "pray", "take-in", "collect", "light", "reveal", "unseal", "reconcile", "purchases"]
 const commands: ReadonlyArray<ReadonlyArray<string>> = [

@@ -1,10 +1,9 @@
 /** The documented size of `npm ci` is that of this checkout, package by package. */
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
 import { counter, isNear, named } from "../lab/DiskSpace.ts"
 import { jsonOf, root, textOf as text } from "../lab/Sources.ts"
-import { assertEach, assertNone } from "../lab/Assertions.ts"
+import { assert, assertEach, assertNone, describe, it } from "../lab/Suites.ts"
 
 const modules = join(root, "node_modules")
 

@@ -1,10 +1,9 @@
 /** Issues of a wrong request quote what the caller wrote, are harmless wherever they are shown, and have an end. */
-import { assert, describe } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { RoomBody } from "../../schema/room/Room.ts"
 import { issuesOf } from "../../src/platform/Issues.ts"
 import { malformed } from "../../src/room/Requests.ts"
-import { effect } from "../lab/Suites.ts"
+import { assert, describe, effect } from "../lab/Suites.ts"
 
 const strict = { onExcessProperty: "error", errors: "all" } as const
 

@@ -1,7 +1,6 @@
 /** The journal: turns are kept whole or not at all, and its words go to the altar they were sealed for. */
 import { statSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { exclusively } from "../../src/buyer/JournalPages.ts"
 import { refuse } from "../../src/buyer/PurchaseError.ts"
@@ -9,6 +8,7 @@ import * as Purchases from "../../src/buyer/Purchases.ts"
 import { buyer, type Journal, memoryJournal } from "../../src/buyer/index.ts"
 import { open } from "../../src/cli/buyer/JournalFile.ts"
 import { newFolder } from "../lab/Folders.ts"
+import { assert, describe, it, rejected } from "../lab/Suites.ts"
 
 describe("the journal", () => {
   const folder = newFolder()
@@ -35,13 +35,7 @@ describe("the journal", () => {
       await pages.set("half", "written")
       throw new Error("the power went")
     })
-    assert.strictEqual(
-      await failed.then(
-        () => "kept",
-        (error: Error) => error.message,
-      ),
-      "the power went",
-    )
+    assert.strictEqual((await rejected(failed)).message, "the power went")
     assert.isUndefined(await journal.alone((pages) => pages.get("half")))
   })
 
@@ -106,12 +100,7 @@ const revealed = async (journal: Journal, url: string) => {
     told.push(`${new URL(request.url).origin} ${JSON.parse(await request.text()).text}`)
     return Response.json({ ok: false, code: "stone_not_found", message: "There is no such stone." }, { status: 404 })
   }
-  const error: { readonly code: string; readonly message: string } = await buyer({ url, journal, fetch: send })
-    .reveal(id)
-    .then(
-      () => assert.fail("it should have been refused"),
-      (reason) => reason,
-    )
+  const error = await rejected(buyer({ url, journal, fetch: send }).reveal(id))
   return { ...error, message: error.message, told }
 }
 

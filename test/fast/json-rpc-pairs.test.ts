@@ -1,12 +1,10 @@
 /** Two questions that are asked together are answered by one node, also where two nodes stand behind one address. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { numberToHex } from "viem"
 import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { type Call, echo, fine, isBatch, nodeThat, patient, served } from "../lab/JsonRpcNode.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { assert, assertNone, suite } from "../lab/Suites.ts"
 
 const undici = NodeHttpClient.layerUndici
 

@@ -1,7 +1,6 @@
 /** Questions to the node travel together, are as fresh as if they had travelled alone, fail alone, and are logged without secrets. */
 import { inspect } from "node:util"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
 import { Cause, Duration, Effect, Fiber, Logger, Redacted } from "effect"
 import * as JsonRpc from "../../src/payments/x402/node/JsonRpc.ts"
 import * as RelayerNode from "../../src/payments/x402/relayer/RelayerNode.ts"
@@ -18,10 +17,9 @@ import {
   patient,
 } from "../lab/JsonRpcNode.ts"
 import { patience } from "../lab/Patience.ts"
-import { listening } from "../lab/Socket.ts"
-import { suite } from "../lab/Suites.ts"
+import { listening } from "../lab/proxy/HttpServer.ts"
 import { log } from "../../src/platform/LogMessages.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach, suite } from "../lab/Suites.ts"
 
 const undici = NodeHttpClient.layerUndici
 

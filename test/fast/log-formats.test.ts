@@ -1,5 +1,4 @@
 /** The texts of the log: one spelling each, and nothing else is read. */
-import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
 import { base64, type Bytes, fromBase64, Malformed, utf8 } from "../../schema/log/Bytes.ts"
 import { checkpointText, parseCheckpoint } from "../../schema/log/Checkpoint.ts"
@@ -17,7 +16,7 @@ import { parseProofFile, proofFileText } from "../../schema/log/ProofFile.ts"
 import { bundleBytes, bundlePath, parseBundle, parsePath, tilePath, widthAt } from "../../schema/log/Tile.ts"
 import { entryOf as actEntryOf } from "../../src/log/ActEntries.ts"
 import { example, golden, neumann, witness } from "../lab/log/Vectors.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach, describe, it } from "../lab/Suites.ts"
 
 const read = <A>(parsed: A | Malformed): A => {
   if (parsed instanceof Malformed) throw new Error(parsed.message)
@@ -117,7 +116,7 @@ describe("signed notes", () => {
 })
 
 describe("checkpoints", () => {
-  const root = golden.checkpoints[4]?.[1] ?? ""
+  const root = golden.checkpoints[4]?.root ?? ""
   const text = (...lines: ReadonlyArray<string>) => lines.map((line) => `${line}\n`).join("")
 
   it("survive a round trip byte for byte", () => {

@@ -1,5 +1,4 @@
 /** Policies of a log and what its witnesses are asked mean one thing, and a stopped log is explained by what was found. */
-import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
 import { addCheckpointText, parseAddCheckpoint, parseSize, sizeText } from "../../schema/log/AddCheckpoint.ts"
 import { Malformed } from "../../schema/log/Bytes.ts"
@@ -10,7 +9,7 @@ import { cosignerFrom, generate } from "../../src/log/Signer.ts"
 import type { StopReason } from "../../src/log/StopReason.ts"
 import { golden, renamed, witness } from "../lab/log/Vectors.ts"
 import { policyFrom } from "../lab/log/Witnesses.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach, describe, it } from "../lab/Suites.ts"
 
 const noteAt8 = golden.proofFile.slice(golden.proofFile.indexOf("\n\n") + 2)
 

@@ -1,38 +1,37 @@
 /** The tree against what other implementations made of the same leaves, and against itself however it was built. */
-import { assert, describe, it } from "@effect/vitest"
 import { base64, hex, utf8 } from "../../schema/log/Bytes.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
 import { bundleBytes, tilePath, widthAt } from "../../schema/log/Tile.ts"
 import * as TileMemo from "../../src/log/TileMemo.ts"
 import { append, edgePlaces, hashesOf, leafOf, rootOf, sha256, subtreeHash, tileBytes } from "../../src/log/Tree.ts"
 import { goldenLeaves, goldenLog, keyOf, MemoryLog } from "../lab/log/MemoryLog.ts"
-import { golden, rfcConsistency, rfcInclusion, rfcLeaves, rfcRoots, stones } from "../lab/log/Vectors.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { golden, rfc, stones } from "../lab/log/Vectors.ts"
+import { assert, assertEach, describe, it } from "../lab/Suites.ts"
 
 const rfcLog = (size: number) =>
-  new MemoryLog().append(rfcLeaves.slice(0, size).map((leaf) => leafOf(Buffer.from(leaf, "hex"))))
+  new MemoryLog().append(rfc.leaves.slice(0, size).map((leaf) => leafOf(Buffer.from(leaf, "hex"))))
 
 const contentOf = ({ tiles }: MemoryLog) =>
   Object.fromEntries([...tiles].map(([place, bytes]) => [place, hex(sha256(bytes))]))
 
 describe("the tree of the log", () => {
   it("has the roots of RFC 6962's example", () => {
-    assertEach(rfcRoots, (_, size) => hex(rfcLog(size).root), rfcRoots)
+    assertEach(rfc.roots, (_, size) => hex(rfcLog(size).root), rfc.roots)
   })
 
   it("has the proofs of RFC 6962's example", () => {
-    for (const { hashes, index, size } of rfcInclusion) {
+    for (const { hashes, index, size } of rfc.inclusion) {
       assert.deepStrictEqual(rfcLog(size).inclusion(index).map(base64), hashes)
       assert.deepStrictEqual(rfcLog(8).inclusion(index, size).map(base64), hashes)
     }
-    for (const { hashes, old, size } of rfcConsistency) {
+    for (const { hashes, old, size } of rfc.consistency) {
       assert.deepStrictEqual(rfcLog(8).consistency(old, size).map(base64), hashes)
     }
   })
 
   it("has the roots, proofs, tiles and bundles of another implementation's log", () => {
     const whole = goldenLog(5000)
-    for (const [size, root] of golden.checkpoints) {
+    for (const { root, size } of golden.checkpoints) {
       assert.strictEqual(base64(goldenLog(size).root), root)
       if (size > 0) assert.strictEqual(base64(whole.rootAt(size)), root)
     }
@@ -76,7 +75,7 @@ describe("the tree of the log", () => {
   it("contains stones by the text of their chain hash", () => {
     const log = new MemoryLog()
     let previousHash = "0".repeat(64)
-    for (const [at, [chainHash, leafHash, root]] of stones.entries()) {
+    for (const [at, { chainHash, leafHash, root }] of stones.entries()) {
       const n = at + 1
       const entry = entryOf({
         previousHash,

@@ -1,5 +1,4 @@
 /** The search for what became of an authorization: patient, bounded, in final blocks, and sparing with long receipts. */
-import { assert, describe } from "@effect/vitest"
 import { Duration, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Hex } from "viem"
@@ -22,7 +21,7 @@ import {
   usedAnd,
 } from "../lab/ScriptedEvidence.ts"
 import { authorization, logsOf, word } from "../lab/TransferLogs.ts"
-import { effect } from "../lab/Suites.ts"
+import { assert, describe, effect } from "../lab/Suites.ts"
 
 describe("a node that does not answer", () => {
   const silent = Effect.fail("no answer" as const)

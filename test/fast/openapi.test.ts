@@ -1,9 +1,8 @@
 /** The document is what the contract generates, and hides nothing. */
-import { assert, describe, it } from "@effect/vitest"
 import { document as generated } from "../../src/cli/operator/OpenApi.ts"
 import { document, operations, resolved } from "../lab/OpenApi.ts"
 import { textOf } from "../lab/Sources.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { assert, describe, it, valuesOf } from "../lab/Suites.ts"
 
 const written = textOf("schema/openapi.json")
 const { schemas, securitySchemes } = document.components

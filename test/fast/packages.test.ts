@@ -1,39 +1,15 @@
 /** The installed packages: exact versions with hashes, licences that we know, no scripts but those listed, one Node and one nixpkgs. */
-import { assert, describe, it } from "@effect/vitest"
 import { interfaceVersion } from "../../schema/Version.ts"
 import { sbom } from "../../src/build/Sbom.ts"
 import { version } from "../../src/platform/Software.ts"
+import { type Entry, isLocked, packagesOf } from "../lab/Locks.ts"
 import { jsonOf, textOf } from "../lab/Sources.ts"
-import { assertEach, valuesOf } from "../lab/Assertions.ts"
-
-interface Entry {
-  readonly version?: string
-  readonly resolved?: string
-  readonly integrity?: string
-  readonly license?: string
-  readonly optional?: boolean
-  readonly hasInstallScript?: boolean
-  readonly os?: ReadonlyArray<string>
-  readonly cpu?: ReadonlyArray<string>
-  readonly optionalDependencies?: Readonly<Record<string, string>>
-  readonly dependencies?: Readonly<Record<string, string>>
-  readonly devDependencies?: Readonly<Record<string, string>>
-}
-
-type Packages = Readonly<Record<string, Entry>>
+import { assert, assertEach, describe, it, valuesOf } from "../lab/Suites.ts"
 
 const locks = ["package-lock.json", "test/tools/package-lock.json", "test/integrators/package-lock.json"] as const
-const packagesOf = (lock: string): Packages => jsonOf(lock).packages
 const entriesOf = (lock: string) => Object.entries(packagesOf(lock)).filter(([path]) => path !== "")
 const nameOf = (path: string) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)
 const manifest = jsonOf("package.json")
-
-const isLocked = (packages: Packages, from: string, name: string) => {
-  for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
-    if (packages[`${at === "" ? "" : `${at}/`}node_modules/${name}`] !== undefined) return true
-    if (at === "") return false
-  }
-}
 
 const isForeign = ({ cpu, optional, os }: Entry) => optional === true && (os ?? cpu) !== undefined
 

@@ -1,7 +1,6 @@
 /** The payment protocol: every cell of its table, when two inquiries agree, and its page in docs/payment-protocol.md. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
 import type { Submission } from "../../src/payments/Settlement.ts"
 import {
@@ -16,7 +15,7 @@ import {
 import { column, type Finding, table } from "../../src/payments/protocol/Table.ts"
 import { filesIn, root, textOf } from "../lab/Sources.ts"
 import { type Evidence, findingOf } from "../../src/payments/x402/evidence/Evidence.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { assert, assertNone, describe, it } from "../lab/Suites.ts"
 
 const proof = { transaction: "0x1" }
 const apart = 5_000

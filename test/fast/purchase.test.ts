@@ -1,5 +1,4 @@
 /** The parts of a purchase that page, command and library share: the signature, and the meaning of an answer. */
-import { assert, describe, it } from "@effect/vitest"
 import { paymentHeaderOf, toBase64, typedDataOf } from "../../src/buyer/core/Authorization.ts"
 import { readChallenge } from "../../src/buyer/core/Challenge.ts"
 import { type Expectation, mismatchOf } from "../../src/buyer/core/Expectation.ts"
@@ -7,7 +6,7 @@ import { nextStep, readOutcome } from "../../src/buyer/core/Outcome.ts"
 import { moveAfter, type PurchaseState, unattended, watched } from "../../src/buyer/core/RetryPolicy.ts"
 import { type Exchange, reconcile, send } from "../../src/buyer/core/Request.ts"
 import { asking, asset, payTo, stoneUrl as url } from "../lab/buyer/Offers.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { assert, describe, it, valuesOf } from "../lab/Suites.ts"
 
 const challenge = asking()
 

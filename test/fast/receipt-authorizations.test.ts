@@ -1,13 +1,12 @@
 /** A server starts with authorizations that hold, and with no others. */
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { assert, describe } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { type Statement, statementData, statementPurpose } from "../../schema/payments/KeyStatement.ts"
 import { generate, plainFrom } from "../../src/log/Signer.ts"
 import { withAuthorizations } from "../../src/server/ReceiptAuthorizations.ts"
-import { effect } from "../lab/Suites.ts"
+import { assert, describe, effect } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const current = Result.getOrThrow(Result.flatMap(generate("receipts-1"), plainFrom))

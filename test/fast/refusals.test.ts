@@ -1,5 +1,4 @@
 /** An endpoint's refusals before any of our code runs: no database, no limiter, only the contract and its refusals. */
-import { assert, describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
@@ -14,7 +13,7 @@ import * as Requests from "../../src/altar/Requests.ts"
 import { UrlCache } from "../../src/http/UrlCache.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
-import { effect } from "../lab/Suites.ts"
+import { assert, describe, effect } from "../lab/Suites.ts"
 
 const api = HttpApi.make("spirit-altar").add(ActsGroup, CandlesGroup)
 

@@ -1,12 +1,11 @@
 /** The files that may call other machines: no other source opens a connection, and none follows a redirect. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { HttpClient } from "effect/http"
 import * as JsonClient from "../../src/http/JsonClient.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { filesIn, textOf } from "../lab/Sources.ts"
-import { live } from "../lab/Suites.ts"
+import { assert, describe, it, live } from "../lab/Suites.ts"
 
 /** The calls that open a connection; in a page the policy of its content holds whom it may ask. */
 const opens =

@@ -1,12 +1,10 @@
 /** Clients who ask how an attempt ended: they share one inquiry about it, and none causes another one too soon. */
-import { assert, describe } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import type { Attempt } from "../../src/payments/ledger/Attempt.ts"
 import { retryAfterSeconds } from "../../src/payments/protocol/Decision.ts"
 import * as SharedInquiries from "../../src/payments/SharedInquiries.ts"
-import { effect } from "../lab/Suites.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { assert, describe, effect, valuesOf } from "../lab/Suites.ts"
 
 const row = (checks: number): Attempt => ({
   id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1",

@@ -1,7 +1,6 @@
 /** Our reading of a signature is viem's, and a thread that checks many gives each its own verdict. */
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import type { Hex } from "viem"
@@ -16,7 +15,7 @@ import * as KeyChecks from "../../src/payments/x402/verification/KeyChecks.ts"
 import { signings } from "../../src/payments/x402/verification/Signing.ts"
 import { digestOf, makeIsSigned, makeRecover, signingLength } from "../../src/payments/x402/verification/SigningKey.ts"
 import * as Thread from "../../src/platform/Thread.ts"
-import { effect, live } from "../lab/Suites.ts"
+import { assert, describe, effect, it, live } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n

@@ -1,6 +1,5 @@
 /** Statements: retried as whole transactions where the database asks for it, and rows that have their form or are a defect. */
 import { PgClient } from "@effect/sql-pg"
-import { assert, describe } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Logger, Schema, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
@@ -8,7 +7,7 @@ import { TestClock } from "effect/testing"
 import { readAttempt } from "../../src/payments/ledger/Attempt.ts"
 import { readable, rowsOf, Whole } from "../../src/platform/Rows.ts"
 import { inBatches, retryConflicts, transaction } from "../../src/platform/Sql.ts"
-import { effect } from "../lab/Suites.ts"
+import { assert, describe, effect } from "../lab/Suites.ts"
 
 const serialization = new SqlError.SqlError({ reason: new SqlError.SerializationError({ cause: "40001" }) })
 const deadlock = new SqlError.SqlError({ reason: new SqlError.DeadlockError({ cause: "40P01" }) })

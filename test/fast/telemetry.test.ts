@@ -1,5 +1,4 @@
 /** Probes that arrive together share one inquiry, and the trace id alone decides what is sampled. */
-import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
@@ -18,7 +17,7 @@ import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import * as RoomRequests from "../../src/room/Requests.ts"
 import * as HealthHttp from "../../src/server/HealthHttp.ts"
 import { isIn } from "../../src/telemetry/Tracing.ts"
-import { live } from "../lab/Suites.ts"
+import { assert, describe, it, live } from "../lab/Suites.ts"
 
 const looks = Effect.fnUntraced(function* (path: string) {
   let asked = 0

@@ -1,13 +1,12 @@
 /** `verify` against an altar that lies: node, token, payee, words and log are not its own to choose. */
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
 import { address, altar, node, paid, type Receipt, sha256, transactionOf, verify, word } from "../lab/VerifiedAltar.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 suite("verification of payments", NodeServices.layer, (it) => {

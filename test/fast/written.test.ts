@@ -1,13 +1,12 @@
 /** An answer in all its forms: its schema, its encoding, its tag, and when there is nothing to send. */
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
-import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { encoderOf, MalformedAnswer, textOf } from "../../src/altar/Answers.ts"
 import { encodingFor } from "../../src/http/Accept.ts"
 import { compressedResponse } from "../../src/http/CompressedResponse.ts"
 import { isCached, cachedResponse } from "../../src/http/CachedResponse.ts"
-import { effect } from "../lab/Suites.ts"
+import { assert, describe, effect, it } from "../lab/Suites.ts"
 
 const text = JSON.stringify({ ok: true, words: Array.from({ length: 200 }, (_, index) => `stone ${index}`) })
 

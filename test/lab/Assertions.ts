@@ -10,6 +10,13 @@ export const assertAnswer = (answer: Answer, status: number, code: string, reaso
     what,
   )
 
+/** The error of a promise that must be rejected. */
+export const rejected = <Error = { readonly code: string; readonly message: string }>(promise: Promise<unknown>) =>
+  promise.then(
+    () => assert.fail("it should have been refused"),
+    (error: Error) => error,
+  )
+
 /** One member of each. */
 export const valuesOf = <A, K extends keyof A>(all: ReadonlyArray<A>, name: K): Array<A[K]> =>
   all.map((one) => one[name])

@@ -11,25 +11,7 @@ import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { findBinaries } from "../../src/sandbox/PostgresBinaries.ts"
 import { takePort } from "./Ports.ts"
 
-export interface Cluster {
-  readonly port: () => number
-  /** Of a database, with the password, at the cluster itself or at another port. */
-  readonly urlOf: (name: string, port?: number) => string
-  /** One statement on a connection of its own. */
-  readonly run: (statement: string, database?: string) => Promise<ReadonlyArray<Record<string, unknown>>>
-  /** SIGKILL to its first process: nothing is written any more, and all others end with it. */
-  readonly kill: () => Promise<void>
-  /** SIGQUIT: every session is thrown out, and the next start recovers. */
-  readonly stopImmediately: () => Promise<void>
-  /** SIGKILL to one session: the database throws all out and recovers by itself. */
-  readonly killSession: (database: string) => Promise<void>
-  readonly start: () => Promise<void>
-  /** False where PostgreSQL has no `pg_basebackup`, as npm's. */
-  readonly canFailOver: boolean
-  /** Adds a synchronous standby, kills the primary after `pause`, and promotes the standby: port and folder change. */
-  readonly failOver: (pause: () => Promise<void>) => Promise<void>
-  readonly close: () => Promise<void>
-}
+export type Cluster = Awaited<ReturnType<typeof cluster>>
 
 const isAlive = (pid: number) => {
   try {
@@ -62,7 +44,7 @@ const launch = async (place: Place) => {
   }
 }
 
-export const cluster = async (folder: string): Promise<Cluster> => {
+export const cluster = async (folder: string) => {
   let life = await launch({ dataDir: join(folder, "postgres"), port: await takePort() })
   let standbys = 0
   const inCluster = (file = "") => join(life.dataDir, "cluster", file)
@@ -87,6 +69,7 @@ export const cluster = async (folder: string): Promise<Cluster> => {
     await life.end()
   }
 
+  /** Of a database, with the password, at the cluster itself or at another port. */
   const urlOf = (name: string, port = life.port) => {
     const made = new URL(life.url)
     made.pathname = `/${name}`
@@ -103,8 +86,8 @@ export const cluster = async (folder: string): Promise<Cluster> => {
     }
   }
 
-  /** It may still recover from a strike: tried again for half a minute. */
-  const run: Cluster["run"] = async (statement, database = "altar") => {
+  /** One statement on a connection of its own, tried again for half a minute: it may still recover from a strike. */
+  const run = async (statement: string, database = "altar"): Promise<ReadonlyArray<Record<string, unknown>>> => {
     for (const end = performance.now() + 30_000; ; await setTimeout(200)) {
       try {
         return await runOnce(statement, database)
@@ -127,7 +110,8 @@ export const cluster = async (folder: string): Promise<Cluster> => {
   )
   const copying = join(programs, "pg_basebackup")
 
-  const failOver: Cluster["failOver"] = async (pause) => {
+  /** Adds a synchronous standby, kills the primary after `pause`, and promotes the standby: port and folder change. */
+  const failOver = async (pause: () => Promise<void>) => {
     standbys += 1
     const standby = { dataDir: join(folder, `standby-${standbys}`), port: await takePort() }
     const { gid, uid } = await stat(inCluster())
@@ -153,9 +137,12 @@ export const cluster = async (folder: string): Promise<Cluster> => {
     port: () => life.port,
     urlOf,
     run,
+    /** SIGKILL to its first process: nothing is written any more, and all others end with it. */
     kill: () => signal("SIGKILL"),
+    /** SIGQUIT: every session is thrown out, and the next start recovers. */
     stopImmediately: () => signal("SIGQUIT"),
-    killSession: async (database) => {
+    /** SIGKILL to one session: the database throws all out and recovers by itself. */
+    killSession: async (database: string) => {
       const [row] = await run(
         `SELECT pid FROM pg_stat_activity WHERE datname = '${database}' AND pid <> pg_backend_pid() LIMIT 1`,
       )
@@ -163,6 +150,7 @@ export const cluster = async (folder: string): Promise<Cluster> => {
       process.kill(Number(row["pid"]), "SIGKILL")
     },
     start,
+    /** False where PostgreSQL has no `pg_basebackup`, as npm's. */
     canFailOver: existsSync(copying),
     failOver,
     close: () => life.end(),

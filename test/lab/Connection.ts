@@ -1,17 +1,6 @@
 /** One TCP connection to a server, held by hand. */
-import { connect, type Socket } from "node:net"
+import { connect } from "node:net"
 import { Effect } from "effect"
-
-export interface Connection {
-  readonly socket: Socket
-  /** Waits until this has come. */
-  readonly hears: (text: string) => Effect.Effect<void>
-  /** Sends these bytes and waits for a whole answer, head and body of known length or to the connection's end. */
-  readonly ask: (bytes: string) => Effect.Effect<string>
-  readonly write: (bytes: string) => Effect.Effect<void>
-  /** All that came, once the other side has hung up. */
-  readonly closed: Effect.Effect<string>
-}
 
 const isWhole = (answer: string) => {
   const [head = "", ...rest] = answer.split("\r\n\r\n")
@@ -20,52 +9,60 @@ const isWhole = (answer: string) => {
   return length === undefined ? /transfer-encoding/iu.test(head) && body.endsWith("0") : body.length >= Number(length)
 }
 
+export type Connection = Effect.Success<ReturnType<typeof openConnection>>
+
 /** One TCP connection, held by hand. */
-export const openConnection = (port: number) =>
-  Effect.acquireRelease(
-    Effect.callback<{ readonly line: Connection; readonly hangUp: () => void }>((resume) => {
-      let heard = ""
-      const looks = new Set<() => void>()
-      const socket = connect(port, "127.0.0.1")
-      const closed = new Promise<string>((resolve) => socket.on("close", () => resolve(heard)))
-      socket.setEncoding("latin1")
-      socket.on("error", () => socket.destroy())
-      socket.on("data", (part: string) => {
-        heard += part
-        for (const look of looks) look()
-      })
-      const write = (bytes: string) => Effect.sync(() => void socket.write(bytes))
-      const answer = Effect.callback<string>((done) => {
-        const look = () => {
-          if (isWhole(heard.trimEnd()) || socket.destroyed) done(Effect.succeed(heard))
-        }
-        looks.add(look)
+export const openConnection = Effect.fnUntraced(function* (port: number) {
+  let [heard, isOpen] = ["", false]
+  const looks = new Set<() => void>()
+  const look = () => {
+    for (const one of looks) one()
+  }
+  const opening = Effect.sync(() =>
+    connect(port, "127.0.0.1")
+      .setEncoding("latin1")
+      .on("connect", () => {
+        isOpen = true
         look()
-        socket.once("close", look)
-        return Effect.sync(() => looks.delete(look))
       })
-      const hears = (text: string) =>
-        Effect.callback<void>((done) => {
-          const look = () => {
-            if (heard.includes(text)) done(Effect.void)
-          }
-          looks.add(look)
-          look()
-          return Effect.sync(() => looks.delete(look))
-        })
-      const made: Connection = {
-        socket,
-        hears,
-        write,
-        ask: (bytes) =>
-          Effect.suspend(() => {
-            heard = ""
-            return Effect.andThen(write(bytes), answer)
-          }),
-        closed: Effect.promise(() => closed),
+      .on("error", look)
+      .on("close", look)
+      .on("data", (part: string) => {
+        heard += part
+        look()
+      }),
+  )
+  const socket = yield* Effect.acquireRelease(opening, (opened) => Effect.sync(() => opened.destroy()))
+  const waits = (isOver: () => boolean) =>
+    Effect.callback<void>((done) => {
+      const one = () => {
+        if (isOver()) done(Effect.void)
       }
-      socket.once("connect", () => resume(Effect.succeed({ line: made, hangUp: () => socket.destroy() })))
-      socket.once("error", (error) => resume(Effect.die(error)))
-    }),
-    ({ hangUp }) => Effect.sync(hangUp),
-  ).pipe(Effect.map((one) => one.line))
+      looks.add(one)
+      one()
+      return Effect.sync(() => looks.delete(one))
+    })
+  yield* waits(() => isOpen || socket.closed)
+  if (!isOpen) return yield* Effect.die(`nothing listens at port ${port}`)
+  const write = (bytes: string) => Effect.sync(() => void socket.write(bytes))
+  return {
+    socket,
+    write,
+    /** Waits until this has come. */
+    hears: (text: string) => waits(() => heard.includes(text)),
+    /** Sends these bytes and waits for a whole answer, head and body of known length or to the connection's end. */
+    ask: (bytes: string) =>
+      Effect.suspend(() => {
+        heard = ""
+        return write(bytes).pipe(
+          Effect.andThen(waits(() => isWhole(heard.trimEnd()) || socket.destroyed)),
+          Effect.map(() => heard),
+        )
+      }),
+    /** All that came, once the other side has hung up. */
+    closed: Effect.map(
+      waits(() => socket.closed),
+      () => heard,
+    ),
+  }
+})

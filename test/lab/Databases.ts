@@ -7,13 +7,7 @@ import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { newFolder } from "./Folders.ts"
 
-export interface Databases {
-  readonly ours: string
-  readonly peer: string
-  /** PostgreSQL's own identity: version, and whether a commit waits for the disk. */
-  readonly about: string
-  close(): Promise<void>
-}
+export type Databases = Awaited<ReturnType<typeof open>>
 
 /** The same server, another database. */
 export const withDatabase = (url: string, name: string) => {
@@ -30,7 +24,7 @@ const about = Effect.gen(function* () {
   return row?.about ?? ""
 })
 
-export const open = async (given = process.env["DATABASE_URL"]): Promise<Databases> => {
+export const open = async (given = process.env["DATABASE_URL"]) => {
   const scope = Scope.makeUnsafe()
   const started = Layer.build(LocalDatabase.layer({ dataDir: join(newFolder(), "postgres"), durable: true })).pipe(
     Effect.flatMap((context) => Effect.provideContext(LocalDatabase, context)),
@@ -48,6 +42,7 @@ export const open = async (given = process.env["DATABASE_URL"]): Promise<Databas
   return {
     ours: withDatabase(url, names[0]),
     peer: withDatabase(url, names[1]),
+    /** PostgreSQL's own identity: version, and whether a commit waits for the disk. */
     about: await admin(about),
     close: async () => {
       if (given !== undefined) for (const name of names) await run(`DROP DATABASE ${name} WITH (FORCE)`)

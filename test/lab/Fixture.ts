@@ -146,18 +146,30 @@ export const newPayer = Effect.fnUntraced(function* (amountAtomic: bigint = 10_0
   return account
 })
 
+/** A payment that is signed for a request, or for what a bare probe is offered; its headers pay for it. */
+export const signedFor = Effect.fnUntraced(function* (
+  account: PrivateKeyAccount,
+  url: string,
+  body: object | undefined,
+  key: string = newKey(),
+  change: Partial<Authorization> = {},
+) {
+  const probe = body === undefined ? { method: "POST" } : post(body, { "idempotency-key": key })
+  const challenge = challengeOf(yield* ask(url, probe))
+  const payment = yield* sign(account, challenge.accepts[0], challenge.resource, change)
+  return { payment, headers: { "idempotency-key": key, "payment-signature": encode(payment) }, key }
+})
+
 /** Pays a route the long way: challenge, signature, settlement. */
 export const pay = Effect.fnUntraced(function* (
   account: PrivateKeyAccount,
   url: string,
   body: object,
-  key: string = newKey(),
-  change: Partial<Authorization> = {},
+  key?: string,
+  change?: Partial<Authorization>,
 ) {
-  const challenge = challengeOf(yield* ask(url, post(body, { "idempotency-key": key })))
-  const payment = yield* sign(account, challenge.accepts[0], challenge.resource, change)
-  const headers = { "idempotency-key": key, "payment-signature": encode(payment) }
-  return { answer: yield* ask(url, post(body, headers)), payment, headers, key }
+  const signed = yield* signedFor(account, url, body, key, change)
+  return { answer: yield* ask(url, post(body, signed.headers)), ...signed }
 })
 
 /** Buys an act, with a new wallet unless one is given; the answer and its payment. */

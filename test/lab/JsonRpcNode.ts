@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http"
 import { Duration, Effect, Redacted } from "effect"
 import * as JsonRpc from "../../src/payments/x402/node/JsonRpc.ts"
 import type { Ask } from "../../src/payments/x402/node/Rpc.ts"
-import { listening } from "./Socket.ts"
+import { listening } from "./proxy/HttpServer.ts"
 
 export interface Call {
   readonly id: number

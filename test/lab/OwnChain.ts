@@ -1,6 +1,6 @@
 /** A chain of a phase's own: wallets with play money, blocks every two seconds, and branches that are given up. */
 import { Effect, Exit, Layer, Redacted, Scope } from "effect"
-import { createTestClient, type Hex, http, parseEther, publicActions, walletActions } from "viem"
+import { createTestClient, http, parseEther, publicActions, walletActions } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { facilitatorAccount, network, stranger } from "./Chain.ts"
@@ -16,28 +16,13 @@ export const clientOf = (rpcUrl: string) =>
     .extend(publicActions)
     .extend(walletActions)
 
-export interface Chain {
-  readonly rpcUrl: string
-  readonly asset: Hex
-  readonly payTo: Hex
-  readonly chainId: number
-  readonly relayerKey: string
-  readonly client: ReturnType<typeof clientOf>
-  /** Seconds since 1970, of its newest block. */
-  readonly now: () => Promise<number>
-  /** From now on its blocks are so many seconds later. */
-  readonly shift: (seconds: number) => Promise<void>
-  /** Others take the place of the newest blocks, none of them final; answers what was in them, the newest block's first. */
-  readonly reorganise: (blocks: number) => Promise<ReadonlyArray<Hex>>
-  readonly mine: (blocks: number) => Promise<void>
-  readonly close: () => Promise<void>
-}
+export type Chain = Awaited<ReturnType<typeof chain>>
 
 /** Wallets that are the same whenever the seed is. */
 export const walletsOf = (random: Random, count: number): ReadonlyArray<Wallet> =>
   Array.from({ length: count }, () => privateKeyToAccount(`0x${random.hex(32)}`))
 
-export const chain = async (wallets: ReadonlyArray<Wallet>, fundsAtomic: bigint): Promise<Chain> => {
+export const chain = async (wallets: ReadonlyArray<Wallet>, fundsAtomic: bigint) => {
   const scope = Scope.makeUnsafe()
   const started = Layer.build(LocalChain.layer({ network })).pipe(
     Effect.flatMap((context) => Effect.provideContext(LocalChain, context)),
@@ -57,13 +42,16 @@ export const chain = async (wallets: ReadonlyArray<Wallet>, fundsAtomic: bigint)
     chainId,
     relayerKey: Redacted.value(relayerKey),
     client,
+    /** Seconds since 1970, of its newest block. */
     now: async () => Number((await client.getBlock()).timestamp),
-    shift: async (seconds) => {
+    /** From now on its blocks are so many seconds later. */
+    shift: async (seconds: number) => {
       await client.increaseTime({ seconds })
       await client.mine({ blocks: 1 })
     },
+    /** Others take the place of the newest blocks, none of them final; answers what was in them, the newest block's first. */
     reorganise: reorganiser(client, blockSeconds),
-    mine: (blocks) => client.mine({ blocks }),
+    mine: (blocks: number) => client.mine({ blocks }),
     close: () => Effect.runPromise(Scope.close(scope, Exit.void)),
   }
 }

@@ -1,8 +1,14 @@
-/** Tests as generators that receive what their fixture holds: no fixture, one for a whole suite, or one for each test. */
+/**
+ * The words of a test, with its assertions. Tests are generators that receive what their fixture holds: no fixture, one for a
+ * whole suite, or one for each test.
+ */
 import { describe, it as vitest, layer } from "@effect/vitest"
 import { Context, Effect, type Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { Proxies, TestServer } from "./TestServices.ts"
+
+export { assert, describe, it } from "@effect/vitest"
+export * from "./Assertions.ts"
 
 /** The parts that a test receives: URL of the server, the tests' SQL, and the proxies, as far as the fixture has them. */
 type Given<R> = (TestServer extends R ? TestServer["Service"] : unknown) &

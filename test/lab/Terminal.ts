@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { type Ended, main, run, type Running } from "./Process.ts"
+import { main, run, type Running } from "./Process.ts"
 import { judge } from "./run/AnswerValidation.ts"
 import { TestServer } from "./Fixture.ts"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
@@ -21,13 +21,7 @@ const judgeAll = (file: string) => {
   rmSync(file)
 }
 
-export interface Terminal {
-  readonly folder: string
-  readonly address: `0x${string}`
-  readonly secret: string
-  readonly start: (args: ReadonlyArray<string>, env?: Record<string, string>, stdin?: string) => Running
-  readonly run: (args: ReadonlyArray<string>, env?: Record<string, string>, stdin?: string) => Effect.Effect<Ended>
-}
+export type Terminal = Effect.Success<typeof terminal>
 
 /** A preloaded module that stops every signed request on its way out, and says so. */
 const hold = `const real = globalThis.fetch
@@ -39,7 +33,7 @@ globalThis.fetch = (input, init) => {
 `
 
 /** The environment under which nothing signed is ever sent. */
-export const holding = ({ folder }: Terminal) => {
+export const holding = ({ folder }: { readonly folder: string }) => {
   const file = join(folder, "hold.mjs")
   writeFileSync(file, hold)
   return { NODE_OPTIONS: `--import=${file}` }
@@ -57,7 +51,7 @@ export const terminal = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all([...children].map(({ kill }) => kill()))))
 
   const overheard = join(folder, "overheard")
-  const start: Terminal["start"] = (args, env = {}, stdin = "") => {
+  const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}, stdin = ""): Running => {
     const one = run([main, ...args], {
       cwd: folder,
       stdin,
@@ -78,12 +72,6 @@ export const terminal = Effect.gen(function* () {
     })
     return { ...one, ended }
   }
-  const made: Terminal = {
-    folder,
-    address,
-    secret,
-    start,
-    run: (args, env, stdin) => Effect.promise(() => start(args, env, stdin).ended),
-  }
-  return made
+  const ended = (...of: Parameters<typeof start>) => Effect.promise(() => start(...of).ended)
+  return { folder, address, secret, start, run: ended }
 })

@@ -1,12 +1,11 @@
 /** The memory of addresses over their limit of refused payments is bounded: the oldest is counted again. */
-import { assert, describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import * as PaymentGuards from "../../src/altar/PaymentGuards.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { from } from "../lab/server/Rooms.ts"
-import { effect } from "../lab/Suites.ts"
+import { assert, describe, effect } from "../lab/Suites.ts"
 
 const kept = 10_000
 

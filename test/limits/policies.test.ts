@@ -1,9 +1,8 @@
 /** The numbers of docs/limits.md that are counted by address or network; windows.test.ts holds that a number is kept. */
-import { assert, describe, it } from "@effect/vitest"
 import { openings, questions, refusedPayments } from "../../src/altar/Limits.ts"
 import type { Policy } from "../../src/limits/Policy.ts"
 import { creations, deletions, newMessages, reads, sends } from "../../src/room/Limits.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach, describe, it } from "../lab/Suites.ts"
 
 const [minute, hour, day] = [60, 3_600, 86_400]
 

@@ -1,12 +1,10 @@
 /** No address is stored or logged, and all servers make the same pseudonym of it. */
-import { assert } from "@effect/vitest"
 import { Effect, Layer, Logger, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import { from, layer as rooms, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { ask } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { assert, assertNone, suite } from "../lab/Suites.ts"
 
 const address = "203.0.113.77"
 const lines: Array<string> = []

@@ -1,6 +1,5 @@
 /** The limiter against a model that knows nothing but the rule: no interval of the length holds more than the number. */
 import { randomUUID } from "node:crypto"
-import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -8,7 +7,7 @@ import { type Exceeded, headersOf, type Policy } from "../../src/limits/Policy.t
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import { named, prepare } from "../../src/platform/Sql.ts"
 import { database, sql } from "../lab/Database.ts"
-import { assertEach, valuesOf } from "../lab/Assertions.ts"
+import { assert, assertEach, describe, it, valuesOf } from "../lab/Suites.ts"
 
 const policy: Policy = {
   name: "test",
@@ -172,23 +171,6 @@ describe("the limiter in PostgreSQL", () => {
           SELECT relpersistence::text AS persistence FROM pg_class WHERE relname = 'rate_limits'`
         assert.strictEqual(table?.persistence, "u")
       }),
-    )
-  })
-})
-
-describe("the rate-limit headers", () => {
-  it("state each window's remaining quota, end, limit and length", () => {
-    const [short, long] = policy.windows
-    assert.ok(short && long)
-    assert.deepStrictEqual(
-      headersOf([
-        { window: short, remaining: 2, resetSeconds: 9.2 },
-        { window: long, remaining: 0, resetSeconds: 60 },
-      ]),
-      {
-        ratelimit: '"short";r=2;t=10, "long";r=0;t=60',
-        "ratelimit-policy": '"short";q=3;w=10, "long";q=5;w=60',
-      },
     )
   })
 })

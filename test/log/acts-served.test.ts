@@ -1,6 +1,5 @@
 /** The log over all acts through the whole server: every kind of act is proved, and no hidden word is in it. */
 import { randomUUID } from "node:crypto"
-import { assert } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { utf8 } from "../../schema/log/Bytes.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
@@ -13,7 +12,7 @@ import { today } from "../lab/Clock.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, bought as buy, layer as world, newCommitment, TestServer } from "../lab/Fixture.ts"
 import { entryOf } from "../lab/log/ActLog.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 import { terminal } from "../lab/Terminal.ts"
 
 const origin = "altar.example/log"

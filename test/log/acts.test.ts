@@ -1,5 +1,4 @@
 /** The log over all acts in a real database: each settled act has one position and one leaf, on every server. */
-import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { verifyEntry } from "../../src/buyer/index.ts"
@@ -13,7 +12,7 @@ import { until } from "../lab/Eventually.ts"
 import * as Ledger from "../lab/Ledger.ts"
 import { entryOf, expected, server, stored } from "../lab/log/ActLog.ts"
 import { integrateAll, publish, signer } from "../lab/log/LogFixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const ledger = Effect.flatMap(LocalDatabase, ({ url }) =>
   Effect.acquireRelease(

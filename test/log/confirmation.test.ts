@@ -2,7 +2,6 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Confirmation } from "../../src/log/Confirmation.ts"
@@ -20,7 +19,7 @@ import {
   stored,
 } from "../lab/log/LogFixture.ts"
 import { onOwnClock, pass } from "../lab/Clock.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 type Named = Parameters<typeof policyOf>[0][number]

@@ -1,7 +1,6 @@
 /** The log through the whole server: each paid stone is proved, to programs and people. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert } from "@effect/vitest"
 import { Effect, Redacted, Result } from "effect"
 import { verifyProof } from "../../src/buyer/index.ts"
 import { cosignerFrom } from "../../src/log/Signer.ts"
@@ -13,7 +12,7 @@ import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { type Answer, ask, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { covered, outside, place, signingIn } from "../lab/log/LogServer.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const { vkey } = signer
 

@@ -1,12 +1,11 @@
 /** A shop that is gone: another person's mirror, behind a plain file server, proves what was bought from it. */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { until } from "../lab/Eventually.ts"
 import { covered, outside, place, signingIn } from "../lab/log/LogServer.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 import { newCommitment, newPayer, pay } from "../lab/Fixture.ts"
 import { serveFolder } from "../lab/log/FileServer.ts"
 import { signer } from "../lab/log/LogFixture.ts"

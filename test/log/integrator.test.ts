@@ -1,5 +1,4 @@
 /** The log in a real database: the same bytes in every order of building, on every server, and after every kill. */
-import { assert } from "@effect/vitest"
 import { Effect, Exit, Option, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { Integrator } from "../../src/log/Integrator.ts"
@@ -16,7 +15,7 @@ import {
 } from "../lab/log/LogFixture.ts"
 import * as PgProxy from "../lab/proxy/Postgres.ts"
 import { until } from "../lab/Eventually.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 suite("the integrator", world, (it) => {
   it("builds the same tiles one by one and in batches", function* () {

@@ -1,5 +1,4 @@
 /** `log join`: the request to a witness network, and checks of what strangers are served. */
-import { assert } from "@effect/vitest"
 import { Effect, Layer, Result, Schedule } from "effect"
 import { fromText, generate } from "../../src/log/Signer.ts"
 import { joined } from "../lab/log/Joined.ts"
@@ -7,7 +6,7 @@ import { signer } from "../lab/log/LogFixture.ts"
 import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
 import { golden } from "../lab/log/Vectors.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const { vkey } = signer
 

@@ -1,7 +1,6 @@
 /** The policy of `log join`: of the witnesses that sign both logs, and read by every other command. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert } from "@effect/vitest"
 import { Effect, Layer, Option, Schedule } from "effect"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parseNote } from "../../schema/log/Note.ts"
@@ -21,7 +20,7 @@ import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { direct } from "../lab/server/Environment.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 import { terminal } from "../lab/Terminal.ts"
 
 const { vkey } = signer

@@ -1,5 +1,4 @@
 /** Stones sold by a server that is killed twice, each proved by the shipped verifier; `LOG_STONES` says how many. */
-import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { type Link, verifyProof } from "../../src/buyer/index.ts"
 import { signer } from "../lab/log/LogFixture.ts"
@@ -8,9 +7,8 @@ import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { type Answer, ask, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { covered, place, signingIn } from "../lab/log/LogServer.ts"
-import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { assert, suite, valuesOf } from "../lab/Suites.ts"
 
 /** Six hundred take minutes: `npm run campaign -- soak`. */
 const wanted = Number(process.env["LOG_STONES"] ?? 36)

@@ -3,7 +3,6 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { join } from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert } from "@effect/vitest"
 import { Effect, Exit, Layer, Option } from "effect"
 import { verifyEntry } from "../../src/buyer/log/EntryProof.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
@@ -17,9 +16,8 @@ import { leafOf } from "../../src/log/Tree.ts"
 import { serveFolder } from "../lab/log/FileServer.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
-import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach, suite } from "../lab/Suites.ts"
 
 const { vkey } = signer
 

@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert } from "@effect/vitest"
 import { Effect, Layer, Logger, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { base64 } from "../../schema/log/Bytes.ts"
@@ -42,9 +41,8 @@ import {
   layer as world,
 } from "../lab/log/LogFixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { assert, suite, valuesOf } from "../lab/Suites.ts"
 
 const { vkey } = signer
 

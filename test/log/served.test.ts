@@ -1,6 +1,5 @@
 /** The served log: every file and proof of the published size, nothing beyond it, and nothing that was changed. */
 import { gunzipSync } from "node:zlib"
-import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Schedule } from "effect"
 import { HttpRouter } from "effect/http"
 import { hex } from "../../schema/log/Bytes.ts"
@@ -30,7 +29,7 @@ import {
   layer as world,
 } from "../lab/log/LogFixture.ts"
 import { counting, statementsOf } from "../lab/Statements.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const { vkey } = signer
 

@@ -1,7 +1,6 @@
 /** A whole server whose log waits after a start: it sells, says what it waits for, and goes on when an operator confirms. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { assert } from "@effect/vitest"
 import { Effect, Layer, Logger, Option, Redacted, References } from "effect"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
@@ -11,7 +10,7 @@ import { signing } from "../lab/log/LogFixture.ts"
 import { ask, configOf, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { place } from "../lab/log/LogServer.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const lines: Array<unknown> = []

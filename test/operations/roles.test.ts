@@ -1,6 +1,5 @@
 /** The roles of the operator's guide, made by its own lines: one of them serves every act and can rewrite none. */
 import { createHash, randomBytes } from "node:crypto"
-import { assert } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
@@ -16,7 +15,7 @@ import { database } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
 import { signing } from "../lab/log/LogFixture.ts"
 import { blocksOf, statementsOf } from "./Guide.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const suffix = randomBytes(4).toString("hex")
 

@@ -1,5 +1,4 @@
 /** `serve --workers 2`: two processes behind one port, each replaced when it dies, all ended with the one that started them. */
-import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { main, run } from "../lab/Process.ts"
@@ -8,7 +7,7 @@ import { database } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const childrenOf = (pid: number) => descendantsOf(pid).map((one) => one.pid)
 

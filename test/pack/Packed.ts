@@ -1,10 +1,14 @@
 /** The programs that pack and install, and the content of a packed file. */
-import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
 import { readdir, readFile, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { gunzipSync } from "node:zlib"
+import type * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
+import * as Process from "../lab/Process.ts"
 import { assert } from "@effect/vitest"
+
+/** How a server of the package ends. */
+export const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
 
 export const environment = (more: Record<string, string> = {}) => ({
   ...process.env,
@@ -13,23 +17,12 @@ export const environment = (more: Record<string, string> = {}) => ({
   ...more,
 })
 
-interface Ended {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
 export const run = (
   command: string,
   args: ReadonlyArray<string>,
   cwd: string,
   env: NodeJS.ProcessEnv = environment(),
-) =>
-  new Promise<Ended>((resolve) => {
-    execFile(command, args, { cwd, env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-    )
-  })
+) => Process.run(args, { command, cwd, env }).ended
 
 export const npm = async (args: ReadonlyArray<string>, cwd: string) => {
   const ended = await run("npm", [...args, "--no-audit", "--no-fund", "--loglevel=error"], cwd, process.env)

@@ -21,20 +21,18 @@ import {
   relayerKey,
   run,
   statementOf,
+  stop,
   targetsOf,
   weightOf,
 } from "./Packed.ts"
 import { compilerOptions, program } from "./Program.ts"
-import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { assertNone, suite } from "../lab/Suites.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"))
 
 const bound = patience(300)
-
-const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
 
 let folder = ""
 let tarball = ""

@@ -1,9 +1,7 @@
 /** A checkout with what production needs and nothing else: `npm ci --omit=dev && npm run serve`. */
-import { execFile } from "node:child_process"
-import { existsSync, readFileSync, statSync } from "node:fs"
-import { cp, readdir, readFile } from "node:fs/promises"
+import { existsSync, readFileSync } from "node:fs"
+import { cp, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
@@ -11,13 +9,11 @@ import { database } from "../lab/Database.ts"
 import { counter, isNear, named } from "../lab/DiskSpace.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { npm, stop, weightOf } from "./Packed.ts"
+import { assert, assertNone, suite } from "../lab/Suites.ts"
 
 const root = new URL("../..", import.meta.url).pathname
-
-const stop: OwnedProcess.Stop = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 20_000 }
 
 const checkout = Effect.promise(async () => {
   const folder = newFolder()
@@ -29,21 +25,12 @@ const checkout = Effect.promise(async () => {
 suite("a checkout without development's tools", database, (it) => {
   it("serves pages and API", function* () {
     const folder = yield* checkout
-    const args = ["ci", "--omit=dev", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"]
-    const output = yield* Effect.callback<string>((resume) => {
-      execFile("npm", args, { cwd: folder }, (error, stdout, stderr) =>
-        resume(error === null ? Effect.succeed(stdout) : Effect.die(new Error(stdout + stderr))),
-      )
-    })
+    const output = yield* Effect.promise(() => npm(["ci", "--omit=dev", "--prefer-offline"], folder))
     assert.match(output, /added \d+ packages/u)
     const modules = join(folder, "node_modules")
     const idle = ["typescript", "redis", "@modelcontextprotocol", "@x402", "mppx", "zod", "express"]
     assertNone(idle, (name) => existsSync(join(modules, name)))
-    const entries = yield* Effect.promise(() => readdir(modules, { recursive: true, withFileTypes: true }))
-    const bytes = entries
-      .filter((entry) => entry.isFile())
-      .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
-    assert.isBelow(bytes, 160_000_000)
+    assert.isBelow(yield* Effect.promise(() => weightOf(modules)), 160_000_000)
     const takes = counter()(modules)
     for (const file of ["README.md", "CONTRIBUTING.md", "docs/operations.md"]) {
       const said = named(readFileSync(join(root, file), "utf8"), /`npm ci --omit=dev` takes (?<megabytes>\d+) MB/gu)

@@ -81,8 +81,26 @@ export const at = Effect.fnUntraced(function* <A>(unixSeconds: number, effect: E
   return yield* Effect.provideService(effect, Clock.Clock, clock)
 })
 
-/** A relayer that resubmits nothing. */
-export const nobody = Layer.mock(Settlement, { resubmit: () => Effect.succeedNone })
+/** A server that inquires about settled payments and resubmits nothing. */
+export const inquirer = (sweepEvery: Duration.Duration) =>
+  Layer.unwrap(
+    Effect.map(LocalChain, ({ rpcUrl }) =>
+      Finality.layer({ sweepEvery, patience: Duration.seconds(10) }).pipe(
+        Layer.provide(
+          Chain.layer({ rpcUrl: Redacted.make(rpcUrl), finalTag: "finalized", timeout: Duration.seconds(10) }),
+        ),
+        Layer.provide([SettledTransfers.layer, Layer.mock(Settlement, { resubmit: () => Effect.succeedNone })]),
+      ),
+    ),
+  )
+
+/** The one settled payment, leased for a look although its block is not final. */
+export const leased = Effect.gen(function* () {
+  const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
+  yield* hasten
+  const [taken] = (yield* transfers.lease(1, everyBlock, 60_000)).transfers
+  return { transfers, taken: taken ?? assert.fail("nothing is leased") }
+})
 
 export const readAct = ({ id }: Bought) =>
   Effect.flatMap(TestServer, ({ url }) => ask(`${url}/api/acts/${id}`)).pipe(

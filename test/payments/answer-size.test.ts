@@ -1,7 +1,6 @@
 /** Answers about money are read up to a megabyte: more is no answer, proves nothing, and fills no memory. */
 import { createServer, type ServerResponse } from "node:http"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import type { Attempt } from "../../src/payments/ledger/Attempt.ts"
 import { answerLimit } from "../../src/platform/Answers.ts"
@@ -14,7 +13,7 @@ import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
 import { Settlement } from "../../src/payments/Settlement.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { authorization, hash, terms } from "../lab/buyer/Samples.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 /** The bytes that a server may send before it learns that the reader stopped: buffers of both sides, generously. */
 const buffered = 64 * answerLimit

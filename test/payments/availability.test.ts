@@ -1,5 +1,4 @@
 /** While no payment is possible, no caller gets an offer or a fault, and monitors learn the reason. */
-import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { parseEther } from "viem"
@@ -19,8 +18,7 @@ import type { SettledBy, Stage } from "../lab/server/ProxiedServer.ts"
 import type { SqlError } from "effect/sql/SqlError"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { order } from "../lab/buyer/TokenIssuer.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert, assertAnswer } from "../lab/Suites.ts"
 
 const becomes = (path: string, status: number) =>
   Effect.flatMap(TestServer, ({ url }) => ask(`${url}${path}`)).pipe(

@@ -1,5 +1,4 @@
 /** For every answer or silence of the card processor, a request is answered 202 until there is evidence, and charged once. */
-import { assert } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CardFault } from "../lab/proxy/CardProcessor.ts"
@@ -8,8 +7,7 @@ import { afterNextSweep, storedAnswer } from "../lab/buyer/Purchase.ts"
 import { type Answer, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert, assertAnswer } from "../lab/Suites.ts"
 
 const assertPending = ({ key, url }: CardPurchase, answer: Answer) => {
   assertAnswer(answer, 202, "settlement_pending")

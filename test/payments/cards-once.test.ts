@@ -1,5 +1,4 @@
 /** A card's credential pays for the very request it was made for, and once, however many ask and whatever else they bring. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { Challenge, Credential } from "mppx"
 import {
@@ -16,10 +15,8 @@ import {
   written,
 } from "../lab/buyer/Cards.ts"
 import { onChain, token } from "../lab/Chain.ts"
-import { type Answer, ask, newKey, newPayer, post } from "../lab/Fixture.ts"
-import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { suite } from "../lab/Suites.ts"
+import { type Answer, ask, newKey, newPayer, post, signedFor } from "../lab/Fixture.ts"
+import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 
@@ -110,9 +107,7 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     const payer = yield* newPayer()
     const purchase = yield* prepare(url)
     const before = bank.taken().length
-    const offer = challengeOf(yield* ask(purchase.url, { method: "POST" }))
-    const signature = encode(yield* sign(payer, offer.accepts[0], offer.resource))
-    const wallet = { "idempotency-key": purchase.key, "payment-signature": signature }
+    const { headers: wallet } = yield* signedFor(payer, purchase.url, dedication, purchase.key)
     const answers = yield* Effect.forEach(
       [purchase, { ...purchase, headers: wallet }, purchase, { ...purchase, headers: wallet }],
       send,

@@ -1,5 +1,4 @@
 /** Cards on servers that are processes of their own: killed at any point, or two at once, one charge; half configured, none. */
-import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { proxied } from "../lab/server/Environment.ts"
@@ -8,7 +7,7 @@ import { books, challengeSecret, prepare, processor, Processor, reconcile, send 
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const cards = (url: string) => ({
   CARD_PROFILE_ID: CardProcessor.profile,

@@ -1,5 +1,4 @@
 /** The card rail: off unless configured; a credential pays for the very request it was made for, once, as x402 does beside it. */
-import { assert } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch"
 import { Effect, Schema } from "effect"
@@ -21,8 +20,7 @@ import {
   written,
 } from "../lab/buyer/Cards.ts"
 import { ask, layer as world, newKey, newPayer, post } from "../lab/Fixture.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 
 const week = "/api/candles/week/moss-hare"
 

@@ -1,8 +1,6 @@
 /** The 409s of a paid request, and what a key, a body and a clock decide before money does. */
-import { assert } from "@effect/vitest"
 import { ask, layer as world, newCommitment, newKey, newPayer, pay, post } from "../lab/Fixture.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 
 suite("before any money moves", world(), (it) => {
   it("a key is bound to one URL and one body", function* ({ url }) {
@@ -54,6 +52,7 @@ suite("before any money moves", world(), (it) => {
       assert.strictEqual(unkeyed.text, keyed.text)
       assert.strictEqual(unkeyed.headers.get("payment-required"), keyed.headers.get("payment-required"))
     }
+    assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402, "a bare probe")
     assert.deepStrictEqual(yield* rows, before)
   })
 

@@ -1,10 +1,8 @@
 /** A request that is sent twice at once is one purchase: the slower one is never told that the faster one's payment is bad. */
-import { assert } from "@effect/vitest"
 import { Fiber } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert, assertAnswer } from "../lab/Suites.ts"
 
 apart(
   "a payment under verification while a duplicate of its request settles",

@@ -1,5 +1,4 @@
 /** Wallets that empty themselves while their payments are on their way: few are in flight, and they hold and cost little. */
-import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -10,38 +9,23 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
 import { empty } from "../lab/buyer/ThirdParty.ts"
-import { type Answer, ask, newKey, newPayer, post } from "../lab/Fixture.ts"
-import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { apart } from "../lab/Suites.ts"
+import { type Answer, ask, newKey, newPayer, post, signedFor } from "../lab/Fixture.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const patient = proxiedServer("relayer", "20 seconds")
-
-interface Keeping extends Pick<Purchase.Purchase, "key" | "payer" | "nonce" | "signature" | "validBefore"> {
-  readonly path: string
-  readonly header: string
-}
 
 /** A keeper to be bought by this wallet, within ten minutes of the chain's own time. */
 const prepare = Effect.fnUntraced(function* (url: string, spirit: string, payer: PrivateKeyAccount) {
   const path = `/api/acquire/${spirit}`
-  const challenge = challengeOf(yield* ask(`${url}${path}`, { method: "POST" }))
   const validBefore = String(Math.floor(Date.now() / 1000) + 580)
-  const payment = yield* sign(payer, challenge.accepts[0], challenge.resource, { validBefore })
+  const { headers, key, payment } = yield* signedFor(payer, `${url}${path}`, undefined, newKey(), { validBefore })
   const { authorization, signature } = payment.payload
-  const keeping: Keeping = {
-    key: newKey(),
-    payer,
-    path,
-    header: encode(payment),
-    nonce: authorization.nonce,
-    signature,
-    validBefore,
-  }
-  return keeping
+  return { key, payer, path, headers, nonce: authorization.nonce, signature, validBefore }
 })
 
-const buy = (url: string, { header, key, path }: Keeping) =>
-  ask(`${url}${path}`, post({}, { "idempotency-key": key, "payment-signature": header }))
+type Keeping = Effect.Success<ReturnType<typeof prepare>>
+
+const buy = (url: string, { headers, path }: Keeping) => ask(`${url}${path}`, post({}, headers))
 
 const codeOf = ({ json, status }: Answer) => `${status} ${String(json["reason"] ?? json["code"] ?? "")}`
 

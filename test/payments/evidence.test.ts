@@ -1,5 +1,4 @@
 /** Evidence from stale, forgetful, limited or contradictory nodes: never that a paid authorization is not. */
-import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import { concatHex, encodeFunctionData } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -13,7 +12,7 @@ import type { View } from "../lab/proxy/NodeViews.ts"
 import { newPayer } from "../lab/Fixture.ts"
 import { sign, signCancel } from "../lab/buyer/Payment.ts"
 import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const here: View = {}
 const expired = { _tag: "Void", reason: "authorization_expired" } as const

@@ -1,5 +1,4 @@
 /** The challenge's extensions are true: any id of a payment is its key, and catalogues read how to call it. */
-import { assert } from "@effect/vitest"
 import { ExactEvmScheme } from "@x402/evm"
 import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from "@x402/extensions/bazaar"
 import {
@@ -28,8 +27,7 @@ import {
 } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 
 const extensionsOf = (answer: Answer) =>
   JSON.parse(Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString()).extensions

@@ -1,5 +1,4 @@
 /** A facilitator that cannot be asked, or does not settle: nothing is claimed. One that goes away afterwards: nothing is lost. */
-import { assert } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
@@ -8,8 +7,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { type Answer, ask, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert, assertAnswer } from "../lab/Suites.ts"
 
 const still = proxiedServer("facilitator")
 const sweeping = proxiedServer("facilitator", "1 second", "200 millis")

@@ -1,5 +1,4 @@
 /** An authorization that stops being good, at any moment, costs its payer nothing and its neighbours nothing. */
-import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -7,8 +6,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { broadcast, cancel, leave } from "../lab/buyer/ThirdParty.ts"
 import { TestServer } from "../lab/Fixture.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert, assertAnswer } from "../lab/Suites.ts"
 
 const refusedBefore = Effect.fnUntraced(function* (purchase: Purchase.Purchase, reason: string) {
   const { url } = yield* TestServer

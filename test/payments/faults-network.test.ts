@@ -1,12 +1,10 @@
 /** A node, a database or a client that goes away never costs a payer a stone, and is never the payer's fault. */
-import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
 import { ask } from "../lab/Fixture.ts"
-import { apart, live } from "../lab/Suites.ts"
+import { apart, assert, assertAnswer, describe, live } from "../lab/Suites.ts"
 
 apart("a database that drops its connection", proxiedServer("relayer", "20 seconds"), (it) => {
   // I11

@@ -1,5 +1,4 @@
 /** For every answer or silence of settlement, a payment is answered 202 until evidence ends it, and then correctly. */
-import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -11,7 +10,7 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { onOwnClock, pass } from "../lab/Clock.ts"
 import { until } from "../lab/Eventually.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const expired = "authorization_expired"
 

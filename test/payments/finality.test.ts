@@ -1,10 +1,7 @@
 /** The fate of a settled transfer once its block is final: still there, found elsewhere, or gone for good and said so. */
-import { assert } from "@effect/vitest"
-import { Context, Duration, Effect, Layer, Logger, Option, Redacted } from "effect"
-import { Chain } from "../../src/payments/x402/node/Chain.ts"
+import { Context, Duration, Effect, Layer, Logger, Option } from "effect"
 import { Finality } from "../../src/payments/Finality.ts"
 import { SettledTransfers } from "../../src/payments/ledger/SettledTransfers.ts"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
@@ -19,7 +16,8 @@ import {
   sweeperOfFacilitator,
   neighbour,
   at,
-  nobody,
+  inquirer,
+  leased,
   readAct,
   becomes,
   assertKept,
@@ -30,8 +28,7 @@ import {
   settledLongAgo,
   health,
 } from "./Settled.ts"
-import { apart } from "../lab/Suites.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { apart, assert, assertEach } from "../lab/Suites.ts"
 
 apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   // I14
@@ -116,18 +113,10 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
 
   // I15
   it("that is lost for good is marked so once two inquiries agree that are a sweep apart", function* () {
-    const { rpcUrl } = yield* LocalChain
     const bought = yield* buy
     yield* Purchase.reorganise(1)
     yield* Purchase.passExpiry
-    const patient = yield* Layer.build(
-      Finality.layer({ sweepEvery: Duration.minutes(30), patience: Duration.seconds(10) }).pipe(
-        Layer.provide(
-          Chain.layer({ rpcUrl: Redacted.make(rpcUrl), finalTag: "finalized", timeout: Duration.seconds(10) }),
-        ),
-        Layer.provide([SettledTransfers.layer, nobody]),
-      ),
-    )
+    const patient = yield* Layer.build(inquirer(Duration.minutes(30)))
     const look = Effect.andThen(hasten, Context.get(patient, Finality).sweep)
     for (const _ of [1, 2, 3]) yield* look
     yield* Purchase.doubted(bought.purchase)
@@ -138,7 +127,6 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   })
 
   it("that is lost for good is logged as one error, however many servers sweep", function* () {
-    const { rpcUrl } = yield* LocalChain
     const bought = yield* buy
     yield* Purchase.reorganise(1)
     yield* Purchase.passExpiry
@@ -146,13 +134,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     const ears = Logger.make<unknown, void>(({ logLevel, message }) => {
       if (logLevel === "Error") alarms.push(JSON.stringify(message))
     })
-    const server = Finality.layer({ sweepEvery: Duration.millis(200), patience: Duration.seconds(10) }).pipe(
-      Layer.provide(
-        Chain.layer({ rpcUrl: Redacted.make(rpcUrl), finalTag: "finalized", timeout: Duration.seconds(10) }),
-      ),
-      Layer.provide([SettledTransfers.layer, nobody]),
-      Layer.provide(Logger.layer([ears])),
-    )
+    const server = inquirer(Duration.millis(200)).pipe(Layer.provide(Logger.layer([ears])))
     // The server of this test sweeps at its start only; these are its neighbours.
     for (const _ of [1, 2, 3, 4]) yield* Layer.build(Layer.fresh(server))
     yield* becomes(bought, "lost")
@@ -244,12 +226,8 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   })
 
   it("that is about to expire is not leased until then by a server that may be stopped", function* ({ sql }) {
-    const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
     yield* buy
-    yield* hasten
-    const [taken] = (yield* transfers.lease(1, everyBlock, 60_000)).transfers
-    assert.isDefined(taken)
-    if (taken === undefined) return
+    const { taken, transfers } = yield* leased
     yield* sql`UPDATE payment_attempts SET valid_before = extract(epoch FROM now())::bigint + 300`
     assert.isTrue(Option.isSome(yield* transfers.hold(taken, 3_600_000)))
     const [row] = yield* sql<{ readonly left: number }>`
@@ -258,14 +236,10 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   })
 
   it("that was found is not put in doubt by an inquiry that began before", function* ({ sql }) {
-    const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
     yield* buy
-    yield* hasten
-    const [slow] = (yield* transfers.lease(1, everyBlock, 60_000)).transfers
-    assert.isDefined(slow)
-    if (slow === undefined) return
-    yield* transfers.confirm(slow.id, "pending", 1n, Option.none())
-    yield* transfers.defer(slow, "authorization_expired", 1_000)
+    const { taken, transfers } = yield* leased
+    yield* transfers.confirm(taken.id, "pending", 1n, Option.none())
+    yield* transfers.defer(taken, "authorization_expired", 1_000)
     assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
   })
 })

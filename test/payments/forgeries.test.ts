@@ -1,12 +1,11 @@
 /** A forged payment costs us no call to the node; a wallet with a signature rule of its own is still asked. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { ask, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 /** Every method that the node is asked for from now on. */
 const overhear = (rpc: NodeProxy, methods: ReadonlyArray<string>) => {

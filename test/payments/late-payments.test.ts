@@ -1,5 +1,4 @@
 /** A payment that failed as its wallet could not make it, and what becomes of its authorization when that can pay again. */
-import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -9,7 +8,7 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { broadcast, empty } from "../lab/buyer/ThirdParty.ts"
 import { newKey, TestServer } from "../lab/Fixture.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
 const still = proxiedServer("relayer", "20 seconds")

@@ -1,8 +1,7 @@
 /** A search for logs asks for as many blocks as its provider takes, and misses none of them. */
-import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import * as LogSearch from "../../src/payments/x402/evidence/LogSearch.ts"
-import { effect } from "../lab/Suites.ts"
+import { assert, describe, effect } from "../lab/Suites.ts"
 
 /** A provider that takes so many blocks at once, and holds logs in these blocks. */
 const provider = (held: ReadonlyArray<bigint>) => {

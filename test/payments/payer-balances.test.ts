@@ -1,5 +1,4 @@
 /** A wallet's claims match its balance: no claim exceeds it, and no money is counted twice. */
-import { assert } from "@effect/vitest"
 import { type Duration, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { toFunctionSelector } from "viem"
@@ -11,7 +10,7 @@ import { type Answer, ask, newCommitment, newKey, newPayer, post, read } from ".
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
 import { until } from "../lab/Eventually.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const edition = "/api/elements/pixel-bit-frog/collect"
 const stone = "/api/witness"

@@ -1,13 +1,10 @@
 /** The `PAYMENT-RESPONSE` of a 202 says that the outcome is unknown, and no stock client takes it for a failure. */
-import { assert } from "@effect/vitest"
-import { ExactEvmScheme } from "@x402/evm"
-import { wrapFetchWithPayment, x402Client, x402HTTPClient } from "@x402/fetch"
-import { Effect } from "effect"
-import { newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
+import { newPayer } from "../lab/Fixture.ts"
+import { stockPurchase } from "../lab/buyer/StockClient.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const headerOf = (headers: Headers) =>
   JSON.parse(Buffer.from(headers.get("payment-response") ?? "", "base64").toString())
@@ -37,23 +34,10 @@ apart("the header of a pending payment", proxiedServer("relayer", "1 second"), (
 
   it("makes @x402/fetch neither throw nor sign again", function* ({ url }) {
     const payer = yield* newPayer()
-    const told: Array<unknown> = []
-    const client = new x402Client().register("eip155:*", new ExactEvmScheme(payer))
-    client.onPaymentResponse(async ({ settleResponse }) => {
-      told.push(settleResponse)
-    })
     yield* Purchase.automine(false)
-    const key = newKey()
-    const buy = Effect.promise(() =>
-      wrapFetchWithPayment(fetch, client)(
-        `${url}/api/witness`,
-        post({ commitment: newCommitment() }, { "idempotency-key": key }),
-      ),
-    )
-    const answer = yield* buy
+    const { answer, key, read, told } = yield* stockPurchase(url, payer)
     assert.strictEqual(answer.status, 202)
     assert.deepStrictEqual(told, [headerOf(answer.headers)])
-    const read = yield* Effect.promise(() => new x402HTTPClient(client).processResponse(answer))
     assert.include(read, { status: 202, paymentStatus: "settle_failed" })
     assert.propertyVal(read.header, "errorReason", "settlement_pending")
     yield* Purchase.mineAll

@@ -2,42 +2,35 @@
 import { writeFile } from "node:fs/promises"
 import { randomUUID } from "node:crypto"
 import { join } from "node:path"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert } from "@effect/vitest"
-import { Console, Effect, Layer, Option, Result } from "effect"
+import { Effect, Layer, Option, Result } from "effect"
 import { Reveals } from "../../src/altar/Reveals.ts"
 import { SignedActs } from "../../src/altar/SignedActs.ts"
 import { authorizationHash } from "../../src/buyer/receipt/Authority.ts"
 import { authorized } from "../../src/cli/operator/Authorize.ts"
-import { verifyReceiptFile } from "../../src/cli/verify/Receipt.ts"
 import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import type { ServerConfig } from "../../src/server/config/Config.ts"
 import { unprovenIn } from "../../src/server/ReceiptAuthorizations.ts"
 import { network } from "../lab/Chain.ts"
+import { checked, printing } from "../lab/buyer/CheckedReceipt.ts"
 import { agreeing, burning, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, bought as buy, layer as world, newCommitment, paymentsOf, TestServer } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { payTo } from "../lab/buyer/Refunds.ts"
-import { suite } from "../lab/Suites.ts"
+import { signer, signing } from "../lab/log/LogFixture.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { assertSome } from "../lab/Assertions.ts"
+import { assert, assertSome, suite } from "../lab/Suites.ts"
 
 const [firstText, secondText] = [generate("receipts-1"), generate("receipts-2")].map(Result.getOrThrow)
 const keyOf = (text = firstText) => Result.getOrThrow(plainFrom(text ?? assert.fail()))
 const vkey = Result.getOrThrow(fromText(firstText ?? assert.fail())).vkey
 const [first, second] = [keyOf(), keyOf(secondText)]
-const signer = Result.getOrThrow(fromText(Result.getOrThrow(generate("altar.example/log"))))
-const log = { origin: "altar.example/log", signer, checkpointFile: Option.none<string>(), publishSeconds: 1 }
+const log = { ...signing, checkpointFile: Option.none<string>(), publishSeconds: 1 }
 
-/** The stdout of a command. */
-const printed = <E, R>(run: Effect.Effect<void, E, R>) =>
-  Effect.suspend(() => {
-    const lines: Array<string> = []
-    const to = { ...globalThis.console, log: (line: string) => void lines.push(line), error: () => undefined }
-    return Effect.as(Effect.provideService(run, Console.Console, to), lines)
-  }).pipe(Effect.provide(NodeServices.layer))
+/** The stdout of a command that succeeds. */
+const printed = <A, E, R>(run: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(printing(run), ({ ended, lines }) => Effect.as(Effect.fromResult(ended), lines))
 
 const bought = (body: object) => Effect.map(buy("/api/witness", body), ({ record }) => String(record.id))
 
@@ -83,13 +76,10 @@ const recorded = Effect.fnUntraced(function* (text: string) {
 /** The receipt file of an act, checked by the command with this node and key of the log. */
 const checking = Effect.fnUntraced(function* (server: string, act: string) {
   const { payTo: paid } = yield* LocalChain
-  const answer = yield* ask(`${server}/witness/${act}.receipt.json`).pipe(
+  const { text } = yield* ask(`${server}/witness/${act}.receipt.json`).pipe(
     until("no authorization", ({ json }) => "authorization" in json && "log" in json),
   )
-  const path = join(newFolder(), "act.receipt.json")
-  yield* Effect.promise(() => writeFile(path, answer.text))
-  const given = { key: none, payTo: [paid], policy: none, json: false, vkey: none, actsVkey: none, rpc: none }
-  return (trust: Partial<typeof given>) => printed(verifyReceiptFile(path, { ...given, ...trust }))
+  return (trust: Parameters<typeof checked>[1]) => checked(text, { payTo: [paid], ...trust })
 })
 
 suite("an authorized receipt key", world({}, undefined, { receipts: { current: first, retired: [] }, log }), (it) => {
@@ -115,7 +105,7 @@ suite("an authorized receipt key", world({}, undefined, { receipts: { current: f
     const rotated = yield* started(file, { current: second, retired: [first] })
     for (const server of [authorizing, rotated]) {
       const check = yield* checking(server, act)
-      const lines = yield* check({ vkey: Option.some(signer.vkey) })
+      const { lines } = yield* check({ vkey: Option.some(signer.vkey) })
       for (const part of ["key", "key's stone"])
         assertSome(lines, (line) => line.startsWith(`SHOWN      ${part}: `), lines.join("\n"))
     }
@@ -137,9 +127,10 @@ suite("an authorized receipt key", world({}, undefined, { receipts: { current: f
     yield* nextSecond
     const act = yield* bought({ commitment: newCommitment() })
     const check = yield* checking(server, act)
-    const read = (rpc: Option.Option<string>) => Effect.result(check({ rpc }))
-    const asked = Result.getOrThrow(yield* read(Option.some(rpcUrl)))
-    assertSome(asked, (line) => line.startsWith("SHOWN      key: "), asked.join("\n"))
+    const read = (rpc: Option.Option<string>) => Effect.map(check({ rpc }), ({ ended }) => ended)
+    const { ended, lines } = yield* check({ rpc: Option.some(rpcUrl) })
+    assert.isTrue(Result.isSuccess(ended))
+    assertSome(lines, (line) => line.startsWith("SHOWN      key: "), lines.join("\n"))
     assert.isTrue(Result.isFailure(yield* read(none)), "without a node nothing shows that its key may sign")
     const away = yield* read(Option.some("http://127.0.0.1:1"))
     assert.include(String(away), "The node of --rpc could not be asked")

@@ -2,29 +2,27 @@
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { randomUUID } from "node:crypto"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert } from "@effect/vitest"
-import { Console, Effect, Layer, Option, Result, Schema } from "effect"
+import { Effect, Layer, Option, Result, Schema } from "effect"
 import { ReceiptFile } from "../../schema/altar/ReceiptFile.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { seal } from "../../src/altar/Hashes.ts"
-import { verifyReceiptFile } from "../../src/cli/verify/Receipt.ts"
 import { verifyReceipt } from "../../src/buyer/index.ts"
 import { ofActs } from "../../src/log/Log.ts"
 import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
 import { jwsOf } from "../../src/payments/receipts/Jws.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { checked } from "../lab/buyer/CheckedReceipt.ts"
 import { stranger } from "../lab/Chain.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, bought as buy, layer as world, newCommitment, post } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { signer, signing } from "../lab/log/LogFixture.ts"
+import { assert, suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const keyText = Result.getOrThrow(generate("receipts-1"))
 const key = Result.getOrThrow(fromText(keyText)).vkey
 const receipts = { current: Result.getOrThrow(plainFrom(keyText)), retired: [] }
-const signer = Result.getOrThrow(fromText(Result.getOrThrow(generate("altar.example/log"))))
-const logConfig = { origin: "altar.example/log", signer, checkpointFile: Option.none<string>(), publishSeconds: 1 }
+const logConfig = { ...signing, checkpointFile: Option.none<string>(), publishSeconds: 1 }
 
 const words = { salt: "a salt of sixteen or more", text: "The tide table was wrong." }
 
@@ -46,29 +44,6 @@ const states = (text: string, trust: Parameters<typeof verifyReceipt>[1] = { key
   )
 
 const isFile = Schema.is(ReceiptFile)
-
-/** The command's output and exit code. */
-const command = Effect.fnUntraced(function* (text: string, given: Partial<Parameters<typeof verifyReceiptFile>[1]>) {
-  const path = join(newFolder(), "receipt.json")
-  const lines: Array<string> = []
-  yield* Effect.promise(() => writeFile(path, text))
-  const none = {
-    key: Option.none(),
-    payTo: [],
-    vkey: Option.none(),
-    actsVkey: Option.none(),
-    policy: Option.none(),
-    rpc: Option.none(),
-    json: false,
-  }
-  const ended = yield* Effect.result(
-    Effect.provideService(verifyReceiptFile(path, { ...none, ...given }), Console.Console, {
-      ...globalThis.console,
-      log: (line: string) => void lines.push(line),
-    }),
-  ).pipe(Effect.provide(NodeServices.layer))
-  return { lines, ended }
-})
 
 suite(
   "a receipt file",
@@ -107,18 +82,18 @@ suite(
     it("of a candle holds its unsealed words with their salt, and the command shows them", function* ({ url }) {
       const intentionCommitment = seal(words.salt, words.text)
       const candle = yield* bought("/api/candles/day/moss-hare", { dedication: "For the tide", intentionCommitment })
-      const closed = yield* command((yield* ask(candle.file)).text, { key: Option.some(key) })
+      const closed = yield* checked((yield* ask(candle.file)).text, { key: Option.some(key) })
       assert.include(closed.lines, "NOT SHOWN  words: No words are revealed.")
       const unsealed = { salt: words.salt, words: words.text }
       assert.strictEqual((yield* ask(`${url}/api/candles/${candle.id}/unseal`, post(unsealed))).status, 201)
       const { json, text } = yield* ask(candle.file)
       assert.isTrue(isFile(json), text)
       assert.deepInclude(json["reveal"], words)
-      const open = yield* command(text, { key: Option.some(key) })
+      const open = yield* checked(text, { key: Option.some(key) })
       assert.strictEqual(open.ended._tag, "Success")
       assert.include(open.lines, "SHOWN      words: The revealed words and their salt are those that were sealed.")
       const other = text.replace(words.text, "The tide table was right.")
-      const forged = yield* command(other, { key: Option.some(key) })
+      const forged = yield* checked(other, { key: Option.some(key) })
       assert.strictEqual(forged.ended._tag, "Failure")
       assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN     words: ")))
     })
@@ -149,12 +124,12 @@ suite(
         ok: "false",
         "acts' log": "open",
       })
-      const shown = yield* command(text, { key: Option.some(key), actsVkey: Option.some(actLog.vkey) })
+      const shown = yield* checked(text, { key: Option.some(key), actsVkey: Option.some(actLog.vkey) })
       assert.isTrue(shown.lines.some((line) => line.startsWith("SHOWN      acts' log: ")))
       const policy = join(newFolder(), "policy")
       yield* Effect.promise(() => writeFile(policy, `log ${signer.vkey}\nquorum none\n`))
       const ofStones = { key: Option.some(key), actsVkey: Option.some(actLog.vkey), policy: Option.some(policy) }
-      assert.strictEqual((yield* command(text, ofStones)).ended._tag, "Success", "a policy for the stones alone")
+      assert.strictEqual((yield* checked(text, ofStones)).ended._tag, "Success", "a policy for the stones alone")
       const { actLog: _, ...cut } = json
       assert.deepInclude(yield* states(JSON.stringify(cut), trust), { ok: "false", "acts' log": "broken" })
     })
@@ -178,12 +153,12 @@ suite(
       const stone = yield* bought("/api/witness", { commitment: newCommitment() })
       const { json, text } = yield* ask(stone.file)
       const forged = JSON.stringify({ ...json, record: { ...stone.record, payer: `0x${"11".repeat(20)}` } })
-      const bad = yield* command(forged, { key: Option.some(key), json: true })
+      const bad = yield* checked(forged, { key: Option.some(key), json: true })
       assert.strictEqual(bad.ended._tag, "Failure")
       assert.deepInclude(JSON.parse(bad.lines[0] ?? ""), { ok: false })
-      const unnamed = yield* command(text, {})
+      const unnamed = yield* checked(text, {})
       assert.match(String(unnamed.ended), /--key/u)
-      const huge = yield* command(" ".repeat(2_000_000), { key: Option.some(key) })
+      const huge = yield* checked(" ".repeat(2_000_000), { key: Option.some(key) })
       assert.strictEqual(huge.ended._tag, "Failure")
     })
 
@@ -201,10 +176,10 @@ suite(
       const { delivered } = claims
       const line = Effect.fnUntraced(function* (change: object, file = json) {
         const receipt = jwsOf(url, receipts.current, "x402-receipt+jws", { ...claims, ...change })
-        const { ended, lines } = yield* command(JSON.stringify({ ...file, receipt }), { key: Option.some(key), rpc })
+        const { ended, lines } = yield* checked(JSON.stringify({ ...file, receipt }), { key: Option.some(key), rpc })
         return `${ended._tag} ${lines.find((told) => / payment: /u.test(told)) ?? ""}`
       })
-      const good = yield* command(text, { key: Option.some(key), rpc })
+      const good = yield* checked(text, { key: Option.some(key), rpc })
       assert.strictEqual(good.ended._tag, "Success")
       assert.match(
         good.lines.join("\n"),
@@ -231,7 +206,7 @@ suite(
         ["another network", { network: "eip155:8453" }, /^Failure $/u],
       ]
       for (const [what, change, expected] of cases) assert.match(yield* line(change), expected, what)
-      const nowhere = yield* command(text, { key: Option.some(key), rpc: Option.some(url) })
+      const nowhere = yield* checked(text, { key: Option.some(key), rpc: Option.some(url) })
       assert.match(String(nowhere.ended), /is not an EVM node|could not be asked/u)
     })
   },

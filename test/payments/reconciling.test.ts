@@ -1,5 +1,4 @@
 /** The cost of a client's reconcile request: looks are shared and rest, and each rail is swept by itself. */
-import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
@@ -10,7 +9,7 @@ import { Proxies } from "../lab/TestServices.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { configOf, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const soon = (key: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>

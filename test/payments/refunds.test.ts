@@ -1,7 +1,6 @@
 /** A payment that bought nothing is returned once, by the wallet that was paid, to the wallet that paid. */
 import { join } from "node:path"
 import { readFileSync, writeFileSync } from "node:fs"
-import { assert } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { generatePrivateKey } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -15,7 +14,7 @@ import { broadcast, giveCode, agreeing } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
 const hosted = proxiedServer("facilitator", "2 seconds", "300 millis")
@@ -56,8 +55,7 @@ apart("an unmatched payment", server, (it) => {
     })
     assert.include((yield* one.refund()).stdout, "It can be refunded.")
 
-    const done = yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
-    assert.strictEqual(done.code, 0, done.stderr)
+    yield* one.repay("--payment", bought.transaction)
     const refund = yield* Refunds.becomes(bought.transaction, "REFUNDED")
     assert.deepInclude(refund, {
       originalTransaction: bought.transaction,
@@ -85,9 +83,7 @@ apart("an unmatched payment", server, (it) => {
   it.on(hosted)("is returned through a facilitator as well", function* () {
     const one = yield* operator
     const bought = yield* unmatched
-    const done = yield* one.refund("--all", "--key-file", one.keyFile, ...why)
-    assert.strictEqual(done.code, 0, done.stderr)
-    assert.include(done.stdout, "Recorded 1 of 1 refunds: 10000 atomic USDC in all.")
+    assert.include(yield* one.repay("--all"), "Recorded 1 of 1 refunds: 10000 atomic USDC in all.")
     yield* Refunds.becomes(bought.transaction, "REFUNDED")
     assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
   })
@@ -120,8 +116,7 @@ apart("an unmatched payment", server, (it) => {
     const trap = database.arm(/INSERT INTO payment_attempts/u, "holdBefore")
     const buying = yield* Effect.forkScoped(Purchase.send(url, bought))
     yield* trap.arrived
-    const done = yield* one.refund("--payment", transaction, "--key-file", one.keyFile, ...why)
-    assert.strictEqual(done.code, 0, done.stderr)
+    yield* one.repay("--payment", transaction)
     yield* trap.release
     const answer = yield* Fiber.join(buying)
     assert.strictEqual(answer.json["code"], "payment_authorization_already_bound")
@@ -193,14 +188,12 @@ apart("a refund", server, (it) => {
     const { rpc, sql } = yield* paymentFixture
     const one = yield* operator
     const bought = yield* unmatched
-    const refund = one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
     yield* order(["blacklist", bought.payer.address])
-    const refused = yield* refund
+    const refused = yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
     assert.include(refused.stderr, "one of the two wallets is blocked. Try again later. Nothing was recorded.")
     yield* order(["unBlacklist", bought.payer.address])
     rpc.arm("eth_sendRawTransaction", "dropBefore")
-    const done = yield* refund
-    assert.strictEqual(done.code, 0, done.stderr)
+    yield* one.repay("--payment", bought.transaction)
     yield* order(["blacklist", bought.payer.address])
     yield* rpc.calm
     yield* sql`SELECT checks FROM payment_attempts WHERE act = 'refund' AND checks > 2`.pipe(
@@ -252,7 +245,7 @@ apart("a refund", server, (it) => {
   it("whose block was orphaned is sent again and paid once", function* () {
     const one = yield* operator
     const bought = yield* unmatched
-    yield* one.refund("--payment", bought.transaction, "--key-file", one.keyFile, ...why)
+    yield* one.repay("--payment", bought.transaction)
     yield* Refunds.becomes(bought.transaction, "REFUNDED")
     yield* Purchase.reorganise(1)
     yield* Purchase.mine(1)

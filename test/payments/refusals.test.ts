@@ -1,11 +1,10 @@
 /** Every payment that does not fit is refused with its reason, charges nothing and leaves nothing behind. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { type Authorization, challengeOf, encode, type Offer, type Payment, sign } from "../lab/buyer/Payment.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const other = "0x00000000000000000000000000000000000000aa"
 

@@ -1,13 +1,11 @@
 /** A stranger's refused payments stop costing questions to the node; honest payers are not delayed. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { loopback } from "../lab/server/Rooms.ts"
 import { ask, newCommitment, newKey, newPayer, post, TestServer } from "../lab/Fixture.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert, assertAnswer } from "../lab/Suites.ts"
 
 const from = (address: string) => ({ "x-forwarded-for": address })
 

@@ -1,5 +1,4 @@
 /** Wallets that would have the relayer pay gas for nothing: each can do it once, and all servers know it. */
-import { assert } from "@effect/vitest"
 import { Effect, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
@@ -10,7 +9,7 @@ import { agreeing, agrees, broadcast, burning, cancel, giveCode } from "../lab/b
 import { newPayer, TestServer } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 /** Agrees while gas has no price, and otherwise turns until its gas is gone. */
 const burningAtAPrice: Hex = `0x3a156009575b6005565b${agrees}`

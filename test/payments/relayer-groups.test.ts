@@ -1,5 +1,4 @@
 /** Payments that travel in one transaction: each ends by its own evidence, and what one does costs its neighbours nothing. */
-import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { multicall3 } from "../../schema/payments/Usdc.ts"
@@ -12,8 +11,7 @@ import { Proxies } from "../lab/TestServices.ts"
 import { type Answer, newPayer } from "../lab/Fixture.ts"
 import { agreeing, burning, empty, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { apart } from "../lab/Suites.ts"
-import { assertEach, valuesOf } from "../lab/Assertions.ts"
+import { apart, assert, assertEach, valuesOf } from "../lab/Suites.ts"
 
 const { prepareMany: prepare } = QueuedPayments
 

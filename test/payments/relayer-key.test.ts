@@ -1,5 +1,4 @@
 /** A change of the relayer's key: the old key follows and replaces its own transactions, and the new one sends the rest. */
-import { assert } from "@effect/vitest"
 import { Duration, Effect, Redacted, Schedule } from "effect"
 import { parseEther } from "viem"
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
@@ -8,7 +7,7 @@ import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { layer as world } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const waits = Duration.millis(patience(1))
 

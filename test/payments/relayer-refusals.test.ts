@@ -1,12 +1,10 @@
 /** A group that the node refuses or no block takes: a payment that it may have accepted is not sent again. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
-import { apart } from "../lab/Suites.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { apart, assert, valuesOf } from "../lab/Suites.ts"
 
 const { prepareMany: prepare } = QueuedPayments
 

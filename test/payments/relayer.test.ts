@@ -1,5 +1,4 @@
 /** The relayer's own purse and its own transactions: without gas nothing is sold, and nothing that never left stays behind. */
-import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { type Hex, keccak256, parseTransaction } from "viem"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -9,8 +8,7 @@ import { agrees, cancel, empty, giveCode, leave } from "../lab/buyer/ThirdParty.
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { eventually, raiseFees, relayed } from "../lab/buyer/QueuedPayments.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
-import { assertAnswer, assertEach } from "../lab/Assertions.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert, assertAnswer, assertEach } from "../lab/Suites.ts"
 
 /** Every transaction that is sent to the node from now on, as its bytes. */
 const overhear = (rpc: NodeProxy) => {

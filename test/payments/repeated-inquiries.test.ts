@@ -1,11 +1,10 @@
 /** One look at one node ends no attempt as unpaid: its answer must be confirmed a sweep later, and missing answers prove nothing. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 /** A purchase whose transaction never reaches the node. */
 const unsent = Effect.gen(function* () {

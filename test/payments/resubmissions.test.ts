@@ -1,5 +1,4 @@
 /** A settled payment whose block was orphaned is resubmitted once, while it can be paid. */
-import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
@@ -20,7 +19,7 @@ import {
   chargedAgain,
   health,
 } from "./Settled.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 apart("a settled transfer whose block was orphaned", proxiedServer("facilitator", "5 seconds"), (it) => {
   for (const settledBy of ["relayer", "facilitator"] as const) {

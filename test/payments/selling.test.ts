@@ -1,10 +1,9 @@
 /** How soon a pause of sales is known, by a clock that stands still between the questions. */
-import { assert } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { Selling } from "../../src/payments/ledger/Selling.ts"
 import { database, sql } from "../lab/Database.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const selling = Selling.layer.pipe(Layer.provideMerge(sql), Layer.provide(database), Layer.orDie)
 

@@ -1,9 +1,8 @@
 /** A server whose own clock is wrong sells by the database's clock, and says that it is not ready. */
-import { assert } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { ask, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { heldClock } from "../lab/Clock.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 /** A clock that stands so many seconds ahead of the machine's. */
 const ahead = (seconds: number) =>

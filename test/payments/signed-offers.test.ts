@@ -1,5 +1,4 @@
 /** Signed receipts and offers as stock clients meet them, and the budgets of their headers. */
-import { assert } from "@effect/vitest"
 import {
   extractJWSHeader,
   extractOffersFromPaymentRequired,
@@ -7,31 +6,18 @@ import {
   isJWSSignedOffer,
   verifyOfferSignatureJWS,
 } from "@x402/extensions/offer-receipt"
-import { ExactEvmScheme } from "@x402/evm"
-import { wrapFetchWithPayment, x402Client, x402HTTPClient } from "@x402/fetch"
 import { Effect } from "effect"
-import { ask, layer as world, newCommitment, newKey, newPayer, pay, post } from "../lab/Fixture.ts"
+import { ask, layer as world, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
+import { stockPurchase } from "../lab/buyer/StockClient.ts"
 import { longestItem, longestSpirit } from "../lab/ActTable.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { didOf, first, keyNamed, second, signedIn } from "../lab/server/ReceiptKeys.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 suite("a signed receipt", world({}, undefined, { receipts: { current: first, retired: [] } }), (it) => {
   it("is read by the stock client like any other", function* ({ url }) {
-    const payer = yield* newPayer()
-    const told: Array<object | undefined> = []
-    const client = new x402Client().register("eip155:*", new ExactEvmScheme(payer))
-    client.onPaymentResponse(async ({ settleResponse }) => {
-      told.push(settleResponse)
-    })
-    const answer = yield* Effect.promise(() =>
-      wrapFetchWithPayment(fetch, client)(
-        `${url}/api/witness`,
-        post({ commitment: newCommitment() }, { "idempotency-key": newKey() }),
-      ),
-    )
+    const { answer, read, told } = yield* stockPurchase(url, yield* newPayer())
     assert.strictEqual(answer.status, 201)
-    const read = yield* Effect.promise(() => new x402HTTPClient(client).processResponse(answer))
     assert.include(read, { status: 201, paymentStatus: "settled" })
     assert.deepStrictEqual(told, [read.header])
     assert.isDefined(extractReceiptFromResponse(answer))

@@ -1,5 +1,4 @@
 /** Signed receipts as x402's own extension reads and verifies them, in the first answer, its replay and after a rotation. */
-import { assert } from "@effect/vitest"
 import { verifyReceiptSignatureJWS } from "@x402/extensions/offer-receipt"
 import { Effect } from "effect"
 import { leafHash } from "../../schema/log/Merkle.ts"
@@ -9,7 +8,7 @@ import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { didOf, first, second, signedIn } from "../lab/server/ReceiptKeys.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 suite("a settled act", world({}, undefined, { receipts: { current: first, retired: [] } }), (it) => {
   it("carries a receipt that the extension verifies by the published key", function* ({ url }) {

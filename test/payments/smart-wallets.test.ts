@@ -1,21 +1,19 @@
 /** Smart wallets pay as USDC lets them: deployed ones by EIP-1271, undeployed ones by EIP-6492 through a known factory. */
 import { randomBytes } from "node:crypto"
-import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { concatHex, encodeAbiParameters, encodeFunctionData, getAddress, type Hex } from "viem"
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Server from "../../src/server/Server.ts"
 import { database, sql } from "../lab/Database.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
-import { ask, configOf, newCommitment, newKey, post } from "../lab/Fixture.ts"
+import { ask, configOf, newCommitment, newKey, post, signedFor } from "../lab/Fixture.ts"
 import { chain, chainClient } from "../lab/Chain.ts"
-import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
+import { type Authorization, encode } from "../lab/buyer/Payment.ts"
 import WalletFactory from "../contracts/WalletFactory.json" with { type: "json" }
-import { assertAnswer } from "../lab/Assertions.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 
 const magic: Hex = `0x${"6492".repeat(16)}`
 
@@ -70,11 +68,10 @@ const setStone = Effect.fnUntraced(function* (
   times: { readonly validAfter?: string; readonly validBefore?: string } = {},
 ) {
   const body = { commitment: newCommitment() }
-  const key = newKey()
-  const challenge = challengeOf(yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": key })))
-  const payment = yield* sign(wallet.owner, challenge.accepts[0], challenge.resource, { from: wallet.at, ...times })
-  const wrapped = { ...payment, payload: { ...payment.payload, signature: wrap(payment.payload.signature) } }
-  return yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": key, "payment-signature": encode(wrapped) }))
+  const signed = yield* signedFor(wallet.owner, `${url}/api/witness`, body, newKey(), { from: wallet.at, ...times })
+  const { payload } = signed.payment
+  const changed = { ...signed.payment, payload: { ...payload, signature: wrap(payload.signature) } }
+  return yield* ask(`${url}/api/witness`, post(body, { ...signed.headers, "payment-signature": encode(changed) }))
 })
 
 const wrapped = (factoryAddress: Hex, data: Hex) => (signature: Hex) =>
@@ -130,10 +127,9 @@ suite("a smart wallet", factory, (it) => {
     const sqlClient = yield* SqlClient.SqlClient
     const wallet = yield* newWallet
     yield* deploy(wallet)
-    const challenge = challengeOf(
-      yield* ask(`${url}/api/witness`, post({ commitment: newCommitment() }, { "idempotency-key": newKey() })),
-    )
-    const payment = yield* sign(wallet.owner, challenge.accepts[0], challenge.resource, { from: wallet.at })
+    const signedBy = (account: PrivateKeyAccount, change: Partial<Authorization>) =>
+      signedFor(account, `${url}/api/witness`, { commitment: newCommitment() }, newKey(), change)
+    const { payment } = yield* signedBy(wallet.owner, { from: wallet.at })
     const { authorization, signature } = payment.payload
     const { nonce, validBefore } = authorization
     yield* broadcast({ payer: { address: wallet.at }, nonce, signature, validBefore })
@@ -142,12 +138,8 @@ suite("a smart wallet", factory, (it) => {
       const body = post({ commitment: newCommitment() }, { "idempotency-key": newKey(), "payment-signature": header })
       return ask(`${url}/api/witness`, body)
     }
-    const { signature: others } = (yield* sign(
-      privateKeyToAccount(generatePrivateKey()),
-      challenge.accepts[0],
-      challenge.resource,
-      authorization,
-    )).payload
+    const { signature: others } = (yield* signedBy(privateKeyToAccount(generatePrivateKey()), authorization)).payment
+      .payload
     for (const forged of [
       { authorization, signature: others },
       { authorization, signature: wrapped(address, wallet.data)(others) },

@@ -1,6 +1,5 @@
 /** The meaning of a facilitator's `/supported`, and of a failed connection. */
 import { createServer } from "node:net"
-import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted, Result } from "effect"
 import * as JsonClient from "../../src/http/JsonClient.ts"
 import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
@@ -12,7 +11,7 @@ import * as Supported from "../../src/payments/x402/settlement/Supported.ts"
 import { json, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { freePort } from "../lab/Ports.ts"
 import { authorization, terms } from "../lab/buyer/Samples.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const { network } = terms
 const kind = { x402Version: 2, scheme: "exact", network }

@@ -1,10 +1,8 @@
 /** A server that takes no payments any more still tells how those ended that were made before, and never falls over. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, layer as world, newCommitment, newKey, newPayer, pay } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assertAnswer } from "../lab/Assertions.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 
 suite("a server that lost its payment configuration", world(), (it) => {
   it("replays settled purchases, and says that it cannot offer a failed purchase again", function* ({ sql, url }) {

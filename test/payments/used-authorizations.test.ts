@@ -1,5 +1,4 @@
 /** An authorization that is on the chain already: whose it is, whom it paid, and what is said of it. */
-import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
@@ -10,8 +9,7 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { type Answer, ask, newCommitment, newKey, post } from "../lab/Fixture.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
-import { apart, live } from "../lab/Suites.ts"
-import { assertAnswer, valuesOf } from "../lab/Assertions.ts"
+import { apart, assert, assertAnswer, describe, live, valuesOf } from "../lab/Suites.ts"
 
 /** The same payment for another purchase. */
 const otherwise = (purchase: Purchase.Purchase): Purchase.Purchase => {

@@ -1,12 +1,11 @@
 /** As many rooms as the server keeps: how a further one is refused, what still works, and what a full room weighs. */
-import { assert } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { network } from "../../src/limits/Address.ts"
 import { roomBytes } from "../../src/room/Ceiling.ts"
 import { bearer, from, newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { prepare } from "../lab/buyer/Purchase.ts"
 import { ask, layer as altar, post } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const trustedProxies = [Result.getOrThrow(network("127.0.0.1"))]
 

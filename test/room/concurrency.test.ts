@@ -1,12 +1,10 @@
 /** 200 sends at once through two server processes: gapless, evicted, once per clientId, as if they had come in a row. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { atOnce, layer as processes, Servers } from "../lab/server/TwoServers.ts"
 import { codeOf, type RoomClient, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
 import type { Answer } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertEach, assertNone, valuesOf } from "../lab/Assertions.ts"
+import { assert, assertEach, assertNone, suite, valuesOf } from "../lab/Suites.ts"
 
 const byStatus = (answers: ReadonlyArray<Answer>) =>
   Object.fromEntries(

@@ -1,11 +1,10 @@
 /** Every limit of the table: exactly its number of 200 requests at once through two server processes, and the true wait. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { atOnce, layer as processes, Servers } from "../lab/server/TwoServers.ts"
 import { bearer, codeOf, endRoom, from, type RoomClient, newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { type Answer, ask } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 /** Lets time pass for all limits. */
 const pass = Effect.fnUntraced(function* (seconds: number) {

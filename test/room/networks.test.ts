@@ -1,11 +1,10 @@
 /** Rooms and signals that come from many addresses of one IPv6 network, through two server processes. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { atOnce, layer as processes, Servers } from "../lab/server/TwoServers.ts"
 import { from, newRoom, send } from "../lab/server/Rooms.ts"
 import { type Answer, ask } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 /** The n-th /64 of a /56, whose number is `customer`, in a /48. */
 const address = (site: string, customer: number, nth: number) =>

@@ -1,30 +1,16 @@
 /** The signal room's refusals of requests that no client library sends: other spellings of its paths, and bodies that are too long. */
-import { connect } from "node:net"
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { bearer, codeOf, from, json, layer as rooms, newAddress, newRoom, poll, polled } from "../lab/server/Rooms.ts"
-import { type Answer, ask } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { openConnection } from "../lab/Connection.ts"
+import { bearer, codeOf, from, layer as rooms, newAddress, newRoom, poll, polled } from "../lab/server/Rooms.ts"
+import { type Answer, ask, post } from "../lab/Fixture.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const told = (answer: Answer) => [answer.status, codeOf(answer)]
 const message = { sender: "Wren", text: "hello", mode: "calm" }
 
-/** Bytes as they are, and the status line and body that come back. */
-const raw = (url: string, chunks: ReadonlyArray<string>) =>
-  Effect.callback<string>((resume) => {
-    const { hostname, port } = new URL(url)
-    let answer = ""
-    const socket = connect(Number(port), hostname, () => {
-      for (const chunk of chunks) socket.write(chunk)
-    })
-    socket.setEncoding("utf8")
-    socket.on("data", (part: string) => {
-      answer += part
-      if (answer.includes("}")) socket.destroy()
-    })
-    socket.on("error", () => socket.destroy())
-    socket.on("close", () => resume(Effect.succeed(answer)))
-  })
+/** The answer to bytes as they are. */
+const raw = (url: string, ...chunks: ReadonlyArray<string>) =>
+  Effect.scoped(Effect.flatMap(openConnection(Number(new URL(url).port)), ({ ask }) => ask(chunks.join(""))))
 
 suite("the room answers", rooms(), (it) => {
   it("404 to every other spelling of its paths, without effect or CORS grant", function* ({ sql, url }) {
@@ -40,7 +26,7 @@ suite("the room answers", rooms(), (it) => {
       "/api/rooms;x?y",
     ]) {
       const lines = [`POST ${path} HTTP/1.1`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)]
-      const answer = yield* raw(url, [`${lines.join("\r\n")}\r\ncontent-length: 16\r\n\r\n{"name":"Stolen"}`])
+      const answer = yield* raw(url, `${lines.join("\r\n")}\r\ncontent-length: 16\r\n\r\n{"name":"Stolen"}`)
       assert.match(answer, /^HTTP\/1\.1 404 /u, path)
       assert.match(answer, /\r\ncache-control: no-store\r\n/iu, path)
       assert.notMatch(answer, /access-control-allow-origin/iu, path)
@@ -48,7 +34,7 @@ suite("the room answers", rooms(), (it) => {
     }
     assert.deepStrictEqual(yield* rooms, before)
     for (const path of ["/api/acts;x", "/mcp;x", "/api/acts#x"]) {
-      const answer = yield* raw(url, [`GET ${path} HTTP/1.1\r\nhost: altar\r\n\r\n`])
+      const answer = yield* raw(url, `GET ${path} HTTP/1.1\r\nhost: altar\r\n\r\n`)
       assert.match(answer, /^HTTP\/1\.1 404 /u, path)
       assert.match(answer, /"ok":false,"code":"not_found"/u, path)
     }
@@ -61,31 +47,25 @@ suite("the room answers", rooms(), (it) => {
       const body = JSON.stringify(message)
       return body + " ".repeat(bytes - body.length)
     }
-    const accepted = yield* ask(`${url}${path}`, json("POST", exact(4096), bearer(guest)))
+    const accepted = yield* ask(`${url}${path}`, post(exact(4096), bearer(guest)))
     assert.strictEqual(accepted.status, 201, accepted.text)
-    assert.deepStrictEqual(told(yield* ask(`${url}${path}`, json("POST", exact(4097), bearer(guest)))), [
-      413,
-      "TOO_LARGE",
-    ])
+    assert.deepStrictEqual(told(yield* ask(`${url}${path}`, post(exact(4097), bearer(guest)))), [413, "TOO_LARGE"])
     // 1400 characters, but 4200 bytes.
-    const wide = yield* ask(`${url}${path}`, json("POST", { ...message, text: "€".repeat(1400) }, bearer(guest)))
+    const wide = yield* ask(`${url}${path}`, post({ ...message, text: "€".repeat(1400) }, bearer(guest)))
     assert.deepStrictEqual(told(wide), [413, "TOO_LARGE"])
     const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${guest.token}\r\nContent-Type: application/json\r\n`
     const kilobyte = `400\r\n${" ".repeat(1024)}\r\n`
     // Chunked and never finished: refused as soon as it is too long.
-    const chunked = yield* raw(url, [
-      `${head}Transfer-Encoding: chunked\r\n\r\n`,
-      ...Array.from({ length: 5 }, () => kilobyte),
-    ])
+    const chunked = yield* raw(url, `${head}Transfer-Encoding: chunked\r\n\r\n`, kilobyte.repeat(5))
     assert.match(chunked, /^HTTP\/1\.1 413 /u)
     assert.include(chunked, '"code":"TOO_LARGE"')
     // Announced as endless and not sent: refused without waiting for it.
-    assert.match(yield* raw(url, [`${head}Content-Length: 1000000000\r\n\r\n{`]), /^HTTP\/1\.1 413 /u)
+    assert.match(yield* raw(url, `${head}Content-Length: 1000000000\r\n\r\n{`), /^HTTP\/1\.1 413 /u)
     // Announced as short: nothing past the announcement is read as body.
-    const short = yield* raw(url, [`${head}Content-Length: 2\r\n\r\n{}${exact(5000)}`])
+    const short = yield* raw(url, `${head}Content-Length: 2\r\n\r\n{}${exact(5000)}`)
     assert.match(short, /^HTTP\/1\.1 400 /u)
     assert.strictEqual(polled(yield* poll(guest)).room.latestSequence, 1)
-    const create = yield* ask(`${url}/api/rooms`, json("POST", exact(4097), from(newAddress())))
+    const create = yield* ask(`${url}/api/rooms`, post(exact(4097), from(newAddress())))
     assert.deepStrictEqual(told(create), [413, "TOO_LARGE"])
   })
 })

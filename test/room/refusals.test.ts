@@ -1,8 +1,7 @@
 /** Every refusal of the signal room: which condition yields which status, code and headers. */
-import { assert } from "@effect/vitest"
-import { bearer, codeOf, from, json, layer as rooms, newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
-import { type Answer, ask } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
+import { bearer, codeOf, from, layer as rooms, newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
+import { type Answer, ask, post } from "../lab/Fixture.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const told = (answer: Answer) => [answer.status, codeOf(answer)]
 const message = { sender: "Wren", text: "hello", mode: "calm" }
@@ -27,7 +26,7 @@ suite("the room answers", rooms(), (it) => {
       for (const answer of [
         yield* ask(room, { headers }),
         yield* ask(`${room}/stream`, { headers }),
-        yield* ask(`${room}/messages`, json("POST", message, headers)),
+        yield* ask(`${room}/messages`, post(message, headers)),
         yield* ask(room, { method: "DELETE", headers }),
       ]) {
         assert.deepStrictEqual(told(answer), [401, "UNAUTHORIZED"], authorization)
@@ -80,7 +79,7 @@ suite("the room answers", rooms(), (it) => {
       const headers = { ...bearer(guest), origin }
       for (const answer of [
         yield* ask(room, { headers }),
-        yield* ask(`${room}/messages`, json("POST", message, headers)),
+        yield* ask(`${room}/messages`, post(message, headers)),
         yield* ask(room, { method: "DELETE", headers }),
         yield* ask(`${url}/api/rooms`, { method: "POST", headers }),
         yield* ask(room, { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST" } }),
@@ -143,16 +142,16 @@ suite("the room answers", rooms(), (it) => {
       ]),
     ]
     for (const body of bodies) {
-      const answer = yield* ask(`${room}/messages`, json("POST", body, bearer(guest)))
+      const answer = yield* ask(`${room}/messages`, post(body, bearer(guest)))
       assert.deepStrictEqual(told(answer), [400, "BAD_REQUEST"], JSON.stringify(body))
     }
     const text = JSON.stringify(message)
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonx"]) {
-      const answer = yield* ask(`${room}/messages`, json("POST", text, { ...bearer(guest), "content-type": type }))
+      const answer = yield* ask(`${room}/messages`, post(text, { ...bearer(guest), "content-type": type }))
       assert.deepStrictEqual(told(answer), [400, "BAD_REQUEST"], type)
     }
     const latin = yield* ask(`${room}/messages`, {
-      ...json("POST", "", bearer(guest)),
+      ...post("", bearer(guest)),
       body: Buffer.from(JSON.stringify({ ...message, text: "é" }), "latin1"),
     })
     assert.deepStrictEqual(told(latin), [400, "BAD_REQUEST"])
@@ -167,10 +166,10 @@ suite("the room answers", rooms(), (it) => {
     ]) {
       assert.deepStrictEqual(told(yield* poll(guest, `?${query}`)), [400, "BAD_REQUEST"], query)
     }
-    assert.deepStrictEqual(
-      told(yield* ask(`${room}/messages?token=${guest.token}`, json("POST", message, bearer(guest)))),
-      [400, "BAD_REQUEST"],
-    )
+    assert.deepStrictEqual(told(yield* ask(`${room}/messages?token=${guest.token}`, post(message, bearer(guest)))), [
+      400,
+      "BAD_REQUEST",
+    ])
     const [row] = yield* sql<{ latest: number }>`
         SELECT latest_sequence AS latest FROM rooms WHERE id = ${guest.id}::uuid`
     assert.strictEqual(row?.latest, 0)
@@ -195,5 +194,36 @@ suite("the room answers", rooms(), (it) => {
     assert.deepStrictEqual(Object.keys(JSON.parse(answer.text)), ["error"])
     assert.notInclude(answer.text, "room_messages")
     assert.strictEqual((yield* poll(guest)).status, 200)
+  })
+
+  it("its health without a token, uncached, and without a grant to an origin", function* ({ url }) {
+    for (const headers of [{}, { origin: url }]) {
+      const health = yield* ask(`${url}/api/health`, { headers })
+      assert.strictEqual(health.status, 200, health.text)
+      assert.deepStrictEqual(health.json["modes"], ["calm", "spark", "ping", "celebrate"])
+      assert.strictEqual(health.headers.get("cache-control"), "no-store")
+      assert.isNull(health.headers.get("access-control-allow-origin"))
+    }
+    assert.strictEqual((yield* ask(`${url}/api/health`, { method: "HEAD" })).status, 200)
+  })
+
+  it("about its health with refusals in its own form", function* ({ url }) {
+    const refused: ReadonlyArray<readonly [RequestInit, string, number, string]> = [
+      [{ method: "POST" }, "", 405, "METHOD_NOT_ALLOWED"],
+      [{ method: "DELETE" }, "", 405, "METHOD_NOT_ALLOWED"],
+      [{ method: "OPTIONS" }, "", 405, "METHOD_NOT_ALLOWED"],
+      [{}, "?token=x", 400, "BAD_REQUEST"],
+      [{}, "/", 404, "NOT_FOUND"],
+      [{}, "/x", 404, "NOT_FOUND"],
+      [{ headers: { origin: "https://evil.example" } }, "", 403, "FORBIDDEN"],
+    ]
+    for (const [init, rest, status, code] of refused) {
+      const answer = yield* ask(`${url}/api/health${rest}`, init)
+      const what = `${init.method ?? "GET"} /api/health${rest}`
+      assert.deepStrictEqual([answer.status, codeOf(answer)], [status, code], `${what}: ${answer.text}`)
+      assert.deepStrictEqual(Object.keys(answer.json), ["error"], what)
+      assert.strictEqual(answer.headers.get("cache-control"), "no-store", what)
+      if (status === 405) assert.strictEqual(answer.headers.get("allow"), "GET, HEAD", what)
+    }
   })
 })

@@ -1,11 +1,9 @@
 /** The life of a room as its specification tells it: create, send, replay, conflict, poll, evict, expire, delete. */
 import { createHash } from "node:crypto"
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { codeOf, from, json, layer as rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
-import { ask } from "../lab/Fixture.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertEach, valuesOf } from "../lab/Assertions.ts"
+import { codeOf, from, layer as rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
+import { ask, post } from "../lab/Fixture.ts"
+import { assert, assertEach, suite, valuesOf } from "../lab/Suites.ts"
 
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u
@@ -37,7 +35,7 @@ suite("a room", rooms(), (it) => {
   })
 
   it("trims its name and counts it in code points", function* ({ url }) {
-    const create = (body: unknown) => ask(`${url}/api/rooms`, json("POST", body, from(newAddress())))
+    const create = (body: unknown) => ask(`${url}/api/rooms`, post(body, from(newAddress())))
     const named = yield* create({ name: `  ${"🜁".repeat(60)} ` })
     assert.strictEqual(JSON.parse(named.text).room.name, "🜁".repeat(60))
     for (const body of [
@@ -70,11 +68,7 @@ suite("a room", rooms(), (it) => {
     )
     const alias = yield* ask(
       `${url}/api/rooms/${guest.id}`,
-      json(
-        "POST",
-        { sender: "a", text: "b", mode: "ping" },
-        { authorization: `Bearer ${guest.token}`, ...from(newAddress()) },
-      ),
+      post({ sender: "a", text: "b", mode: "ping" }, { authorization: `Bearer ${guest.token}`, ...from(newAddress()) }),
     )
     assert.strictEqual(alias.status, 201)
     assert.strictEqual(JSON.parse(alias.text).message.senderKind, "person")

@@ -1,32 +1,21 @@
 /** The database cost of a call: one statement for every admitted request, whichever limiter; and the sweeper's work. */
 import { randomUUID } from "node:crypto"
-import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result } from "effect"
-import { SqlClient, Statement } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
 import * as Ceiling from "../../src/room/Ceiling.ts"
 import { RoomStore } from "../../src/room/RoomStore.ts"
 import { database, sql } from "../lab/Database.ts"
-import { suite } from "../lab/Suites.ts"
-import { valuesOf } from "../lab/Assertions.ts"
+import { counting } from "../lab/Statements.ts"
+import { assert, suite, valuesOf } from "../lab/Suites.ts"
 
 const message = { sender: "Wren", senderKind: "person", text: "hello", mode: "calm" } as const
-
-let statements = 0
-
-/** Counts every statement, also those that serve several requests. */
-const counting = Effect.provideService(Statement.CurrentTransformer, (statement) =>
-  Effect.sync(() => {
-    statements += 1
-    return statement
-  }),
-)
 
 /** How many statements an effect sends. */
 const counted = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => {
-    const before = statements
-    return Effect.map(effect, (value) => [value, statements - before] as const)
+    const { context, sent } = counting()
+    return Effect.map(Effect.provideContext(effect, context), (value) => [value, sent.statements] as const)
   })
 
 /** Rooms are counted once, by the first that is created. */
@@ -56,7 +45,7 @@ const costs = Effect.gen(function* () {
   assert.strictEqual(Result.getOrThrow(read.outcome).messages, Result.getOrThrow(sent.outcome).message)
   assert.isTrue(Result.isSuccess(gone.outcome))
   assert.deepStrictEqual([forCreate, forSend, forReplay, forRead, forDelete], [1, 1, 1, 1, 1])
-}).pipe(counting)
+})
 
 /** One asks from the first signal, one from beyond any that a room will have: a small number for one is none for another. */
 const apart = Effect.gen(function* () {
@@ -104,7 +93,7 @@ const office = Effect.gen(function* () {
     { concurrency: "unbounded" },
   )
   assert.strictEqual(last.filter(Result.isSuccess).length, 3)
-}).pipe(counting)
+})
 
 const world = Layer.orDie(
   RoomStore.layer(ceiling).pipe(

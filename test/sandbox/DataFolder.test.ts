@@ -2,9 +2,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { run, type Running } from "../lab/Process.ts"
 

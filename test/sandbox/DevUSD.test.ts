@@ -1,5 +1,4 @@
 // The play token refuses what USDC refuses, in USDC's words, and pays what USDC pays.
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import {
   type Hex,
@@ -16,8 +15,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { order, price, setup, types } from "./Token.ts"
 import { events } from "../lab/TransferLogs.ts"
-import { suite } from "../lab/Suites.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach, suite } from "../lab/Suites.ts"
 
 suite("DevUSD", LocalChain.layer({ network: "eip155:84532" }), (it) => {
   it("has the names of USDC on Base Sepolia", function* () {

@@ -1,7 +1,6 @@
 // The local chain is ready at once, keeps what it was told to keep, and leaves no process behind.
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
@@ -10,9 +9,8 @@ import { chainClient, network, token } from "../lab/Chain.ts"
 import { awaitGone, holdAndKill } from "./Holder.ts"
 import { isAlive } from "../lab/Processes.ts"
 import { until } from "../lab/Eventually.ts"
-import { live } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { assertEach } from "../lab/Assertions.ts"
+import { assert, assertEach, describe, live } from "../lab/Suites.ts"
 
 const payer = "0x00000000000000000000000000000000000000aa"
 const pidOf = (stateFile: string) => Number(readFileSync(`${stateFile}.pid`, "utf8"))

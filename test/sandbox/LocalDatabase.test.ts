@@ -1,13 +1,12 @@
 // The local database is a real PostgreSQL behind a password, keeps its data, and leaves no process behind.
 import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { assert } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import { awaitGone, holdAndKill } from "./Holder.ts"
 import { isAlive } from "../lab/Processes.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const pidOf = (dataDir: string) =>

@@ -1,14 +1,13 @@
 /** The documents' commands beside `npm start` work as printed. */
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { examplesOf } from "../lab/Documents.ts"
 import { freePort } from "../lab/Ports.ts"
 import { run } from "../lab/Process.ts"
 import { root } from "../lab/Sources.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 /** The example of a document that begins so. */

@@ -1,10 +1,9 @@
 /** The log of a real server at its most talkative: its lines about requests and attempts, and the secrets that it omits. */
-import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { generate } from "../../src/log/Signer.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { proxied } from "../lab/server/Environment.ts"
+import { listening } from "../lab/server/Environment.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import { challengeSecret, prepare as prepareCard, processor, Processor } from "../lab/buyer/Cards.ts"
 import { attemptsIn, linesOf, requestsIn } from "../lab/LogLines.ts"
@@ -15,22 +14,14 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { from, newRoom, poll, send } from "../lab/server/Rooms.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { ask, post } from "../lab/Fixture.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 const clientAddress = "203.0.113.77"
 const rateLimitSecret = "a-rate-limit-secret-of-ours"
 const collectorKey = "collector-key-4711"
 
-const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
-  const server = yield* serving({
-    ...(yield* proxied),
-    SETTLE_TIMEOUT_SECONDS: patientSeconds(3),
-    SWEEP_SECONDS: "1",
-    ...env,
-  })
-  yield* server.says("server listening")
-  return server
-})
+const started = (env: Readonly<Record<string, string>>) =>
+  listening({ SETTLE_TIMEOUT_SECONDS: patientSeconds(3), SWEEP_SECONDS: "1", ...env })
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/u
 

@@ -1,18 +1,15 @@
 /** The metrics of a real server: on a port of their own, with few labels, and every one that dashboard and alarms name. */
 import { readFileSync } from "node:fs"
-import { assert } from "@effect/vitest"
 import { Effect, Redacted, Result } from "effect"
 import { generate } from "../../src/log/Signer.ts"
-import { proxied } from "../lab/server/Environment.ts"
+import { listening } from "../lab/server/Environment.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { newRoom, poll } from "../lab/server/Rooms.ts"
-import { serving } from "../lab/server/ServerProcess.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
-import { apart } from "../lab/Suites.ts"
-import { assertNone } from "../lab/Assertions.ts"
+import { apart, assert, assertNone } from "../lab/Suites.ts"
 
 const file = (name: string) => readFileSync(new URL(`../../docs/operations/${name}`, import.meta.url), "utf8")
 
@@ -46,15 +43,12 @@ const samplesOf = (text: string): ReadonlyArray<Sample> =>
 apart("metrics", stage, (it) => {
   it("provide the true values of all dashboards and alerts, in few series", function* ({ rpc, sql }) {
     const metricsPort = yield* freePort
-    const server = yield* serving({
-      ...(yield* proxied),
+    const server = yield* listening({
       LOG_KEY: Redacted.value(Result.getOrThrow(generate("altar.example/log"))),
       LOG_ORIGIN: "altar.example/log",
       LOG_PUBLISH_SECONDS: "1",
       METRICS_PORT: String(metricsPort),
-      SWEEP_SECONDS: "3600",
     })
-    yield* server.says("server listening")
     const { url } = server
     const scrape = Effect.map(ask(`http://127.0.0.1:${metricsPort}/metrics`), (answer) => {
       assert.strictEqual(answer.status, 200)

@@ -1,7 +1,6 @@
 /** `/livez`, `/readyz` and `/api/health` say what is known; while the database is away, everybody is told when to ask again. */
-import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { proxied } from "../lab/server/Environment.ts"
+import { listening, proxied } from "../lab/server/Environment.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { newRoom, poll } from "../lab/server/Rooms.ts"
@@ -10,7 +9,7 @@ import type { PostgresProxy } from "../lab/proxy/Postgres.ts"
 import { until } from "../lab/Eventually.ts"
 import { serving } from "../lab/server/ServerProcess.ts"
 import { ask, post } from "../lab/Fixture.ts"
-import { apart } from "../lab/Suites.ts"
+import { apart, assert } from "../lab/Suites.ts"
 
 /** So many connections are refused from now on. */
 const refusals = (database: PostgresProxy, count: number) =>
@@ -35,10 +34,7 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: altar\r\n\r\n`
 apart("a server that starts or stops", stage, (it) => {
   it("is alive and not ready, and refuses in the form of each service", function* ({ database, rpc }) {
     database.refuse(true)
-    const server = yield* serving({
-      ...(yield* proxied),
-      SWEEP_SECONDS: "3600",
-    })
+    const server = yield* serving({ ...(yield* proxied), SWEEP_SECONDS: "3600" })
     yield* server.says("database unreachable")
     const asked = (path: string) =>
       Effect.scoped(
@@ -107,12 +103,7 @@ apart("a server that starts or stops", stage, (it) => {
 
 apart("while the database is unreachable,", stage, (it) => {
   it("reads and acts answer 503 with Retry-After, and health says what is unknown", function* ({ database }) {
-    const server = yield* serving({
-      ...(yield* proxied),
-      TRUSTED_PROXIES: "127.0.0.1",
-      SWEEP_SECONDS: "1",
-    })
-    yield* server.says("server listening")
+    const server = yield* listening({ TRUSTED_PROXIES: "127.0.0.1", SWEEP_SECONDS: "1" })
     const { url } = server
     const guest = yield* newRoom(url)
     const purchase = yield* Purchase.prepare(url)
@@ -167,11 +158,7 @@ apart("while the database is unreachable,", stage, (it) => {
 
 apart("a database without an answer", stage, (it) => {
   it("is reported to its waiting callers, and dropped with its connection", function* ({ database }) {
-    const server = yield* serving({
-      ...(yield* proxied),
-      SWEEP_SECONDS: "3600",
-    })
-    yield* server.says("server listening")
+    const server = yield* listening()
     const trap = database.arm(/WITH found AS MATERIALIZED/u, "holdBefore")
     const held = yield* Effect.forkChild(ask(`${server.url}/api/acts`))
     yield* trap.arrived
@@ -186,8 +173,7 @@ apart("a database without an answer", stage, (it) => {
 
 apart("a server whose node does not answer", stage, (it) => {
   it("logs that payments are unavailable, and that they are available again", function* ({ rpc }) {
-    const server = yield* serving(yield* proxied)
-    yield* server.says("server listening")
+    const server = yield* listening({ SWEEP_SECONDS: "5" })
     rpc.arm("*", "status500")
     yield* eventually(`${server.url}/readyz`, 503)
     yield* server.says("payments unavailable")

@@ -1,17 +1,14 @@
 /** One trace of a payment, from its request to its chain link and back through the sweeper, and no secret in it. */
 import type { IncomingMessage } from "node:http"
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { proxied } from "../lab/server/Environment.ts"
+import { listening } from "../lab/server/Environment.ts"
 import { forward, json, serve } from "../lab/proxy/HttpServer.ts"
 import { until } from "../lab/Eventually.ts"
 import { patientSeconds } from "../lab/Patience.ts"
 import { stage } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { serving } from "../lab/server/ServerProcess.ts"
 import { ask, post } from "../lab/Fixture.ts"
-import { apart } from "../lab/Suites.ts"
-import { assertEach, assertSome } from "../lab/Assertions.ts"
+import { apart, assert, assertEach, assertSome } from "../lab/Suites.ts"
 
 interface Span {
   readonly traceId: string
@@ -68,15 +65,8 @@ const overheard = Effect.fnUntraced(function* (upstream: string) {
   return { url, traceparents }
 })
 
-const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
-  const server = yield* serving({
-    ...(yield* proxied),
-    OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
-    ...env,
-  })
-  yield* server.says("server listening")
-  return server
-})
+const started = (env: Readonly<Record<string, string>>) =>
+  listening({ OTEL_EXPORTER_OTLP_PROTOCOL: "http/json", ...env })
 
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736"
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`

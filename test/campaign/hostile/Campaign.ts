@@ -1,19 +1,13 @@
 /** `npm run campaign -- hostile`: strangers against a real server, whose memory and open files are watched. */
 import { readdir } from "node:fs/promises"
-import { setTimeout } from "node:timers/promises"
-import { Duration } from "effect"
-import { defaultLimits } from "../../../src/http/Listener.ts"
 import * as Databases from "../../lab/Databases.ts"
 import * as Ledger from "../../lab/Ledger.ts"
 import { cpuSeconds, residentMegabytes } from "../../lab/ProcessUse.ts"
 import { serving, soldBy } from "../../lab/server/Programs.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
-import { openIdleConnections } from "../../lab/hostile/IdleConnections.ts"
 import type { Outcome, Run } from "../Run.ts"
 
 export interface HostileOptions {
-  /** Connections that ask once and rest, each from an address of its own, before the requests begin. */
-  readonly crowd: number
   /** Sold before it begins. */
   readonly stones: number
 }
@@ -56,37 +50,8 @@ const open = async (stones: number) => {
   }
 }
 
-type Target = Awaited<ReturnType<typeof open>>
-
 /** Milliseconds: a million requests take minutes, and an answer that takes longer than this is none. */
 const patience = 60_000
-
-/** Sockets and files of the server itself that come and go: its connections to PostgreSQL. */
-const slack = 32
-
-/** More connections than there are places: admitted connections are answered, and their places are free again afterwards. */
-const crowded = async ({ sample, url }: Target, wanted: number, violations: Array<string>) => {
-  const before = await sample()
-  const began = performance.now()
-  const guests = await openIdleConnections(Number(new URL(url).port), wanted)
-  const resting = await sample()
-  const answered = await guests.answered()
-  if (guests.open > defaultLimits.connections)
-    violations.push(`${guests.open} were let in, above ${defaultLimits.connections}`)
-  const free = Math.min(wanted, defaultLimits.connections - slack)
-  // On a machine so slow the first have rested too long, and their places were given to others.
-  if (performance.now() - began <= Duration.toMillis(defaultLimits.rest)) {
-    if (answered < guests.open) violations.push(`${guests.open - answered} that were let in were not answered again`)
-    if (guests.open < free) violations.push(`${guests.open} were let in, and there was place for ${free}`)
-  }
-  guests.leave()
-  for (const end = performance.now() + patience; (await sample()).files > before.files + slack; await setTimeout(50))
-    if (performance.now() > end) {
-      violations.push("open files of connections that were left stay")
-      break
-    }
-  return { open: guests.open, resting }
-}
 
 /** Concurrent connections of the attack, and requests between two samples of the server's memory. */
 const connections = 16
@@ -95,7 +60,7 @@ const every = 10_000
 /** Until so many requests are done caches fill. */
 const warmAfter = 100_000
 
-export const hostile = async (run: Run, { crowd: wanted, stones }: HostileOptions): Promise<Outcome> => {
+export const hostile = async (run: Run, { stones }: HostileOptions): Promise<Outcome> => {
   const { isOver, log, seed, size } = run
   const target = await open(stones)
   const samples: Array<Sample & { readonly done: number }> = []
@@ -105,10 +70,6 @@ export const hostile = async (run: Run, { crowd: wanted, stones }: HostileOption
     log(`${done} requests: ${sample.resident.toFixed(0)} MB resident, ${sample.files} open files`)
   }
   await look(0)
-  const violations: Array<string> = []
-  const { open: letIn, resting } = await crowded(target, wanted, violations)
-  samples.push({ done: 0, ...resting })
-  log(`${letIn} of ${wanted} connections were let in: ${resting.resident.toFixed(0)} MB resident`)
   let next = every
   const progress = async (done: number) => {
     if (done < next) return
@@ -128,7 +89,7 @@ export const hostile = async (run: Run, { crowd: wanted, stones }: HostileOption
   const theirs = cpuSeconds(target.pid)
   await target.close()
 
-  violations.push(...report.faults)
+  const violations = [...report.faults]
   const warm = samples.find(({ done }) => done >= warmAfter)
   const last = samples.at(-1)
   const highest = Math.max(...samples.map(({ resident }) => resident))
@@ -140,7 +101,6 @@ export const hostile = async (run: Run, { crowd: wanted, stones }: HostileOption
     if (last.files > warm.files + 8) violations.push(`open files: ${warm.files} ${since} ${last.files}`)
   }
   const counts = {
-    "connections let in": letIn,
     requests: report.requests,
     "of them no HTTP": report.broken,
     "answers held against the document": report.judged,

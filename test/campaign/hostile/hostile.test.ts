@@ -1,5 +1,4 @@
 /** A short seeded form of `npm run campaign -- hostile`: a failure in it is reproducible. */
-import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../../src/server/config/Config.ts"
@@ -9,7 +8,7 @@ import { until } from "../../lab/Eventually.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
 import { patience } from "../../lab/Patience.ts"
 import { loopback, newRoom, poll, send } from "../../lab/server/Rooms.ts"
-import { suite } from "../../lab/Suites.ts"
+import { assert, suite } from "../../lab/Suites.ts"
 
 /** Rows of every table but those of rooms and limits. */
 const stored = Effect.gen(function* () {

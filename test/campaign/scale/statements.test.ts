@@ -1,5 +1,4 @@
 /** A server's statements while it migrates, sells every act, and serves rooms and its log: nothing that engines lack. */
-import { assert } from "@effect/vitest"
 import { Duration, Effect, Layer, Option, Redacted } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { AppConfig } from "../../../src/server/config/Config.ts"
@@ -16,7 +15,7 @@ import { ask, configOf, newPayer, pay, TestServer } from "../../lab/Fixture.ts"
 import { chain } from "../../lab/Chain.ts"
 import { violationsOf } from "./Portability.ts"
 import * as Postgres from "../../lab/proxy/Postgres.ts"
-import { suite } from "../../lab/Suites.ts"
+import { assert, suite } from "../../lab/Suites.ts"
 
 const reads = ["/api/witness", "/api/acts", "/api/candles", "/api/altars", "/api/field", "/api/elements", "/api/stats"]
 

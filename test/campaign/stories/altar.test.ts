@@ -1,8 +1,7 @@
 /** Random sequences of requests, faults and time against a real server, each answer foretold by a small model of the state table. */
-import { assert, describe } from "@effect/vitest"
 import { stories } from "./Altar.ts"
 import { check, timeLimit } from "./Story.ts"
-import { live } from "../../lab/Suites.ts"
+import { assert, describe, live } from "../../lab/Suites.ts"
 
 describe("the altar", () => {
   live.each(["relayer", "facilitator", "cards"] as const)(

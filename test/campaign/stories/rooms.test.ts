@@ -1,8 +1,7 @@
 /** Random sequences of requests to a real server, each answer foretold by a small model of rooms and exact windows. */
-import { assert, describe } from "@effect/vitest"
 import { stories } from "./Rooms.ts"
 import { check, timeLimit } from "./Story.ts"
-import { live } from "../../lab/Suites.ts"
+import { assert, describe, live } from "../../lab/Suites.ts"
 
 describe("the signal room", () => {
   live(

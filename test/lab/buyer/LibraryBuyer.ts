@@ -1,5 +1,4 @@
 /** A buyer whose signatures are counted and whose network a test decides, and what the chain says of its wallet. */
-import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Hex, parseAbiItem } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
@@ -13,6 +12,7 @@ import {
 } from "../../../src/buyer/index.ts"
 import { onChain } from "../Chain.ts"
 import { newPayer, TestServer } from "../Fixture.ts"
+import { rejected } from "../Assertions.ts"
 
 /** Everything as it is, except what a test changes. */
 export type Network = (request: Request, forward: typeof fetch) => Promise<Response>
@@ -76,10 +76,7 @@ export const diesSigned = (at: Stage, order: (altar: Buyer, call: Call) => Promi
       process.abort()
       return reached.promise
     }
-    await order(buyerOf(at, hold), { signal: process.signal }).then(
-      () => assert.fail("it was meant to die"),
-      () => {},
-    )
+    await rejected(order(buyerOf(at, hold), { signal: process.signal }))
   })
 
 export interface Rejected {
@@ -89,10 +86,4 @@ export interface Rejected {
 }
 
 /** The error of a rejected promise. */
-export const rejection = (promise: Promise<unknown>) =>
-  Effect.promise(() =>
-    promise.then(
-      () => assert.fail("it should have been refused"),
-      (error: Rejected) => error,
-    ),
-  )
+export const rejection = (promise: Promise<unknown>) => Effect.promise(() => rejected<Rejected>(promise))

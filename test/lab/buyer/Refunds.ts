@@ -1,6 +1,7 @@
 /** The operator who refunds: payments that bought nothing, the command line, and what chain and public say afterwards. */
 import { join } from "node:path"
 import { writeFileSync } from "node:fs"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Hex, parseAbiItem } from "viem"
@@ -49,7 +50,13 @@ export const operator = Effect.gen(function* () {
   const keyFile = join(folder, "wallet.key")
   writeFileSync(keyFile, payToKey, { mode: 0o600 })
   const refund = (...args: ReadonlyArray<string>) => commandRun(["admin", "refund", ...args], environment)
-  return { folder, keyFile, refund }
+  /** A refund of a payment that is recorded. */
+  const repay = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {
+    const done = yield* refund(...flags, "--key-file", keyFile, ...why)
+    assert.strictEqual(done.code, 0, done.stderr)
+    return done.stdout
+  })
+  return { folder, keyFile, refund, repay }
 })
 
 const moved = parseAbiItem("event Transfer(address indexed from, address indexed to, uint256 value)")

@@ -20,35 +20,18 @@ const isHeard = (socket: Socket) =>
     socket.once("data", yes).once("close", no).write(ask)
   })
 
-export interface IdleConnections {
-  /** Connections that got an answer and were open when all had asked. */
-  readonly open: number
-  /** Connections that were closed before they were heard. */
-  readonly refused: number
-  /** How many of the open ones get another answer. */
-  answered(): Promise<number>
-  leave(): void
-}
-
-/** Opens so many connections, each of which asks once and rests. */
-export const openIdleConnections = async (port: number, count: number): Promise<IdleConnections> => {
+/** Opens so many connections, each of which asks once and rests until all leave. */
+export const openIdleConnections = async (port: number, count: number) => {
   const inside = new Set<Socket>()
   let next = 0
-  let refused = 0
   const work = async () => {
     while (next < count) {
       const socket = connect({ port, host: "127.0.0.1", localAddress: localAddress(next) })
       next += 1
       socket.on("error", () => socket.destroy())
       if (await isHeard(socket)) inside.add(socket.once("close", () => inside.delete(socket)))
-      else refused += 1
     }
   }
   await Promise.all(Array.from({ length: atOnce }, work))
-  return {
-    open: inside.size,
-    refused,
-    answered: async () => (await Promise.all([...inside].map(isHeard))).filter((heard) => heard).length,
-    leave: () => inside.forEach((socket) => socket.destroy()),
-  }
+  return { leave: () => inside.forEach((socket) => socket.destroy()) }
 }

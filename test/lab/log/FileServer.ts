@@ -1,7 +1,7 @@
 /** A folder behind a plain file server, which knows nothing of logs. */
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { listening } from "../Socket.ts"
+import { listening } from "../proxy/HttpServer.ts"
 
 export const serveFolder = (folder: string) =>
   listening((_, response, { url = "/" }) => {

@@ -8,7 +8,7 @@ import { bundleBytes, fullWidth, parsePath } from "../../../schema/log/Tile.ts"
 import { leafOf } from "../../../src/log/Tree.ts"
 import { MemoryLog } from "./MemoryLog.ts"
 import { origin, signer } from "./LogFixture.ts"
-import { listening } from "../Socket.ts"
+import { listening } from "../proxy/HttpServer.ts"
 
 const sha256 = (text: string | Uint8Array) => createHash("sha256").update(text).digest("hex")
 

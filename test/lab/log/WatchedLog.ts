@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 import { checkLog } from "../../../src/cli/log/Watch.ts"
 import { recall, type Watched } from "../../../src/cli/log/WatchedLog.ts"
 import { newFolder } from "../Folders.ts"
-import { listening } from "../Socket.ts"
+import { listening } from "../proxy/HttpServer.ts"
 import { signer } from "./LogFixture.ts"
 import * as StaticLog from "./StaticLog.ts"
 

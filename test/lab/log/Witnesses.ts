@@ -14,7 +14,7 @@ import { Witnesses } from "../../../src/log/Witnesses.ts"
 import * as Listener from "../../../src/http/Listener.ts"
 import { signer } from "./LogFixture.ts"
 import { patience } from "../Patience.ts"
-import { type Answering, listening } from "../Socket.ts"
+import { type Answering, listening } from "../proxy/HttpServer.ts"
 import { newFolder } from "../Folders.ts"
 
 /** A new key under a name. */

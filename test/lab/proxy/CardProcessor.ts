@@ -46,28 +46,7 @@ interface Saved {
   result?: Result
 }
 
-export interface CardProcessor {
-  readonly url: string
-  /** From now on every charge, or whatever is asked, meets this fault. */
-  readonly arm: (fault: CardFault, asked?: Asked, rate?: number) => Trap
-  /** Charges honestly again. */
-  readonly calm: Effect.Effect<void>
-  /** A holder grants a token for a charge, as an agent's wallet does. */
-  readonly grant: (paymentMethod: string, amount: string, expiresAt?: number) => Promise<string>
-  /** All money taken, in cents, one entry for each charge. */
-  readonly taken: () => ReadonlyArray<{ readonly amount: number; readonly attempt: string | undefined }>
-  /** How often a charge was asked for, and under how many idempotency keys. */
-  readonly asked: () => { readonly charges: number; readonly keys: number; readonly searches: number }
-  /** Idempotency keys of all charges that were asked for. */
-  readonly keys: ReadonlySet<string>
-  /** All charges that wait for a bank or a card's holder end. */
-  readonly finish: Effect.Effect<void>
-  /** Revokes every granted token. */
-  readonly revoke: Effect.Effect<void>
-  /** Forgets every idempotency key, as it does after a day. */
-  readonly forget: Effect.Effect<void>
-  readonly elsewhere: () => number
-}
+export type CardProcessor = Effect.Success<ReturnType<typeof make>>
 
 const isAllowed = ({ headers }: IncomingMessage) =>
   headers.authorization === `Basic ${Buffer.from(`${secretKey}:`).toString("base64")}`
@@ -242,16 +221,19 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
     return fault !== undefined && has(after, fault) ? after[fault](truth, neighbour) : truth
   })
 
-  const service: CardProcessor = {
+  return {
     url,
-    arm: (fault, asked = "new charges", rate = 1) =>
+    /** From now on every charge, or whatever is asked, meets this fault. */
+    arm: (fault: CardFault, asked: Asked = "new charges", rate = 1): Trap =>
       arm(`card ${fault}`, fault, {
         rate,
         fits: ({ isNewCharge, path }) =>
           (isNewCharge || asked === "everything") && (fault !== "nothingFound" || path.includes("/search")),
       }),
+    /** Charges honestly again. */
     calm: Effect.sync(calm),
-    grant: async (paymentMethod, amount, expiresAt = Math.floor(Date.now() / 1000) + 3600) => {
+    /** A holder grants a token for a charge, as an agent's wallet does. */
+    grant: async (paymentMethod: string, amount: string, expiresAt = Math.floor(Date.now() / 1000) + 3600) => {
       const response = await fetch(`${url}/v1/test_helpers/shared_payment/granted_tokens`, {
         method: "POST",
         headers: {
@@ -269,21 +251,26 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
       const granted: { readonly id: string } = JSON.parse(await response.text())
       return granted.id
     },
+    /** All money taken, in cents, one entry for each charge. */
     taken: () =>
       [...intents.values()]
         .filter(({ status }) => status === "succeeded")
         .map(({ amount, metadata }) => ({ amount, attempt: metadata["attempt"] })),
+    /** How often a charge was asked for, and under how many idempotency keys. */
     asked: () => ({ charges, keys: seen.size, searches }),
-    keys: seen,
+    /** Idempotency keys of all charges that were asked for. */
+    keys: seen as ReadonlySet<string>,
+    /** All charges that wait for a bank or a card's holder end. */
     finish: Effect.sync(() => {
       for (const intent of intents.values()) {
         if (["processing", "requires_action"].includes(intent.status))
           Object.assign(intent, { status: "succeeded", amount_received: intent.amount })
       }
     }),
+    /** Revokes every granted token. */
     revoke: Effect.sync(() => tokens.clear()),
+    /** Forgets every idempotency key, as it does after a day. */
     forget: Effect.sync(() => keys.clear()),
     elsewhere: () => elsewhere,
   }
-  return service
 })

@@ -94,21 +94,7 @@ interface Plan {
   readonly moment: Moment
 }
 
-export interface Facilitator {
-  readonly url: string
-  /** From now on a settlement, or a question what it settles, meets this fault. */
-  readonly arm: (fault: Fault, moment?: Moment, rate?: number) => Trap
-  /** Settles honestly again. */
-  readonly calm: Effect.Effect<void>
-  /** Takes no connection any more; as often as it left it has to come back. */
-  readonly leave: Effect.Effect<void>
-  /** Takes connections again, at the same address. */
-  readonly comeBack: Effect.Effect<void>
-  /** How many settlements it was asked for. */
-  readonly asked: () => number
-  /** Nonces of all that it was asked to settle, in lower case. */
-  readonly nonces: ReadonlySet<string>
-}
+export type Facilitator = Effect.Success<ReturnType<typeof make>>
 
 interface Body {
   readonly paymentPayload: { readonly payload: { readonly authorization: { readonly nonce: string } } }
@@ -198,10 +184,12 @@ export const make = Effect.fnUntraced(function* (
   /** How often it left, and has not come back. */
   let away = 0
 
-  const service: Facilitator = {
+  return {
     url,
-    nonces,
-    arm: (fault, moment = "broadcast", rate = 1) =>
+    /** Nonces of all that it was asked to settle, in lower case. */
+    nonces: nonces as ReadonlySet<string>,
+    /** From now on a settlement, or a question what it settles, meets this fault. */
+    arm: (fault: Fault, moment: Moment = "broadcast", rate = 1): Trap =>
       arm(
         `facilitator ${fault}`,
         { fault, moment },
@@ -210,16 +198,19 @@ export const make = Effect.fnUntraced(function* (
           fits: (asked) => isOfSupport(fault) === (asked === "support"),
         },
       ),
+    /** Settles honestly again. */
     calm: Effect.sync(calm),
+    /** Takes no connection any more; as often as it left it has to come back. */
     leave: Effect.sync(() => {
       away += 1
       server.close()
     }),
+    /** Takes connections again, at the same address. */
     comeBack: Effect.promise(async () => {
       away -= 1
       if (away === 0) server = await open(handle, port)
     }),
+    /** How many settlements it was asked for. */
     asked: () => settlements,
   }
-  return service
 })

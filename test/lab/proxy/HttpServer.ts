@@ -1,5 +1,6 @@
 /** A small HTTP server of one test, on a free port of the loopback. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { text } from "node:stream/consumers"
 import { Effect } from "effect"
 
 /** A double's answer; `drop` closes the connection without a word. */
@@ -16,12 +17,6 @@ export type Reply =
 
 export const json = (value: unknown, status = 200): Reply => ({ status, body: JSON.stringify(value) })
 
-const read = async (request: IncomingMessage) => {
-  const chunks: Array<Buffer> = []
-  for await (const chunk of request) chunks.push(chunk)
-  return Buffer.concat(chunks).toString()
-}
-
 const write = (response: ServerResponse, reply: Reply) => {
   if (reply === "drop") return response.destroy()
   response.writeHead(reply.status, { "content-type": reply.type ?? "application/json", ...reply.headers })
@@ -30,28 +25,32 @@ const write = (response: ServerResponse, reply: Reply) => {
 
 export type Handle = (path: string, body: string, request: IncomingMessage) => Promise<Reply>
 
-/** A server that answers every request by `handle`, until it is closed; on this port, or on a free one. */
-export const open = (handle: Handle, at = 0): Promise<{ readonly url: string; readonly close: () => void }> =>
-  new Promise((resolve) => {
+/** Answers as a test likes: late, in pieces, or never. */
+export type Answering = (body: string, response: ServerResponse, request: IncomingMessage) => void
+
+/** A server until it is closed; on this port, or on a free one. */
+const openRaw = (answer: Answering, at = 0) =>
+  new Promise<{ readonly url: string; readonly close: () => void }>((resolve) => {
     const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
-      read(request)
-        .then((body) => handle(request.url ?? "/", body, request))
-        .catch((cause): Reply => json({ error: String(cause) }, 500))
-        .then(
-          (reply) => write(response, reply),
-          () => {},
-        )
+      text(request).then(
+        (body) => answer(body, response, request),
+        () => {},
+      )
     })
     server.listen(at, "127.0.0.1", () => {
       const address = server.address()
       const port = typeof address === "object" && address !== null ? address.port : 0
-      const close = () => {
-        server.close()
-        server.closeAllConnections()
-      }
-      resolve({ url: `http://127.0.0.1:${port}`, close })
+      resolve({ url: `http://127.0.0.1:${port}`, close: () => server.close().closeAllConnections() })
     })
   })
+
+/** A server that answers every request by `handle`. */
+export const open = (handle: Handle, at?: number) =>
+  openRaw((body, response, request) => {
+    void handle(request.url ?? "/", body, request)
+      .catch((cause): Reply => json({ error: String(cause) }, 500))
+      .then((reply) => write(response, reply))
+  }, at)
 
 const ofOneConnection = /^(?:transfer-encoding|content-encoding|content-length|connection|keep-alive|host)$/u
 
@@ -75,9 +74,14 @@ export const program = async (handle: Handle) => {
   process.once("SIGTERM", () => process.exit(0))
 }
 
+const scoped = (opening: () => ReturnType<typeof open>) =>
+  Effect.map(
+    Effect.acquireRelease(Effect.promise(opening), ({ close }) => Effect.sync(close)),
+    ({ url }) => url,
+  )
+
 /** The base URL of such a server, which is gone with the scope. */
-export const serve = (handle: Handle) =>
-  Effect.acquireRelease(
-    Effect.promise(() => open(handle)),
-    ({ close }) => Effect.sync(close),
-  ).pipe(Effect.map(({ url }) => url))
+export const serve = (handle: Handle, at?: number) => scoped(() => open(handle, at))
+
+/** The same for one that answers as a test likes. */
+export const listening = (answer: Answering) => scoped(() => openRaw(answer))

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { sandbox } from "../browser/Guide.ts"
 import { freePort } from "../Ports.ts"
-import { forward, type Handle, open } from "./HttpServer.ts"
+import { forward, type Handle, serve } from "./HttpServer.ts"
 
 /** The parts of a settled answer that are forged in place. */
 export interface Answered {
@@ -62,15 +62,13 @@ export const layer = Layer.unwrap(
     let current: Lie | undefined
     const liar = Layer.effect(
       LyingAltar,
-      Effect.acquireRelease(
-        Effect.promise(() =>
-          open(
-            passing(port, () => current),
-            at,
-          ),
+      Effect.as(
+        serve(
+          passing(port, () => current),
+          at,
         ),
-        ({ close }) => Effect.sync(close),
-      ).pipe(Effect.as({ tells: (lie: Lie | undefined) => void (current = lie) })),
+        { tells: (lie: Lie | undefined) => void (current = lie) },
+      ),
     )
     return Layer.merge(liar, sandbox({ port, publicUrl: `http://127.0.0.1:${at}` }))
   }),

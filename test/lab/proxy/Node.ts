@@ -31,23 +31,7 @@ const falsehoods = {
   deny: { member: { error: { code: -32_000, message: "the peers did not confirm it" } } },
 } as const satisfies Record<string, Reply | { readonly member: object }>
 
-export interface NodeProxy {
-  readonly url: string
-  /** From now on requests of this method (`*` for all) that fit meet the fault; a batch shares its fate. */
-  readonly arm: (method: string, fault: NodeFault, fits?: (params: string) => boolean, rate?: number) => Trap
-  /**
-   * From now on every call is answered by the node that is picked for it, by the method, how often that was asked before
-   * and the parameters as JSON: one node that is behind, or several that contradict each other. A batch is split among
-   * them.
-   */
-  readonly behave: (pick: Pick) => void
-  /** The calls that were passed on since the nodes were picked, with their parameters, in their order. */
-  readonly heard: () => ReadonlyArray<Call>
-  /** Every submitted transaction, by its hash. */
-  readonly raw: ReadonlyMap<Hex, Hex>
-  /** No more faults, and one node again; a caught message stays held until its trap releases it. */
-  readonly calm: Effect.Effect<void>
-}
+export type NodeProxy = Effect.Success<ReturnType<typeof make>>
 
 /** Which node answers a call. */
 type Pick = (method: string, before: number, params: string) => View
@@ -134,24 +118,32 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
     return struck === undefined ? forward(body) : suffer(struck, body)
   })
 
-  const proxy: NodeProxy = {
+  return {
     url,
-    raw,
-    arm: (method, fault, fits = () => true, rate = 1) =>
+    /** Every submitted transaction, by its hash. */
+    raw: raw as ReadonlyMap<Hex, Hex>,
+    /** From now on requests of this method (`*` for all) that fit meet the fault; a batch shares its fate. */
+    arm: (method: string, fault: NodeFault, fits: (params: string) => boolean = () => true, rate = 1): Trap =>
       arm(`${typeof fault === "string" ? fault : "a view"} ${method}`, fault, {
         rate,
         fits: (calls) =>
           calls.some((call) => (method === "*" || call.method === method) && fits(JSON.stringify(call.params ?? []))),
       }),
-    behave: (choose) => {
+    /**
+     * From now on every call is answered by the node that is picked for it, by the method, how often that was asked before
+     * and the parameters as JSON: one node that is behind, or several that contradict each other. A batch is split among
+     * them.
+     */
+    behave: (choose: Pick) => {
       heard = []
       pick = choose
     },
-    heard: () => heard,
+    /** The calls that were passed on since the nodes were picked, with their parameters, in their order. */
+    heard: (): ReadonlyArray<Call> => heard,
+    /** No more faults, and one node again; a caught message stays held until its trap releases it. */
     calm: Effect.sync(() => {
       calm()
       pick = undefined
     }),
   }
-  return proxy
 })

@@ -16,23 +16,7 @@ export type PostgresFault =
   | { readonly sqlstate: string }
   | { readonly delayMs: number }
 
-export interface PostgresProxy {
-  readonly url: string
-  readonly port: number
-  /** From now on statements that match meet this fault. */
-  readonly arm: (statement: RegExp, fault: PostgresFault, rate?: number) => Trap
-  /** Each text that was sent, once. */
-  readonly statements: ReadonlySet<string>
-  /** New connections go to this port: another server has taken over. */
-  readonly leadTo: (port: number) => void
-  /** Cuts every connection there is. */
-  readonly cutAll: () => void
-  /** Whether new connections are closed at once. */
-  readonly refuse: (isRefused: boolean) => void
-  /** How many connections were closed at once. */
-  readonly refused: () => number
-  readonly calm: Effect.Effect<void>
-}
+export type PostgresProxy = Effect.Success<ReturnType<typeof make>>
 
 interface Sent {
   readonly statement: string
@@ -200,24 +184,29 @@ export const make = Effect.fnUntraced(function* (upstream: string, random?: Rand
   const url = new URL(upstream)
   url.hostname = "127.0.0.1"
   url.port = String(port)
-  const proxy: PostgresProxy = {
+  return {
     url: url.href,
     port,
-    statements,
-    arm: (statement, fault, rate = 1) =>
+    /** Each text that was sent, once. */
+    statements: statements as ReadonlySet<string>,
+    /** From now on statements that match meet this fault. */
+    arm: (statement: RegExp, fault: PostgresFault, rate = 1): Trap =>
       arm(`${JSON.stringify(fault)} ${statement.source}`, fault, {
         rate,
         fits: (sent) =>
           statement.test(sent.statement) && (sent.isReplaceable || typeof fault === "string" || "delayMs" in fault),
       }),
-    leadTo: (next) => void (upstreamPort = next),
+    /** New connections go to this port: another server has taken over. */
+    leadTo: (next: number) => void (upstreamPort = next),
+    /** Cuts every connection there is. */
     cutAll,
-    refuse: (isRefused) => void (isRefusing = isRefused),
+    /** Whether new connections are closed at once. */
+    refuse: (isRefused: boolean) => void (isRefusing = isRefused),
+    /** How many connections were closed at once. */
     refused: () => refused,
     calm: Effect.sync(() => {
       calm()
       isRefusing = false
     }),
   }
-  return proxy
 })

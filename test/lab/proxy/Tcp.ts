@@ -2,17 +2,11 @@
 import { connect, createServer, type Socket } from "node:net"
 import type { Random } from "../Random.ts"
 
-export interface Relay {
-  readonly port: number
-  readonly cutAll: () => void
-  readonly close: () => void
-}
-
 /** Each connection is joined to another one, and both end together. `dial` opens what is behind, or refuses; `join` says how bytes go between the two. */
 export const openRelay = (
   dial: () => Socket | undefined,
   join: (client: Socket, behind: Socket, cut: () => void) => void,
-): Promise<Relay> => {
+) => {
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
     const behind = dial()
@@ -41,7 +35,7 @@ export const openRelay = (
   const cutAll = () => {
     for (const socket of sockets) socket.destroy()
   }
-  return new Promise((resolve) => {
+  return new Promise<{ readonly port: number; readonly cutAll: () => void; readonly close: () => void }>((resolve) => {
     server.listen(0, "127.0.0.1", () => {
       const address = server.address()
       resolve({
@@ -57,18 +51,7 @@ export const openRelay = (
 }
 
 /** The way to servers or a database: connections that are refused, or cut in the middle of an answer. */
-export interface TcpProxy {
-  readonly port: number
-  /** From now on each new connection is closed at once, or after some bytes of an answer, with these probabilities. */
-  readonly disturb: (refused: number, cut: number) => void
-  readonly cutAll: () => void
-  readonly calm: () => void
-  /** Where it leads: one port, or several in turn. */
-  readonly leadTo: (ports: ReadonlyArray<number>) => void
-  readonly close: () => void
-}
-
-export const tcpProxy = async (random: Random): Promise<TcpProxy> => {
+export const tcpProxy = async (random: Random) => {
   let ports: ReadonlyArray<number> = []
   let turn = 0
   let [refused, cut] = [0, 0]
@@ -88,10 +71,12 @@ export const tcpProxy = async (random: Random): Promise<TcpProxy> => {
   )
   return {
     port,
-    disturb: (refusals, cuts) => ([refused, cut] = [refusals, cuts]),
+    /** From now on each new connection is closed at once, or after some bytes of an answer, with these probabilities. */
+    disturb: (refusals: number, cuts: number) => void ([refused, cut] = [refusals, cuts]),
     cutAll,
-    calm: () => ([refused, cut] = [0, 0]),
-    leadTo: (behind) => (ports = behind),
+    calm: () => void ([refused, cut] = [0, 0]),
+    /** Where it leads: one port, or several in turn. */
+    leadTo: (behind: ReadonlyArray<number>) => void (ports = behind),
     close,
   }
 }

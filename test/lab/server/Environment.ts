@@ -3,6 +3,7 @@ import { Effect, Redacted } from "effect"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
 import { Proxies } from "../TestServices.ts"
+import { serving } from "./ServerProcess.ts"
 
 /** By the straight way. */
 export const direct = Effect.gen(function* () {
@@ -21,4 +22,11 @@ export const direct = Effect.gen(function* () {
 export const proxied = Effect.gen(function* () {
   const { database, rpc } = yield* Proxies
   return { ...(yield* direct), DATABASE_URL: database.url, RPC_URL: rpc.url }
+})
+
+/** A server behind these proxies that listens, and does not sweep unless it is told. */
+export const listening = Effect.fnUntraced(function* (env: Readonly<Record<string, string>> = {}) {
+  const server = yield* serving({ ...(yield* proxied), SWEEP_SECONDS: "3600", ...env })
+  yield* server.says("server listening")
+  return server
 })

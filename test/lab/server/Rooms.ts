@@ -5,7 +5,7 @@ import { network } from "../../../src/limits/Address.ts"
 import { AppConfig, type ServerConfig } from "../../../src/server/config/Config.ts"
 import type { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
 import { database, sql } from "../Database.ts"
-import { type Answer, ask, served, serverConfig, type TestServer } from "../Fixture.ts"
+import { type Answer, ask, post, served, serverConfig, type TestServer } from "../Fixture.ts"
 
 /** Tests speak for many addresses, as a proxy on this machine does. */
 export const loopback = [Result.getOrThrow(network("127.0.0.1"))]
@@ -41,12 +41,6 @@ export const bearer = ({ token }: Pick<RoomClient, "token">, address: string = n
   ...from(address),
 })
 
-export const json = (method: string, body: unknown, headers: Readonly<Record<string, string>> = {}): RequestInit => ({
-  method,
-  headers: { "content-type": "application/json", ...headers },
-  body: typeof body === "string" ? body : JSON.stringify(body),
-})
-
 /** A new room and its invite. */
 export const newRoom = Effect.fnUntraced(function* (url: string) {
   const answer = yield* ask(`${url}/api/rooms`, { method: "POST", headers: from(newAddress()) })
@@ -62,7 +56,7 @@ export const send = (
 ): Effect.Effect<Answer> =>
   ask(
     `${guest.url}/api/rooms/${guest.id}/messages`,
-    json("POST", { sender: "Wren", text: "The build is green.", mode: "calm", ...change }, bearer(guest, address)),
+    post({ sender: "Wren", text: "The build is green.", mode: "calm", ...change }, bearer(guest, address)),
   )
 
 export const poll = (guest: RoomClient, query = "", address?: string): Effect.Effect<Answer> =>

@@ -42,28 +42,10 @@ export interface ServerOptions {
   readonly hear?: (text: string) => void
 }
 
-export interface Server {
-  readonly name: string
-  readonly port: number
-  readonly url: string
-  readonly start: () => Running
-  readonly isRunning: () => boolean
-  readonly ready: (patienceMs: number) => Promise<boolean>
-  /** SIGKILL, and waits until nothing of it runs. */
-  readonly kill: () => Promise<void>
-  /** SIGTERM; whether it has ended by itself in a minute. */
-  readonly stop: () => Promise<boolean>
-  /** The number of its unexpected exits. */
-  readonly crashes: () => number
-}
+export type Server = Awaited<ReturnType<typeof server>>
 
 /** Prepared, and not started; port and public URL stay for all its lives. */
-export const server = async ({
-  environment,
-  hear = () => {},
-  name = "server",
-  skewSeconds = 0,
-}: ServerOptions): Promise<Server> => {
+export const server = async ({ environment, hear = () => {}, name = "server", skewSeconds = 0 }: ServerOptions) => {
   const port = await takePort()
   const url = `http://127.0.0.1:${port}`
   const env = {
@@ -97,8 +79,10 @@ export const server = async ({
       return one
     },
     isRunning: () => life !== undefined,
-    ready: (patienceMs) => isReady(url, patienceMs),
+    ready: (patienceMs: number) => isReady(url, patienceMs),
+    /** SIGKILL, and waits until nothing of it runs. */
     kill,
+    /** SIGTERM; whether it has ended by itself in a minute. */
     stop: async () => {
       isMeant = true
       life?.signal("SIGTERM")
@@ -107,30 +91,13 @@ export const server = async ({
       if (!inTime) await kill()
       return inTime
     },
+    /** The number of its unexpected exits. */
     crashes: () => crashes,
   }
 }
 
 /** The same for a test: its steps are effects, and it ends with its scope. */
-export interface ServerProcess {
-  readonly url: string
-  readonly port: number
-  /** Answers once the server says that it listens. */
-  readonly start: Effect.Effect<void>
-  /** SIGKILL, and waits until nothing of it runs. */
-  readonly kill: Effect.Effect<void>
-  /** Waits until it has written this, on stdout or stderr; all it has written so far. */
-  readonly says: (text: string) => Effect.Effect<string>
-  readonly signal: (name: NodeJS.Signals) => Effect.Effect<void>
-  /** Its exit code, null when a signal ended it. */
-  readonly ended: Effect.Effect<number | null>
-  /** Of its newest life. */
-  readonly output: () => string
-  /** From now on its output is not read. */
-  readonly deafen: () => void
-  /** From now on its output is closed. */
-  readonly hangUp: () => void
-}
+export type ServerProcess = Effect.Success<ReturnType<typeof make>>
 
 const prepare = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
   let log = ""
@@ -143,16 +110,23 @@ const prepare = Effect.fnUntraced(function* (environment: Readonly<Record<string
   let life: Running | undefined
   const begin = Effect.sync(() => (life = one.start()))
   const alive = Effect.suspend(() => (life === undefined ? Effect.die("it was not started") : Effect.succeed(life)))
-  const process: ServerProcess = {
+  const process = {
     url: one.url,
     port: one.port,
+    /** Answers once the server says that it listens. */
     start: Effect.flatMap(begin, ({ says }) => Effect.promise(() => says("server listening"))),
+    /** SIGKILL, and waits until nothing of it runs. */
     kill: Effect.promise(one.kill),
-    says: (text) => Effect.flatMap(alive, ({ says }) => Effect.promise(() => says(text))),
-    signal: (name) => Effect.map(alive, ({ signal }) => signal(name)),
+    /** Waits until it has written this, on stdout or stderr; all it has written so far. */
+    says: (text: string) => Effect.flatMap(alive, ({ says }) => Effect.promise(() => says(text))),
+    signal: (name: NodeJS.Signals) => Effect.map(alive, ({ signal }) => signal(name)),
+    /** Its exit code, null when a signal ended it. */
     ended: Effect.flatMap(alive, ({ ended }) => Effect.promise(() => ended)).pipe(Effect.map(({ code }) => code)),
+    /** Of its newest life. */
     output: () => life?.output() ?? "",
+    /** From now on its output is not read. */
     deafen: () => void life?.child.stdout?.pause(),
+    /** From now on its output is closed. */
     hangUp: () => void life?.child.stdout?.destroy(),
   }
   return { begin, process }

@@ -1,0 +1,29 @@
+/** The packages of a `package-lock.json`. */
+import { jsonOf } from "./Sources.ts"
+
+export interface Entry {
+  readonly version?: string
+  readonly resolved?: string
+  readonly integrity?: string
+  readonly license?: string
+  readonly optional?: boolean
+  readonly hasInstallScript?: boolean
+  readonly os?: ReadonlyArray<string>
+  readonly cpu?: ReadonlyArray<string>
+  readonly libc?: ReadonlyArray<string>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+export type Packages = Readonly<Record<string, Entry>>
+
+export const packagesOf = (lock: string): Packages => jsonOf(lock).packages
+
+/** Whether a package finds another one as Node does: beside itself, or in a folder above. */
+export const isLocked = (packages: Packages, from: string, name: string) => {
+  for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
+    if (packages[`${at === "" ? "" : `${at}/`}node_modules/${name}`] !== undefined) return true
+    if (at === "") return false
+  }
+}
