@@ -61,7 +61,16 @@ export const layer = HttpRouter.use((router) =>
     const act: Find = (id) =>
       Effect.map(acts.get(id), (text): Found => ({
         json: jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(text) }),
-        page: Effect.zipWith(actOf(text), Clock.currentTimeMillis, (one, now) => ActPage.act(one, now, isSigning)),
+        page: Effect.gen(function* () {
+          const one = yield* actOf(text)
+          const candle = ActPage.candleIdOf(one)
+          const read = acts.get(candle).pipe(
+            Effect.flatMap(actOf),
+            Effect.orElseSucceed(() => undefined),
+          )
+          const now = yield* Clock.currentTimeMillis
+          return ActPage.act(one, now, isSigning, candle === "" ? undefined : yield* read)
+        }),
       }))
 
     const stone: Find = (id) =>

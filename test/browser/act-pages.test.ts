@@ -69,12 +69,13 @@ guide("the page of an act", (it) => {
     await page.waitForURL(`${url}/v2/wallets/${receipt.payer}`)
   })
 
-  it("leads from a light to its candle", async ({ run, visit }) => {
+  it("quotes a light's candle and leads to it", async ({ run, url, visit }) => {
     const candle = await run(createAct("/api/candles/week/moss-hare", { dedication: "For Grandma, who kept bees" }))
     const light = await run(createAct("/api/candles/day/moss-hare", { parentId: candle.id, agentName: "Ilse" }))
     const { page } = await visit(`/acts/${light.id}`)
+    assert.strictEqual(await page.locator("q").innerText(), "For Grandma, who kept bees")
     await page.getByRole("link", { name: "See the candle of this light" }).click()
-    await page.getByText("For Grandma, who kept bees").first().waitFor()
+    await page.waitForURL(`${url}/acts/${candle.id}`)
   })
 
   it("leads to the sandbox's page of the transaction, which names the transfer", async ({ run, url, visit }) => {

@@ -131,10 +131,15 @@ const answered = (act: SettledAct): Html => {
 const hasReceiptFile = ({ receipt, record }: SettledAct): boolean =>
   receipt.payer !== null && !Object.values(record).includes(hiddenByOperator)
 
-/** A light names its candle, and a burning candle its place among its lights. */
-const candleOf = (act: SettledAct, now: number): Html => {
-  const parent = recordText(act, "parentId")
-  if (parent !== "") return html`<p><a class="button" href="/acts/${parent}">See the candle of this light</a></p>`
+/** The id of a light's candle; empty for all other acts. */
+export const candleIdOf = (act: SettledAct): string => recordText(act, "parentId")
+
+/** A light quotes and links its candle, and a burning candle links its place among its lights. */
+const candleOf = (act: SettledAct, candle: SettledAct | undefined, now: number): Html => {
+  const parent = candleIdOf(act)
+  if (parent !== "")
+    return html`${candle === undefined ? "" : html`<p>The candle says: <q dir="auto">${quotedIn(candle)}</q></p>`}
+      <p><a class="button" href="/acts/${parent}">See the candle of this light</a></p>`
   return Date.parse(recordText(act, "litUntil")) > now
     ? html`<p>
         <a class="button" href="/v2/candles?spirit=${recordText(act, "spirit")}#candle-${act.id}"
@@ -150,7 +155,8 @@ const paidBy = ({ priceUsd, receipt: { payer } }: SettledAct): Html =>
     ${payer === null ? "card" : html`wallet <a href="/v2/wallets/${payer}">${short(payer)}</a>`}.
   </p>`
 
-export const act = (one: SettledAct, now: number, isSigning = false): Page => {
+/** `candle` is that of a light, where it could be read. */
+export const act = (one: SettledAct, now: number, isSigning = false, candle?: SettledAct): Page => {
   const { plate, preview } = picture(one, now)
   const drawn = previewPath(one.id)
   const words = quotedIn(one)
@@ -165,7 +171,7 @@ export const act = (one: SettledAct, now: number, isSigning = false): Page => {
         <div class="text" data-renew="text">
           <p class="text__over">${localMoment(one.settledAt)}</p>
           <h1 class="text__sentence">${sentenceHtml(one)}</h1>
-          ${answered(one)}${quoted(one)}${unsealed(one)}${candleOf(one, now)}${hasOwnPage(one) ? html`<p><a class="button" href="${pathOf(one)}">Open the stone and check its link</a></p>` : ""}
+          ${answered(one)}${quoted(one)}${unsealed(one)}${candleOf(one, candle, now)}${hasOwnPage(one) ? html`<p><a class="button" href="${pathOf(one)}">Open the stone and check its link</a></p>` : ""}
           ${paidBy(one)} ${shareRow(one.permalink, isLost(one.receipt) ? undefined : drawn)}
         </div>
       </article>

@@ -89,20 +89,21 @@ const leftOver = ({ editionSize, remaining }: Item): Html =>
     ? html`<p class="specimen__left">All ${editionSize} are issued or reserved</p>`
     : html`<p class="specimen__left"><b>${remaining}</b> of ${editionSize} left</p>`
 
-/** A short entry that opens; on wide screens the style shows it open. */
-const item = (one: Item, view: CatalogView): Html =>
-  html`<li class="specimen" id="${one.id}">
+/** A short entry that opens. */
+const item = (one: Item, view: CatalogView): Html => {
+  const isForSale = one.remaining > 0 && view.payment.enabled
+  return html`<li class="specimen" id="${one.id}">
     <figure><img src="${one.image}" alt="" width="256" height="256" loading="lazy" decoding="async" /></figure>
     <div class="specimen__head">
       <h3 id="name-${one.id}">${one.name}</h3>
       ${leftOver(one)}
     </div>
     <details class="specimen__more">
-      <summary>What it is<span class="unseen">: ${one.name}</span></summary>
+      <summary>${isForSale ? "About, and collect" : "About"}<span class="unseen">: ${one.name}</span></summary>
       <p>${one.description}</p>
       <p class="specimen__altar">${one.altarLine}</p>
       ${
-        one.remaining > 0 && view.payment.enabled
+        isForSale
           ? html`<details class="fold scripted">
               <summary>
                 Collect for ${price(collectMaterial.sale.priceAtomic)}<span class="unseen">: ${one.name}</span>
@@ -113,6 +114,7 @@ const item = (one: Item, view: CatalogView): Html =>
       }${manifest(one.publicationManifest, one.id)}
     </details>
   </li>`
+}
 
 export const catalog = (view: CatalogView): Page => ({
   title: "The catalog",

@@ -35,7 +35,8 @@ export interface StoneView {
 const reveal = ({ commitment, reveal: revealed }: Stone): Html =>
   revealed === null
     ? html`<p class="words words--sealed">
-        The words are sealed. Their owner may reveal them, free and once: words and salt become public.
+        The words are sealed. Only their fingerprint is public, the commitment. Their owner may reveal them, free and
+        once.
       </p>`
     : html`${revealedWords(commitment, revealed, "revealed")}
         <p class="small quiet">
@@ -150,7 +151,7 @@ export const stone = ({ isSigning, log, newest, publicUrl, receipt, stone: one }
             ${pebble(one.commitment)}
             <figcaption>
               <span class="plate__number">Stone ${one.sequence}</span>
-              <span class="plate__kin">${pebbleWords(one.commitment)}, drawn from its commitment</span>
+              <span class="plate__kin">${pebbleWords(one.commitment)}</span>
               <span class="link__verdict" data-verdict></span>
             </figcaption>
           </figure>
