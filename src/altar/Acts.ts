@@ -125,10 +125,10 @@ export type Leaving =
   | { readonly transaction: string }
   | { readonly name: string }
 
-/** The searched texts of each column, so that a word of every text costs no more than this. */
+/** The maximum number of matching texts that a search reads of each column, since a word may be in all of them. */
 const textsRead = 10_000
 
-/** Marks around matching words; the statement removes them from texts. */
+/** Characters around matching words; the statement removes them from texts. */
 const [opening, closing] = ["\u0002", "\u0003"]
 
 const Said = Schema.Struct({ said: Schema.String, whole: Schema.String, isRevealed: Schema.Boolean })
