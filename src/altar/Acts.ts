@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { Act } from "../../schema/altar/ActApi.ts"
 import type { sales } from "../../schema/altar/Sales.ts"
+import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import { ActNotFound } from "../../schema/payments/Act.ts"
 import { actsByName, PaidActs } from "../payments/PaidAct.ts"
 import * as Ledger from "../payments/ledger/LedgerSql.ts"
@@ -11,7 +12,7 @@ import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import * as CachedReads from "../platform/CachedReads.ts"
 import { Moment, readable, rowReader } from "../platform/Rows.ts"
 import { atMost, bounded } from "../platform/Sql.ts"
-import { part } from "../platform/SqlPart.ts"
+import { literal, part } from "../platform/SqlPart.ts"
 import { type ActDay, type ActFilter, conditions, filterName, makeDays } from "./ActFilter.ts"
 import { lighting } from "./candles/CandleRow.ts"
 import { Candles } from "./candles/Candles.ts"
@@ -19,7 +20,7 @@ import { collecting, Collectibles } from "./collectibles/Collectibles.ts"
 import { keeping, Keepers } from "./keepers/Keepers.ts"
 import { Prayers, praying } from "./prayers/Prayers.ts"
 import { ofAct, revealColumns, revealOf, Reveals } from "./Reveals.ts"
-import type { ActText } from "./ActText.ts"
+import type { ActText, HideableFields } from "./ActText.ts"
 import { witnessing } from "./witness/StoneRow.ts"
 import { WitnessStones } from "./witness/WitnessStones.ts"
 
@@ -124,6 +125,45 @@ export type Leaving =
   | { readonly transaction: string }
   | { readonly name: string }
 
+/** The maximum number of matching texts that a search reads of each column, since a word may be in all of them. */
+const textsRead = 10_000
+
+/** Characters around matching words; the statement removes them from texts. */
+const [opening, closing] = ["\u0002", "\u0003"]
+
+const Said = Schema.Struct({ said: Schema.String, whole: Schema.String, isRevealed: Schema.Boolean })
+const readSaid = rowReader("acts", Said)
+
+/** A part of a public text around its first matching words; `isMatch` tells these from the rest. */
+export type Excerpt = ReadonlyArray<{ readonly text: string; readonly isMatch: boolean }>
+
+const excerptOf = ({ said, whole }: typeof Said.Type): Excerpt => {
+  const plain = said.replaceAll(opening, "").replaceAll(closing, "")
+  const start = whole.indexOf(plain)
+  const parts = said
+    .split(opening)
+    .flatMap((piece, index) => (index === 0 ? ["", piece] : piece.split(closing)))
+    .map((text, index) => ({ text: [...text].slice(0, 200).join(""), isMatch: index % 2 === 0 }))
+  const rest = (is: boolean) => ({ text: is ? "…" : "", isMatch: false })
+  return [rest(start > 0), ...parts, rest(start >= 0 && start + plain.length < whole.length)].filter(
+    ({ text }) => text !== "",
+  )
+}
+
+/** Selects texts of an act's tables that are shown and match a query, with their acts' ids. */
+const matching = ({ table, texts, words }: HideableFields, query: Statement.Fragment) => {
+  const search = (from: string, id: string, column: string, isRevealed: boolean) => {
+    const text = literal(column)
+    const isShown = isRevealed ? part`NOT hidden` : part`${text} <> ${hiddenByOperator}::text`
+    return part`(SELECT ${literal(id)} AS id, ${text} AS whole, ${isRevealed}::boolean AS is_revealed
+      FROM ${literal(from)} WHERE to_tsvector('simple', ${text}) @@ ${query} AND ${isShown}
+      LIMIT ${textsRead}::int)`
+  }
+  const columns = Object.values(texts).filter((column) => column !== undefined)
+  const own = columns.map((column) => search(table, "id", column, false))
+  return words === undefined ? own : [...own, search(words.table, words.id, words.text, true)]
+}
+
 export class Acts extends Context.Service<
   Acts,
   {
@@ -136,6 +176,11 @@ export class Acts extends Context.Service<
     onAltar(spirit: string, limit: number): Effect.Effect<ReadonlyArray<string>>
     /** JSON texts of the acts with this payer, transaction or name, newest first. */
     leftBy(by: Leaving, limit: number): Effect.Effect<ReadonlyArray<string>>
+    /** The acts whose public texts have these words, newest first. Hidden texts are not searched. */
+    saying(
+      words: string,
+      limit: number,
+    ): Effect.Effect<ReadonlyArray<{ readonly act: string; readonly excerpt: Excerpt }>>
   }
 >()("spirit-altar/altar/Acts") {
   static readonly layer = Layer.effect(
@@ -145,9 +190,10 @@ export class Acts extends Context.Service<
       const reveals = yield* Reveals
       const revealed = ofAct(part`a.id`)
 
+      const columns = part`a.*, ${Ledger.paymentState}, r.commitment, r.reveal_text, r.reveal_salt, r.reveal_hidden,
+        r.reveal_hidden_by, r.reveal_agent_name, r.revealed_at`
       const rowsWhere = (which: Statement.Fragment) => sql`
-        SELECT a.*, ${Ledger.paymentState}, r.commitment, r.reveal_text, r.reveal_salt, r.reveal_hidden,
-          r.reveal_hidden_by, r.reveal_agent_name, r.revealed_at
+        SELECT ${columns}
         FROM ${Ledger.settledActs} LEFT JOIN LATERAL ${revealed} r ON true ${which}`
       const read = (which: Statement.Fragment) => bounded(Effect.orDie(rowsWhere(which)))
 
@@ -206,6 +252,34 @@ export class Acts extends Context.Service<
 
       // Acts of one table share a text.
       const owners = [...new Set((yield* ActTexts).values())]
+
+      const saying = Effect.fn("Acts.saying")(function* (words: string, limit: number) {
+        const query = part`websearch_to_tsquery('simple', ${words}::text)`
+        const found = owners
+          .flatMap(({ hideable }) => matching(hideable, query))
+          .reduce((one, other) => part`${one} UNION ALL ${other}`)
+        const marks = `StartSel=${opening}, StopSel=${closing}, MaxWords=30, MinWords=15, ShortWord=0`
+        // A query without a wanted word, such as `-moss`, matches almost everything and is no search.
+        const statement = sql`
+          SELECT n.*, ts_headline('simple', translate(n.whole, ${opening + closing}::text, ''), ${query},
+            ${marks}::text) AS said
+          FROM (
+            SELECT ${columns}, f.whole, f.is_revealed
+            FROM (SELECT DISTINCT ON (id) * FROM (${found}) t ORDER BY id, is_revealed) f
+              JOIN ${Ledger.settledActs} ON a.id = f.id LEFT JOIN LATERAL ${revealed} r ON true
+            WHERE querytree(${query}) NOT IN ('', 'T')
+            ORDER BY a.settled_at DESC, a.id DESC LIMIT ${limit}::int) n
+          ORDER BY n.settled_at DESC, n.id DESC`
+        const rows = yield* readable(yield* bounded(Effect.orDie(statement)), (row) =>
+          Effect.all({ act: readText(row), match: readSaid(row) }),
+        )
+        yield* reveals.check(rows.map(({ act }) => act.row))
+        // A salt with a link hides its words, which the database cannot tell.
+        return rows
+          .filter(({ act, match }) => !match.isRevealed || typeof revealOf(act.row)?.text === "string")
+          .map(({ act, match }) => ({ act: act.text, excerpt: excerptOf(match) }))
+      })
+
       const lying = ({ limit, spirit }: Altar, now: string) =>
         owners
           .flatMap(({ onAltar }) => (onAltar === undefined ? [] : [onAltar(spirit, limit, now)]))
@@ -222,7 +296,7 @@ export class Acts extends Context.Service<
 
       const onAltar = (spirit: string, limit: number) => altar({ spirit, limit })
 
-      return Acts.of({ get, list, days, leftBy, onAltar })
+      return Acts.of({ get, list, days, leftBy, saying, onAltar })
     }),
   )
 }

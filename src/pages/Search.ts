@@ -1,4 +1,4 @@
-/** Finds acts by anything a reader has: a number, a name, a hash, a wallet or a link. */
+/** Finds acts by anything a reader has: a number, a name, a hash, a wallet, a link or words. */
 import { Context, Effect, Layer } from "effect"
 import { agentNameMaximum } from "../../schema/Common.ts"
 import { Acts } from "../altar/Acts.ts"
@@ -84,12 +84,26 @@ export class Search extends Context.Service<
         return isWallet || others.length > 0 ? answer : pageAt(only.path)
       })
 
+      /** Acts with these words in public texts, below acts with them as a name. */
+      const byWords = Effect.fnUntraced(function* (asked: string, scope: string, named: Found["hits"] = []) {
+        const matches = yield* acts.saying(asked, most)
+        const known = new Set(named.map(({ path }) => path))
+        const said = yield* Effect.forEach(matches, ({ act, excerpt }) =>
+          Effect.map(actsOf([act]), (found) => found.map((one) => ({ ...hitOf(one), excerpt }))),
+        )
+        const hits = [...named, ...said.flat().filter(({ path }) => !known.has(path))]
+        return foundIn(asked, `${scope}All public texts were searched for these words.`, hits.slice(0, most))
+      })
+
       /** `before` names the earlier searches without hits. */
       const byName = (asked: string, before: string) => {
         const plate = plates.find(({ id, name }) => [id, name.toLowerCase()].includes(asked.toLowerCase()))
-        const scope = `${before}No spirit has this name. All settled acts were searched for it as a public name.`
+        const scope = `${before}No spirit has this name. All settled acts were searched for it as a public name. `
         return plate === undefined
-          ? leftBy(asked, { name: asked }, scope)
+          ? acts.leftBy({ name: asked }, most).pipe(
+              Effect.flatMap(actsOf),
+              Effect.flatMap((named) => byWords(asked, scope, named.map(hitOf))),
+            )
           : Effect.succeed(pageAt(spiritPath(plate.id)))
       }
 
@@ -106,7 +120,9 @@ export class Search extends Context.Service<
           const numbered = yield* bySequence(number, head)
           // The first digits of a hash may all be decimal.
           const isHash = numbered._tag !== "Page" && number === asked && number.length >= 4
-          return (isHash ? yield* byEnds(asked, false, asked, "") : undefined) ?? numbered
+          const hash = isHash ? yield* byEnds(asked, false, asked, "") : undefined
+          if (hash !== undefined || numbered._tag === "Page") return hash ?? numbered
+          return yield* byWords(written, `${numbered.found.scope} `)
         }
         if (/^0x[0-9a-f]{40}$/u.test(asked))
           return yield* leftBy(asked, { wallet: asked }, "All settled acts were searched for this wallet.")
@@ -120,10 +136,7 @@ export class Search extends Context.Service<
         const what = mark === "" ? "stone has a commitment or chain hash" : "settled act was paid by a wallet"
         const before = digits === undefined ? "" : `No ${what} with these digits at its ends. `
         if (written !== "" && written.length <= agentNameMaximum) return yield* byName(written, before)
-        return foundIn(
-          written.slice(0, 100),
-          "That is neither an id, a sequence, a hash or its ends, a wallet, a transaction, a name nor a link of this site, so nothing was searched.",
-        )
+        return yield* byWords(written, before)
       })
 
       return Search.of({ find })

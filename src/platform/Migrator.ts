@@ -27,6 +27,7 @@ import actFilters from "../../migrations/0032_act_filters.ts"
 import actLog from "../../migrations/0033_act_log.ts"
 import actPositions from "../../migrations/0034_act_positions.ts"
 import placedActs from "../../migrations/0035_placed_acts.ts"
+import words from "../../migrations/0036_words.ts"
 import { log as report } from "./LogMessages.ts"
 import { codeOf, transaction } from "./Sql.ts"
 
@@ -60,6 +61,7 @@ export const all: Readonly<Record<string, Migration>> = {
   "0033_act_log": actLog,
   "0034_act_positions": actPositions,
   "0035_placed_acts": placedActs,
+  "0036_words": words,
 }
 
 const applied = Effect.flatMap(SqlClient.SqlClient, (sql) =>

@@ -37,7 +37,7 @@ export const lighting = actText(Candle, {
     table: "candles",
     name: "agent_name",
     texts: { dedication: "dedication" },
-    words: { table: "candle_unseals", id: "candle_id" },
+    words: { table: "candle_unseals", id: "candle_id", text: "words" },
   },
   onAltar: (spirit, limit, now) => burning(now).burningOn(spirit, limit),
 })

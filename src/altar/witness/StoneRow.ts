@@ -31,7 +31,7 @@ export const witnessing = actText(WitnessStone, {
     table: "witness_stones",
     name: "agent_name",
     texts: {},
-    words: { table: "witness_reveals", id: "stone_id", name: "agent_name" },
+    words: { table: "witness_reveals", id: "stone_id", text: "text", name: "agent_name" },
   },
   onAltar: newestOn,
 })

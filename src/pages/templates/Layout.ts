@@ -69,7 +69,7 @@ const aside = [
 /** A form without script; an empty search leads to the page that says what can be searched for. */
 const quickSearch = html`<search class="site__search">
   <form action="/v2/search" method="get">
-    <input aria-label="Search acts" name="q" type="search" placeholder="Search" /><button aria-label="Find">
+    <input aria-label="Search acts and words" name="q" type="search" placeholder="Search" /><button aria-label="Find">
       <svg viewBox="0 0 20 20" width="18" aria-hidden="true"><path d="M12 12a5.6 5.6 0 1 0-.1 0l6 6" /></svg>
     </button>
   </form>
