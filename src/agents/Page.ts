@@ -9,15 +9,16 @@ const inline = (text: string): ReadonlyArray<Html | string> =>
   text.split("`").map((piece, index) => (index % 2 === 1 ? html`<code>${piece}</code>` : piece))
 
 const said: Readonly<Record<string, string>> = {
-  http: "A request",
+  http: "Request",
   values: "Values",
   sh: "Commands",
-  js: "A file",
+  js: "File",
   json: "JSON",
-  prints: "What they print",
+  prints: "Output",
 }
 
-const written = (block: Block, id: string): Html => {
+/** `place` tells its code from all other code of the page. */
+const written = (block: Block, id: string, place: string): Html => {
   switch (block._tag) {
     case "Text":
       return html`<p>${inline(block.text)}</p> `
@@ -53,18 +54,18 @@ const written = (block: Block, id: string): Html => {
           </tbody>
         </table>
       </div> `
-    case "Code":
+    case "Code": {
+      const name = `${said[block.language] ?? "Code"} ${place}`
       return html`<div class="code">
-        <button class="copy" type="button" data-copy="${id}" aria-label="Copy ${said[block.language] ?? "code"}">
-          Copy
-        </button>
+        <button class="copy" type="button" data-copy="${id}" aria-label="Copy ${name}">Copy</button>
         <pre
           class="${block.language}"
           tabindex="0"
           role="group"
-          aria-label="${said[block.language] ?? "Code"}"
+          aria-label="${name}"
         ><code id="${id}">${block.code}</code></pre>
       </div> `
+    }
   }
 }
 
@@ -90,7 +91,7 @@ export const page = (sections: ReadonlyArray<Section>): Page => ({
       ({ blocks, id, title }) =>
         html`<section aria-labelledby="${id}">
           <h2 id="${id}">${title}</h2>
-          ${blocks.map((block, index) => written(block, `${id}-${index}`))}
+          ${blocks.map((block, index) => written(block, `${id}-${index}`, `${index + 1}, ${title}`))}
         </section> `,
     )}`,
 })

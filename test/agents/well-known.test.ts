@@ -95,7 +95,7 @@ suite("a server with a named operator", world(), (it) => {
     yield* Effect.promise(() => writeFile(path, "## Ours\r\n\r\nFirst\nsecond <b>line</b>\n\n- one\n- two\n"))
     const url = yield* serve({ operator: { ...Operator.unnamed, termsFile: Option.some(path) } })
     const { text } = yield* ask(`${url}/terms`)
-    assert.include(text, "<h2>Ours</h2>")
+    assert.include(text, `<h2 id="ours">Ours</h2>`)
     assert.include(text, "<p>First second &lt;b&gt;line&lt;/b&gt;</p>")
     assert.match(text, /<ul>\s*<li>one<\/li><li>two<\/li>\s*<\/ul>/u)
     assert.notInclude(text, "What you pay")

@@ -7,7 +7,7 @@ import { type Html, html } from "../../platform/Html.ts"
 import { readable, rowReader } from "../../platform/Rows.ts"
 import { pebble } from "./Pebble.ts"
 import { illustration, nameOf, plateOf } from "./Plates.ts"
-import { agoWords, dayWords, isolated } from "./Words.ts"
+import { agoWords, dayWords, isolated, short } from "./Words.ts"
 
 /** A settled act with the text of its kind. */
 export type SettledAct = typeof Act.Type & { readonly actText: ActText }
@@ -108,6 +108,10 @@ const sealed = (act: SettledAct): Html => {
     : html` <small class="journal__sealed" data-sealed="${commitment}">with sealed words</small>`
 }
 
+/** Tells buyers without a name apart. */
+const wallet = ({ agentName, receipt: { payer } }: SettledAct): Html =>
+  agentName === null && payer !== null ? html` <small class="quiet">${short(payer)}</small>` : html``
+
 /** The list of acts: the time in the margin, the sentence beside it; `mine` marks acts with sealed words. */
 export const journal = (acts: ReadonlyArray<SettledAct>, now: number, mine = false): Html =>
   html`<ol class="journal" role="list">
@@ -117,7 +121,7 @@ export const journal = (acts: ReadonlyArray<SettledAct>, now: number, mine = fal
           <time datetime="${act.settledAt}" data-ago="${act.settledAt}"
             >${agoWords(now - Date.parse(act.settledAt))}</time
           ><span class="journal__mark">${mark(act)}</span
-          ><span><a href="${pathOf(act)}">${sentenceHtml(act)}</a>${mine ? sealed(act) : ""}</span
+          ><span><a href="${pathOf(act)}">${sentenceHtml(act)}</a>${wallet(act)}${mine ? sealed(act) : ""}</span
           ><span class="journal__price price">${act.priceUsd}</span>
         </li>`,
     )}

@@ -66,10 +66,17 @@ The network's nodes learn of your payment, and so does a payment facilitator whe
 
 Ask us for the data under your wallet, or to hide a name, a dedication or revealed words. Hashes, amounts and transactions stay, because the proofs of other buyers depend on them. Backups keep hidden texts longer than the site.`
 
+/** The words of a heading, for a link to it. */
+const anchorOf = (heading: string) =>
+  heading
+    .slice(3)
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
+
 /** A text as a page: paragraphs between empty lines, `## ` before a heading, `- ` before each item of a list. */
 const paragraph = (text: string): Html => {
   const lines = text.split("\n")
-  if (text.startsWith("## ")) return html`<h2>${text.slice(3)}</h2> `
+  if (text.startsWith("## ")) return html`<h2 id="${anchorOf(text)}">${text.slice(3)}</h2> `
   return lines.every((line) => line.startsWith("- "))
     ? html`<ul>
         ${lines.map((line) => html`<li>${line.slice(2)}</li>`)}
@@ -77,14 +84,24 @@ const paragraph = (text: string): Html => {
     : html`<p>${lines.join(" ")}</p> `
 }
 
-/** Only the three forms above become markup. */
-const prose = (text: string): ReadonlyArray<Html> =>
-  text
+/** Links to the headings, then the text; only the three forms above become markup. */
+const prose = (text: string): Html => {
+  const parts = text
     .replaceAll("\r\n", "\n")
     .split(/\n\s*\n/u)
     .map((part) => part.trim())
     .filter((part) => part !== "")
-    .map(paragraph)
+  const headings = parts.filter((part) => part.startsWith("## "))
+  return html`${
+    headings.length === 0
+      ? ""
+      : html`<nav aria-label="On this page">
+          <ul>
+            ${headings.map((heading) => html`<li><a href="#${anchorOf(heading)}">${heading.slice(3)}</a></li>`)}
+          </ul>
+        </nav>`
+  }${parts.map(paragraph)}`
+}
 
 const by = ({ contact, name }: Answering): Html => {
   const who = Option.match(name, {
