@@ -86,8 +86,8 @@ guide("a newcomer", (it) => {
     await page.locator("[data-reveal]").getByRole("button", { name: "Try again" }).click()
     await page.locator(".text blockquote", { hasText: words }).waitFor()
 
-    await page.goto(`${url}/v2/catalog`)
-    const manifest = page.locator(".manifest").first()
+    await page.goto(`${url}/v2/catalog#river-clay`)
+    const manifest = page.locator("#river-clay .manifest")
     await manifest.locator("summary").click()
     await offline(true)
     await manifest.getByRole("button", { name: "Hash the artwork here" }).click()

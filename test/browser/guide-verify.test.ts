@@ -134,7 +134,7 @@ guide("in verification, words", (it) => {
 
 guide("in verification, artwork", (it) => {
   it("is hashed in the page, and another file under its name is detected", async ({ visit }) => {
-    const { page } = await visit("/v2/catalog")
+    const { page } = await visit("/v2/catalog#river-clay")
     const bowl = page.locator("#river-clay")
     await bowl.getByText("Publication manifest").click()
     await bowl.getByRole("button", { name: "Hash the artwork here" }).click()
