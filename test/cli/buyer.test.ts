@@ -124,7 +124,7 @@ suite("spirit-altar", world(), (it) => {
       [order, "trouble", /holds no private key/u, { SPIRIT_ALTAR_PRIVATE_KEY: `0x${"0".repeat(64)}` }],
       [[...order, "--wallet", "nowhere"], "trouble", /nowhere cannot be read/u],
       [["reveal", "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"], "words_unknown", /does not hold the words/u],
-      [["reconcile", newKey()], "attempt_not_found", /nothing was charged under it/u],
+      [["reconcile", newKey()], "attempt_not_found", /Nothing was charged under this key/u],
       [["spirits", "--url", "http://127.0.0.1:9"], "unreachable", /no answer/u],
     ]
     for (const [args, code, says, env] of refusals) {
