@@ -3,7 +3,6 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { Act } from "../../schema/altar/ActApi.ts"
 import type { sales } from "../../schema/altar/Sales.ts"
-import { hiddenByOperator } from "../../schema/altar/Hidden.ts"
 import { ActNotFound } from "../../schema/payments/Act.ts"
 import { actsByName, PaidActs } from "../payments/PaidAct.ts"
 import * as Ledger from "../payments/ledger/LedgerSql.ts"
@@ -12,7 +11,7 @@ import { jsonOf, JsonText } from "../platform/JsonText.ts"
 import * as CachedReads from "../platform/CachedReads.ts"
 import { Moment, readable, rowReader } from "../platform/Rows.ts"
 import { atMost, bounded } from "../platform/Sql.ts"
-import { literal, part } from "../platform/SqlPart.ts"
+import { part } from "../platform/SqlPart.ts"
 import { type ActDay, type ActFilter, conditions, filterName, makeDays } from "./ActFilter.ts"
 import { lighting } from "./candles/CandleRow.ts"
 import { Candles } from "./candles/Candles.ts"
@@ -20,9 +19,12 @@ import { collecting, Collectibles } from "./collectibles/Collectibles.ts"
 import { keeping, Keepers } from "./keepers/Keepers.ts"
 import { Prayers, praying } from "./prayers/Prayers.ts"
 import { ofAct, revealColumns, revealOf, Reveals } from "./Reveals.ts"
-import type { ActText, HideableFields } from "./ActText.ts"
+import type { ActText } from "./ActText.ts"
+import { type Excerpt, excerptOf, headline, matching, readSaid, wordsOf } from "./PublicWords.ts"
 import { witnessing } from "./witness/StoneRow.ts"
 import { WitnessStones } from "./witness/WitnessStones.ts"
+
+export type { Excerpt } from "./PublicWords.ts"
 
 export const actServices = Layer.mergeAll(
   Prayers.layer,
@@ -125,45 +127,6 @@ export type Leaving =
   | { readonly transaction: string }
   | { readonly name: string }
 
-/** The maximum number of matching texts that a search reads of each column, since a word may be in all of them. */
-const textsRead = 10_000
-
-/** Characters around matching words; the statement removes them from texts. */
-const [opening, closing] = ["\u0002", "\u0003"]
-
-const Said = Schema.Struct({ said: Schema.String, whole: Schema.String, isRevealed: Schema.Boolean })
-const readSaid = rowReader("acts", Said)
-
-/** A part of a public text around its first matching words; `isMatch` tells these from the rest. */
-export type Excerpt = ReadonlyArray<{ readonly text: string; readonly isMatch: boolean }>
-
-const excerptOf = ({ said, whole }: typeof Said.Type): Excerpt => {
-  const plain = said.replaceAll(opening, "").replaceAll(closing, "")
-  const start = whole.indexOf(plain)
-  const parts = said
-    .split(opening)
-    .flatMap((piece, index) => (index === 0 ? ["", piece] : piece.split(closing)))
-    .map((text, index) => ({ text: [...text].slice(0, 200).join(""), isMatch: index % 2 === 0 }))
-  const rest = (is: boolean) => ({ text: is ? "…" : "", isMatch: false })
-  return [rest(start > 0), ...parts, rest(start >= 0 && start + plain.length < whole.length)].filter(
-    ({ text }) => text !== "",
-  )
-}
-
-/** Selects texts of an act's tables that are shown and match a query, with their acts' ids. */
-const matching = ({ table, texts, words }: HideableFields, query: Statement.Fragment) => {
-  const search = (from: string, id: string, column: string, isRevealed: boolean) => {
-    const text = literal(column)
-    const isShown = isRevealed ? part`NOT hidden` : part`${text} <> ${hiddenByOperator}::text`
-    return part`(SELECT ${literal(id)} AS id, ${text} AS whole, ${isRevealed}::boolean AS is_revealed
-      FROM ${literal(from)} WHERE to_tsvector('simple', ${text}) @@ ${query} AND ${isShown}
-      LIMIT ${textsRead}::int)`
-  }
-  const columns = Object.values(texts).filter((column) => column !== undefined)
-  const own = columns.map((column) => search(table, "id", column, false))
-  return words === undefined ? own : [...own, search(words.table, words.id, words.text, true)]
-}
-
 export class Acts extends Context.Service<
   Acts,
   {
@@ -254,15 +217,13 @@ export class Acts extends Context.Service<
       const owners = [...new Set((yield* ActTexts).values())]
 
       const saying = Effect.fn("Acts.saying")(function* (words: string, limit: number) {
-        const query = part`websearch_to_tsquery('simple', ${words}::text)`
+        const query = wordsOf(words)
         const found = owners
           .flatMap(({ hideable }) => matching(hideable, query))
           .reduce((one, other) => part`${one} UNION ALL ${other}`)
-        const marks = `StartSel=${opening}, StopSel=${closing}, MaxWords=30, MinWords=15, ShortWord=0`
         // A query without a wanted word, such as `-moss`, matches almost everything and is no search.
         const statement = sql`
-          SELECT n.*, ts_headline('simple', translate(n.whole, ${opening + closing}::text, ''), ${query},
-            ${marks}::text) AS said
+          SELECT n.*, ${headline(part`n.whole`, query)} AS said
           FROM (
             SELECT ${columns}, f.whole, f.is_revealed
             FROM (SELECT DISTINCT ON (id) * FROM (${found}) t ORDER BY id, is_revealed) f

@@ -63,13 +63,15 @@ export const layer = HttpRouter.use((router) =>
         json: jsonOf<typeof ActAnswer.Type>({ ok: true, act: new JsonText(text) }),
         page: Effect.gen(function* () {
           const one = yield* actOf(text)
-          const candle = ActPage.candleIdOf(one)
-          const read = acts.get(candle).pipe(
-            Effect.flatMap(actOf),
-            Effect.orElseSucceed(() => undefined),
-          )
-          const now = yield* Clock.currentTimeMillis
-          return ActPage.act(one, now, isSigning, candle === "" ? undefined : yield* read)
+          const id = ActPage.candleIdOf(one)
+          const candle =
+            id === ""
+              ? undefined
+              : yield* acts.get(id).pipe(
+                  Effect.flatMap(actOf),
+                  Effect.orElseSucceed(() => undefined),
+                )
+          return ActPage.act(one, yield* Clock.currentTimeMillis, isSigning, candle)
         }),
       }))
 

@@ -76,10 +76,12 @@ suite("the search for words", Layer.provideMerge(Moderation.layer, world()), (it
       intentionCommitment: seal(salt, "Murmuring gnomes"),
     })
     yield* reveal(`/api/candles/${candle}/unseal`, { salt, words: "Murmuring gnomes" })
+    const keeper = yield* buy("/api/acquire/rain-crow", { reason: "Slander in feathers" })
     for (const [id, field, words] of [
       [stone, "words", "walruses"],
       [candle, "dedication", "gossip"],
       [candle, "words", "gnomes"],
+      [keeper, "reason", "slander"],
     ] as const) {
       yield* finds(words, id)
       yield* sql.withTransaction(moderation.hide(id, field))
