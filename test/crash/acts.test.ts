@@ -87,7 +87,6 @@ apart("a server killed with every act in flight", stage, (it) => {
       const again = yield* send(server.url, one)
       assert.deepStrictEqual([again.status, again.text], [200, ended.text], one.act.name)
       const { record } = JSON.parse(ended.text)
-      assert.deepStrictEqual(Object.keys(record), one.act.record)
       assert.strictEqual((yield* ask(`${server.url}/api/acts/${record.id}`)).status, 200)
     }
     const field = JSON.parse((yield* ask(`${server.url}/api/field`)).text)

@@ -1,9 +1,10 @@
 /** An altar and a node that say what a test likes, and the command that verifies them. */
 import { createHash } from "node:crypto"
-import { Console, Effect, Option, Result } from "effect"
+import { Effect, Option, Result } from "effect"
 import { genesisHash } from "../../schema/altar/ChainLink.ts"
 import { base, usdc } from "../../schema/payments/Usdc.ts"
 import { verifying } from "../../src/cli/verify/Verify.ts"
+import { printing } from "./CommandRun.ts"
 import { json, serve } from "./proxy/HttpServer.ts"
 
 export const address = (digit: string) => `0x${digit.repeat(40)}`
@@ -20,8 +21,6 @@ interface Flags {
 /** The command's output and failure. */
 export const verify = Effect.fnUntraced(function* (url: string, flags: Flags = {}) {
   const { json: asJson = false, payTo = [], rpc, seen, vkey } = flags
-  const lines: Array<string> = []
-  const log = (line: string) => void lines.push(line)
   const command = verifying({
     url,
     rpc: Option.fromNullishOr(rpc),
@@ -36,8 +35,8 @@ export const verify = Effect.fnUntraced(function* (url: string, flags: Flags = {
     key: Option.none(),
     json: asJson,
   })
-  const end = yield* Effect.result(Effect.provideService(command, Console.Console, { ...globalThis.console, log }))
-  const fault = Result.isFailure(end) ? `${end.failure._tag}: ${end.failure.message}` : "none"
+  const { ended, lines } = yield* printing(command)
+  const fault = Result.isFailure(ended) ? `${ended.failure._tag}: ${ended.failure.message}` : "none"
   return { fault, said: lines.join("\n"), lines }
 })
 

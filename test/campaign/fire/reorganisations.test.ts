@@ -1,7 +1,6 @@
 /** Reorganisations of a campaign's chain: under any concurrent strikes its final block stays, or the campaign reports its own fault. */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { blockSeconds, chain, type Chain } from "../../lab/OwnChain.ts"
-import { CampaignFault, reorganiser } from "../../lab/Reorganisations.ts"
+import { CampaignFault, chain, type Chain, reorganiser } from "../../lab/OwnChain.ts"
 
 describe("reorganisations", () => {
   let ground: Chain
@@ -32,7 +31,7 @@ describe("reorganisations", () => {
     const { client } = ground
     const tooMany = ({ method, params }: { readonly method: string; readonly params?: ReadonlyArray<number> }) =>
       client.request({ method, params: method === "anvil_rollback" ? [Number(params?.[0]) + 2] : params } as never)
-    const reorganise = reorganiser({ ...client, request: tooMany as never }, blockSeconds)
+    const reorganise = reorganiser({ ...client, request: tooMany as never })
     const fault: unknown = await reorganise(2).catch((cause: unknown) => cause)
     assert.instanceOf(fault, CampaignFault)
     assert.match(String(fault), /the final block \d+ was 0x\w+ and is (?:0x\w+|gone) after 2 blocks were taken back/u)
