@@ -6,8 +6,10 @@ import { base, usdc } from "../../schema/payments/Usdc.ts"
 import { verifying } from "../../src/cli/verify/Verify.ts"
 import { printing } from "./CommandRun.ts"
 import { json, serve } from "./proxy/HttpServer.ts"
+import { address, logsOf } from "./TransferLogs.ts"
 
-export const address = (digit: string) => `0x${digit.repeat(40)}`
+export { address } from "./TransferLogs.ts"
+
 export const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
 interface Flags {
@@ -82,8 +84,6 @@ export const altar = ({ acts = [], commitment, next, receipts = [paid("a")], san
 }
 
 export const word = (amount: bigint) => `0x${amount.toString(16).padStart(64, "0")}`
-const topic = (of: string) => `0x${of.slice(2).padStart(64, "0")}`
-const transfer = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 
 interface Node {
   readonly chainId?: string
@@ -94,10 +94,10 @@ interface Node {
 /** A node of a chain on which each transaction but those that are gone moved so much of every token to everybody. */
 export const node = Effect.fnUntraced(function* ({ chainId = "0x2105", data = word(10_000n), gone = [] }: Node = {}) {
   const asked = { times: 0 }
-  const logs = [usdc[base].asset, address("9")].flatMap((token) =>
+  const logs = [usdc[base].asset, address("9")].flatMap((asset) =>
     ["a", "b"].map((to) => ({
-      address: token.toLowerCase(),
-      topics: [transfer, topic(payer), topic(address(to))],
+      ...logsOf({ asset, from: payer, to: address(to) }).moved,
+      address: asset.toLowerCase(),
       data,
     })),
   )
