@@ -55,7 +55,12 @@ export const agent = (bank: CardProcessor.CardProcessor, paymentMethod = "pm_car
 
 export const dedication = { dedication: "For Grandma, who kept bees" }
 
-export type CardPurchase = Effect.Success<ReturnType<typeof prepare>>
+export interface CardPurchase {
+  readonly url: string
+  readonly key: string
+  readonly body: object
+  readonly headers: Record<string, string>
+}
 
 /** A candle with a granted token, ready to be sent. */
 export const prepare = Effect.fnUntraced(function* (
@@ -70,7 +75,7 @@ export const prepare = Effect.fnUntraced(function* (
   const offer = yield* ask(url, post(body, { "idempotency-key": key }))
   const spt = yield* Effect.promise(() => bank.grant(paymentMethod, path.includes("month") ? "900" : "300"))
   const headers = { "idempotency-key": key, authorization: credentialFor(offer, spt) }
-  return { url, key, body, headers }
+  return { url, key, body, headers } satisfies CardPurchase
 })
 
 /** An interruption disconnects it. */
