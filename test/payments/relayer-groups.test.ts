@@ -10,7 +10,6 @@ import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
 import { type Answer, newPayer } from "../lab/Fixture.ts"
 import { agreeing, burning, empty, giveCode } from "../lab/buyer/ThirdParty.ts"
-import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { apart, assert, assertEach, valuesOf } from "../lab/Suites.ts"
 
 const { prepareMany: prepare } = QueuedPayments
@@ -204,25 +203,5 @@ apart("two stones of one wallet in one transaction", patient, (it) => {
     const { rpcUrl } = yield* LocalChain
     const verified = verifyChain(url, Option.some(rpcUrl)).pipe(Effect.provide(FetchHttpClient.layer))
     assert.strictEqual((yield* verified).stones, 3)
-  })
-})
-
-apart("two servers with one relayer key", patient, (it) => {
-  it("settle each of many payments once, in groups", function* ({ url }) {
-    const servers = [url, yield* anotherServer()]
-    const purchases = yield* prepare(url, 40)
-    // Each is sent to both at once, as an impatient client does.
-    const answers = yield* Effect.forEach(
-      purchases.flatMap((one) => servers.map((server) => [one, server] as const)),
-      ([one, server]) => Purchase.send(server, one),
-      { concurrency: "unbounded" },
-    )
-    for (const { status, text } of answers) assert.include([200, 201, 202], status, text)
-    for (const one of purchases) {
-      yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
-      assert.deepInclude(yield* Purchase.books(one), { state: "settled", charged: 1, acts: 1, stones: 1 })
-    }
-    yield* Purchase.audit(url)
-    assert.isBelow((yield* QueuedPayments.sentFor(purchases)).length, purchases.length)
   })
 })

@@ -1,10 +1,9 @@
 /** The relayer's own purse and its own transactions: without gas nothing is sold, and nothing that never left stays behind. */
 import { Effect, Fiber } from "effect"
 import { type Hex, keccak256, parseTransaction } from "viem"
-import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
-import { agrees, cancel, empty, giveCode, leave } from "../lab/buyer/ThirdParty.ts"
+import { agrees, cancel, giveCode, leave } from "../lab/buyer/ThirdParty.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { eventually, raiseFees, relayed } from "../lab/buyer/QueuedPayments.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
@@ -66,45 +65,17 @@ apart("a payment that its own request did not broadcast", proxiedServer("relayer
     yield* Purchase.automine(true)
   })
 
-  it("is not called unpaid where a concurrent reconciliation broadcast it", function* ({ rpc, url }) {
-    const purchase = yield* Purchase.prepare(url, Purchase.price)
-    const sent: Array<Hex> = []
-    rpc.arm("eth_sendRawTransaction", "swallow", (params) => {
-      const [raw]: ReadonlyArray<Hex> = JSON.parse(params)
-      if (raw !== undefined) sent.push(raw)
-      return true
-    })
-    let estimates = 0
-    const trap = rpc.arm("eth_estimateGas", "holdBefore", () => estimates++ === 0)
+  it("is never broadcast once its authorization has expired", function* ({ rpc, url }) {
+    const purchase = yield* Purchase.prepare(url)
+    const trap = rpc.arm("eth_estimateGas", "holdBefore")
     const request = yield* Purchase.sendInto(trap, url, purchase)
-    const looks = Effect.map(Purchase.reconcile(url, purchase), () => sent.length)
-    yield* eventually("sent", looks, (count) => count > 0)
-    yield* empty(purchase.payer)
-    yield* trap.release
-    Purchase.assertPending(url, purchase, yield* Fiber.join(request))
-    // It arrives after all, and its wallet has money again.
+    yield* Purchase.passExpiry
     yield* rpc.calm
-    yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
-    yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: sent[0] ?? "0x" }))
-    yield* untilSettled(url, purchase)
-    yield* Purchase.assertSettled(url, purchase)
+    yield* trap.release
+    assert.strictEqual((yield* Fiber.join(request)).status, 402)
+    assert.strictEqual(yield* relayed, 0)
+    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
   })
-
-  it.on(proxiedServer("relayer", "1 hour"))(
-    "is broadcast by a reconciliation that does not wait for a block",
-    function* ({ database, rpc, url }) {
-      const purchase = yield* Purchase.prepare(url)
-      database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
-      yield* database.calm
-      yield* Purchase.automine(false)
-      const sent = overhear(rpc)
-      yield* eventually("sent", Purchase.reconcile(url, purchase), () => sent.length > 0)
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      yield* Purchase.mineAll
-      yield* untilSettled(url, purchase)
-    },
-  )
 })
 
 apart("a node without a pending state", proxiedServer("relayer", "20 seconds"), (it) => {
@@ -176,16 +147,6 @@ apart("a relayer nonce that a lost transaction leaves free", proxiedServer("rela
     assert.strictEqual(yield* relayed, 2)
     yield* Purchase.assertSettled(url, waiting)
     yield* Purchase.assertNextStone(url)
-  })
-
-  it("is used by the next purchase", function* ({ url }) {
-    const { lost, waiting } = yield* gap
-    yield* cancel(lost)
-    const next = yield* Purchase.prepare(url)
-    const answer = yield* Purchase.send(url, next)
-    assert.strictEqual(answer.status, 201, answer.text)
-    yield* untilSettled(url, waiting)
-    assert.strictEqual(yield* relayed, 2)
   })
 })
 
