@@ -1,5 +1,5 @@
 /** Shared statements and shared reads: no answer is older than its question, and no caller is lost with another. */
-import { Cause, Deferred, Effect, Exit, Fiber, Result, Schema } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Batcher from "../../src/platform/Batcher.ts"
@@ -203,23 +203,5 @@ describe("a shared run", () => {
     )
     assert.strictEqual(runs, 2)
     assert.strictEqual(yield* ask("one"), 3)
-  })
-
-  effect("fails only the readers that waited for it", function* () {
-    let runs = 0
-    const ask = yield* Batcher.shared({
-      nameOf: (name: string) => name,
-      run: () =>
-        Effect.suspend(() => {
-          const number = (runs += 1)
-          return Effect.delay(number === 1 ? Effect.fail("broken") : Effect.succeed(number), 5)
-        }),
-    })
-    const first = yield* Effect.forkChild(Effect.result(ask("one")))
-    yield* TestClock.adjust(1)
-    const second = yield* Effect.forkChild(Effect.result(ask("one")))
-    yield* TestClock.adjust(20)
-    assert.deepStrictEqual(yield* Fiber.join(first), Result.fail("broken"))
-    assert.deepStrictEqual(yield* Fiber.join(second), Result.succeed(2))
   })
 })

@@ -152,18 +152,6 @@ const catalogued = Layer.unwrap(
   Effect.map(LocalChain, (local) => world({ terms: { ...paymentsOf(local).terms, isCatalogued: true } })),
 ).pipe(Layer.provideMerge(chain))
 
-suite("a 402 without the catalogue extension", world(), (it) => {
-  it("fits the buffers of proxies: 1.5 KB for a challenge, and 2.5 KB for a payment", function* ({ url }) {
-    const payer = yield* newPayer()
-    for (const { name, path } of longestRequests()) {
-      const probe = yield* ask(`${url}${path}`, { method: "POST" })
-      assert.notProperty(extensionsOf(probe), "bazaar", name)
-      assert.isAtMost(probe.headers.get("payment-required")?.length ?? Infinity, 1_536, name)
-      assert.isAtMost((yield* longestSignature(payer, probe, path)).length, 2_560, name)
-    }
-  })
-})
-
 suite("bazaar", catalogued, (it) => {
   it("declares each act as its own library reads it, and the server accepts that", function* ({ url }) {
     const payer = yield* newPayer(20_000_000n)

@@ -160,24 +160,3 @@ apart("a payment that was in a block and failed", proxiedServer("relayer", "20 s
     assert.strictEqual(yield* lostGas, 0)
   })
 })
-
-apart("an unsent payment of a wallet without code", proxiedServer("relayer"), (it) => {
-  it("is sent later unless the wallet has code by then", function* ({ rpc, url }) {
-    const payer = yield* newPayer(3n * Purchase.price)
-    const changing = yield* Effect.forEach([1, 2, 3], () => Purchase.prepare(url, undefined, payer))
-    const honest = yield* Purchase.prepare(url)
-    rpc.arm("eth_estimateGas", "refusal")
-    for (const one of [...changing, honest]) Purchase.assertPending(url, one, yield* Purchase.send(url, one))
-    yield* rpc.calm
-    yield* giveCode(payer.address, agreeing)
-    for (const one of changing) Purchase.assertPending(url, one, yield* Purchase.reconcile(url, one))
-    assert.strictEqual(yield* QueuedPayments.relayed, 0, "no gas is spent")
-    yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, honest), ({ status }) => status === 200)
-    yield* giveCode(payer.address, "0x")
-    for (const one of changing) {
-      yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
-    }
-    assert.strictEqual(yield* QueuedPayments.relayed, 4)
-    yield* Purchase.audit(url)
-  })
-})

@@ -1,13 +1,18 @@
 /** The relayer's own purse and its own transactions: without gas nothing is sold, and nothing that never left stays behind. */
-import { Effect, Fiber } from "effect"
-import { type Hex, keccak256, parseTransaction } from "viem"
+import { Duration, Effect, Fiber, Redacted } from "effect"
+import { type Hex, keccak256, parseEther, parseTransaction } from "viem"
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
+import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
 import { agrees, cancel, giveCode, leave } from "../lab/buyer/ThirdParty.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { eventually, raiseFees, relayed } from "../lab/buyer/QueuedPayments.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
-import { apart, assert, assertAnswer, assertEach } from "../lab/Suites.ts"
+import { layer as world } from "../lab/Fixture.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
+import { apart, assert, assertAnswer, assertEach, suite } from "../lab/Suites.ts"
 
 /** Every transaction that is sent to the node from now on, as its bytes. */
 const overhear = (rpc: NodeProxy) => {
@@ -205,4 +210,41 @@ apart("a wallet whose contract answers the relayer differently", proxiedServer("
       yield* Purchase.assertFailed(url, purchase, "gas_too_high")
     },
   )
+})
+
+const waits = Duration.millis(patience(1))
+
+suite("two relayer keys side by side", world({ patience: waits }), (it) => {
+  it("conclude a payment of the old key, and send new payments by the new key", function* ({ sql, url }) {
+    const { relayerKey } = yield* LocalChain
+    const key = generatePrivateKey()
+    const [old, now] = [privateKeyToAddress(Redacted.value(relayerKey)), privateKeyToAddress(key)]
+    const sentBy = (address: typeof now) => Purchase.onChain((client) => client.getTransactionCount({ address }))
+    yield* Purchase.onChain((client) => client.setBalance({ address: now, value: parseEther("1") }))
+
+    const purchase = yield* Purchase.prepare(url)
+    yield* Purchase.automine(false)
+    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+    const before = yield* sentBy(old)
+
+    // The next server has the new key, and knows the old one.
+    const second = yield* anotherServer({
+      patience: waits,
+      settlement: { _tag: "Relayer", privateKey: Redacted.make(key), previousKey: relayerKey },
+    })
+    const broadcast = Effect.map(sql`SELECT hash, nonce FROM relayer_broadcasts`, ([row]) => Object(row))
+    const first = yield* broadcast
+    const reconciled = Purchase.reconcile(second, purchase)
+    // No block takes it: in its own place, by its own key, another one is offered more for.
+    const looks = Effect.andThen(reconciled, broadcast)
+    const replaced = yield* eventually("replaced", looks, ({ hash }) => hash !== first.hash)
+    assert.strictEqual(replaced.nonce, first.nonce)
+    yield* Purchase.mineAll
+    yield* eventually("settled", reconciled, ({ status }) => status === 200)
+    assert.deepStrictEqual([yield* sentBy(old), yield* sentBy(now)], [before + 1, 0])
+
+    const next = yield* Purchase.prepare(url)
+    assert.strictEqual((yield* Purchase.send(second, next)).status, 201)
+    assert.deepStrictEqual([yield* sentBy(old), yield* sentBy(now)], [before + 1, 1])
+  })
 })
