@@ -1,8 +1,6 @@
 /** The fate of a settled transfer once its block is final: still there, found elsewhere, or gone for good and said so. */
 import { Context, Duration, Effect, Layer, Logger, Option } from "effect"
 import { Finality } from "../../src/payments/Finality.ts"
-import { SettledTransfers } from "../../src/payments/ledger/SettledTransfers.ts"
-import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { ask, read } from "../lab/Fixture.ts"
@@ -14,13 +12,11 @@ import {
   sweeper,
   sweeperOfFacilitator,
   neighbour,
-  at,
   inquirer,
   leased,
   readAct,
   becomes,
   assertKept,
-  everyBlock,
   looked,
   foundAbove,
   hasten,
@@ -147,33 +143,6 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
       )
     },
   )
-
-  it("is leased and deferred by the database's clock, however wrong a server's clock is", function* ({ sql }) {
-    const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
-    yield* buy
-    yield* settledLongAgo
-    const assertWaits = Effect.fnUntraced(function* (seconds: number) {
-      const [row] = yield* sql<{ readonly left: number }>`
-        SELECT extract(epoch FROM next_check_at - now())::float8 AS left FROM payment_attempts`
-      const { left } = row ?? assert.fail()
-      assert.isAtMost(left, seconds + 0.001)
-      assert.isAbove(left, seconds - patience(10) / 1000)
-    })
-    for (const skew of [-600, 600]) {
-      const here = <A>(effect: Effect.Effect<A>) => at(Date.now() / 1000 + skew, effect)
-      yield* hasten
-      assert.isTrue(yield* here(transfers.isAnyDue))
-      const [taken] = (yield* here(transfers.lease(1, everyBlock, 300_000))).transfers
-      if (taken === undefined) return assert.fail()
-      yield* assertWaits(300)
-      assert.isFalse(yield* here(transfers.isAnyDue))
-      yield* here(transfers.defer(taken, null, 30_000))
-      yield* assertWaits(30)
-      // It lives for some minutes, and its block is not final.
-      yield* hasten
-      assert.strictEqual((yield* here(transfers.lease(1, 0n, 300_000))).taken, 1)
-    }
-  })
 
   it("that is about to expire is not leased until then by a server that may be stopped", function* ({ sql }) {
     yield* buy

@@ -101,18 +101,6 @@ apart("an authorization that paid us and has no attempt", relayerServer, (it) =>
     yield* Purchase.assertSettled(url, purchase)
   })
 
-  it("is not called unpaid by two nodes of which one is stale", function* ({ rpc, url }) {
-    const purchase = yield* Purchase.prepare(url)
-    const head = yield* Purchase.height
-    yield* ThirdParty.broadcast(purchase)
-    // The dry run and the balance come from the node itself.
-    rpc.behave((method, before) => (method === "eth_call" && before < 2 ? {} : { head }))
-    assertUntold(yield* Purchase.send(url, purchase))
-    yield* rpc.calm
-    assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-    yield* Purchase.assertSettled(url, purchase)
-  })
-
   const late: ReadonlyArray<readonly [what: string, end: () => number, isAwaited: boolean]> = [
     ["after it expired", soon, true],
     ["with a lifetime above the maximum", () => seconds() + 3600, false],
