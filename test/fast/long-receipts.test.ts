@@ -151,33 +151,31 @@ const scene = (isLong: boolean) => {
 const undecided = { ...nothing, ended: "authorization_canceled" } as const
 const over = { _tag: "Void", reason: "authorization_canceled", transaction: word("2") } as const
 
-describe("a long receipt", () => {
-  effect("is read once before its block is final, and once afterwards, however many inquiries there are", function* () {
-    const { look: lookAt, now } = scene(true)
+describe("a receipt", () => {
+  effect(
+    "that is long is read once before its block is final, once afterwards and once in another block, whoever inquires",
+    function* () {
+      const { look: lookAt, now } = scene(true)
+      for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), undecided)
+      for (const digit of ["1", "2"])
+        assert.deepStrictEqual(yield* lookAt({ ...authorization, nonce: word(digit) }), nothing)
+      assert.strictEqual(now.read, 1)
+      now.block = blockAt(13n)
+      assert.deepStrictEqual(yield* lookAt(), undecided)
+      assert.strictEqual(now.read, 2)
+      now.final = blockAt(15n)
+      for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), over)
+      assert.strictEqual(now.read, 3)
+    },
+  )
+
+  effect("of usual length is read at every inquiry, because another node may answer", function* () {
+    const { look: lookAt, now } = scene(false)
     for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), undecided)
-    assert.strictEqual(now.read, 1)
-    now.final = blockAt(15n)
-    for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), over)
-    assert.strictEqual(now.read, 2)
+    assert.strictEqual(now.read, 3)
   })
 
-  effect("is read once for all authorizations of its transaction", function* () {
-    const { look: lookAt, now } = scene(true)
-    const others = ["1", "2", "3"].map((digit) => ({ ...authorization, nonce: word(digit) }))
-    assert.deepStrictEqual(yield* lookAt(), undecided)
-    for (const one of others) assert.deepStrictEqual(yield* lookAt(one), nothing)
-    assert.strictEqual(now.read, 1)
-  })
-
-  effect("is read again in another block", function* () {
-    const { look: lookAt, now } = scene(true)
-    yield* lookAt()
-    now.block = blockAt(13n)
-    yield* lookAt()
-    assert.strictEqual(now.read, 2)
-  })
-
-  effect("is evicted when the cache is full", () =>
+  effect("that is long is evicted when the cache is full", () =>
     Effect.sync(() => {
       const kept = LongReceipts.make()
       const many = {
@@ -197,12 +195,4 @@ describe("a long receipt", () => {
       assert.isTrue(find(word("3"))?.isFinal)
     }),
   )
-})
-
-describe("a receipt of usual length", () => {
-  effect("is read at every inquiry, because another node may answer", function* () {
-    const { look: lookAt, now } = scene(false)
-    for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), undecided)
-    assert.strictEqual(now.read, 3)
-  })
 })
