@@ -23,6 +23,15 @@ apart("the header of a pending payment", proxiedServer("relayer", "1 second"), (
     assert.strictEqual((yield* Purchase.books(purchase)).transaction, transaction)
   })
 
+  it.on(proxiedServer("facilitator", "1 second"))("names no transaction while none is known", function* () {
+    const { facilitator, purchase, url } = yield* signedFixture
+    yield* Purchase.automine(false)
+    facilitator.arm("dropAfter")
+    const answer = yield* Purchase.send(url, purchase)
+    Purchase.assertPending(url, purchase, answer)
+    assert.strictEqual(headerOf(answer.headers).transaction, "")
+  })
+
   it("makes @x402/fetch neither throw nor sign again", function* ({ url }) {
     const payer = yield* newPayer()
     yield* Purchase.automine(false)
