@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { memoryJournal, verifyStone } from "../../src/buyer/index.ts"
 import { authorizationsUsed, buyerOf, type Network, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
+import { today } from "../lab/Clock.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
 import { assert, suite } from "../lab/Suites.ts"
 
@@ -106,13 +107,17 @@ suite("the buyer library", world(), (it) => {
     assert.strictEqual(at.counted.signatures, 1)
   })
 
-  it("reports a payment that failed in one sentence, and never signs for that key again", function* () {
+  it("reports a payment that failed, never signs for that key again, and counts it for the day's limit", function* () {
+    yield* today
     const at = yield* stage(0n)
+    const altar = buyerOf(at, undefined, { policy: { maxPerDay: 10_000n } })
     const key = newKey()
-    const poor = yield* rejection(buyerOf(at).witness({ words, key }))
-    assert.deepStrictEqual([poor._tag, poor.code], ["Refused", "payment_invalid"])
-    const again = yield* rejection(buyerOf(at).witness({ words, key }))
-    assert.strictEqual(again.code, "payment_invalid")
+    for (const _ of ["first", "again"]) {
+      const poor = yield* rejection(altar.witness({ words, key }))
+      assert.deepStrictEqual([poor._tag, poor.code], ["Refused", "payment_invalid"])
+    }
+    // Only the altar says that it failed, and a lying one still has the signature.
+    assert.strictEqual((yield* rejection(altar.witness({ words }))).code, "above_day_limit")
     assert.deepStrictEqual([at.counted.signatures, new Set(at.handedIn).size], [1, 1])
   })
 })

@@ -101,7 +101,7 @@ describe("an answer to a paid request", () => {
     assert.deepInclude(heard(502, { message: "Bad gateway" }), { tag: "silent", status: 502 })
   })
 
-  it("does not end a signed purchase with a fault or a full altar", () => {
+  it("does not end a signed purchase with a fault or a full altar, but with a failed payment", () => {
     for (const [status, code] of [
       [409, "reconcile_required"],
       [429, "rate_limited"],
@@ -111,7 +111,11 @@ describe("an answer to a paid request", () => {
     ] as const)
       assert.strictEqual(nextStep(refusal(status, code), sent).step, "retry", code)
     assert.strictEqual(nextStep(refusal(503, "payments_unavailable"), unsigned).step, "refuse")
-    assert.strictEqual(nextStep(refusal(409, "idempotency_conflict"), sent).step, "refuse")
+    for (const [status, code] of [
+      [409, "idempotency_conflict"],
+      [402, "payment_failed"],
+    ] as const)
+      assert.strictEqual(nextStep(refusal(status, code), sent).step, "refuse", code)
   })
 
   it("leads to a resubmission of a payment that the altar never received", () => {

@@ -144,6 +144,16 @@ describe("a recorded answer", () => {
     assert.deepStrictEqual(await naming(`0x${"0".repeat(64)}`), ["nonce"])
   })
 
+  it("without a signature is compared with the request and the listed price", async () => {
+    const { bought, receipt, record } = purchase("takeIn")
+    const unsigned = { ...bought, payment: undefined, amountAtomic: receipt.amountAtomic }
+    const forged = (change: object, amountAtomic = receipt.amountAtomic) =>
+      differing({ bought: unsigned, settlement: answering({ ...record, ...change }, { ...receipt, amountAtomic }) })
+    assert.deepStrictEqual(await forged({}), [])
+    assert.deepStrictEqual(await forged({ reason: "It ran." }), ["reason"])
+    assert.deepStrictEqual(await forged({}, "9000000"), ["amountAtomic"])
+  })
+
   it("to another contract's act is compared by the members that both contracts have", async () => {
     const url = `${altar}/api/bells/3`
     const { payment } = signedFor(url, "10000")
