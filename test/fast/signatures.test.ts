@@ -140,11 +140,10 @@ const newSigning = (isOwn: boolean) => {
 
 const own = Array.from({ length: 12 }, (_, index) => index % 3 !== 0)
 
-const askAll = (isSigned: (signing: Uint8Array) => Effect.Effect<boolean>, asked = own) =>
-  Effect.gen(function* () {
-    const made = yield* Effect.forEach(asked, newSigning)
-    return yield* Effect.forEach(made, isSigned, { concurrency: "unbounded" })
-  })
+const askAll = Effect.fnUntraced(function* (isSigned: (signing: Uint8Array) => Effect.Effect<boolean>, asked = own) {
+  const made = yield* Effect.forEach(asked, newSigning)
+  return yield* Effect.forEach(made, isSigned, { concurrency: "unbounded" })
+})
 
 const program = (text: string) =>
   new URL(`data:text/javascript,${encodeURIComponent(`import { parentPort } from "node:worker_threads"\n${text}`)}`)

@@ -30,7 +30,11 @@ const factory = Layer.effect(
     const local = yield* LocalChain
     const client = chainClient(local.rpcUrl)
     const address = yield* Effect.promise(async () => {
-      const hash = await client.sendTransaction({ account: deployer, chain: null, data: toHex(WalletFactory.bytecode) })
+      const hash = await client.sendTransaction({
+        account: deployer,
+        chain: null,
+        data: `0x${WalletFactory.bytecode.replace(/^0x/u, "")}`,
+      })
       return (await client.waitForTransactionReceipt({ hash })).contractAddress ?? "0x"
     })
     const start = (walletFactories: ReadonlyArray<Hex>) =>
@@ -38,8 +42,6 @@ const factory = Layer.effect(
     return { address, url: yield* start([address]), strict: yield* start([]) }
   }),
 ).pipe(Layer.provideMerge(sql), Layer.provideMerge(Layer.merge(database, chain)), Layer.orDie)
-
-const toHex = (text: string): Hex => (text.startsWith("0x") ? `0x${text.slice(2)}` : `0x${text}`)
 
 /** A counterfactual wallet with ten dollars, and what deploys it. */
 const newWallet = Effect.gen(function* () {
@@ -76,12 +78,6 @@ const wrapped = (factoryAddress: Hex, data: Hex) => (signature: Hex) =>
     magic,
   ])
 
-const deploy = ({ address, client, data }: Effect.Success<typeof newWallet>) =>
-  Effect.promise(async () => {
-    const hash = await client.sendTransaction({ account: deployer, chain: null, to: address, data })
-    await client.waitForTransactionReceipt({ hash })
-  })
-
 suite("a smart wallet", factory, (it) => {
   it("that does not exist yet is deployed by its first payment, through a known factory, and then pays by its own rule", function* () {
     const { address, url } = yield* Factory
@@ -98,7 +94,11 @@ suite("a smart wallet", factory, (it) => {
     const { address, url } = yield* Factory
     const sqlClient = yield* SqlClient.SqlClient
     const wallet = yield* newWallet
-    yield* deploy(wallet)
+    yield* Effect.promise(async () => {
+      const { client, data } = wallet
+      const hash = await client.sendTransaction({ account: deployer, chain: null, to: address, data })
+      await client.waitForTransactionReceipt({ hash })
+    })
     const signedBy = (account: PrivateKeyAccount, change: Partial<Authorization>) =>
       signedFor(account, `${url}/api/witness`, { commitment: newCommitment() }, newKey(), change)
     const { payment } = yield* signedBy(wallet.owner, { from: wallet.at })
