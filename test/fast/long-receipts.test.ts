@@ -6,7 +6,6 @@ import * as Evidence from "../../src/payments/x402/evidence/Evidence.ts"
 import * as LongReceipts from "../../src/payments/x402/evidence/LongReceipts.ts"
 import { alreadyUsed } from "../../src/payments/x402/verification/Eip3009.ts"
 import {
-  type Answers,
   blockAt,
   elsewhere,
   found,
@@ -90,33 +89,15 @@ describe("the search for the log that ended an authorization", () => {
     return questions
   })
 
-  effect("begins at the given block and ends at the newest", function* () {
-    assert.deepStrictEqual(yield* asked(blockAt(10n), ({ evidence }) => evidence(look)), [[3n, 10n, false]])
-  })
-
-  effect("goes back from the newest block to the earliest possible one, without a hint", function* () {
+  effect("begins at the given block, or goes back from the newest one to the earliest possible one", function* () {
     const late = { ...authorization, validBefore: 100_000n, validAfter: 0n }
+    const asking = (newest: Evidence.Block, one: typeof late) => asked(newest, ({ usedBy }) => usedBy(one))
+    const newest = blockAt(90_000n, 99_000n)
+    assert.deepStrictEqual(yield* asked(blockAt(10n), ({ evidence }) => evidence(look)), [[3n, 10n, false]])
     // Signed for a day at most: from second 13 600 on, one block a second.
-    assert.deepStrictEqual(yield* asked(blockAt(90_000n, 99_000n), ({ usedBy }) => usedBy(late)), [
-      [90_000n - (99_000n - 13_600n), 90_000n, true],
-    ])
-    const bounded = { ...late, validAfter: 98_000n }
-    assert.deepStrictEqual(yield* asked(blockAt(90_000n, 99_000n), ({ usedBy }) => usedBy(bounded)), [
-      [89_000n, 90_000n, true],
-    ])
-    assert.deepStrictEqual(yield* asked(blockAt(50n, 99_000n), ({ usedBy }) => usedBy(late)), [[0n, 50n, true]])
-  })
-})
-
-describe("a block", () => {
-  const finalOf = (answers: Answers) => Evidence.make(scripted(answers)).isFinal(blockAt(7n))
-
-  effect("is final when its number is not above the final one and its hash is the one there", function* () {
-    assert.isTrue(yield* finalOf({}))
-    assert.isTrue(yield* finalOf({ final: blockAt(7n) }))
-    assert.isFalse(yield* finalOf({ final: blockAt(6n) }))
-    assert.isFalse(yield* finalOf({ there: word("9") }))
-    assert.isFalse(yield* finalOf({ again: word("9") }), "said by a node on another branch")
+    assert.deepStrictEqual(yield* asking(newest, late), [[90_000n - (99_000n - 13_600n), 90_000n, true]])
+    assert.deepStrictEqual(yield* asking(newest, { ...late, validAfter: 98_000n }), [[89_000n, 90_000n, true]])
+    assert.deepStrictEqual(yield* asking(blockAt(50n, 99_000n), late), [[0n, 50n, true]])
   })
 })
 

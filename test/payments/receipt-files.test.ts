@@ -72,10 +72,8 @@ suite(
       assert.strictEqual(elsewhere.text, answer.text)
       const tag = answer.headers.get("etag") ?? ""
       assert.strictEqual((yield* ask(stone.file, { headers: { "if-none-match": tag } })).status, 304)
-      assert.include(
-        (yield* ask(stone.permalink, { headers: { accept: "text/html" } })).text,
-        `${stone.id}.receipt.json`,
-      )
+      const page = yield* ask(stone.permalink, { headers: { accept: "text/html" } })
+      assert.include(page.text, `${stone.id}.receipt.json`)
     })
 
     it("of a candle holds its unsealed words with their salt, and the command shows what of it holds", function* ({
@@ -126,10 +124,8 @@ suite(
         const said = yield* states(JSON.stringify({ ...json, ...forged }), trust)
         assert.deepInclude(said, { ok: "false", [broken]: "broken" }, name)
       }
-      assert.deepInclude(yield* states(text, { key, actLog: { vkey: signer.vkey } }), {
-        ok: "false",
-        "acts' log": "open",
-      })
+      const ofAnother = yield* states(text, { key, actLog: { vkey: signer.vkey } })
+      assert.deepInclude(ofAnother, { ok: "false", "acts' log": "open" })
       const shown = yield* checked(text, { key: Option.some(key), actsVkey: Option.some(actLog.vkey) })
       assert.isTrue(shown.lines.some((line) => line.startsWith("SHOWN      acts' log: ")))
       const policy = join(newFolder(), "policy")
@@ -177,23 +173,17 @@ suite(
         /^SHOWN {6}payment: Transaction 0x[0-9a-f]{64} transfers 0\.01 USDC from 0x/mu,
       )
       const unknown = `0x${"ab".repeat(32)}`
+      const unused = { ...delivered, nonce: unknown }
+      const others = claimsIn(second["receipt"]).transaction
       const cases: ReadonlyArray<readonly [what: string, change: object, expected: RegExp]> = [
         ["another amount", { delivered: { ...delivered, amount: "10001" } }, /^Failure BROKEN .* does not hold/u],
-        ["another nonce", { delivered: { ...delivered, nonce: unknown } }, /^Failure BROKEN .* does not hold/u],
+        ["another nonce", { delivered: unused }, /^Failure BROKEN .* does not hold/u],
         ["another payee", { delivered: { ...delivered, payTo: stranger } }, /^Failure BROKEN .* does not hold/u],
         ["another payer", { payer: stranger }, /^Failure BROKEN .* does not hold/u],
         ["another token", { delivered: { ...delivered, asset: stranger } }, /^Failure BROKEN .* USDC is 0x/u],
-        [
-          "another act's transaction",
-          { transaction: claimsIn(second["receipt"]).transaction },
-          /^Failure BROKEN .* does not hold/u,
-        ],
+        ["another act's transaction", { transaction: others }, /^Failure BROKEN .* does not hold/u],
         ["a moved transaction", { transaction: unknown }, /NOT SHOWN .* its authorization is used/u],
-        [
-          "no transaction",
-          { transaction: unknown, delivered: { ...delivered, nonce: unknown } },
-          /^Failure BROKEN .* nothing was paid/u,
-        ],
+        ["no transaction", { transaction: unknown, delivered: unused }, /^Failure BROKEN .* nothing was paid/u],
         ["another network", { network: "eip155:8453" }, /^Failure $/u],
       ]
       for (const [what, change, expected] of cases) assert.match(yield* line(change), expected, what)
