@@ -57,7 +57,6 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
   const keys = new Map<string, Saved>()
   const seen = new Set<string>()
   let charges = 0
-  let searches = 0
   let elsewhere = 0
   let newest: Reply | undefined
 
@@ -161,7 +160,6 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
       return typeof key === "string" ? underKey(key, form, fault, during) : reply(charge(form, false))
     }
     if (route === "GET /v1/payment_intents/search") {
-      searches += 1
       const attempt = /^metadata\['attempt'\]:'([0-9a-f-]{36})'$/u.exec(searchParams.get("query") ?? "")?.[1]
       const data = [...intents.values()].filter(({ metadata }) => metadata["attempt"] === attempt)
       return reply({ status: 200, body: { object: "search_result", data, has_more: false } })
@@ -247,7 +245,7 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
         .filter(({ status }) => status === "succeeded")
         .map(({ amount, metadata }) => ({ amount, attempt: metadata["attempt"] })),
     /** How often a charge was asked for, and under how many idempotency keys. */
-    asked: () => ({ charges, keys: seen.size, searches }),
+    asked: () => ({ charges, keys: seen.size }),
     /** Idempotency keys of all charges that were asked for. */
     keys: seen as ReadonlySet<string>,
     /** All charges that wait for a bank or a card's holder end. */
@@ -257,8 +255,6 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
           Object.assign(intent, { status: "succeeded", amount_received: intent.amount })
       }
     }),
-    /** Revokes every granted token. */
-    revoke: Effect.sync(() => tokens.clear()),
     /** Forgets every idempotency key, as it does after a day. */
     forget: Effect.sync(() => keys.clear()),
     elsewhere: () => elsewhere,
