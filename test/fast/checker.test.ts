@@ -1,21 +1,17 @@
 /** The checker of the pages: it recognises a file by its form, and checks a proof of any log line by line. */
 import { assert, describe, it } from "@effect/vitest"
-import { Result } from "effect"
 import { utf8 } from "../../schema/log/Bytes.ts"
 import { checkProof, type Logged } from "../../src/buyer/receipt/ProofChecks.ts"
 import type { Trust } from "../../src/buyer/log/SignedCheckpoint.ts"
-import { cosignerFrom, generate } from "../../src/log/Signer.ts"
 import { leafOf } from "../../src/log/Tree.ts"
 import { loggedIn } from "../../src/web/v2/proof/logged.ts"
 import { asPasted, recognise } from "../../src/web/v2/proof/recognise.ts"
 import { foreignLog } from "../lab/log/ForeignLog.ts"
 import { lacking } from "../lab/log/Platform.ts"
-import { policyFrom } from "../lab/log/Witnesses.ts"
+import { cosignerOf, policyFrom } from "../lab/log/Witnesses.ts"
 import { madeReceiptFile } from "../lab/buyer/ReceiptFiles.ts"
 
-const cosigner = (name: string, type?: Parameters<typeof generate>[1]) =>
-  Result.getOrThrow(cosignerFrom(Result.getOrThrow(generate(name, type))))
-const [first, second, later] = [cosigner("w1.example"), cosigner("w2.example"), cosigner("pq.example", 6)]
+const [first, second, later] = [cosignerOf("w1.example"), cosignerOf("w2.example"), cosignerOf("pq.example", 6)]
 const log = foreignLog("logs.example/2026", ["tea", "milk", "salt"], [first, later])
 const proof = log.proof(1)
 

@@ -141,7 +141,7 @@ const examples: Readonly<
       not("asks a public altar; test/payments/receipt-authorizations.test.ts runs it"),
     ],
     ["spirit-altar/act/v1", not("is the form of an entry; test/log/acts.test.ts makes each from it")],
-    ["vkey=", run("test/lab/log/ShellCheck.ts")],
+    ["vkey=", run("test/log/shell.test.ts")],
   ],
   "docs/scale.md": [["npm run campaign -- scale", long]],
   "docs/testing.md": [

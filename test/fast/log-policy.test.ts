@@ -4,14 +4,12 @@ import { Malformed } from "../../schema/log/Bytes.ts"
 import { keyTypes } from "../../schema/log/Note.ts"
 import { parsePolicy, type Policy } from "../../schema/log/Policy.ts"
 import { adviceOn } from "../../src/cli/log/Log.ts"
-import { cosignerFrom, generate } from "../../src/log/Signer.ts"
+import { cosignerFrom } from "../../src/log/Signer.ts"
 import { golden, renamed, witness } from "../lab/log/Vectors.ts"
-import { policyFrom } from "../lab/log/Witnesses.ts"
+import { cosignerOf, policyFrom } from "../lab/log/Witnesses.ts"
 import { assert, assertEach, describe, it } from "../lab/Suites.ts"
 
 const noteAt8 = golden.proofFile.slice(golden.proofFile.indexOf("\n\n") + 2)
-
-const cosignerOf = (name: string) => Result.getOrThrow(cosignerFrom(Result.getOrThrow(generate(name))))
 
 const keys = Array.from({ length: 5 }, (_, at) => cosignerOf(`w${at}.example`).vkey)
 
@@ -35,33 +33,23 @@ describe("a witness policy", () => {
       "quorum both",
     )
     assert.deepStrictEqual(policy.logs, [golden.vkey])
-    assertEach(policy.witnesses, ({ name, url }) => [name, url], [
+    assertEach(policy.witnesses.slice(0, 2), ({ name, url }) => [name, url], [
       ["w0", "https://w0.example/x"],
       ["w1", undefined],
-      ["w2", undefined],
-      ["w3", undefined],
-      ["w4", undefined],
     ])
     assert.isTrue(met(policy, 1, 2, 4))
     for (const signed of [[], [0, 1], [2, 3, 4], [0, 2], [1, 4]]) assert.isFalse(met(policy, ...signed), `${signed}`)
   })
 
-  it("requires one witness, or none", () => {
+  it("requires one witness, or none, and counts two keys of one witness once", () => {
     assert.isTrue(met(policyFrom(...five, "quorum none")))
     const one = policyFrom(...five, "quorum w3")
     assert.deepStrictEqual([met(one, 3), met(one, 0, 1, 2, 4)], [true, false])
-  })
-
-  it("accepts two keys of one witness, and counts one", () => {
-    assert.notInstanceOf(
-      parsePolicy([...twoKeys, "group w any w5 w6", "group g 2 w w0", "quorum g"].join("\n")),
-      Malformed,
-    )
+    policyFrom(...twoKeys, "group w any w5 w6", "group g 2 w w0", "quorum g")
   })
 
   it("counts a witness with a post-quantum key once", () => {
-    const made = Result.flatMap(generate("pq.example", keyTypes.mlDsa), cosignerFrom)
-    const { vkey } = Result.getOrThrow(made)
+    const { vkey } = cosignerOf("pq.example", keyTypes.mlDsa)
     const policy = policyFrom(...five, `witness pq ${vkey}`, "group g all w0 pq", "quorum g")
     assert.isTrue(policy.isMet(new Set([keys[0] ?? "", vkey])))
     assert.isFalse(policy.isMet(new Set([keys[0] ?? ""])))

@@ -52,7 +52,6 @@ suite("a server without the checkpoint file of its log", place, (it) => {
       Effect.gen(function* () {
         yield* sell(url)
         const covered = yield* untilSo(`${url}/api/witness/log`, ({ size }) => size === 1)
-        assert.strictEqual(covered.json["state"], "running")
         yield* untilSo(`${url}/api/acts/log`, ({ size }) => size === 1)
         assert.deepStrictEqual((yield* ask(`${url}/api/health`)).json["log"], { state: "running", waitsFor: null })
         return String(covered.json["root"])
@@ -61,49 +60,40 @@ suite("a server without the checkpoint file of its log", place, (it) => {
     const file = join(folder, "second")
     yield* withServer(file, (url) =>
       Effect.gen(function* () {
+        const at = yield* Effect.provideService(terminal, TestServer, { url })
+        const command = (...args: ReadonlyArray<string>) =>
+          at.run(["log", ...args], { DATABASE_URL: Redacted.value(databaseUrl), LOG_CHECKPOINT_FILE: file })
         const waitsFor = "LOG_CHECKPOINT_FILE, which holds no checkpoint, to confirm the checkpoint of size 1"
         yield* untilSo(`${url}/api/witness/log`, ({ state }) => state === "waiting")
-        yield* sell(url)
-        yield* sell(url)
+        for (const _ of [1, 2]) yield* sell(url)
         yield* untilSo(`${url}/api/acts/log`, ({ state }) => state === "waiting")
-        const health = yield* ask(`${url}/api/health`)
-        const ready = yield* ask(`${url}/readyz`)
-        for (const { json, status } of [health, ready]) {
-          const waiting = { state: "waiting", waitsFor }
-          assert.deepStrictEqual([status, json["log"], json["actLog"]], [200, waiting, waiting])
+        const waiting = { state: "waiting", waitsFor }
+        for (const path of ["/api/health", "/readyz"]) {
+          const { json, status } = yield* ask(`${url}${path}`)
+          assert.deepStrictEqual([status, json["log"], json["actLog"]], [200, waiting, waiting], path)
         }
         for (const log of ["stones", "acts"])
           assert.deepInclude(lines, ["Warn", JSON.stringify(["log waiting", { evidence: waitsFor }]), log])
         assert.strictEqual((yield* ask(`${url}/api/witness/log`)).json["size"], 1)
 
-        const at = yield* Effect.provideService(terminal, TestServer, { url })
-        const env = { DATABASE_URL: Redacted.value(databaseUrl), LOG_CHECKPOINT_FILE: file }
-        const asked = yield* at.run(["log", "confirm"], env)
-        assert.strictEqual(asked.code, 1)
+        const asked = yield* command("confirm")
         assert.include(asked.stderr, `covers 1 stones and has the root ${root}`)
-        const mistaken = yield* at.run(
-          ["log", "confirm", "--root", `${root.startsWith("A") ? "B" : "A"}${root.slice(1)}`],
-          env,
-        )
-        assert.strictEqual(mistaken.code, 1)
-        assert.isFalse(existsSync(file))
-        const confirmed = yield* at.run(["log", "confirm", "--root", root], env)
-        assert.strictEqual(confirmed.code, 0, confirmed.stderr)
+        const mistaken = yield* command("confirm", "--root", `${root.startsWith("A") ? "B" : "A"}${root.slice(1)}`)
+        assert.deepStrictEqual([asked.code, mistaken.code, existsSync(file)], [1, 1, false])
+        assert.strictEqual((yield* command("confirm", "--root", root)).code, 0)
         yield* untilSo(`${url}/api/witness/log`, ({ size }) => size === 3)
-        yield* untilSo(`${url}/api/health`, ({ log }) => JSON.stringify(log).includes("running"))
 
-        // The log over all acts waits on its own, until its own head is confirmed.
-        const { actLog } = (yield* ask(`${url}/api/health`)).json
-        assert.deepInclude(actLog, { state: "waiting" })
-        const ofActs = yield* at.run(["log", "confirm", "--acts"], env)
+        // The log over all acts waits on its own, until its own head is confirmed, and stops on its own.
+        assert.deepInclude((yield* ask(`${url}/api/health`)).json["actLog"], { state: "waiting" })
+        const ofActs = yield* command("confirm", "--acts")
         const [, head = ""] = /covers 1 acts and has the root (\S+)\./u.exec(ofActs.stderr) ?? []
-        const given = yield* at.run(["log", "confirm", "--acts", "--root", head], env)
-        assert.strictEqual(given.code, 0, ofActs.stderr + given.stderr)
+        assert.strictEqual((yield* command("confirm", "--acts", "--root", head)).code, 0, ofActs.stderr)
         yield* untilSo(`${url}/api/acts/log`, ({ size }) => size === 3)
+        assert.include((yield* command("status", "--acts")).stdout, "tree        3 acts; 0 behind")
         yield* sql`UPDATE log_head SET stopped_reason = 'act 1 is not the one that the log holds', stopped_at = now() WHERE id = 2`
         yield* untilSo(`${url}/api/acts/log`, ({ state }) => state === "stopped")
         assert.strictEqual((yield* ask(`${url}/api/witness/log`)).json["state"], "running")
-        assert.include((yield* at.run(["log", "resume", "--acts"], env)).stdout, "because act 1 is not")
+        assert.include((yield* command("resume", "--acts")).stdout, "because act 1 is not")
         yield* untilSo(`${url}/api/acts/log`, ({ state }) => state === "running")
       }),
     )
