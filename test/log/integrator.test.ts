@@ -18,16 +18,16 @@ import { assert, suite } from "../lab/Suites.ts"
 
 suite("the integrator", world, (it) => {
   it("builds the same tiles one by one, in batches, and on any number of servers", function* () {
-    yield* settle(600)
+    yield* settle(300)
     const whole = yield* expected
     for (const batch of [1, 37, 4096]) {
       yield* forget
-      assert.strictEqual(yield* Effect.provide(integrateAll, server(batch)), 600)
+      assert.strictEqual(yield* Effect.provide(integrateAll, server(batch)), 300)
       assert.deepStrictEqual(yield* stored, whole, `batches of ${batch}`)
     }
     // A server that finds the head locked tries again, as its loop does.
     const atWork = Effect.andThen(integrateAll, stored).pipe(
-      Effect.repeat({ until: ({ size }) => size === 650 }),
+      Effect.repeat({ until: ({ size }) => size === 350 }),
       Effect.provide(server(7)),
     )
     yield* Effect.all([settle(50), atWork, atWork, atWork, atWork], { concurrency: "unbounded", discard: true })

@@ -9,7 +9,7 @@ import { base64, type Bytes } from "../../schema/log/Bytes.ts"
 import { openCheckpoint } from "../../src/buyer/log/SignedCheckpoint.ts"
 import { witnessServing } from "../../src/cli/log/WitnessServe.ts"
 import { keyTypes } from "../../schema/log/Note.ts"
-import { cosignerFrom, fromText, generate } from "../../src/log/Signer.ts"
+import { fromText, generate } from "../../src/log/Signer.ts"
 import { nameOf } from "../../src/log/witness/Memory.ts"
 import { cosignerOf, ownWitness, policyOf } from "../lab/log/Witnesses.ts"
 import { goldenLeaves, goldenLog, MemoryLog } from "../lab/log/MemoryLog.ts"
@@ -47,8 +47,7 @@ suite(
       function* ([, type]) {
         // A post-quantum signature is never of time 0.
         yield* TestClock.adjust("1 hour")
-        const cosigner = Result.getOrThrow(Result.flatMap(generate("w.example/w", type), cosignerFrom))
-        const witness = yield* ownWitness("w.example/w", { cosigner })
+        const witness = yield* ownWitness("w.example/w", { cosigner: cosignerOf("w.example/w", type) })
         const lines = new Set<string>()
         const sizes = [0, 1, 7, 8, 255, 256, 300, 300]
         for (const [at, size] of sizes.entries()) {

@@ -176,6 +176,7 @@ suite("the log's witnesses", onOwnClock(world), (it) => {
     const asking = <A, E, R>(use: Effect.Effect<A, E, R>) =>
       withWitnesses([hiding], use, { lastSigned: LastSigned.none })
     // A log without any signature continues.
+    yield* forget
     const note = yield* asking(publishedAfter(3))
     assert.deepStrictEqual(yield* signersOf(note, [hiding]), ["hiding.example/w"])
     yield* forget
