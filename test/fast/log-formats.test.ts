@@ -1,9 +1,8 @@
 /** The texts of the log: one spelling each, and nothing else is read. */
-import { Option } from "effect"
 import { addCheckpointText, parseAddCheckpoint, parseSize, sizeText } from "../../schema/log/AddCheckpoint.ts"
 import { base64, type Bytes, fromBase64, Malformed, utf8 } from "../../schema/log/Bytes.ts"
 import { checkpointText, parseCheckpoint } from "../../schema/log/Checkpoint.ts"
-import { cosignatureBytes, parseCosignature } from "../../schema/log/Cosignature.ts"
+import { parseCosignature } from "../../schema/log/Cosignature.ts"
 import { entryOf, parseEntry } from "../../schema/log/Entry.ts"
 import {
   noteText,
@@ -15,7 +14,6 @@ import {
 } from "../../schema/log/Note.ts"
 import { parseProofFile, proofFileText } from "../../schema/log/ProofFile.ts"
 import { bundleBytes, bundlePath, parseBundle, parsePath, tilePath } from "../../schema/log/Tile.ts"
-import { entryOf as actEntryOf } from "../../src/log/ActEntries.ts"
 import { example, golden, neumann, witness } from "../lab/log/Vectors.ts"
 import { assert, describe, it } from "../lab/Suites.ts"
 
@@ -156,34 +154,9 @@ describe("a bundle of entries", () => {
 })
 
 describe("a cosignature", () => {
-  it("carries its time", () => {
-    const [signature] = read(parseNote(`text\n\n${witness.line}`)).signatures
-    const bytes = signature?.bytes ?? utf8("")
-    const cosignature = read(parseCosignature(bytes))
-    assert.strictEqual(cosignature.seconds, witness.seconds)
-    assert.deepStrictEqual(cosignatureBytes(cosignature.seconds, cosignature.signature), bytes)
+  it("has a length and a time", () => {
     assert.instanceOf(parseCosignature(new Uint8Array(71)), Malformed, "71 bytes")
     assert.instanceOf(parseCosignature(new Uint8Array(72).fill(255)), Malformed, "a time beyond all")
-  })
-})
-
-describe("the entry of an act", () => {
-  it("hashes a signed receipt of any length and form, and else the receipt of the first answer", () => {
-    const entryWith = (signature: string | undefined) => {
-      const receipt = { format: "later", payload: "", signature }
-      const header = Buffer.from(JSON.stringify({ extensions: { "offer-receipt": { info: { receipt } }, more: 1 } }))
-      const parts = ["2b2b", '{"receipt":{"transaction":"0x1"}}', header.toString("base64")]
-      return new TextDecoder().decode(Option.getOrThrow(actEntryOf({ parts })))
-    }
-    const start = "spirit-altar/act/v1\nact 2b2b\nreceipt"
-    assert.strictEqual(
-      entryWith("x".repeat(4_000)),
-      `${start} jws 91c9568c40c8d8d1f7a1bd029d124994b3c2a8750c4e4b328ee9b1cf81151d85\ntransaction 0x1\n`,
-    )
-    assert.strictEqual(
-      entryWith(undefined),
-      `${start} json aae665e73f9bc426a2f105027c24745475fbc8378ae115df9a6df3f835a2f093\ntransaction 0x1\n`,
-    )
   })
 })
 

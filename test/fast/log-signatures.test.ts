@@ -90,12 +90,6 @@ describe("a signed checkpoint", () => {
     assert.strictEqual(await under({}, noteAt8 + wrong), "signature", "one of two under the log's key is wrong")
   })
 
-  it("fails with any bit changed", async () => {
-    const faults = await faultsOfBits(noteAt8, (changed) => openCheckpoint(changed, { vkey }))
-    assert.notInclude(faults, "none")
-    assert.includeMembers(faults, ["malformed", "origin", "signature"])
-  })
-
   it("counts the log's witnesses", async () => {
     const cosigned = noteAt8 + witness.line
     const under = (note: string, quorum: number, ...vkeys: ReadonlyArray<string>) =>

@@ -1,33 +1,42 @@
 /** A log from its first witness to its end: each paid stone is proved, to programs and people, also when the altar is gone. */
-import { readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
+import { chain } from "../lab/Chain.ts"
 import { commandRun } from "../lab/CommandRun.ts"
+import { database, sql as ownSql } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
-import { type Answer, ask, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
+import { type Answer, ask, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { serveFolder } from "../lab/log/FileServer.ts"
 import { flipTile, signer } from "../lab/log/LogFixture.ts"
-import { covered, outside, place, signingIn } from "../lab/log/LogServer.ts"
 import { golden } from "../lab/log/Vectors.ts"
 import { ownWitness } from "../lab/log/Witnesses.ts"
 import { freePort } from "../lab/Ports.ts"
+import { direct } from "../lab/server/Environment.ts"
 import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { assert, suite } from "../lab/Suites.ts"
+import { terminal } from "../lab/Terminal.ts"
 
 const { vkey } = signer
+
+/** The answer for a stone's proof once a checkpoint covers it. */
+const covered = (url: string, id: string) =>
+  ask(`${url}/api/witness/${id}/proof`).pipe(until("it is never covered", ({ status }) => status !== 409))
 
 const signed = (asking: Effect.Effect<Answer>) =>
   asking.pipe(until("the witnesses never sign", ({ text }) => text.includes("— a ") && text.includes("— b ")))
 
-suite("a log", place, (it) => {
+suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database)), chain)), (it) => {
   it("is joined by witnesses, proves every stone, is stopped while stones sell, and outlives its altar in a mirror", function* ({
     sql,
   }) {
-    const at = yield* outside
+    const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
     const file = (name: string) => join(at.folder, name)
     const write = (name: string, text: string) => writeFileSync(file(name), text)
     write("served", `log ${vkey}\nquorum none\n`)
-    const env = { ...(yield* signingIn(at.folder)), LOG_WITNESSES: file("served") }
+    const log = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name, LOG_PUBLISH_SECONDS: "1" }
+    const files = { LOG_CHECKPOINT_FILE: file("checkpoint"), LOG_WITNESSES: file("served") }
+    const env = { ...(yield* direct), ...log, ...files }
     const server = yield* ServerProcess.make(env)
     const { url } = server
     yield* server.start
@@ -45,14 +54,41 @@ suite("a log", place, (it) => {
       return ended.stdout + ended.stderr
     })
 
-    // Witnesses of both logs join, one of them with a post-quantum key.
     const first = yield* buy
     const proof = yield* covered(url, first.id)
     assert.strictEqual(proof.headers.get("content-type"), "text/plain; charset=utf-8")
     assert.include(proof.headers.get("content-disposition"), `stone-${first.sequence}.tlog-proof`)
-    const acts = String((yield* ask(`${url}/api/acts/log`)).json["vkey"])
+    const status = (api: string, isSo: (json: Answer["json"]) => boolean) =>
+      ask(`${url}/api/${api}`).pipe(until(`${api} never came to that`, ({ json }) => isSo(json)))
+    const { vkey: acts } = (yield* status("acts/log", ({ size }) => size === 1)).json
+
+    // Without its checkpoint file it waits after a start, and sells, until an operator confirms the head of each log.
+    yield* server.kill
+    for (const name of ["checkpoint", "checkpoint-acts"]) rmSync(file(name))
+    yield* server.start
+    const waitsFor = "LOG_CHECKPOINT_FILE, which holds no checkpoint, to confirm the checkpoint of size 1"
+    const { root } = (yield* status("witness/log", ({ state }) => state === "waiting")).json
+    yield* status("acts/log", ({ state }) => state === "waiting")
+    yield* buy
+    for (const path of ["/api/health", "/readyz"]) {
+      const { json, status: code } = yield* ask(`${url}${path}`)
+      const waiting = { state: "waiting", waitsFor }
+      assert.deepStrictEqual([code, json["log"], json["actLog"]], [200, waiting, waiting], path)
+    }
+    assert.lengthOf(server.output().match(/log waiting/gu) ?? [], 2)
+    assert.include(yield* command(1, "log", "confirm"), `covers 1 stones and has the root ${String(root)}`)
+    yield* command(1, "log", "confirm", "--root", `${String(root).startsWith("A") ? "B" : "A"}${String(root).slice(1)}`)
+    assert.isFalse(existsSync(file("checkpoint")))
+    yield* command(0, "log", "confirm", "--root", String(root))
+    yield* status("witness/log", ({ size, state }) => size === 2 && state === "running")
+    assert.strictEqual((yield* ask(`${url}/api/acts/log`)).json["state"], "waiting")
+    const ofHead = /covers 1 acts and has the root (\S+)\./u.exec(yield* command(1, "log", "confirm", "--acts"))
+    yield* command(0, "log", "confirm", "--acts", "--root", ofHead?.[1] ?? "")
+    yield* status("acts/log", ({ size, state }) => size === 2 && state === "running")
+
+    // Witnesses of both logs join, one of them with a post-quantum key.
     for (const name of ["a", "b"]) {
-      const serving = ["witness-serve", "--name", name, "--log", vkey, "--log", acts, "--data", name]
+      const serving = ["witness-serve", "--name", name, "--log", vkey, "--log", String(acts), "--data", name]
       const port = String(yield* freePort)
       const running = at.start([...serving, "--port", port, ...(name === "b" ? ["--post-quantum"] : [])])
       const line = /^witness .*$/mu.exec(yield* Effect.promise(() => running.says(`witness ${name} `)))?.[0] ?? ""
@@ -66,7 +102,7 @@ suite("a log", place, (it) => {
     const said = yield* command(0, ...joining, "--policy", "policy")
     assert.match(said, /^acts\/checkpoint +ok .*\n(?:.*\n)*acts\/b +ok +it signed the checkpoint of /mu)
     const policy = readFileSync(file("policy"), "utf8")
-    assert.include(policy, `\nlog ${vkey} ${url}/log\nlog ${acts} ${url}/log/acts\n`)
+    assert.include(policy, `\nlog ${vkey} ${url}/log\nlog ${String(acts)} ${url}/log/acts\n`)
     write("served", policy)
     yield* server.kill
     yield* server.start
@@ -150,13 +186,18 @@ suite("a log", place, (it) => {
     assert.match(yield* command(0, "log", "status"), /^state {7}running$/mu)
     yield* flipTile(0, 0)
     const late = yield* buy
-    yield* ask(`${url}/api/witness/log`).pipe(until("it never stopped", ({ json: { state } }) => state === "stopped"))
+    yield* status("witness/log", ({ state }) => state === "stopped")
     assert.strictEqual((yield* covered(url, late.id)).json["code"], "log_stopped")
     assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
     const told = yield* command(1, "log", "status")
     assert.match(told, /^The log is stopped: the tiles (?:above|of) [^]*Another program wrote to log_tiles/mu)
     yield* flipTile(0, 0)
     yield* command(0, "log", "resume")
+    yield* sql`UPDATE log_head SET stopped_reason = 'act 1 is not the one that the log holds', stopped_at = now() WHERE id = 2`
+    yield* status("acts/log", ({ state }) => state === "stopped")
+    assert.match(yield* command(1, "log", "status", "--acts"), /^tree +\d+ acts; \d behind$/mu)
+    assert.include(yield* command(0, "log", "resume", "--acts"), "because act 1 is not")
+    yield* status("acts/log", ({ state }) => state === "running")
     yield* covered(url, late.id).pipe(until("it never went on", ({ status }) => status === 200))
     yield* command(0, "log", "mirror", "copy", "--url", url, "--vkey", vkey)
 
