@@ -1,8 +1,8 @@
-/** Checkpoints: signed as the tree grows, never two that contradict each other, and none after something was changed. */
+/** The log in a real database: the same tiles on every server and after every kill, and checkpoints that never contradict each other. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect, Layer, Logger, Redacted, Schedule } from "effect"
+import { Effect, Exit, Layer, Logger, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { base64 } from "../../schema/log/Bytes.ts"
 import { genesisHash } from "../../schema/altar/ChainLink.ts"
@@ -41,6 +41,7 @@ import {
   layer as world,
 } from "../lab/log/LogFixture.ts"
 import { until } from "../lab/Eventually.ts"
+import * as PgProxy from "../lab/proxy/Postgres.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { assert, suite } from "../lab/Suites.ts"
 
@@ -220,5 +221,48 @@ suite("the publisher", world, (it) => {
       yield* covers(stone)
       assert.isBelow(20 * steps, patience(2))
     }).pipe(Effect.scoped, Effect.provide(log))
+  })
+})
+
+suite("the integrator", world, (it) => {
+  it("builds the same tiles on any number of servers", function* () {
+    yield* settle(300)
+    // A server that finds the head locked tries again, as its loop does.
+    const atWork = Effect.andThen(integrateAll, stored).pipe(
+      Effect.repeat({ until: ({ size }) => size === 350 }),
+      Effect.provide(server(7)),
+    )
+    yield* Effect.all([settle(50), atWork, atWork, atWork, atWork], { concurrency: "unbounded", discard: true })
+    assert.deepStrictEqual(yield* stored, yield* expected)
+  })
+
+  const steps = [/FROM log_head WHERE/u, /witness_head h/u, /^BEGIN/iu, /SKIP LOCKED/u, /FROM json_to_recordset.*p\(/su]
+    .concat([/WITH growths/u, /^COMMIT/iu, /FROM log_checkpoints/u, /INSERT INTO log_checkpoints/u])
+    .flatMap((step) => (["cutBefore", "cutAfter"] as const).map((fault) => ({ step, fault })))
+
+  it("continues after a kill between any two statements", function* () {
+    const { url } = yield* LocalDatabase
+    for (const { fault, step } of steps) {
+      yield* forget
+      yield* Effect.provide(integrateAll, server(300))
+      yield* Effect.provide(publish, server(300))
+      yield* settle(3)
+      const proxy = yield* PgProxy.make(Redacted.value(url))
+      const trap = proxy.arm(step, fault)
+      const died = yield* Effect.andThen(integrateAll, publish).pipe(
+        Effect.provide(server(300, undefined, proxy.url)),
+        Effect.exit,
+      )
+      yield* trap.arrived
+      assert.isTrue(Exit.isFailure(died), `${fault} ${step.source}`)
+      const whole = yield* expected
+      yield* Effect.andThen(integrateAll, publish).pipe(
+        Effect.andThen(newest),
+        // The database may not have noticed the death yet and hold the dead server's head: it is looked for again.
+        until("the log never had every stone", ({ size }) => size === whole.size, 30, 5),
+        Effect.provide(server(300)),
+      )
+      assert.deepStrictEqual(yield* stored, whole, `${fault} ${step.source}`)
+    }
   })
 })
