@@ -122,7 +122,7 @@ const examples: Readonly<
     ["spirit-altar log key", run("test/sandbox/documents.test.ts")],
     ["spirit-altar log join", not("asks a public altar; test/log/join.test.ts runs it on a local one")],
     ["witness watcher", policy],
-    ["spirit-altar log watch", not("asks a public altar; test/log/gone.test.ts watches a local one")],
+    ["spirit-altar log watch", not("asks a public altar; test/log/end-to-end.test.ts watches a local one")],
     [
       "spirit-altar witness-serve",
       not("serves under another host's name; test/log/end-to-end.test.ts runs the command"),
@@ -140,8 +140,8 @@ const examples: Readonly<
       "spirit-altar receipts authorize",
       not("asks a public altar; test/payments/receipt-authorizations.test.ts runs it"),
     ],
-    ["spirit-altar/act/v1", not("is the form of an entry; test/log/acts-served.test.ts makes each from it")],
-    ["vkey=", run("test/lab/log/ShellCheck.ts")],
+    ["spirit-altar/act/v1", not("is the form of an entry; test/log/acts.test.ts makes each from it")],
+    ["vkey=", run("test/log/shell.test.ts")],
   ],
   "docs/scale.md": [["npm run campaign -- scale", long]],
   "docs/testing.md": [
