@@ -48,6 +48,13 @@ suite("permalinks", sandbox(), (it) => {
       const neither = yield* ask(`${url}${path}`, { headers: { accept: "image/png" } })
       assert.deepStrictEqual([neither.status, neither.json["code"]], [406, "not_acceptable"])
     }
+    const { json } = yield* ask(`${url}/api/acts/${kept.id}`)
+    const { receipt } = JSON.parse(JSON.stringify(json["act"]))
+    const transaction = `${url}/sandbox/transactions/${receipt.transaction}`
+    assert.strictEqual((yield* ask(transaction)).json["ok"], true)
+    const { text } = yield* ask(transaction, { headers: { accept: "text/html" } })
+    assert.include(text, "0.01 USDC (play money)")
+    assert.include(text.toLowerCase(), receipt.payer.toLowerCase())
   })
 
   it("answer in the requested form that nothing is there", function* ({ url }) {
@@ -215,6 +222,24 @@ describe("the templates of pages", () => {
     const items = Object.values(catalogs).flatMap(({ entries }) => entries.map(({ id }) => id))
     for (const name of ["guide", "catalog", ...spirits.map(({ id }) => id), ...items]) {
       assert.isTrue(existsSync(new URL(`../../src/web/art/previews/${name}.png`, import.meta.url)), name)
+    }
+  })
+})
+
+suite("an altar on a test network", sandbox({}, {}, { isPlayMoney: false }), (it) => {
+  it("says that its money is test money, with a faucet", function* ({ url }) {
+    const { text } = yield* ask(`${url}/v2/spirits/moss-hare`, { headers: { accept: "text/html" } })
+    assert.match(text, /Test network\.[^]*Circle's faucet/u)
+  })
+})
+
+suite("a guide without payments", sandbox({ payments: ["PAY_TO", "RPC_URL"] }), (it) => {
+  it("says that payments are missing, and offers none", function* ({ url }) {
+    for (const path of ["/v2/spirits/moss-hare", "/v2/stone", "/v2/catalog"]) {
+      const { status, text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+      assert.strictEqual(status, 200)
+      assert.match(text, /Payments are not configured[^]*PAY_TO, RPC_URL/u)
+      assert.notMatch(text, /\sdata-pay[\s>]/u)
     }
   })
 })

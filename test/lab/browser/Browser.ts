@@ -1,7 +1,6 @@
 /** A real browser beside a real server: every visitor has an address, a memory and a list of complaints of its own. */
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, type Scope } from "effect"
 import {
@@ -147,9 +146,6 @@ export const visit = Effect.fnUntraced(function* (
 /** Half as long as the one that is meant to be read; it crosses to the browser once for each page. */
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
-/** The rules for which axe reads colours. */
-const rulesOfColour = ["color-contrast", "link-in-text-block"]
-
 /** No violation of WCAG 2.2 AA or of axe's best practices in what is shown now; needs a context with `bypassCSP`. */
 export const isAccessible = async (page: Page, state: string, rules?: ReadonlyArray<string>) => {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe)
@@ -159,42 +155,4 @@ export const isAccessible = async (page: Page, state: string, rules?: ReadonlyAr
     return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`))
   }, rules)
   assert.deepStrictEqual(found, [], state)
-}
-
-/** How a page is looked at: the settings that decide its look. */
-export interface Appearance {
-  readonly width: number
-  readonly height?: number
-  readonly colorScheme: "light" | "dark"
-  readonly forcedColors?: "active"
-}
-
-/** A phone and a desk, by day and by night. */
-export const appearancesOf = (...widths: ReadonlyArray<number>): ReadonlyArray<Appearance> =>
-  widths.flatMap((width) => (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme })))
-
-/**
- * In each look, one after another: nothing is wider than the window, and nothing is wrong for a screen reader. Only
- * style sheets know of looks, so that a page need not be opened anew for each.
- */
-export const assertAppearance = async (page: Page, looks: ReadonlyArray<Appearance>, state: string, name: string) => {
-  const widths = new Set<number>()
-  for (const { height = 900, width, ...media } of looks) {
-    const look = `${"forcedColors" in media ? "forced" : media.colorScheme}-${width}`
-    await page.setViewportSize({ width, height })
-    await page.emulateMedia({ forcedColors: null, ...media })
-    // Colours alone differ between the looks of one width: the other rules have nothing new to read.
-    await isAccessible(page, `${state}, ${look}`, widths.has(width) ? rulesOfColour : undefined)
-    widths.add(width)
-    const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-    assert.isAtMost(excess, 0, `${state}, ${look}: wider than ${width} pixels`)
-    await picture(page, `${name}-${look}`)
-  }
-}
-
-/** Pictures for human eyes: kept in this folder when it is named, as drawing a whole page costs more than judging it. */
-const pictures = process.env["PICTURES"]
-
-export const picture = async (page: Page, name: string): Promise<void> => {
-  if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
 }

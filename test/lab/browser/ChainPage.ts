@@ -79,18 +79,10 @@ export const stones = Effect.fnUntraced(function* (atLeast: number) {
   return (yield* read).entries
 })
 
-/** The chain as an answer that no server of ours gives: such a page is not judged by the document. */
-export const answerOn = async (page: Page, url: string, change: (segment: Segment, from: number) => object) => {
-  const stranger = await page.context().newPage()
-  await stranger.route("**/api/witness/chain?*", async (route) => {
+/** The chain's answers with some members changed. */
+export const answers = (page: Page, change: (segment: Segment) => object) =>
+  page.route("**/api/witness/chain?*", async (route) => {
     const response = await route.fetch()
-    const from = Number(new URL(route.request().url()).searchParams.get("from"))
-    await route.fulfill({ response, json: change(await response.json(), from) })
+    const segment: Segment = await response.json()
+    await route.fulfill({ response, json: { ...segment, ...change(segment) } })
   })
-  await stranger.goto(url)
-  return stranger
-}
-
-/** The browser's memory of the chain, as the page writes it. */
-export const remember = (page: Page, points: ReadonlyArray<readonly [number, string, number]>) =>
-  page.evaluate((text) => localStorage.setItem("altar:seen", text), JSON.stringify(points))
