@@ -2,22 +2,11 @@
 import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { guide } from "../lab/browser/Guide.ts"
+import { shiftsOf, watchShifts } from "../lab/browser/GuidePage.ts"
 import { beside, guidePaths } from "../lab/browser/GuidePaths.ts"
 
 /** Bytes as they travel. The code that signs a payment does not fit: it comes when a visitor wants to pay. */
 const budget = { script: 17_000, box: 23_000, style: 8_600, page: 16_000, all: 300_000, requests: 40 }
-
-const watchShifts = (page: Page) =>
-  page.addInitScript(() => {
-    const found: Array<string> = []
-    Object.assign(window, { found })
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) {
-        const sources: ReadonlyArray<{ node?: Element }> = Reflect.get(entry, "sources") ?? []
-        found.push(`${Reflect.get(entry, "value")} ${sources.map(({ node }) => node?.outerHTML?.slice(0, 80)).join()}`)
-      }
-    }).observe({ type: "layout-shift", buffered: true })
-  })
 
 /** Scrolls through the page; nothing moved on it. */
 const standsStill = async (page: Page, path: string) => {
@@ -29,7 +18,7 @@ const standsStill = async (page: Page, path: string) => {
   })
   // A browser does not fetch folded images.
   await page.waitForFunction(() => [...document.images].every((one) => one.complete || !one.checkVisibility()))
-  assert.deepStrictEqual(await page.evaluate(() => Reflect.get(window, "found")), [], path)
+  assert.deepStrictEqual(await shiftsOf(page), [], path)
 }
 
 const sum = (loads: Iterable<{ readonly bytes: number }>) => [...loads].reduce((total, { bytes }) => total + bytes, 0)

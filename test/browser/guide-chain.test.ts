@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
 import { origin, signer, signing } from "../lab/log/LogFixture.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
-import { answers, check, ended, forge, said, type Segment, serve, stones } from "../lab/browser/ChainPage.ts"
+import { answers, type Change, check, ended, forge, said, serve, stones } from "../lab/browser/ChainPage.ts"
 import { guide, loggedStone } from "../lab/browser/Guide.ts"
 import { ask, newCommitment, post, TestServer } from "../lab/Fixture.ts"
 import { terminal } from "../lab/Terminal.ts"
@@ -58,7 +58,7 @@ guide(
   { log: { ...signing, checkpointFile: Option.none() } },
 )
 
-const changed: ReadonlyArray<readonly [words: RegExp, change: (segment: Segment) => object]> = [
+const changed: ReadonlyArray<readonly [words: RegExp, change: Change]> = [
   [
     /^✗\s*The chain does not hold\./u,
     ({ entries }) => ({

@@ -1,8 +1,9 @@
 /** Other visitors' acts appear on an open page: nothing moves, nothing is taken, and silence is asked less. */
 import type { Page, Request } from "playwright-core"
-import { guide, createAct } from "../lab/browser/Guide.ts"
+import { guide, createAct, signed } from "../lab/browser/Guide.ts"
 import { newCommitment } from "../lab/Fixture.ts"
-import { shifted, take, watchShifts } from "../lab/browser/GuidePage.ts"
+import { shiftsOf, take, watchShifts } from "../lab/browser/GuidePage.ts"
+import { watch } from "../lab/browser/PrayerPage.ts"
 import { assert, valuesOf } from "../lab/Suites.ts"
 
 const renewUntil = async (page: Page, words: string) => {
@@ -57,7 +58,7 @@ guide("the live field", (it) => {
       page.evaluate(() => [document.activeElement?.textContent, document.activeElement?.getBoundingClientRect().top])
     const [words, top] = await place()
     await run(createAct("/api/prayers/frost-stoat", { agentName: "Second", intentionCommitment: newCommitment() }))
-    const moved = await shifted(page)
+    const earlier = (await shiftsOf(page)).length
     await beats()
     await page.locator("#acts .journal li", { hasText: "Second laid a prayer with Frost Stoat" }).waitFor()
     assert.strictEqual(await lines(), before + 1)
@@ -66,7 +67,12 @@ guide("the live field", (it) => {
     const [now, nowTop] = await place()
     assert.strictEqual(now, words)
     assert.approximately(Number(nowTop), Number(top), 1)
-    assert.isAtMost((await shifted(page)) - moved, 0.01)
+    const shifts = (await shiftsOf(page)).slice(earlier)
+    assert.isAtMost(
+      shifts.reduce((total, [value]) => total + value, 0),
+      0.01,
+      String(shifts),
+    )
   })
 
   it("never changes a price in a form that a visitor uses", async ({ visit }) => {
@@ -104,6 +110,7 @@ guide("the live field", (it) => {
   it("keeps a form in place while its payment is prepared, wherever the focus is", async ({ visit, run }) => {
     const { page, url } = await visit("/api/health")
     const form = page.getByRole("form", { name: "Lay the prayer" })
+    const requests = watch(page)
     const held = Promise.withResolvers<void>()
     await page.clock.install()
     await page.goto(`${url}/v2/spirits/brass-cicada`)
@@ -120,6 +127,7 @@ guide("the live field", (it) => {
     assert.strictEqual(await form.count(), 1)
     held.resolve()
     await form.getByText("Nothing was signed.").waitFor()
+    assert.deepStrictEqual(signed(requests), [])
   })
 
   it("is not polled in a hidden tab or offline, and less often without an answer", async ({ visit }) => {

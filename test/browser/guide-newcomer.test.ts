@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { guide, createAct, settled } from "../lab/browser/Guide.ts"
-import { shifted, take, watchShifts } from "../lab/browser/GuidePage.ts"
+import { shiftsOf, take, watchShifts } from "../lab/browser/GuidePage.ts"
 import { newCommitment } from "../lab/Fixture.ts"
 
 const foreign = /TypeError|NetworkError|Failed to fetch|dynamically imported|DOMException|Error:|undefined|\[object/u
@@ -115,6 +115,6 @@ guide("a newcomer", (it) => {
     await over.locator(".local", { hasText: /GMT\+5:45$/u }).waitFor()
     assert.match(await over.locator("time").innerText(), / UTC$/u)
     assert.strictEqual(await over.locator(".local").getAttribute("lang"), "de-DE")
-    assert.strictEqual(await shifted(page), 0)
+    assert.deepStrictEqual(await shiftsOf(page), [])
   })
 })

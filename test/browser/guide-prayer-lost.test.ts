@@ -16,6 +16,8 @@ import {
   kept,
   lay,
   paidPath,
+  restore,
+  unsigned,
   stepsOf,
   watch,
 } from "../lab/browser/PrayerPage.ts"
@@ -35,15 +37,6 @@ const stay = async (page: Page) => {
   await dialog.dismiss()
   await reconnect(page)
 }
-
-/** Purchases of the tab as they were before they were signed, as a restored tab has them. */
-const unsign = (page: Page) =>
-  page.evaluate(() => {
-    for (const slot of Object.keys(sessionStorage).filter((name) => name.startsWith("altar:purchase:"))) {
-      const purchase = JSON.parse(sessionStorage.getItem(slot) ?? "{}")
-      sessionStorage.setItem(slot, JSON.stringify({ ...purchase, payment: null }))
-    }
-  })
 
 interface Loss {
   readonly spirit: string
@@ -76,7 +69,7 @@ const losses: Readonly<Record<string, Loss>> = {
     spirit: "atlas-sandpiper",
     after: async (page) => {
       await asking(page)
-      await unsign(page)
+      await restore(page, await unsigned(page))
       await page.reload()
       await asking(page)
       await reconnect(page)

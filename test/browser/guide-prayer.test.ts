@@ -85,18 +85,6 @@ guide("a prayer", (it) => {
       assert.isAbove(await page.locator(place).count(), 0, place)
     }
   })
-
-  it("for a taken altar is refused, and nothing is signed", async ({ visit }) => {
-    const first = await visit("/v2/spirits/dew-spider")
-    const second = await visit("/v2/spirits/dew-spider")
-    const requests = watch(second.page)
-    for (const { page } of [first, second]) {
-      await fundAndLay(page)
-      await page.locator(page === first.page ? ".receipt" : "#prayer .verdict--broken >> text=Not done.").waitFor()
-    }
-    assert.match(await second.page.locator("#prayer [data-progress]").innerText(), /today/iu)
-    assert.deepStrictEqual(signed(requests), [])
-  })
 })
 
 guide("a completed payment", (it) => {

@@ -93,4 +93,20 @@ guide("revealed words", (it) => {
     await status(page).waitFor()
     assert.match(await status(page).innerText(), /^✗\s*Other words than were sealed\. 1 of 2 revealed words/u)
   })
+
+  it("are the example on home, whose fingerprint is computed anew with each letter", async ({ run, visit, url }) => {
+    const text = "<b>Snow</b> before\nthe ninth."
+    const stone = await run(createAct("/api/witness", { commitment: seal(salt, text), kind: "prediction" }))
+    await run(ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text })))
+    const { page } = await visit("/v2/")
+    const example = page.locator(".example")
+    const shown = example.getByLabel("Words")
+    assert.strictEqual(await shown.inputValue(), text)
+    await example.getByText("It matches.").waitFor()
+    await shown.fill(`${text}!`)
+    await example.getByText("It does not match.").waitFor()
+    assert.strictEqual(await example.locator("[data-computed]").innerText(), seal(salt, `${text}!`))
+    await shown.fill(text)
+    await example.getByText("It matches.").waitFor()
+  })
 })

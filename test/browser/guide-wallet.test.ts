@@ -1,11 +1,11 @@
 /** A wallet of the browser is asked once, for exactly the listed price, and its owner's no costs nothing. */
 import { Effect } from "effect"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
-import type { Locator, Page, Request } from "playwright-core"
+import type { Locator } from "playwright-core"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { type BrowserClient } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
-import { kept, stepsOf } from "../lab/browser/PrayerPage.ts"
+import { kept, stepsOf, watch } from "../lab/browser/PrayerPage.ts"
 import { ask } from "../lab/Fixture.ts"
 import { assert, assertEach, valuesOf } from "../lab/Suites.ts"
 
@@ -57,17 +57,6 @@ const signer =
 const take = async (form: Locator) => {
   await form.getByRole("button", { name: "Make a play wallet" }).click()
   await form.getByRole("button", { name: "Test wallet" }).click()
-}
-
-const purchases = (page: Page) => {
-  const keys = new Set<string>()
-  const handed: Array<string> = []
-  page.on("request", (request) => {
-    const { "idempotency-key": key, "payment-signature": payment } = request.headers()
-    if (key !== undefined) keys.add(key)
-    if (payment !== undefined) handed.push(payment)
-  })
-  return { keys, handed }
 }
 
 const funded = Effect.gen(function* () {
@@ -126,8 +115,7 @@ guide("a browser wallet", (it) => {
       }
       return signer(account)({ method, params })
     })
-    const requests: Array<Request> = []
-    page.on("request", (request) => requests.push(request))
+    const requests = watch(page)
     const form = page.locator("#light form")
     await form.getByLabel("With which spirit").selectOption("lantern-axolotl")
     await form.getByLabel("seven days, $3").check()
@@ -157,7 +145,7 @@ guide("a browser wallet", (it) => {
     await install(visitor, async ({ method }) =>
       method === "eth_requestAccounts" ? [account.address] : { eth_chainId: "0x14a34", ...refusals }[method],
     )
-    const { handed, keys } = purchases(page)
+    const requests = watch(page)
     const form = page.getByRole("form", { name: "Lay the prayer" })
     await take(form)
     for (const [index, [words, answers]] of unwilling.entries()) {
@@ -168,8 +156,9 @@ guide("a browser wallet", (it) => {
       await form.locator(".verdict", { hasText: `${words} Nothing was charged.` }).waitFor()
       await form.getByText("Waiting for the signature").waitFor({ state: "hidden" })
       assert.match(await stepsOf(form), /^Done: \$0\.01.* as listed\. Stopped: Not signed\.$/u)
+      const keys = new Set(requests.flatMap((request) => request.headers()["idempotency-key"] ?? []))
       assert.strictEqual(keys.size, index + 1, words)
-      assert.deepStrictEqual(handed, [], words)
+      assert.deepStrictEqual(signed(requests), [], words)
       assert.deepStrictEqual(await kept(page), [], words)
     }
   })

@@ -5,7 +5,7 @@ import { seal } from "../../src/altar/Hashes.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide, createAct, settled, signed } from "../lab/browser/Guide.ts"
 import { forbidStorage, isFocused } from "../lab/browser/GuidePage.ts"
-import { watch } from "../lab/browser/PrayerPage.ts"
+import { restore, unsigned, watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, type Kept, keepsakeOf, sentBy, setStone } from "../lab/browser/WordsPage.ts"
 import { patience } from "../lab/Patience.ts"
 import { assert, assertEach, valuesOf } from "../lab/Suites.ts"
@@ -129,23 +129,11 @@ guide("sealed words", (it) => {
 
   it("that are settled stay when their tab is restored from before the signature", async ({ visit }) => {
     const { page } = await visit("/v2/stone")
-    let before: ReadonlyArray<readonly [string, string]> = []
+    let before: Awaited<ReturnType<typeof unsigned>> = []
     await page.route(
       (url) => url.pathname === "/api/witness",
       async (route) => {
-        if (route.request().headers()["payment-signature"] !== undefined)
-          before = await page.evaluate(() =>
-            Object.keys(sessionStorage).flatMap((slot) =>
-              slot.startsWith("altar:purchase:")
-                ? [
-                    [
-                      slot,
-                      JSON.stringify({ ...JSON.parse(sessionStorage.getItem(slot) ?? "{}"), payment: null }),
-                    ] as const,
-                  ]
-                : [],
-            ),
-          )
+        if (route.request().headers()["payment-signature"] !== undefined) before = await unsigned(page)
         await route.continue()
       },
     )
@@ -153,7 +141,7 @@ guide("sealed words", (it) => {
     await settled(page).waitFor()
     await page.getByRole("link", { name: "Save as a file" }).click()
     assert.strictEqual(before.length, 1)
-    await page.evaluate((slots) => slots.forEach(([slot, text]) => sessionStorage.setItem(slot, text)), before)
+    await restore(page, before)
     await page.reload()
     await page.getByText("This tab was left before it held a signature").waitFor()
     assert.strictEqual(await page.getByText(/nothing was charged/iu).count(), 0)

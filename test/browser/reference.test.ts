@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { guide } from "../lab/browser/Guide.ts"
 
 guide("the reference of the API", (it) => {
-  it("finds an operation by a code, and reports an empty result", async ({ visit }) => {
+  it("finds an operation, and shows its answer, its offer, or that the server is silent", async ({ visit }) => {
     const { page } = await visit("/docs")
     const field = page.getByLabel("Find an operation, a field or a code")
     await field.fill("witness_ceiling_today")
@@ -14,10 +14,7 @@ guide("the reference of the API", (it) => {
     await page.getByText("Nothing has these words.").waitFor()
     await field.fill("")
     await page.locator("#health").waitFor()
-  })
 
-  it("sends requests: a read gets its answer, an act its offer, silence our message", async ({ visit }) => {
-    const { page } = await visit("/docs")
     const trial = async (id: string, said: string) => {
       const box = page.locator(`#${id} [data-try]`)
       await box.getByText("Try it here").click()

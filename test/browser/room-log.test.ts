@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { SqlClient } from "effect/sql"
 import { browser } from "../lab/browser/Browser.ts"
 import { newRoom, send } from "../lab/server/Rooms.ts"
-import { shifted, watchShifts } from "../lab/browser/GuidePage.ts"
+import { shiftsOf, watchShifts } from "../lab/browser/GuidePage.ts"
 import { asked, hide, inviteOf, makeRoom, sendSignals, write } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
@@ -53,7 +53,7 @@ browser("the signal room", (it) => {
     await later.click()
     await page.getByText("Later still.").click({ trial: true })
     assert.isTrue(await later.isHidden())
-    assert.strictEqual(await shifted(page), 0)
+    assert.deepStrictEqual(await shiftsOf(page), [])
   })
 
   it("polls every three seconds in view, rests hidden, and continues where it was", async ({ visit, url, run }) => {

@@ -32,15 +32,13 @@ export class Browser extends Context.Service<Browser, Chromium>()("test/Browser"
 const world = Layer.merge(rooms(), Browser.layer)
 
 /** A test in a browser: it opens pages, and runs effects against the server behind them. */
-export interface Journey<R> {
+interface Journey<R> {
   readonly run: <A, E>(effect: Effect.Effect<A, E, R | Scope.Scope>) => Promise<A>
   readonly visit: (...of: Parameters<typeof visit>) => Promise<BrowserClient>
   readonly url: string
 }
 
-type Journeys<R> = (
-  tests: (it: (title: string, body: (journey: Journey<R>) => Promise<void>, timeout?: number) => void) => void,
-) => void
+type Journeys<R> = (tests: (it: (title: string, body: (journey: Journey<R>) => Promise<void>) => void) => void) => void
 
 /** Tests that need a browser; without one they are skipped, and the set-up says so. No page may complain of anything. */
 export const journeys = <R>(
@@ -63,7 +61,7 @@ export const journeys = <R>(
   return (tests) =>
     describe.skipIf(inject("browser") === "")("in a browser,", () => {
       layer(parts, { excludeTestServices: true })(name, (it) => {
-        tests((title, body, timeout) => it.effect(title, () => journey(body), timeout))
+        tests((title, body) => it.effect(title, () => journey(body)))
       })
     })
 }
@@ -74,7 +72,6 @@ export const browser = (name: string, tests: Parameters<Journeys<Layer.Success<t
 export interface BrowserClient {
   readonly page: Page
   readonly url: string
-  readonly address: string
   /** Console errors, uncaught exceptions and requests to other hosts; a page should cause none. */
   readonly complaints: Array<string>
 }
@@ -101,11 +98,7 @@ const keepPictures = async (context: BrowserContext) => {
 }
 
 /** A visitor of its own; `path` is opened and loaded. */
-export const visit = Effect.fnUntraced(function* (
-  path: string,
-  options: BrowserContextOptions = {},
-  address = newAddress(),
-) {
+export const visit = Effect.fnUntraced(function* (path: string, options: BrowserContextOptions = {}) {
   const { url } = yield* TestServer
   const context = yield* Effect.acquireRelease(
     Effect.flatMap(Browser, (instance) =>
@@ -114,7 +107,7 @@ export const visit = Effect.fnUntraced(function* (
           reducedMotion: "no-preference",
           locale: "en-GB",
           ...options,
-          extraHTTPHeaders: from(address),
+          extraHTTPHeaders: from(newAddress()),
         }),
       ),
     ),
@@ -139,7 +132,7 @@ export const visit = Effect.fnUntraced(function* (
     if (isDocumented({ method: response.request().method(), url: response.url() })) judgeLater(heardIn(response))
   })
   yield* Effect.promise(() => page.goto(`${url}${path}`, { waitUntil: "load" }))
-  const visitor: BrowserClient = { page, url, address, complaints }
+  const visitor: BrowserClient = { page, url, complaints }
   return visitor
 })
 
