@@ -51,14 +51,14 @@ const stories = campaign("stories", {
   says: "Plays random stories against real servers and compares every answer with a small model. A story that goes wrong is made shorter and printed command by command.",
   examples: [
     ["stories --size 500 --seed 7", "So many stories of each kind, of this seed"],
-    ["stories --only rooms --size 1", "One story of signal rooms: seconds"],
-    ["stories --only rooms --replay '[…]'", "The story that a failure has printed"],
+    ["stories --only relayer --size 1", "One story: seconds"],
+    ["stories --only relayer --replay '[…]'", "The story that a failure has printed"],
   ],
   size: { unit: "stories of each kind", usual: 100 },
   minutes: { says: "Begin no story of a kind after it had so many minutes" },
   leavesLogs: true,
   flags: {
-    only: oneOf("only", "Stories of one kind", ["rooms", "relayer", "facilitator", "cards"]),
+    only: oneOf("only", "Stories of one kind", ["relayer", "facilitator"]),
     replay: text("replay", "The token that a failure has printed"),
   },
   run: async (run, given) => (await import("./stories/Campaign.ts")).stories(run, given),
