@@ -4,10 +4,8 @@ import { join } from "node:path"
 import { complaintsOf, runTests } from "../../lab/run/Tests.ts"
 import { add, type Outcome, type Run } from "../Run.ts"
 
-export const kinds = ["relayer", "facilitator"] as const
-
 export interface StoriesOptions {
-  readonly only?: (typeof kinds)[number] | undefined
+  readonly only?: "relayer" | "facilitator" | undefined
   /** The token of a story that went wrong. */
   readonly replay?: string | undefined
 }
