@@ -38,8 +38,9 @@ const faultsAmong = (names: ReadonlyArray<Model.Fault>) =>
   Schema.TaggedStruct("Fault", { fault: Schema.Literals(names) })
 
 /** As often as they are named. */
+const often = [Buy, Buy, Buy, Buy, Reconcile, Reconcile, Pass, Pass] as const
 const usual = [
-  ...[Buy, Buy, Buy, Buy, Reconcile, Reconcile, Pass, Pass],
+  ...often,
   Schema.TaggedStruct("Rivals", { at, key: Key, ...order }),
   Schema.TaggedStruct("Ask", { at, key: Key, ...order }),
   Schema.TaggedStruct("Repeat", { at, of: Of }),
