@@ -52,26 +52,15 @@ describe("the check for SQL that other engines lack", () => {
     assert.deepStrictEqual(violationsOf(statement), [])
   })
 
-  it("finds it in a statement with holes, too", () => {
-    const inSources = wrong.filter(([, what]) => !/set for|cursor|two phases|changed twice/u.test(what))
-    const missed = inSources.filter(([statement, what]) => !wordsIn(`sql\`${statement}\``).includes(what))
-    assert.deepStrictEqual(missed, [])
-  })
-
   it("finds nothing in the sources", () => {
     const found = sources.flatMap((file) => wordsIn(textOf(file)).map((what) => `${file}: ${what}`))
     assert.deepStrictEqual(found, [])
   })
 
-  it("finds nothing in the migrations, read by PostgreSQL's own parser", () => {
+  it("finds nothing in the migrations", () => {
     const statements = sources
       .filter((file) => file.startsWith("migrations/"))
-      .flatMap((file) =>
-        // The only values in a migration's text are constants.
-        [...textOf(file).matchAll(/sql`([^`]*)`/gu)].map(
-          (match) => [file, (match[1] ?? "").replaceAll(/\$\{"0"[^}]*\}/gu, "'0'")] as const,
-        ),
-      )
+      .flatMap((file) => [...textOf(file).matchAll(/sql`([^`]*)`/gu)].map(([, text = ""]) => [file, text] as const))
     assert.isAbove(statements.length, 50)
     assert.deepStrictEqual(
       statements.flatMap(([file, statement]) => violationsOf(statement).map((what) => `${file}: ${what}`)),
