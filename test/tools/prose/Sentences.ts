@@ -1,7 +1,7 @@
 /** Faults of a text by the rules of our prose (CONTRIBUTING.md): long sentences, subject clauses, and words with a better one. */
 
 /** Words of a sentence, at most. */
-export const longest = 30
+const longest = 30
 
 /** The field's word for each that is not. */
 const vocabulary: ReadonlyArray<readonly [found: RegExp, better: string]> = [
