@@ -2,7 +2,7 @@
 import type { Mode } from "../../src/web/signals/api.ts"
 import { fragmentIn, fragmentOf, readInvite } from "../../src/web/signals/invite.ts"
 import { patterns } from "../../src/web/signals/patterns.ts"
-import { begin, type Event, felt, type Step, step, unseen } from "../../src/web/signals/poll.ts"
+import { begin, type Event, felt, step, unseen } from "../../src/web/signals/poll.ts"
 import { assert, describe, it, valuesOf } from "../lab/Suites.ts"
 
 const signals = (latest: number, ...sequences: ReadonlyArray<number>) => ({
@@ -35,10 +35,8 @@ const seen = (visible: boolean): Event => ({ _tag: "Seen", visible })
 
 /** Each step in a word: asks after a sequence, waits for seconds, rests, or carries on. */
 const told = (events: ReadonlyArray<Event>, first = begin(true)) => {
-  const steps = events.reduce<ReadonlyArray<Step>>(
-    (all, event) => [...all, step((all.at(-1) ?? first).poll, event)],
-    [first],
-  )
+  const steps = [first]
+  for (const event of events) steps.push(step((steps.at(-1) ?? first).poll, event))
   return steps
     .map(({ order }) =>
       order._tag === "Ask" ? `ask ${order.after}` : order._tag === "Wait" ? `wait ${order.seconds}` : order._tag,

@@ -39,7 +39,7 @@ const refused = (answers: ReadonlyArray<Answer>) => answers.filter(({ status }) 
 const addressIn = (site: string, customer: number, nth: number) =>
   `2001:db8:${site}:${((customer << 8) | nth).toString(16)}::1`
 
-/** What a limit's refusal says. */
+/** The message of a limit's refusal, and its wait. */
 const saidBy = (answer: Answer | undefined) => {
   const { error, retryAfter } = JSON.parse(answer?.text ?? "{}")
   assert.strictEqual(error.code, "RATE_LIMITED")
