@@ -129,6 +129,19 @@ suite("an attempt that ends", fixture, (it) => {
     assert.strictEqual((yield* failUnsent(unsent.id, "gas_too_high", false)).state, "failed")
   })
 
+  // I10
+  it("fails as unread by the facilitator only while no other inquiry has ended", function* ({ sql }) {
+    const { failUnsent } = yield* Fail
+    const { id } = yield* claimed(newName())
+    for (const [checks, state] of [
+      [1, "pending"],
+      [0, "failed"],
+    ] as const) {
+      yield* sql`UPDATE payment_attempts SET checks = ${checks} WHERE id = ${id}::uuid`
+      assert.strictEqual((yield* failUnsent(id, "facilitator_unreachable", true)).state, state)
+    }
+  })
+
   it("leaves no record for another transaction", function* () {
     const { note } = yield* Broadcasts
     const { fail } = yield* Fail

@@ -123,13 +123,6 @@ interface Run {
   readonly began: number
 }
 
-class Failed {
-  readonly run: Run
-  constructor(run: Run) {
-    this.run = run
-  }
-}
-
 describe("a shared run", () => {
   it.effect.prop(
     "is the next one of its name for each reader that asks, and no two of a name overlap",
@@ -151,7 +144,7 @@ describe("a shared run", () => {
               running.set(name, before + 1)
               yield* Effect.sleep(takes)
               running.set(name, 0)
-              return fails ? yield* Effect.fail(new Failed(run)) : run
+              return fails ? yield* Effect.fail(run) : run
             }),
         })
         const readers = yield* Effect.forEach(world.readers, ({ at, leavesAfter, name }) =>
@@ -159,10 +152,7 @@ describe("a shared run", () => {
             Effect.gen(function* () {
               yield* Effect.sleep(at)
               const asked = (steps += 1)
-              const reading = ask(name).pipe(
-                Effect.match({ onFailure: ({ run }) => run, onSuccess: (run) => run }),
-                Effect.map((run) => ({ asked, run })),
-              )
+              const reading = Effect.map(Effect.catch(ask(name), Effect.succeed), (run) => ({ asked, run }))
               return leavesAfter === null
                 ? yield* Effect.asSome(reading)
                 : yield* Effect.timeoutOption(reading, leavesAfter)

@@ -6,26 +6,15 @@ import type { Submission } from "../../src/payments/Settlement.ts"
 import * as Groups from "../../src/payments/x402/relayer/Groups.ts"
 import * as RelayerNode from "../../src/payments/x402/relayer/RelayerNode.ts"
 import * as RelayerNonces from "../../src/payments/x402/relayer/RelayerNonces.ts"
+import { authorization } from "../lab/buyer/Samples.ts"
 import { patience } from "../lab/Patience.ts"
 import { assert, describe, live } from "../lab/Suites.ts"
 
 const submitted: Submission = { _tag: "Submitted", transaction: zeroHash }
 
 const memberOf = Effect.fnUntraced(function* (attempt: string) {
-  const authorization = {
-    asset: zeroAddress,
-    from: zeroAddress,
-    to: zeroAddress,
-    value: 1n,
-    validAfter: 0n,
-    validBefore: 1n,
-    nonce: zeroHash,
-    signature: zeroHash,
-  }
-  return {
-    transfer: { attempt, state: "pending" as const, chainId: 1, authorization },
-    noted: yield* Ref.make(Option.none<Hex>()),
-  }
+  const transfer = { attempt, state: "pending" as const, chainId: 1, authorization }
+  return { transfer, noted: yield* Ref.make(Option.none<Hex>()) }
 })
 
 const estimated = Option.some({ gas: 1n, expected: { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n } })

@@ -55,7 +55,7 @@ export const sweeper = proxiedServer("relayer", "5 seconds", "200 millis")
 export const sweeperOfFacilitator = proxiedServer("facilitator", "5 seconds", "200 millis")
 
 /** A database whose clock is that of the test. */
-export const sharedClock = Layer.succeed(DatabaseClock, {
+const sharedClock = Layer.succeed(DatabaseClock, {
   now: Effect.map(Clock.currentTimeMillis, (millis) => ({ millis, aheadMillis: 0 })),
 })
 
@@ -98,7 +98,7 @@ export const inquirer = (sweepEvery: Duration.Duration) =>
 export const leased = Effect.gen(function* () {
   const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
   yield* hasten
-  const [taken] = (yield* transfers.lease(1, everyBlock, 60_000)).transfers
+  const [taken] = (yield* transfers.lease(1, 10n ** 9n, 60_000)).transfers
   return { transfers, taken: taken ?? assert.fail("nothing is leased") }
 })
 
@@ -131,9 +131,6 @@ export const assertKept = Effect.fnUntraced(function* ({ chainHash, id, purchase
     chainHash,
   )
 })
-
-/** As a final block, one that no transfer is above. */
-export const everyBlock = 10n ** 9n
 
 /** Waits until the sweeper has looked so often and could not tell. */
 export const looked = Effect.fnUntraced(function* (times: number) {

@@ -1,7 +1,6 @@
 /** A facilitator that cannot be asked, or does not settle: nothing is claimed. One that goes away afterwards: nothing is lost. */
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
-import { Fail } from "../../src/payments/ledger/Fail.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { type Answer, ask, TestServer } from "../lab/Fixture.ts"
@@ -112,20 +111,5 @@ apart("after the claim, a facilitator that", sweeping, (it) => {
       )
     }
     assert.strictEqual(facilitator.asked(), 2)
-  })
-})
-
-apart("an attempt that was never submitted", Layer.provideMerge(Fail.layer, still), (it) => {
-  // I10
-  it("fails as unsubmitted only while no other server can have submitted it", function* ({ facilitator, sql, url }) {
-    const { failUnsent } = yield* Fail
-    const purchase = yield* Purchase.prepare(url)
-    facilitator.arm("nonsenseBefore")
-    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-    const [row] = yield* sql<{ readonly id: string }>`SELECT id FROM payment_attempts`
-    const { id } = row ?? assert.fail()
-    assert.strictEqual((yield* failUnsent(id, "facilitator_unreachable", true)).state, "pending")
-    yield* sql`UPDATE payment_attempts SET checks = 0`
-    assert.strictEqual((yield* failUnsent(id, "facilitator_unreachable", true)).state, "failed")
   })
 })
