@@ -100,28 +100,17 @@ describe("the payment protocol's table", () => {
 })
 
 describe("the submission state of a pending attempt", () => {
-  const rows: ReadonlyArray<
-    readonly [what: string, Submission | undefined, declined: string | null, first: string, later: string]
-  > = [
+  const unclear: Submission = { _tag: "Unclear", reason: "?", transaction: Option.none() }
+  const disputed: Submission = { _tag: "Refused", reason: alreadyUsed, unsent: true }
+  type Row = readonly [what: string, Submission | undefined, declined: string | null, first: string, later: string]
+  const rows: ReadonlyArray<Row> = [
     ["it was never submitted", undefined, null, "waiting", "waiting"],
     ["it was refused before", undefined, "no", "declined", "declined"],
     ["a transaction is named", { _tag: "Submitted", transaction: "0x1" }, "no", "submitted", "submitted"],
-    [
-      "its answer is unclear",
-      { _tag: "Unclear", reason: "?", transaction: Option.none() },
-      "no",
-      "submitted",
-      "submitted",
-    ],
+    ["its answer is unclear", unclear, "no", "submitted", "submitted"],
     ["a facilitator refuses it", { _tag: "Refused", reason: "no" }, null, "refused", "refused"],
     ["our relayer refuses it", { _tag: "Refused", reason: "gas", unsent: true }, null, "unsent", "refused"],
-    [
-      "our relayer reports it as used",
-      { _tag: "Refused", reason: alreadyUsed, unsent: true },
-      null,
-      "disputed",
-      "refused",
-    ],
+    ["our relayer reports it as used", disputed, null, "disputed", "refused"],
     ["no facilitator was reached", { _tag: "Unheard", reason: "away" }, null, "unsent", "submitted"],
   ]
   it.each(rows)("is decided when %s", (_, submission, declined, first, later) => {

@@ -6,7 +6,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { type Statement, statementData, statementPurpose } from "../../schema/payments/KeyStatement.ts"
 import { generate, plainFrom } from "../../src/log/Signer.ts"
 import { withAuthorizations } from "../../src/server/ReceiptAuthorizations.ts"
-import { assert, describe, effect } from "../lab/Suites.ts"
+import { assert, describe, effect, valuesOf } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
 const current = Result.getOrThrow(Result.flatMap(generate("receipts-1"), plainFrom))
@@ -34,22 +34,17 @@ const signedBy = Effect.fnUntraced(function* (change: Partial<Statement>, by = w
   }
 })
 
-const started = (text: string) =>
-  Effect.gen(function* () {
-    const folder = newFolder()
-    const authorizationsFile = join(folder, "authorizations.json")
-    yield* Effect.promise(() => writeFile(authorizationsFile, text))
-    const receipts = { current, retired: [], authorizationsFile }
-    return yield* withAuthorizations({ payments: [], publicUrl: "https://altar.example", receipts })
-  }).pipe(Effect.scoped)
+const started = Effect.fnUntraced(function* (text: string) {
+  const authorizationsFile = join(newFolder(), "authorizations.json")
+  yield* Effect.promise(() => writeFile(authorizationsFile, text))
+  const receipts = { current, retired: [], authorizationsFile }
+  return yield* withAuthorizations({ payments: [], publicUrl: "https://altar.example", receipts })
+}, Effect.scoped)
 
 describe("a file of authorizations", () => {
   effect("is accepted when each statement is signed by its account", function* () {
     const read = yield* started(JSON.stringify([yield* signedBy({})]))
-    assert.deepStrictEqual(
-      read?.authorizations?.map((one) => one.stone),
-      [stone],
-    )
+    assert.deepStrictEqual(valuesOf(read?.authorizations ?? [], "stone"), [stone])
   })
 
   const other = privateKeyToAccount(generatePrivateKey())

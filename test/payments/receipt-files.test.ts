@@ -136,7 +136,7 @@ suite(
       assert.deepInclude(yield* states(JSON.stringify(cut), trust), { ok: "false", "acts' log": "broken" })
     })
 
-    it("is not public once an operator hid a text, whose guesses it would confirm, and is none of no act", function* ({
+    it("is a 404 once an operator hid a text, whose guesses it would confirm, and where there is no act", function* ({
       sql,
       url,
     }) {
