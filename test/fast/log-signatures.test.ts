@@ -21,6 +21,7 @@ import { example, golden, mixedOrder, neumann, postQuantum, renamed, witness } f
 const { vkey } = golden
 const signer = Result.getOrThrow(fromText(Redacted.make(golden.signerKey)))
 const noteAt8 = golden.proofFile.slice(golden.proofFile.indexOf("\n\n") + 2)
+const text8 = `${noteAt8.split("\n\n")[0] ?? ""}\n`
 const bytesOf = (text: string) => fromBase64(text) ?? new Uint8Array()
 const fromHex = (text: string) => Uint8Array.from(Buffer.from(text, "hex"))
 
@@ -39,7 +40,7 @@ const faultOf = (verdict: { readonly ok: true } | { readonly ok: false; readonly
   verdict.ok ? "none" : verdict.fault
 
 describe("the log's key", () => {
-  it("signs the notes of another implementation, byte for byte", () => {
+  it("and that of a witness sign the notes of other implementations, byte for byte", () => {
     assert.strictEqual(signer.vkey, vkey)
     for (const { root, signature, size } of golden.checkpoints) {
       const note = signer.note({ origin: golden.name, size, root: bytesOf(root), extensions: [] })
@@ -48,6 +49,8 @@ describe("the log's key", () => {
       }
     }
     assert.strictEqual(Result.getOrThrow(fromText(Redacted.make(neumann.signerKey))).vkey, neumann.vkey)
+    const cosigner = Result.getOrThrow(cosignerFrom(Redacted.make(witness.signerKey)))
+    assert.deepStrictEqual([cosigner.vkey, cosigner.line(text8, witness.seconds)], [witness.vkey, witness.line])
   })
 
   it("is generated under the log's origin", async () => {
@@ -128,7 +131,6 @@ describe("a post-quantum cosignature", () => {
     Redacted.make(signerKeyText({ name, id: postQuantum.id, type: keyTypes.mlDsa, seed: new Uint8Array(32).fill(7) })),
   )
   const cosigner = Result.getOrThrow(made)
-  const [text8 = ""] = [`${noteAt8.split("\n\n")[0] ?? ""}\n`]
   const line = cosigner.line(text8, seconds) ?? ""
   const mixed = (quorum: string) =>
     policyFrom(
