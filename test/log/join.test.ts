@@ -60,7 +60,7 @@ const serveAs = (log: StaticLog.Log, path: string, headers: Readonly<Record<stri
 
 const html = { "content-type": "text/html" }
 const forAnHour = { "content-type": "text/plain; charset=UTF-8", "cache-control": "max-age=3600" }
-const rewritten = StaticLog.entriesOf(600, (sequence) => (sequence > 599 ? "rewritten" : ""))
+const rewritten = StaticLog.entriesOf(600, 600)
 
 const faults: ReadonlyArray<
   readonly [what: string, check: string, message: RegExp, spoil: (log: StaticLog.Log) => unknown]

@@ -31,7 +31,7 @@ const cosign = (log: StaticLog.Log, seconds: () => number) => {
   }
 }
 
-const rewritten = StaticLog.entriesOf(600, (sequence) => (sequence > 400 ? "rewritten" : ""))
+const rewritten = StaticLog.entriesOf(600, 401)
 
 /** A webhook that takes alarms or answers otherwise, and what it was told. */
 const hook = Effect.gen(function* () {
