@@ -21,7 +21,7 @@ const answerOf = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct(
 const sha256 = (text: string) => hash("sha256", text, "hex")
 
 /** The entry of an act; none if its stored answer is not one. */
-export const entryOf = ({ parts }: Pick<Found, "parts">) => {
+const entryOf = ({ parts }: Pick<Found, "parts">) => {
   const [act = "", answer, header = ""] = parts
   return Option.map(answerOf(answer), ({ receipt }) => {
     const signed = signedReceiptIn(header)

@@ -1,15 +1,11 @@
-/** Policies of a log and what its witnesses are asked mean one thing, and a stopped log is explained by what was found. */
-import { Redacted, Result } from "effect"
+/** Policies of a log mean one thing, and a stopped log is explained by what was found. */
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { keyTypes } from "../../schema/log/Note.ts"
 import { parsePolicy, type Policy } from "../../schema/log/Policy.ts"
 import { adviceOn } from "../../src/cli/log/Log.ts"
-import { cosignerFrom } from "../../src/log/Signer.ts"
-import { golden, renamed, witness } from "../lab/log/Vectors.ts"
+import { golden, renamed } from "../lab/log/Vectors.ts"
 import { cosignerOf, policyFrom } from "../lab/log/Witnesses.ts"
 import { assert, assertEach, describe, it } from "../lab/Suites.ts"
-
-const noteAt8 = golden.proofFile.slice(golden.proofFile.indexOf("\n\n") + 2)
 
 const keys = Array.from({ length: 5 }, (_, at) => cosignerOf(`w${at}.example`).vkey)
 
@@ -83,15 +79,6 @@ describe("a witness policy", () => {
     ["a strange URL", [`witness w ${keys[0] ?? ""} file:///etc/passwd`, "quorum w"]],
   ])("with %s is rejected", (_, lines) => {
     assert.instanceOf(parsePolicy(lines.join("\n")), Malformed)
-  })
-})
-
-describe("a cosigner", () => {
-  it("signs the same bytes as other implementations", () => {
-    const cosigner = Result.getOrThrow(cosignerFrom(Redacted.make(witness.signerKey)))
-    assert.strictEqual(cosigner.vkey, witness.vkey)
-    const text = `${noteAt8.split("\n\n")[0] ?? ""}\n`
-    assert.strictEqual(cosigner.line(text, witness.seconds), witness.line)
   })
 })
 

@@ -21,25 +21,15 @@ import { example, golden, mixedOrder, neumann, postQuantum, renamed, witness } f
 const { vkey } = golden
 const signer = Result.getOrThrow(fromText(Redacted.make(golden.signerKey)))
 const noteAt8 = golden.proofFile.slice(golden.proofFile.indexOf("\n\n") + 2)
+const text8 = `${noteAt8.split("\n\n")[0] ?? ""}\n`
 const bytesOf = (text: string) => fromBase64(text) ?? new Uint8Array()
 const fromHex = (text: string) => Uint8Array.from(Buffer.from(text, "hex"))
-
-/** The faults that a reader finds in a text, one for each bit that is changed. */
-const faultsOfBits = (text: string, read: (changed: string) => Promise<Parameters<typeof faultOf>[0]>) => {
-  const bytes = utf8(text)
-  return Promise.all(
-    Array.from({ length: bytes.length * 8 }, (_, bit) => {
-      const flipped = bytes.with(bit >> 3, (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7)))
-      return read(new TextDecoder().decode(flipped)).then(faultOf)
-    }),
-  )
-}
 
 const faultOf = (verdict: { readonly ok: true } | { readonly ok: false; readonly fault: string }) =>
   verdict.ok ? "none" : verdict.fault
 
 describe("the log's key", () => {
-  it("signs the notes of another implementation, byte for byte", () => {
+  it("and that of a witness sign the notes of other implementations, byte for byte", () => {
     assert.strictEqual(signer.vkey, vkey)
     for (const { root, signature, size } of golden.checkpoints) {
       const note = signer.note({ origin: golden.name, size, root: bytesOf(root), extensions: [] })
@@ -48,6 +38,8 @@ describe("the log's key", () => {
       }
     }
     assert.strictEqual(Result.getOrThrow(fromText(Redacted.make(neumann.signerKey))).vkey, neumann.vkey)
+    const cosigner = Result.getOrThrow(cosignerFrom(Redacted.make(witness.signerKey)))
+    assert.deepStrictEqual([cosigner.vkey, cosigner.line(text8, witness.seconds)], [witness.vkey, witness.line])
   })
 
   it("is generated under the log's origin", async () => {
@@ -128,7 +120,6 @@ describe("a post-quantum cosignature", () => {
     Redacted.make(signerKeyText({ name, id: postQuantum.id, type: keyTypes.mlDsa, seed: new Uint8Array(32).fill(7) })),
   )
   const cosigner = Result.getOrThrow(made)
-  const [text8 = ""] = [`${noteAt8.split("\n\n")[0] ?? ""}\n`]
   const line = cosigner.line(text8, seconds) ?? ""
   const mixed = (quorum: string) =>
     policyFrom(
@@ -218,7 +209,13 @@ describe("a stone's proof", () => {
   })
 
   it("fails with any bit of the file changed", async () => {
-    const faults = await faultsOfBits(fileOf(1), (changed) => verifyProof(changed, second, { vkey }))
+    const bytes = utf8(fileOf(1))
+    const faults = await Promise.all(
+      Array.from({ length: bytes.length * 8 }, (_, bit) => {
+        const flipped = bytes.with(bit >> 3, (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7)))
+        return verifyProof(new TextDecoder().decode(flipped), second, { vkey }).then(faultOf)
+      }),
+    )
     assert.notInclude(faults, "none")
     assert.includeMembers(faults, ["malformed", "inclusion", "origin", "signature"])
   })

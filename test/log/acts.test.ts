@@ -1,6 +1,6 @@
 /** The log over all acts: one position and one leaf for each settled act, proved by its first answer, and no hidden word in it. */
 import { createHash, randomUUID } from "node:crypto"
-import { Deferred, Effect, Fiber, Layer, Option, Redacted, Result } from "effect"
+import { Deferred, Effect, Fiber, Layer, Option, Redacted, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { hex, utf8 } from "../../schema/log/Bytes.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
@@ -21,10 +21,11 @@ import { acts } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
 import { database, sql } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
-import { ask, bought as buy, layer as world, TestServer } from "../lab/Fixture.ts"
+import { ask, bought as buy, layer as world, newCommitment, TestServer } from "../lab/Fixture.ts"
 import * as Ledger from "../lab/Ledger.ts"
 import { integrateAll, origin, signing } from "../lab/log/LogFixture.ts"
 import { MemoryLog } from "../lab/log/MemoryLog.ts"
+import { patience } from "../lab/Patience.ts"
 import { assert, assertEach, suite } from "../lab/Suites.ts"
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
@@ -166,6 +167,16 @@ suite(
       assert.strictEqual((yield* ask(`${url}/log/acts/tile/9/000`)).status, 404)
       for (const id of [randomUUID(), "nonsense"])
         assert.strictEqual((yield* ask(`${url}/api/acts/${id}/proof`)).json["code"], "act_not_found")
+    })
+
+    it("covers a sold act within two seconds", function* () {
+      const { proof } = yield* bought("/api/witness", { commitment: newCommitment() })
+      // Counted in steps of this process, in which the log is at work: while it has to stand still, both do.
+      let steps = 0
+      const step = Effect.sync(() => void (steps += 1))
+      yield* Effect.forkScoped(Effect.repeat(step, Schedule.spaced("20 millis")))
+      assert.strictEqual((yield* covered(proof)).status, 200)
+      assert.isBelow(20 * steps, patience(2))
     })
 
     it("proves an act whose text was hidden, without the text", function* ({ sql: client, url }) {

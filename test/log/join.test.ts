@@ -60,7 +60,7 @@ const serveAs = (log: StaticLog.Log, path: string, headers: Readonly<Record<stri
 
 const html = { "content-type": "text/html" }
 const forAnHour = { "content-type": "text/plain; charset=UTF-8", "cache-control": "max-age=3600" }
-const rewritten = StaticLog.entriesOf(600, (sequence) => (sequence > 599 ? "rewritten" : ""))
+const rewritten = StaticLog.entriesOf(600, 600)
 
 const faults: ReadonlyArray<
   readonly [what: string, check: string, message: RegExp, spoil: (log: StaticLog.Log) => unknown]
@@ -195,6 +195,7 @@ suite("log join", Layer.empty, (it) => {
   })
 
   it("refuses flags that contradict each other and files of others before it asks anyone", function* () {
+    const { base } = yield* StaticLog.serve(all)
     const witness = ["--witness", `${cosignerOf("one.example/w").vkey},http://127.0.0.1:1`]
     const [foreign, otherLog] = [newFile("policy"), newFile("policy")]
     writeFileSync(foreign, `log ${vkey}\nquorum none\n`)
@@ -212,7 +213,7 @@ suite("log join", Layer.empty, (it) => {
       ["A line of witnesses is", "--witnesses", foreign, "--policy", newFile("policy")],
       ["--contact is one line", "--contact", "a\nvkey b"],
     ]) {
-      const { code, stderr, stdout } = yield* joined("http://127.0.0.1:1", ...flags)
+      const { code, stderr, stdout } = yield* joined(base, ...flags)
       assert.deepStrictEqual([code, stdout], [1, ""], flags.join(" "))
       assert.include(stderr, says)
     }

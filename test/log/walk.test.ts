@@ -118,10 +118,7 @@ suite("a walk through a log", Layer.merge(NodeServices.layer, NodeHttpClient.lay
     log.entries = forgedAt(700)
     assert.match(yield* broken, /^CheckFailed: .*entry 701: /u)
 
-    StaticLog.become(
-      log,
-      StaticLog.entriesOf(5_000, (sequence) => (sequence > 2_990 ? "rewritten" : "")),
-    )
+    StaticLog.become(log, StaticLog.entriesOf(5_000, 2_991))
     const provedBy = Effect.fnUntraced(function* (size: number) {
       log.size = size
       const known = beside()
@@ -133,15 +130,9 @@ suite("a walk through a log", Layer.merge(NodeServices.layer, NodeHttpClient.lay
       return message
     })
     const before = readFileSync(file, "utf8")
-    assert.match(
-      yield* provedBy(4_500),
-      /^CheckFailed: .*its first 3000 entries are not those.*the history was rewritten/u,
-    )
+    assert.match(yield* provedBy(4_500), /^CheckFailed: .*its first 3000 entries are not those/u)
     // Without the tiles of the tree seen before, nothing leads from one root to the other.
-    assert.match(
-      yield* provedBy(2_995),
-      /^CommandFailure: NOT COMPARABLE: it had 3000 entries at the last check and has 2995 now\. .*nothing is proved either way/u,
-    )
+    assert.match(yield* provedBy(2_995), /^CommandFailure: NOT COMPARABLE: it had 3000 .* and has 2995 now/u)
     const kept = beside()
     yield* broken
     assert.deepStrictEqual(beside(), kept, "who is shown the same again keeps it once")
@@ -167,10 +158,7 @@ suite("a walk through a log", Layer.merge(NodeServices.layer, NodeHttpClient.lay
     assert.deepStrictEqual(seen(), newer, "neither its size nor that its key was named goes back")
 
     const fork = yield* opened(6_000)
-    StaticLog.become(
-      log,
-      StaticLog.entriesOf(7_000, (sequence) => (sequence > 5_500 ? "rewritten" : "")),
-    )
+    StaticLog.become(log, StaticLog.entriesOf(7_000, 5_501))
     log.size = 7_000
     yield* check(log, file)
     const forked = readFileSync(file, "utf8")

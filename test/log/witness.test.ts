@@ -153,13 +153,6 @@ suite(
       const lost = yield* post(witness.url, asking(log, 8, 9))
       assert.deepStrictEqual([lost.status, lost.text.includes("— ")], [500, false])
     })
-
-    it("keeps several logs apart", function* () {
-      const other = Result.getOrThrow(Result.flatMap(generate("other.example/log"), fromText))
-      const witness = yield* ownWitness("w.example/w", { logs: [signer.vkey, other.vkey] })
-      const theirs = addCheckpointText({ old: 0, hashes: [], note: noteAt(log, 5, other) })
-      for (const body of [asking(log, 0, 8), theirs]) assert.strictEqual((yield* post(witness.url, body)).status, 200)
-    })
   },
   { excludeTestServices: false },
 )

@@ -12,12 +12,12 @@ import { listening } from "../proxy/HttpServer.ts"
 
 const sha256 = (text: string | Uint8Array) => createHash("sha256").update(text).digest("hex")
 
-/** The entries of so many stones; `seed` makes another history from a stone on. */
-export const entriesOf = (count: number, seed: (sequence: number) => string = () => "") => {
+/** The entries of so many stones, which from one on are those of another history. */
+export const entriesOf = (count: number, rewrittenFrom = Infinity) => {
   const entries: Array<Uint8Array> = []
   let previousHash = genesisHash
   for (let sequence = 1; sequence <= count; sequence += 1) {
-    const commitment = sha256(`stone ${sequence} ${seed(sequence)}`)
+    const commitment = sha256(`stone ${sequence}${sequence < rewrittenFrom ? "" : " rewritten"}`)
     const witnessedAt = "2026-11-21T00:00:00.000Z"
     const entry = entryOf({ previousHash, sequence, commitment, witnessedAt, transaction: `0x${commitment}` })
     entries.push(entry)
