@@ -155,7 +155,7 @@ suite("the pages", sandbox(), (it) => {
     for (const path of ["/v2/witness", "/v2/search?q=1", `/witness/${stone.id}`]) {
       const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
       assert.deepStrictEqual([page.status, page.headers.get("cache-control")], [500, "no-store"])
-      assert.match(page.text, /The chain does not hold[^]*witness stone 1 does not hash/u)
+      assert.match(page.text, /The chain does not hold[^]*witness stone [12] does not hash/u)
       assert.notInclude(page.text, "e".repeat(64))
     }
     const altar = yield* ask(`${url}/v2/spirits/${stone.spirit}`)
@@ -235,7 +235,7 @@ suite("a guide without payments", sandbox({ payments: ["PAY_TO", "RPC_URL"] }), 
     for (const path of ["/v2/spirits/moss-hare", "/v2/stone", "/v2/catalog"]) {
       const { status, text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
       assert.strictEqual(status, 200)
-      assert.match(text, /Payments are not configured[^]*PAY_TO, RPC_URL/u)
+      assert.match(text, /Payments are not configured[^]*PAY_TO[^]*RPC_URL/u)
       assert.notMatch(text, /\sdata-pay[\s>]/u)
     }
   })
