@@ -5,7 +5,6 @@ import { type Answer, ask } from "../../lab/Fixture.ts"
 import { type Command, commandOf, type Key, pauses } from "./AltarCommands.ts"
 import * as Model from "./AltarModel.ts"
 import { keyOf } from "./AltarOrders.ts"
-import * as AltarReads from "./AltarReads.ts"
 import * as AltarHarness from "./AltarHarness.ts"
 import { among, differ, Difference } from "./Difference.ts"
 import type { Play } from "./Story.ts"
@@ -137,10 +136,6 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
     }
   })
 
-  const read = Effect.fnUntraced(function* (at: AltarHarness.At) {
-    yield* differ("what is read", yield* AltarReads.read(urlOf(at)), Model.shown(altar, hands.now()))
-  })
-
   /** Unused keys. */
   let newest = 0
   const keyFor = (key: typeof Key.Type) => {
@@ -209,8 +204,6 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
         const authorization = yield* signed(order, "rich")
         return yield* restart(command.at, { at: otherThan(command.at), key: keyFor("new"), order, authorization })
       }
-      case "Read":
-        return yield* read(command.at)
     }
   })
 
@@ -236,8 +229,6 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
     for (const key of pendingKeys()) yield* reconcile(key % 2 === 0 ? 0 : 1, key)
   }
   yield* differ("what is still open", pendingKeys(), [])
-  yield* read(0)
-  yield* read(1)
 
   // A settled attempt is final if it was paid, and lost if its block never existed: found by two looks of a server.
   for (const at of [0, 1] as const) {
