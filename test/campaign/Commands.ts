@@ -71,7 +71,7 @@ const hostile = campaign("hostile", {
   flags: {
     stones: whole("stones", "Stones sold before it begins (2000)", 0),
   },
-  run: async (run, { stones = 2_000 }) => (await import("./hostile/Campaign.ts")).hostile(run, { stones }),
+  run: async (run, { stones = 2_000 }) => (await import("./hostile/Campaign.ts")).hostile(run, stones),
 })
 
 const scale = campaign("scale", {

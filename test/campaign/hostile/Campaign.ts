@@ -7,18 +7,6 @@ import { serving, soldBy } from "../../lab/server/Programs.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
 import type { Outcome, Run } from "../Run.ts"
 
-export interface HostileOptions {
-  /** Sold before it begins. */
-  readonly stones: number
-}
-
-interface Sample {
-  /** Resident, in MB. */
-  readonly resident: number
-  /** Open files and sockets. */
-  readonly files: number
-}
-
 /** Maximum resident memory in MB. */
 const memoryBound = 350
 
@@ -38,10 +26,6 @@ const open = async (stones: number) => {
   return {
     url,
     pid,
-    sample: async (): Promise<Sample> => ({
-      resident: residentMegabytes(pid),
-      files: (await readdir(`/proc/${pid}/fd`)).length,
-    }),
     close: async () => {
       await close()
       await ledger.close()
@@ -60,14 +44,14 @@ const every = 10_000
 /** Until so many requests are done caches fill. */
 const warmAfter = 100_000
 
-export const hostile = async (run: Run, { stones }: HostileOptions): Promise<Outcome> => {
-  const { isOver, log, seed, size } = run
+export const hostile = async ({ isOver, log, seed, size }: Run, stones: number): Promise<Outcome> => {
   const target = await open(stones)
-  const samples: Array<Sample & { readonly done: number }> = []
+  const samples: Array<{ readonly done: number; readonly resident: number; readonly files: number }> = []
   const look = async (done: number) => {
-    const sample = { done, ...(await target.sample()) }
-    samples.push(sample)
-    log(`${done} requests: ${sample.resident.toFixed(0)} MB resident, ${sample.files} open files`)
+    const resident = residentMegabytes(target.pid)
+    const files = (await readdir(`/proc/${target.pid}/fd`)).length
+    samples.push({ done, resident, files })
+    log(`${done} requests: ${resident.toFixed(0)} MB resident, ${files} open files`)
   }
   await look(0)
   let next = every

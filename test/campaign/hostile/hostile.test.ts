@@ -1,12 +1,10 @@
 /** A short seeded form of `npm run campaign -- hostile`: a failure in it is reproducible. */
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { serverWith } from "../../lab/server/AnotherServer.ts"
 import { layer as world, TestServer } from "../../lab/Fixture.ts"
-import { until } from "../../lab/Eventually.ts"
 import { attack } from "../../lab/hostile/Attack.ts"
 import { patience } from "../../lab/Patience.ts"
-import { loopback, newRoom, poll, send } from "../../lab/server/Rooms.ts"
+import { loopback } from "../../lab/server/Rooms.ts"
 import { assert, suite } from "../../lab/Suites.ts"
 
 /** Rows of every table but those of rooms and limits. */
@@ -21,7 +19,7 @@ const stored = Effect.gen(function* () {
 
 // Addresses are told, so that each has its own share.
 suite("a server under thousands of hostile requests", world({}, undefined, { trustedProxies: loopback }), (it) => {
-  it("answers each as the document says, none with 500, sells nothing, and leaves nothing after the next sweep", () =>
+  it("answers each as the document says, none with 500, and sells nothing", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       const sql = yield* SqlClient.SqlClient
@@ -32,22 +30,9 @@ suite("a server under thousands of hostile requests", world({}, undefined, { tru
       assert.deepStrictEqual(faults, [])
       assert.isAbove(judged, requests / 2)
       assert.isAbove(broken, 0)
-      const rows = sql<{ rooms: number; signals: number; counts: number }>`
-            SELECT (SELECT count(*)::int FROM rooms) AS rooms, (SELECT count(*)::int FROM room_messages) AS signals,
-              (SELECT count(*)::int FROM rate_limits WHERE idle_from < now() - interval '1 day') AS counts`
-      const [left] = yield* rows
-      assert.isAbove(left?.signals ?? 0, 0, "rooms were spoken in")
+      const [{ signals } = { signals: 0 }] = yield* sql<{ signals: number }>`
+        SELECT count(*)::int AS signals FROM room_messages`
+      assert.isAbove(signals, 0, "rooms were spoken in")
       assert.deepStrictEqual(yield* stored, before)
-
-      // As if rooms had lived and addresses rested long enough; one room is opened after that.
-      yield* sql`UPDATE rooms SET created_at = created_at - interval '8 days', expires_at = expires_at - interval '8 days'`
-      yield* sql`UPDATE rate_limits SET idle_from = idle_from - interval '3 days'`
-      const guest = yield* newRoom(url)
-      assert.strictEqual((yield* send(guest)).status, 201)
-      yield* serverWith({}, { trustedProxies: loopback }, Layer.empty)
-      yield* rows.pipe(
-        until("rows of what is over stay", ([now]) => now?.rooms === 1 && now.signals === 1 && now.counts === 0),
-      )
-      assert.strictEqual((yield* poll(guest)).status, 200)
-    }).pipe(Effect.scoped))
+    }))
 })

@@ -1,9 +1,13 @@
 /** `npm run campaign -- mutants`: puts deliberate faults into a copy, one by one, and says which test notices each. */
+import { execFileSync } from "node:child_process"
+import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { newFolder } from "../../lab/Folders.ts"
 import { random } from "../../lab/Random.ts"
 import { complaintsOf, runTests, type Verdict } from "../../lab/run/Tests.ts"
+import { root } from "../Report.ts"
 import type { Outcome, Run } from "../Run.ts"
 import { type Mutant, mutants } from "./Mutants.ts"
-import { makeScratch } from "./Scratch.ts"
 
 /** Minutes after which a run proves nothing: of a few files, and of all files that are named. */
 const patience = { few: 6, all: 60 }
@@ -27,6 +31,29 @@ const drawn = (all: ReadonlyArray<Mutant>, { seed, size }: Run) => {
   const left = [...all]
   while (left.length > size) left.splice(chance.below(left.length), 1)
   return left
+}
+
+/** A copy of what is tracked or new; the dependencies are linked. */
+const makeScratch = () => {
+  const folder = newFolder()
+  const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" })
+  for (const file of listed.split("\n").filter((name) => name !== "" && existsSync(join(root, name)))) {
+    cpSync(join(root, file), join(folder, file))
+  }
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"))
+  return {
+    folder,
+    mutate: ({ file, from, to }: Mutant) => {
+      const text = readFileSync(join(root, file), "utf8")
+      if (text.split(from).length !== 2) throw new Error(`${file} does not have this exactly once: ${from}`)
+      writeFileSync(
+        join(folder, file),
+        text.replace(from, () => to),
+      )
+    },
+    restore: ({ file }: Mutant) => cpSync(join(root, file), join(folder, file)),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
 }
 
 export const mutation = async (run: Run, only: string | undefined): Promise<Outcome> => {

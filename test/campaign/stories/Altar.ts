@@ -1,14 +1,12 @@
 /** Stories of paid acts: buyers with few keys and few wallets, a network that misbehaves, time that passes. */
-import { Arbitrary, Effect, Layer, Logger, Schedule } from "effect"
+import { Effect, Layer, Logger, Schedule } from "effect"
 import { patience } from "../../lab/Patience.ts"
 import { type Answer, ask } from "../../lab/Fixture.ts"
-import { type Command, commandOf, type Key, pauses } from "./AltarCommands.ts"
+import { type Command, type Key, pauses } from "./AltarCommands.ts"
 import * as Model from "./AltarModel.ts"
 import { keyOf } from "./AltarOrders.ts"
-import * as AltarReads from "./AltarReads.ts"
 import * as AltarHarness from "./AltarHarness.ts"
 import { among, differ, Difference } from "./Difference.ts"
-import type { Play } from "./Story.ts"
 
 const { saidBy } = AltarHarness
 
@@ -25,7 +23,7 @@ const otherThan = (at: AltarHarness.At): AltarHarness.At => (at === 0 ? 1 : 0)
 const byKey = <Row extends { readonly key: string }>(rows: ReadonlyArray<Row>) =>
   rows.toSorted((a, b) => (a.key < b.key ? -1 : 1))
 
-const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
+const told = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
   const world = yield* AltarHarness.make
   const { chain, hands, pass, sent, urlOf } = world
   const bytes = new Map<number, string>()
@@ -68,13 +66,13 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
       { concurrency: "unbounded" },
     )
     const now = hands.now()
-    const told = answers.map(saidBy)
-    const [first = "", second = ""] = told
+    const both = answers.map(saidBy)
+    const [first = "", second = ""] = both
     const turn = { altar, truth, now }
     const after = Model.inTurn(turn, one, first, two, second) ?? Model.inTurn(turn, two, second, one, first)
     if (after === undefined)
       return yield* new Difference({
-        message: `keys ${one.key} and ${two.key}, at once, were answered ${told.join(" and ")}`,
+        message: `keys ${one.key} and ${two.key}, at once, were answered ${both.join(" and ")}`,
       })
     altar = after
     for (const [index, answer] of answers.entries()) yield* remembers(index === 0 ? one.key : two.key, answer)
@@ -135,10 +133,6 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
       const found = allowed.find(([, one]) => one.state === state)
       if (found !== undefined) altar = Model.replaced(altar, found[1])
     }
-  })
-
-  const read = Effect.fnUntraced(function* (at: AltarHarness.At) {
-    yield* differ("what is read", yield* AltarReads.read(urlOf(at)), Model.shown(altar, hands.now()))
   })
 
   /** Unused keys. */
@@ -209,8 +203,6 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
         const authorization = yield* signed(order, "rich")
         return yield* restart(command.at, { at: otherThan(command.at), key: keyFor("new"), order, authorization })
       }
-      case "Read":
-        return yield* read(command.at)
     }
   })
 
@@ -236,8 +228,6 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
     for (const key of pendingKeys()) yield* reconcile(key % 2 === 0 ? 0 : 1, key)
   }
   yield* differ("what is still open", pendingKeys(), [])
-  yield* read(0)
-  yield* read(1)
 
   // A settled attempt is final if it was paid, and lost if its block never existed: found by two looks of a server.
   for (const at of [0, 1] as const) {
@@ -259,13 +249,10 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
   yield* differ("what failed and was charged", charged, [])
 })
 
-export const stories = (settledBy: Model.SettledBy): Play<Command> => ({
-  name: settledBy,
-  command: Arbitrary.schema(commandOf(settledBy)),
-  play: (commands) =>
-    play(commands).pipe(
-      Effect.catchTag("SqlError", Effect.die),
-      Effect.scoped,
-      Effect.provide(Layer.provideMerge(AltarHarness.layer(settledBy), Logger.layer([]))),
-    ),
-})
+/** Plays a story in a world of its own; fails where the world and the model differ. */
+export const play = (settledBy: Model.SettledBy, commands: ReadonlyArray<Command>) =>
+  told(commands).pipe(
+    Effect.catchTag("SqlError", Effect.die),
+    Effect.scoped,
+    Effect.provide(Layer.provideMerge(AltarHarness.layer(settledBy), Logger.layer([]))),
+  )

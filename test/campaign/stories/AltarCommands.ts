@@ -49,7 +49,6 @@ const usual = [
   Schema.TaggedStruct("TakeBack", { blocks: Schema.Literals([1, 2]), comesBack: Schema.Boolean }),
   Schema.TaggedStruct("Outsider", { of: Of, does: Schema.Literals(["brings", "cancels"]) }),
   Schema.TaggedStruct("Restart", { at, isMeanwhile: Schema.Boolean }),
-  Schema.TaggedStruct("Read", { at }),
 ] as const
 
 export const commandOf = (settledBy: Model.SettledBy) => {

@@ -117,19 +117,15 @@ const isSame = (one: Order, other: Order) =>
 export const attemptOf = (altar: Altar, key: number) => altar.attempts.find((one) => one.key === key)
 const isAlive = ({ state }: Attempt) => state !== "failed"
 
-/** Attempts that hold what this order wants. */
-const holders = (altar: Altar, { act, target }: Pick<Order, "act" | "target">, now: number) =>
-  altar.attempts.filter(
-    (one) =>
-      isAlive(one) &&
-      one.order.act === act &&
-      one.order.target === target &&
-      (act !== "prayer" || dayOf(one.acceptedAt) === dayOf(now)),
-  )
-
 /** The obstacle of an unpaid order. */
 const conflictOf = (altar: Altar, order: Order, now: number): ExpectedAnswer | undefined => {
-  const held = holders(altar, order, now)
+  const held = altar.attempts.filter(
+    (one) =>
+      isAlive(one) &&
+      one.order.act === order.act &&
+      one.order.target === order.target &&
+      (order.act !== "prayer" || dayOf(one.acceptedAt) === dayOf(now)),
+  )
   if (order.act === "pixel") return held.length < editions ? undefined : "409 sold_out"
   const [holder] = held
   if (holder === undefined) return undefined
@@ -285,28 +281,4 @@ export const inquired = (
   return now - doubt.at >= apartMillis
     ? [[failed, { ...attempt, state: "failed", doubt: undefined }]]
     : [[pending, { ...attempt, doubt }]]
-}
-
-/** The lists that the altar has to show. */
-export const shown = (altar: Altar, now: number) => {
-  const settled = altar.attempts.filter(({ state }) => state === "settled")
-  const of = (act: Order["act"]) => settled.filter(({ order }) => order.act === act)
-  return {
-    acts: settled.length,
-    cents: settled.length,
-    stones: of("stone").length,
-    keepers: of("keeper").length,
-    keptTargets: of("keeper")
-      .map(({ order }) => order.target)
-      .sort(),
-    prayersToday: of("prayer").filter(({ acceptedAt }) => dayOf(acceptedAt) === dayOf(now)).length,
-    slots: ([0, 1] as const).map((target) => {
-      const [holder] = holders(altar, { act: "prayer", target }, now)
-      return holder === undefined ? "free" : holder.state === "settled" ? "taken" : "held"
-    }),
-    pixels: ([0, 1] as const).map((target) => {
-      const held = holders(altar, { act: "pixel", target }, now)
-      return { reserved: held.filter(({ state }) => state === "pending").length, remaining: editions - held.length }
-    }),
-  }
 }

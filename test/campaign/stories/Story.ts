@@ -3,22 +3,14 @@ import { appendFileSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { Arbitrary, Cause, Effect } from "effect"
 import { patience } from "../../lab/Patience.ts"
+import { play } from "./Altar.ts"
+import { type Command, commandOf } from "./AltarCommands.ts"
+import type { SettledBy } from "./AltarModel.ts"
 import { Difference } from "./Difference.ts"
 
-interface Named {
-  readonly _tag: string
-}
-
 /** A command as a line: its name, and each of its members. */
-const lineOf = ({ _tag, ...members }: Named) =>
+const lineOf = ({ _tag, ...members }: Command) =>
   [_tag, ...Object.entries(members).map(([name, value]) => `${name} ${JSON.stringify(value)}`)].join(", ")
-
-export interface Play<Command extends Named> {
-  readonly name: string
-  readonly command: Arbitrary.Arbitrary<Command>
-  /** Plays a story in a world of its own; fails where the world and the model differ. */
-  readonly play: (commands: ReadonlyArray<Command>) => Effect.Effect<void, Difference>
-}
 
 /** The options of `npm run campaign` for the tests; absent in a single test. */
 const {
@@ -41,14 +33,14 @@ const maxShrinks = 200
 const tell = (line: string) => Effect.sync(() => (told !== undefined ? process.stdout.write(`${line}\n`) : false))
 
 /** Plays the stories of a seed; a failing story is shortened before it is printed. Answers how many commands there were. */
-export const check = Effect.fnUntraced(function* <Command extends Named>({ command, name, play }: Play<Command>) {
+export const check = Effect.fnUntraced(function* (name: SettledBy) {
   const runs = replay === undefined ? Number(STORIES_RUNS ?? 2) : 1
   const started = performance.now()
   let commands = 0
   let toldAt = 0
 
   const played = (story: ReadonlyArray<Command>) =>
-    play(story).pipe(
+    play(name, story).pipe(
       Effect.andThen(Effect.sync(() => (commands += story.length))),
       Effect.as(true),
       Effect.catchCause((cause) => {
@@ -59,7 +51,7 @@ export const check = Effect.fnUntraced(function* <Command extends Named>({ comma
     )
 
   // Two halves: hardly a story is empty, and each can still be made as short as one likes.
-  const half = Arbitrary.array(command, { maxLength: Math.ceil(longest / 2) })
+  const half = Arbitrary.array(Arbitrary.schema(commandOf(name)), { maxLength: Math.ceil(longest / 2) })
   const storyOf = Arbitrary.map(Arbitrary.all([half, half]), ([first, second]) => [...first, ...second])
 
   let story = 1

@@ -10,14 +10,14 @@ import { type Answer, ask, post, served, serverConfig, type TestServer } from ".
 /** Tests speak for many addresses, as a proxy on this machine does. */
 export const loopback = [Result.getOrThrow(network("127.0.0.1"))]
 
-export const roomConfig = (change: Partial<ServerConfig> = {}) =>
-  serverConfig(["PAY_TO"], { trustedProxies: loopback, ...change })
-
 export const layer = (
   change: Partial<ServerConfig> = {},
 ): Layer.Layer<TestServer | LocalDatabase | SqlClient.SqlClient | AppConfig> =>
   Layer.orDie(
-    served(Layer.effect(AppConfig, roomConfig(change))).pipe(Layer.provideMerge(sql), Layer.provideMerge(database)),
+    served(Layer.effect(AppConfig, serverConfig(["PAY_TO"], { trustedProxies: loopback, ...change }))).pipe(
+      Layer.provideMerge(sql),
+      Layer.provideMerge(database),
+    ),
   )
 
 let last = 0
