@@ -116,6 +116,19 @@ const model = campaign("model", {
   run: async (run) => (await import("./model/Campaign.ts")).model(run),
 })
 
+const soak = campaign("soak", {
+  says: "Fire by the hour: two servers sell on one database, phase after phase, and each phase is audited.",
+  examples: [
+    ["soak --minutes 480", "A night"],
+    ["soak --size 40", "A minute"],
+  ],
+  size: { unit: "purchases at most", usual: 1_000_000 },
+  minutes: { says: "Begin no phase after so many minutes", usual: 60 },
+  leavesLogs: true,
+  flags: {},
+  run: async (run) => (await import("./fire/Campaign.ts")).fire(run, { servers: 2, withHaproxy: true }),
+})
+
 const summary = command("summary", {
   description: `Write the table of the last reports into ${page}, from the files of docs/campaigns`,
   examples: [
@@ -142,5 +155,5 @@ export const campaigns = Command.make("campaign").pipe(
   Command.withDescription(
     "The long runs of this project. --seed, --minutes, --size and --report mean the same for all. Exit code 1: something was wrong; 2: the command line was.",
   ),
-  Command.withSubcommands([fire, stories, hostile, scale, mutants, model, summary]),
+  Command.withSubcommands([fire, stories, hostile, scale, mutants, model, soak, summary]),
 )
