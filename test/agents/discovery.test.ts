@@ -2,86 +2,56 @@
 import { Effect } from "effect"
 import { sales } from "../../schema/altar/Sales.ts"
 import { acts } from "../lab/ActTable.ts"
-import { ask, layer as world, TestServer } from "../lab/Fixture.ts"
+import { ask, layer as world, read } from "../lab/Fixture.ts"
 import { challengeOf } from "../lab/buyer/Payment.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { assert, assertNone, suite, valuesOf } from "../lab/Suites.ts"
 
 const documents = ["/.well-known/mcp/server-card.json", "/.well-known/agent.json", "/.well-known/x402"]
 
-interface Manifest {
-  readonly payment: Record<string, unknown>
-  readonly actions: ReadonlyArray<{
-    readonly name: string
-    readonly route: string
-    readonly example: string
-    readonly priceUsd: string
-    readonly amountAtomic: string
-    readonly days?: number
-  }>
-  readonly buyerSpendPolicy: { readonly perAction: ReadonlyArray<Record<string, unknown>> }
+interface PaidOperation {
+  readonly operationId: string
+  readonly "x-payment-info"?: {
+    readonly price: { readonly amount: string }
+    readonly offers: ReadonlyArray<{ readonly amount: string }>
+  }
 }
 
-interface Spec {
-  readonly paths: Record<
-    string,
-    {
-      readonly post?: {
-        readonly operationId: string
-        readonly "x-payment-info"?: {
-          readonly price: { readonly amount: string }
-          readonly offers: ReadonlyArray<{ readonly amount: string }>
-        }
-      }
-    }
-  >
-}
-
-const read = <A>(path: string) =>
-  Effect.flatMap(TestServer, ({ url }) =>
-    Effect.map(ask(`${url}${path}`), ({ status, text }): A => {
-      assert.strictEqual(status, 200, path)
-      return JSON.parse(text)
-    }),
-  )
+const paidIn = (paths: Readonly<Record<string, { readonly post?: PaidOperation }>>) =>
+  Object.values(paths).flatMap(({ post }) => (post?.["x-payment-info"] === undefined ? [] : [post]))
 
 const usd = (amountAtomic: string) => (Number(amountAtomic) / 1_000_000).toFixed(2)
 
 suite("the documents for agents", world(), (it) => {
   for (const act of acts()) {
     it(`agree with the live 402 of ${act.name}`, function* ({ url }) {
-      const { payment, actions, buyerSpendPolicy } = yield* read<Manifest>("/.well-known/agent.json")
-      const action = actions.find(({ name }) => name === act.name)
-      const example = action?.example ?? ""
+      const { payment, actions, buyerSpendPolicy } = yield* read("/.well-known/agent.json")
+      const action = actions.find(({ name }: { name: string }) => name === act.name)
+      const example: string = action.example
       const probe = yield* ask(example, { method: "POST" })
       assert.strictEqual(probe.status, 402, example)
       const { accepts, resource } = challengeOf(probe)
       const [offer] = accepts
       assert.strictEqual(resource.url, example)
       assert.strictEqual(offer.amount, act.price)
-      assert.strictEqual(action?.amountAtomic, offer.amount)
-      assert.strictEqual(action?.priceUsd, `$${usd(offer.amount)}`)
+      assert.strictEqual(action.amountAtomic, offer.amount)
+      assert.strictEqual(action.priceUsd, `$${usd(offer.amount)}`)
       assert.deepInclude(payment, { network: offer.network, asset: offer.asset, payTo: offer.payTo })
-      const listed = buyerSpendPolicy.perAction.find(({ route }) => route === action?.route)
+      const listed = buyerSpendPolicy.perAction.find(({ route }: { route: string }) => route === action.route)
       const sold = sales.find(({ sale }) => sale.name === act.name)
       assert.deepInclude(listed, { action: sold?.sale.action, amountAtomic: offer.amount })
 
-      const { paths } = yield* read<Spec>("/openapi.json")
-      const info = Object.values(paths).find(({ post }) => post?.operationId === act.name)?.post?.["x-payment-info"]
+      const { paths } = yield* read("/openapi.json")
+      const info = paidIn(paths).find(({ operationId }) => operationId === act.name)?.["x-payment-info"]
       assert.strictEqual(info?.offers[0]?.amount, offer.amount)
       assert.strictEqual(info?.price.amount, usd(offer.amount))
 
-      const { resources } = yield* read<{ resources: ReadonlyArray<{ url: string; method: string }> }>(
-        "/.well-known/x402",
-      )
-      assert.deepInclude(
-        resources.find((one) => one.url === example),
-        { method: "POST" },
-      )
+      const { resources } = yield* read("/.well-known/x402")
+      assert.include(valuesOf<{ url: string }, "url">(resources, "url"), example)
 
       for (const path of ["/llms.txt", "/for-agents"]) {
         const { text } = yield* ask(`${url}${path}`)
-        const row = text.split(/\n|<tr>/u).find((line) => line.includes(act.name) && line.includes(action?.route ?? ""))
+        const row = text.split(/\n|<tr>/u).find((line) => line.includes(act.name) && line.includes(action.route ?? ""))
         for (const fact of [offer.amount, `$${usd(offer.amount)}`]) assert.include(row, fact, path)
         for (const fact of [offer.network, offer.asset, offer.payTo]) assert.include(text, fact, path)
       }
@@ -90,28 +60,18 @@ suite("the documents for agents", world(), (it) => {
 
   it("name every paid act and nothing else", function* () {
     const names = acts().map(({ name }) => name)
-    const { actions } = yield* read<Manifest>("/.well-known/agent.json")
-    assert.sameMembers(
-      actions.map(({ name }) => name),
-      names,
-    )
-    const { paths } = yield* read<Spec>("/openapi.json")
-    const paid = Object.values(paths).flatMap(({ post }) =>
-      post?.["x-payment-info"] === undefined ? [] : [post.operationId],
-    )
-    assert.sameMembers(paid, names)
+    const { actions } = yield* read("/.well-known/agent.json")
+    assert.sameMembers(valuesOf<{ name: string }, "name">(actions, "name"), names)
+    const { paths } = yield* read("/openapi.json")
+    assert.sameMembers(valuesOf(paidIn(paths), "operationId"), names)
   })
 
   it("point x402 crawlers at URLs that all ask to be paid", function* () {
-    const { resources } = yield* read<{ resources: ReadonlyArray<{ url: string }> }>("/.well-known/x402")
-    assert.strictEqual(new Set(resources.map(({ url }) => url)).size, resources.length)
-    const answers = yield* Effect.forEach(resources, ({ url }) => ask(url, { method: "POST" }), { concurrency: 8 })
-    assert.deepStrictEqual(
-      answers.filter(
-        (answer, index) => answer.status !== 402 || challengeOf(answer).resource.url !== resources[index]?.url,
-      ),
-      [],
-    )
+    const { resources } = yield* read("/.well-known/x402")
+    const urls = valuesOf<{ url: string }, "url">(resources, "url")
+    assert.strictEqual(new Set(urls).size, urls.length)
+    const answers = yield* Effect.forEach(urls, (url) => ask(url, { method: "POST" }), { concurrency: 8 })
+    assertNone(answers, (answer, at) => answer.status !== 402 || challengeOf(answer).resource.url !== urls[at])
   })
 
   it("return 304 when nothing changed, and are readable from every origin", function* ({ url }) {
@@ -157,7 +117,7 @@ suite("the documents for agents", world(), (it) => {
   it("offer nothing while payments are not configured", function* () {
     const unpaid = yield* anotherServer({}, { payments: ["PAY_TO"] })
     const { text } = yield* ask(`${unpaid}/.well-known/agent.json`)
-    const { payment }: Manifest = JSON.parse(text)
+    const { payment } = JSON.parse(text)
     assert.deepInclude(payment, { enabled: false, missing: ["PAY_TO"] })
     assert.notProperty(payment, "payTo")
     assert.include((yield* ask(`${unpaid}/llms.txt`)).text, "not configured")

@@ -29,20 +29,13 @@ const preflight = (url: string, origin: string) =>
     },
   })
 
-interface Reply {
-  readonly jsonrpc: string
-  readonly id: unknown
-  readonly result?: Record<string, unknown>
-  readonly error?: { readonly code: number; readonly message: string; readonly data?: object }
-}
-
-const replyOf = ({ text }: Answer): Reply => JSON.parse(text)
+const replyOf = ({ text }: Answer) => JSON.parse(text)
 
 const refuses = (answer: Answer, status: number, code: number, says: RegExp) => {
   assert.strictEqual(answer.status, status, answer.text)
   const { error, id, jsonrpc } = replyOf(answer)
   assert.deepStrictEqual([jsonrpc, id, error?.code], ["2.0", null, code])
-  assert.match(error?.message ?? "", says)
+  assert.match(error.message, says)
 }
 
 suite("POST /mcp", world(), (it) => {
@@ -116,6 +109,8 @@ suite("POST /mcp", world(), (it) => {
       const { error, id } = replyOf(answer)
       assert.deepStrictEqual([answer.status, id, error?.code], [200, 3, -32602], answer.text)
     }
+    const { error } = replyOf(yield* send({ ...ping, method: "resources/list" }))
+    assert.strictEqual(error?.code, -32601)
   })
 
   it("on a local server admits pages of this machine, and tells other pages before they send", function* ({ url }) {

@@ -42,10 +42,7 @@ suite("a server without a named operator", world(), (it) => {
 
   it("shows A2A clients no endpoint that they cannot call", function* ({ url }) {
     const { json } = yield* ask(`${url}/.well-known/agent-card.json`)
-    const card: {
-      supportedInterfaces: ReadonlyArray<{ url: string; protocolBinding: string }>
-      skills: ReadonlyArray<Record<string, unknown>>
-    } = JSON.parse(JSON.stringify(json))
+    const card = JSON.parse(JSON.stringify(json))
     for (const member of ["name", "description", "version", "capabilities", "defaultInputModes", "defaultOutputModes"])
       assert.property(card, member)
     for (const one of card.supportedInterfaces) {

@@ -1,5 +1,6 @@
 /** One table of all acts: price, settlement, replay, second buyer and public row are the same for each. */
 import { Effect } from "effect"
+import { seal } from "../../src/altar/Hashes.ts"
 import { spirits } from "../../src/altar/Spirits.ts"
 import { acts } from "../lab/ActTable.ts"
 import { today } from "../lab/Clock.ts"
@@ -57,6 +58,12 @@ suite("among all acts,", world(), (it) => {
       assert.include(["pending", "final"], finality)
       assert.deepStrictEqual([row.act, row.record, first], [act.name, record, receipt])
       assert.strictEqual((yield* read("/api/acts?limit=1")).acts[0].id, record.id)
+
+      if (act.taken !== undefined) {
+        const second = yield* ask(url + path, init(body, { "idempotency-key": newKey() }))
+        assertAnswer(second, 409, act.taken)
+        assert.match(String(second.json["message"]), /This request charged nothing\.$/u)
+      }
     })
   }
 
@@ -149,16 +156,23 @@ suite("among all acts,", world(), (it) => {
     assert.deepStrictEqual(Object.fromEntries(rungs), { "1000000": 1, "3000000": 7, "9000000": 30 })
   })
 
-  it("a candle without sealed words unseals none", function* ({ sql, url }) {
-    const { record } = yield* bought("/api/candles/day/kelp-seal", { dedication: "High water" })
-    const unseal = ask(
-      `${url}/api/candles/${record.id}/unseal`,
-      post({ salt: "a salt of sixteen or more", words: "Thank you." }),
-    )
-    assertAnswer(yield* unseal, 409, "not_sealed")
-    yield* sql`UPDATE payment_attempts SET state = 'pending' WHERE id = ${record.id}::uuid`
-    yield* sql`DELETE FROM candles WHERE id = ${record.id}::uuid`
-    assertAnswer(yield* unseal, 409, "candle_not_settled")
-    yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${record.id}::uuid`
+  it("a candle unseals its words once", function* ({ sql, url }) {
+    const salt = "a salt of sixteen or more"
+    const intentionCommitment = seal(salt, "Thank you.")
+    const sealed = yield* bought("/api/candles/day/kelp-seal", { dedication: "Low water", intentionCommitment })
+    const open = yield* bought("/api/candles/day/kelp-seal", { dedication: "High water" })
+    const unseal = (candle: string, words: string) => ask(`${url}/api/candles/${candle}/unseal`, post({ salt, words }))
+    const { id } = sealed.record
+    assertAnswer(yield* unseal(id, "No thanks."), 409, "commitment_mismatch")
+    const done = yield* unseal(id, "Thank you.")
+    assert.deepStrictEqual([done.status, JSON.parse(done.text).candle.unsealed.words], [201, "Thank you."])
+    assert.strictEqual((yield* unseal(id, "Thank you.")).status, 200)
+    assertAnswer(yield* unseal(id, "No thanks."), 409, "already_unsealed")
+    assertAnswer(yield* unseal(open.record.id, "x"), 409, "not_sealed")
+    assertAnswer(yield* unseal(nowhere, "x"), 404, "candle_not_found")
+    yield* sql`UPDATE payment_attempts SET state = 'pending' WHERE id = ${open.record.id}::uuid`
+    yield* sql`DELETE FROM candles WHERE id = ${open.record.id}::uuid`
+    assertAnswer(yield* unseal(open.record.id, "x"), 409, "candle_not_settled")
+    yield* sql`UPDATE payment_attempts SET state = 'settled' WHERE id = ${open.record.id}::uuid`
   })
 })

@@ -1,18 +1,11 @@
 /** The chain's time is the database's: a server whose clock is a day off sets stones at the right time, and none after them waits. */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { layer as world, newCommitment, newKey, newPayer, pay, TestServer } from "../lab/Fixture.ts"
-import { heldClock, type HeldClock } from "../lab/Clock.ts"
+import { onOwnClock, pass } from "../lab/Clock.ts"
 import { assert, suite } from "../lab/Suites.ts"
 
 const dayMillis = 86_400_000
-
-/** The server's clock. */
-class Drift extends Context.Service<Drift, HeldClock>()("test/Drift") {}
-
-const drifting = Layer.unwrap(
-  Effect.map(Drift, ({ clock }) => world().pipe(Layer.provide(Layer.succeed(Clock.Clock, clock)))),
-).pipe(Layer.provideMerge(Layer.effect(Drift, heldClock)))
 
 const databaseNow = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -20,21 +13,21 @@ const databaseNow = Effect.gen(function* () {
   return row?.now.getTime() ?? 0
 })
 
-/** Bought in time by the database, whatever the server's clock says. */
+/** Bought in time by the database, by a server whose clock is ahead by so much. */
 const buyStone = Effect.fnUntraced(function* (ahead: number) {
   const { url } = yield* TestServer
-  const { put } = yield* Drift
-  put(Date.now() + ahead)
+  yield* pass(ahead)
   const before = yield* databaseNow
   const validBefore = String(Math.floor(Date.now() / 1000) + 290)
   const body = { commitment: newCommitment() }
   const { answer } = yield* pay(yield* newPayer(), `${url}/api/witness`, body, newKey(), { validBefore })
   assert.strictEqual(answer.status, 201, answer.text)
   const { receipt, record } = JSON.parse(answer.text)
+  yield* pass(-ahead)
   return { receipt, witnessedAt: String(record.witnessedAt), before, after: yield* databaseNow }
 })
 
-suite("a server with a wrong clock", drifting, (it) => {
+suite("a server with a wrong clock", onOwnClock(world()), (it) => {
   it("sets stones at the database's time, whether it is fast or slow", function* () {
     let last = ""
     for (const ahead of [0, 3_600_000, 0, -200_000, 0]) {

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { seal } from "../../src/altar/Hashes.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, post, bought, read } from "../lab/Fixture.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { assert, suite, valuesOf } from "../lab/Suites.ts"
 
 suite("for followers,", world(), (it) => {
   it("the feed has the newest act, escapes a stranger's markup, and is 304 until the next act", function* ({ url }) {
@@ -67,21 +67,18 @@ suite("for followers,", world(), (it) => {
           ]),
         ),
     )
-    const { acts }: { readonly acts: ReadonlyArray<Record<"act" | "id" | "settledAt", string>> } =
-      yield* read("/api/acts")
+    const { acts } = yield* read("/api/acts")
     const before = yield* list
     for (const { act, id, settledAt } of acts) {
       if (act === "setWitnessStone") assert.isDefined(before.get(`/witness/${id}`))
       else assert.strictEqual(before.get(`/acts/${id}`), settledAt)
     }
-    assert.strictEqual(before.get("/v2/"), acts[0]?.settledAt)
+    assert.strictEqual(before.get("/v2/"), acts[0].settledAt)
     const salt = "0123456789abcdef"
     const { record } = yield* bought("/api/witness", { commitment: seal(salt, "It will rain") })
     assert.strictEqual((yield* list).get(`/witness/${record.id}`), record.witnessedAt)
     yield* ask(`${url}/api/witness/${record.id}/reveal`, post({ salt, text: "It will rain" }))
-    const { stone }: { readonly stone: { readonly reveal: { readonly revealedAt: string } } } = yield* read(
-      `/api/witness/${record.id}`,
-    )
+    const { stone } = yield* read(`/api/witness/${record.id}`)
     assert.strictEqual((yield* list).get(`/witness/${record.id}`), stone.reveal.revealedAt)
   })
 
@@ -91,13 +88,12 @@ suite("for followers,", world(), (it) => {
     assert.isAbove(pages.length, 30)
     for (const page of pages) assert.strictEqual((yield* ask(page)).status, 200, page)
     assert.include((yield* ask(`${url}/robots.txt`)).text, `Sitemap: ${url}/sitemap.xml`)
-    const { icons, start_url: start }: { icons: ReadonlyArray<{ src: string }>; start_url: string } =
-      yield* read("/site.webmanifest")
+    const { icons, start_url: start } = yield* read("/site.webmanifest")
     const favicon = yield* ask(`${url}/favicon.ico`)
     assert.strictEqual((yield* ask(url + (favicon.headers.get("location") ?? "/none"))).status, 200)
     const page = (yield* ask(`${url}/v2/`)).text
     const touch = /rel="apple-touch-icon" href="([^"]+)"/u.exec(page)?.[1] ?? "none"
-    for (const path of [start, touch, ...icons.map(({ src }) => src)]) {
+    for (const path of [start, touch, ...valuesOf<{ src: string }, "src">(icons, "src")]) {
       assert.strictEqual((yield* ask(url + path)).status, 200, path)
     }
   })

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { spiritIds } from "../../schema/altar/Spirit.ts"
 import { seal } from "../../src/altar/Hashes.ts"
-import { ask, bought, layer as world, newCommitment, post, read, TestServer } from "../lab/Fixture.ts"
+import { ask, bought, layer as world, newCommitment, newKey, post, read, TestServer } from "../lab/Fixture.ts"
 import { assert, assertAnswer, suite, valuesOf } from "../lab/Suites.ts"
 
 const salt = "a salt of sixteen or more"
@@ -88,6 +88,17 @@ suite("a witness stone", world(), (it) => {
       for (const missing of [yield* reveals, yield* ask(`${url}/api/witness/${id}`)])
         assertAnswer(missing, 404, "witness_not_found")
     }
+  })
+
+  it("cannot be revealed before its payment is settled", function* ({ sql, url }) {
+    const [row] = yield* sql<{ id: string }>`
+      INSERT INTO payment_attempts (id, idempotency_key, fingerprint, act, url, input, network, asset, pay_to, payer,
+        nonce, amount_atomic, valid_after, valid_before, signature, payload, from_block, state, accepted_at, next_check_at)
+      VALUES (gen_random_uuid(), ${newKey()}, '', 'setWitnessStone', '', '{}', 'eip155:84532', '0x', '0x', '0x', '0x', 10000,
+        0, 9999999999, '0x', '{}', 0, 'pending', now(), now() + interval '1 hour') RETURNING id`
+    const answer = yield* ask(`${url}/api/witness/${row?.id}/reveal`, post({ salt, text: "x" }))
+    assertAnswer(answer, 409, "witness_not_settled")
+    yield* sql`DELETE FROM payment_attempts WHERE id = ${row?.id ?? ""}::uuid`
   })
 
   it("is listed newest first, page by page, and in segments", function* ({ url }) {

@@ -123,11 +123,8 @@ suite("the reference of the API", world(), (it) => {
     assert.match((yield* run("listSpirits")).stdout, /^200 \{.*'moss-hare'/u)
     assert.match((yield* run("setWitnessStone")).stdout, /^402 \{.*'payment_required'/u)
     assert.match((yield* run("createRoom")).stdout, /^201 \{/u)
-    for (const [id, sample] of samples) {
-      yield* Effect.promise(() =>
-        shell("python3", ["-c", "import ast, sys; ast.parse(sys.argv[1], sys.argv[2])", sample, id]),
-      )
-    }
+    const parses = "import ast, json, sys; [ast.parse(text, name) for name, text in json.loads(sys.argv[1])]"
+    yield* Effect.promise(() => shell("python3", ["-c", parses, JSON.stringify([...samples])]))
   })
 
   it("gives each code a page, to which its body links, with the remedy of its documented message", function* ({ url }) {

@@ -14,37 +14,16 @@ const asBrowser = { accept: "text/html" }
 
 /** The paths without a link on any page. */
 const unlinked: ReadonlyArray<readonly [path: string, init?: RequestInit]> = [
-  ["/"],
-  ["/docs", { headers: asBrowser }],
-  ["/signals"],
-  ["/signals/"],
-  ["/for-agents", { headers: asBrowser }],
+  ...`/ /signals /signals/ /llms.txt /robots.txt /sitemap.xml /acts.atom /v2/spirits/moss-hare/acts.atom /favicon.ico
+    /openapi.json /.well-known/security.txt /.well-known/mcp/server-card.json /.well-known/agent.json
+    /.well-known/agent-card.json /.well-known/x402 /sandbox /log/checkpoint /log/nowhere /mcp /nowhere // /api;x`
+    .split(/\s+/u)
+    .map((path) => [path] as const),
+  ...["/docs", "/for-agents", "/nowhere", "/%00", `/${"a".repeat(300)}`, "/v2/%E0%A4%A", "/v2/search?q=%F0"].map(
+    (path) => [path, { headers: asBrowser }] as const,
+  ),
   ["/for-agents", { headers: { accept: "text/markdown" } }],
-  ["/llms.txt"],
-  ["/robots.txt"],
-  ["/sitemap.xml"],
-  ["/acts.atom"],
-  ["/v2/spirits/moss-hare/acts.atom"],
-  ["/favicon.ico"],
-  ["/openapi.json"],
-  ["/.well-known/security.txt"],
-  ["/.well-known/mcp/server-card.json"],
-  ["/.well-known/agent.json"],
-  ["/.well-known/agent-card.json"],
-  ["/.well-known/x402"],
-  ["/sandbox"],
-  ["/log/checkpoint"],
-  ["/log/nowhere"],
   ["/mcp", post({ jsonrpc: "2.0", id: 1, method: "tools/list" }, { accept: "application/json, text/event-stream" })],
-  ["/mcp", { method: "GET" }],
-  ["/nowhere", { headers: asBrowser }],
-  ["/nowhere"],
-  ["/%00", { headers: asBrowser }],
-  ["//"],
-  ["/api;x"],
-  [`/${"a".repeat(300)}`, { headers: asBrowser }],
-  ["/v2/%E0%A4%A", { headers: asBrowser }],
-  ["/v2/search?q=%F0", { headers: asBrowser }],
   ["/v2/", { method: "HEAD" }],
   ["/v2/", { method: "POST" }],
   ["/api/witness", post("a".repeat(70_000), { "idempotency-key": "key-of-a-body-too-long" })],

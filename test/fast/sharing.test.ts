@@ -58,8 +58,6 @@ const candle = (dedication: string, name: string) =>
     name,
   )
 
-const stone = actOf("setWitnessStone", { commitment: "5".repeat(64), sequence: 7, spirit: "kelp-seal" })
-
 const acts = (words: string, name: string): ReadonlyArray<SettledAct> => [
   candle(words, name),
   actOf("setWitnessStone", { commitment: "5".repeat(64), sequence: 7, spirit: "kelp-seal" }, name),
@@ -110,23 +108,6 @@ describe("the picture of an act", () => {
     const out = cardOf(candle("", "Wren"), start + 8 * day)
     assert.isUndefined(out.until)
     assert.match(out.candle?.text ?? "", /candle--out/u)
-  })
-
-  it("knows every class of the drawings that a style sheet colours on the pages", () => {
-    const drawn = picture(cardOf(candle("", "Wren"), start), artwork) + picture(cardOf(stone, start), undefined)
-    const classes = new Set([...drawn.matchAll(/class="([^"]+)"/gu)].flatMap(([, names = ""]) => names.split(" ")))
-    const plain = new Set([
-      "candle",
-      "candle--light",
-      "flame",
-      "pebble",
-      "pebble__body",
-      "pebble__ground",
-      "pebble__inside",
-    ])
-    const inked = [...classes].filter((name) => !plain.has(name))
-    assert.isAbove(inked.length, 3)
-    for (const name of inked) assert.match(drawn, new RegExp(`\\.${name}[ ,]`, "u"), name)
   })
 })
 
