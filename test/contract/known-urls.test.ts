@@ -4,7 +4,7 @@ import { Statement } from "effect/sql"
 import { AppConfig } from "../../src/server/config/Config.ts"
 import { urlMaximum } from "../../src/http/UrlCache.ts"
 import * as Server from "../../src/server/Server.ts"
-import { type Answer, bodyOf, RawConnection } from "../lab/hostile/RawConnection.ts"
+import { type Answer, answersIn, bodyOf, exchange } from "../lab/hostile/Exchange.ts"
 import { volley } from "../lab/hostile/Requests.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
@@ -55,7 +55,6 @@ suite("a repeated URL", fixture, (it) => {
     )
     const { record } = yield* bought("/api/witness", { commitment: newCommitment() })
     const known = { ids: [record.id], rooms: [yield* newRoom(url), yield* newRoom(url)] }
-    const [caching, routing] = [new RawConnection(config.port), new RawConnection(port)]
     const chance = random("known URLs")
     const statuses = new Map<number, number>()
     for (let turn = 0; turn < 1_500; turn += 1) {
@@ -65,25 +64,17 @@ suite("a repeated URL", fixture, (it) => {
       let nth = 0
       const address = () => `x-forwarded-for: 10.${turn >> 8}.${turn & 255}.${(nth += 1)}`
       const sent = Buffer.from(bytes.toString("latin1").replaceAll(/x-forwarded-for: \S+/gu, address), "latin1")
-      const send = (line: RawConnection) =>
-        Effect.promise(() =>
-          line.ask(
-            sent,
-            expected.map(({ method }) => method),
-            patience(30),
-          ),
+      const methods = expected.map(({ method }) => method)
+      const send = (to: number) =>
+        Effect.map(
+          Effect.promise(() => exchange(to, sent, patience(30))),
+          (came) => answersIn(came, methods),
         )
-      yield* send(caching)
-      const again = yield* send(caching)
-      assert.deepStrictEqual(
-        again.map(saidBy),
-        (yield* send(routing)).map(saidBy),
-        sent.toString("latin1").slice(0, 600),
-      )
+      yield* send(config.port)
+      const again = yield* send(config.port)
+      assert.deepStrictEqual(again.map(saidBy), (yield* send(port)).map(saidBy), sent.toString("latin1").slice(0, 600))
       for (const { status } of again) statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
-    caching.close()
-    routing.close()
     for (const status of [200, 201, 304, 400, 401, 402, 404, 405, 409, 413, 415])
       assert.isAbove(statuses.get(status) ?? 0, 0, String(status))
   })
