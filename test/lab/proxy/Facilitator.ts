@@ -90,7 +90,7 @@ interface Plan {
 export type Facilitator = Effect.Success<ReturnType<typeof make>>
 
 interface Body {
-  readonly paymentPayload: { readonly payload: { readonly authorization: { readonly nonce: string } } }
+  readonly paymentPayload: object
   readonly paymentRequirements: object
 }
 
@@ -100,7 +100,6 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const client = clientOf(account, rpcUrl)
   const { arm, calm, strikes } = faults<Plan, "support" | "settlement">(random, "last")
-  const nonces = new Set<string>()
   let settlements = 0
   let newest: Hex | undefined
   /** viem asks the node for the next number: one at a time, or two would share one. */
@@ -128,7 +127,6 @@ export const make = Effect.fnUntraced(function* (
 
   const settled = async (body: Body): Promise<Reply> => {
     settlements += 1
-    nonces.add(body.paymentPayload.payload.authorization.nonce.toLowerCase())
     const struck = strikes("settlement")
     const { fault, moment } = struck?.fault ?? {}
     if (fault === "holdBefore" && (await struck?.caught()) === "discard") return "drop"
@@ -175,8 +173,6 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     url,
-    /** Nonces of all that it was asked to settle, in lower case. */
-    nonces: nonces as ReadonlySet<string>,
     /** From now on a settlement, or a question what it settles, meets this fault. */
     arm: (fault: Fault, moment: Plan["moment"] = "broadcast", rate = 1): Trap => {
       const fits = (asked: "support" | "settlement") => fault.startsWith("supported") === (asked === "support")
