@@ -1,4 +1,4 @@
-/** The sweep of open attempts: whatever one of them waits for delays no other. */
+/** The sweep of open attempts: one that waits delays no other. */
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import type { Attempt } from "../../src/payments/ledger/Attempt.ts"
