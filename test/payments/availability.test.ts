@@ -71,8 +71,6 @@ const receiver = (name: "blacklist" | "unBlacklist") => Effect.flatMap(LocalChai
 
 const troubles: ReadonlyArray<Trouble> = [
   { what: "the node fails, with a relayer", ...node("status500") },
-  { what: "the node does not answer, with a relayer", ...node("nothing") },
-  { what: "the node returns garbage, with a facilitator", settledBy: "facilitator", ...node("nonsense") },
   {
     what: "the operator has paused sales",
     begin: pause("stock-taking"),

@@ -115,8 +115,9 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     const ears = Logger.make<unknown, void>(({ logLevel, message }) => {
       if (logLevel === "Error") alarms.push(JSON.stringify(message))
     })
-    const patient = yield* Layer.build(inquirer(Duration.minutes(30)).pipe(Layer.provide(Logger.layer([ears]))))
-    const look = Effect.andThen(hasten, Context.get(patient, Finality).sweep)
+    const patient = yield* Layer.build(inquirer(Duration.minutes(30)))
+    const { sweep } = Context.get(patient, Finality)
+    const look = Effect.andThen(hasten, sweep).pipe(Effect.provide(Logger.layer([ears])))
     for (const _ of [1, 2, 3]) yield* look
     yield* Purchase.doubted(bought.purchase)
     assert.strictEqual((yield* readAct(bought)).finality, "pending")
