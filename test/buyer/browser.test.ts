@@ -56,7 +56,6 @@ describe("the bundle", () => {
     for (const name of whole) assert.notMatch(textOf(name), /(?:from|import\(|require\()\s*["']node:/u, name)
     const weigh = (names: Iterable<string>) => [...names].reduce((sum, name) => sum + gzipSync(textOf(name)).length, 0)
     const sizes = { entry: weigh(atOnce), whole: weigh(whole) }
-    console.table([sizes])
     assert.isAbove(sizes.entry, 0)
     assert.isBelow(sizes.entry, bounds.entry)
     assert.isBelow(sizes.whole, bounds.whole)

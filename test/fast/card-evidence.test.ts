@@ -19,7 +19,7 @@ const intentOf = (status: string, change: object = {}) => {
 const mistake = refused(500, "api_error", "")
 
 interface Case {
-  /** What the processor answers when it is asked to charge, for one charge, to search and to cancel; nothing without it. */
+  /** The answers of the processor to a charge, a read, a search and a cancellation; nothing without one. */
   readonly charge?: readonly [status: number, body: object | string]
   readonly known?: readonly [status: number, body: object]
   readonly found?: object

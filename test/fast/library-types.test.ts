@@ -1,4 +1,4 @@
-/** The library's public types, as far as no program of the tests uses them: what is exported, and orders that do not compile. */
+/** The library's public types, as far as no program of the tests uses them: its exports, and orders that do not compile. */
 import { describe, expectTypeOf, it } from "@effect/vitest"
 import * as library from "../../src/buyer/index.ts"
 

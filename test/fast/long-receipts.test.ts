@@ -134,7 +134,7 @@ const over = { _tag: "Void", reason: "authorization_canceled", transaction: word
 
 describe("a receipt", () => {
   effect(
-    "that is long is read once before its block is final, once afterwards and once in another block, whoever inquires",
+    "that is long is read once before its block is final, once afterwards and once in another block, by all callers together",
     function* () {
       const { look: lookAt, now } = scene(true)
       for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), undecided)

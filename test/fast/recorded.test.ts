@@ -95,6 +95,14 @@ const records: Readonly<Record<string, { readonly fields: object }>> = {
   setWitnessStone: WitnessStone,
 }
 
+interface Forged {
+  readonly record?: object
+  readonly receipt?: object
+  readonly header?: object
+}
+
+const [stranger, evil] = [`0x${"9".repeat(40)}`, `https://evil.example/witness/${id}`]
+
 describe("a recorded answer", () => {
   it.each([...catalog.keys()])("to %s is compared by every member that request and record share", (name) => {
     const { bought, members } = purchase(name)
@@ -135,6 +143,28 @@ describe("a recorded answer", () => {
       const bought = { ...honest.bought, url: url.href, body: JSON.stringify(body) }
       assert.deepStrictEqual(await differing({ ...honest, bought }), [member])
     }
+  })
+
+  it.each<readonly [field: string, forged: Forged]>([
+    ["amountAtomic", { receipt: { amountAtomic: "9000000" } }],
+    ["priceUsd", { receipt: { priceUsd: "$9.00" } }],
+    ["asset", { receipt: { asset: stranger } }],
+    ["network", { receipt: { network: "eip155:8453" } }],
+    ["payTo", { receipt: { payTo: stranger } }],
+    ["payer", { receipt: { payer: stranger }, record: { payer: stranger }, header: { payer: stranger } }],
+    ["record.payer", { record: { payer: stranger } }],
+    ["record.transaction", { receipt: { transaction: stranger } }],
+    ["PAYMENT-RESPONSE transaction", { header: { transaction: stranger } }],
+    ["chainHash", { record: { chainHash: "ab".repeat(32) } }],
+    ["permalink", { record: { permalink: evil } }],
+    ["permalink", { record: { id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a2" } }],
+    ["verify.revealUrl", { record: { verify: { revealUrl: `${evil}/reveal` } } }],
+  ])("is found out by %s: %o", async (field, forged) => {
+    const { bought, receipt, record } = purchase("setWitnessStone")
+    const settlement = answering({ ...record, ...forged.record }, { ...receipt, ...forged.receipt })
+    const { network } = receipt
+    const header = { success: true, transaction, network, payer, ...forged.header }
+    assert.include(await differing({ bought, settlement: { ...settlement, header } }), field)
   })
 
   it("with a nonce must contain the signed one", async () => {

@@ -140,7 +140,10 @@ const newSigning = (isOwn: boolean) => {
 
 const own = Array.from({ length: 12 }, (_, index) => index % 3 !== 0)
 
-const askAll = Effect.fnUntraced(function* (isSigned: (signing: Uint8Array) => Effect.Effect<boolean>, asked = own) {
+const askAll = Effect.fnUntraced(function* (
+  isSigned: (signing: Uint8Array) => Effect.Effect<boolean>,
+  asked: ReadonlyArray<boolean> = own,
+) {
   const made = yield* Effect.forEach(asked, newSigning)
   return yield* Effect.forEach(made, isSigned, { concurrency: "unbounded" })
 })

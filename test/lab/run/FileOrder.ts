@@ -26,7 +26,7 @@ const long = [
   "test/campaign/model",
   "test/browser",
   "test/payments/availability",
-  "test/log/gone",
+  "test/log/end-to-end",
   "test/telemetry",
   "test/cli",
   "test/campaign",
