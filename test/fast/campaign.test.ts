@@ -34,7 +34,7 @@ describe("npm run campaign", () => {
   effect.each([
     { args: ["model", "--seed", "4"], says: "every interleaving is visited, so nothing is drawn" },
     { args: ["fire", "--servers", "4"], says: "--servers takes a whole number from 1 to 3" },
-    { args: ["fire", "--settled-by", "barter"], says: "relayer" },
+    { args: ["stories", "--only", "barter"], says: "relayer" },
     { args: ["stories", "--size", "0"], says: "--size takes a whole number from 1" },
     { args: ["model", "--minutes", "-1"], says: "--minutes takes a number above 0" },
   ])("refuses $args and says why", function* ({ args, says }) {

@@ -45,5 +45,8 @@ describe("an answered chain", () => {
       shorterWords(shorter),
       /ends at stone 2, but this page shows stone 3, and this browser saw stone 3 on/u,
     )
+    const empty = shorterOf(0, { stones: new Map(), head: undefined, seen: known(saw(3)).seen })
+    if (empty === undefined) return assert.fail("nothing is missing")
+    assert.match(shorterWords(empty), /ends before its first stone, but this browser saw stone 3 on/u)
   })
 })

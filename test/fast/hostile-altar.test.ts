@@ -1,5 +1,6 @@
 /** A scripted altar that lies to the library: the buyer signs the listed transfer or nothing, and only its own answer ends a purchase. */
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import { chainHash } from "../../src/altar/Hashes.ts"
 import { type BuyerOptions, buyer } from "../../src/buyer/index.ts"
 import {
   altar as url,
@@ -23,17 +24,25 @@ const priced = (change: object = {}) => {
 const pending = () =>
   Response.json({ ok: true, code: "settlement_pending" }, { status: 202, headers: { "retry-after": "1" } })
 
-const transaction = `0x${"18".repeat(32)}`
+const link = {
+  previousHash: "0".repeat(64),
+  sequence: 1,
+  witnessedAt: "2026-11-21T09:17:02.115Z",
+  transaction: `0x${"18".repeat(32)}`,
+}
 
 const settled = (sealed: string, payment: string | null) => {
   const payer: string = payment === null ? payTo : JSON.parse(atob(payment)).payload.authorization.from
-  const permalink = `${url}/witness/${id}`
-  const { network } = offer
+  const [permalink, { transaction, witnessedAt: settledAt }] = [`${url}/witness/${id}`, link]
+  const chained = { ...link, chainHash: chainHash({ ...link, commitment: sealed }) }
+  const verify = { recipe: "chainHash = …", revealUrl: `${url}/reveal` }
+  const paid = { amountAtomic: "10000", priceUsd: "$0.01", settledAt, explorerUrl: `${url}/tx` }
   return {
     ok: true,
-    record: { id, permalink, commitment: sealed, kind: "intention", spirit: "moss-hare", transaction, payer },
-    receipt: { transaction, network, asset, amountAtomic: "10000", priceUsd: "$0.01", payer, payTo },
+    record: { id, permalink, commitment: sealed, kind: "intention", spirit: "moss-hare", ...chained, payer, verify },
+    receipt: { transaction, network: offer.network, asset, payer, payTo, ...paid },
     permalink,
+    replayed: false,
   }
 }
 

@@ -47,7 +47,7 @@ suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database))
       const { id, sequence }: { id: string; sequence: number } = JSON.parse(answer.text).record
       return { id, sequence }
     })
-    /** Runs a command, which has to end with this code; what it says. */
+    /** Runs a command, which has to end with this code, and answers its output. */
     const command = Effect.fnUntraced(function* (code: number, ...args: ReadonlyArray<string>) {
       const ended = yield* at.run(args, { ...env, SPIRIT_ALTAR_URL: url })
       assert.strictEqual(ended.code, code, `${args.join(" ")}: ${ended.stdout}${ended.stderr}`)

@@ -203,7 +203,7 @@ suite("log join", Layer.empty, (it) => {
       otherLog,
       "# The policy of other.example/log, written by spirit-altar log join, which may replace it.\n",
     )
-    for (const [says, ...flags] of [
+    for (const [says = "", ...flags] of [
       ...[foreign, otherLog, newFolder()].map((file) => ["is there and not of this", ...witness, "--policy", file]),
       ["needs --policy FILE", ...witness],
       ["needs --policy FILE", "--policy", newFile("policy")],

@@ -31,7 +31,7 @@ export const hashAt = (entries: ReadonlyArray<Uint8Array>, size: number) =>
   size === 0 ? genesisHash : sha256(entries[size - 1] ?? "")
 
 /** A segment of their chain, as an altar serves it. */
-const segmentOf = (entries: ReadonlyArray<Uint8Array>, from: number, limit: number) => {
+export const segmentOf = (entries: ReadonlyArray<Uint8Array>, from: number, limit: number) => {
   const links = entries.slice(from - 1, from - 1 + limit).map((entry) => {
     const link = parseEntry(entry)
     if (link instanceof Malformed) throw new Error(link.message)

@@ -32,7 +32,6 @@ const long = [
   "test/campaign",
   "test/nix",
   "test/admin",
-  "test/payments/cards-processes",
   "test/payments/faults",
   "test/payments/used-authorizations",
   "test/buyer",
