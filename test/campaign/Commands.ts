@@ -7,9 +7,6 @@ import { command, on } from "../../src/cli/Define.ts"
 import { campaign, text, whole } from "./Options.ts"
 import { page, root, summarised } from "./Report.ts"
 
-const oneOf = <const Names extends ReadonlyArray<string>>(name: string, says: string, names: Names) =>
-  Flag.Literals(name, names).pipe(Flag.withDescription(says), Flag.optional, Flag.map(Option.getOrUndefined))
-
 const listed = async (names: () => Promise<string>) => {
   console.log(await names())
   return process.exit(0)
@@ -29,21 +26,16 @@ const fire = campaign("fire", {
   leavesLogs: true,
   flags: {
     kills: whole("kills", "Servers and databases killed in all (a fiftieth of the purchases)", 0),
-    each: whole("each", "Purchases of one phase (200)", 1, 2_000),
     servers: whole("servers", "Servers on one database; otherwise each phase draws 1 to 3", 1, 3),
-    settledBy: oneOf("settled-by", "Otherwise phases take turns: three by the relayer, one by a facilitator", [
-      "relayer",
-      "facilitator",
-    ]),
     phase: whole("phase", "This phase of the seed alone, as it was planned in the whole campaign"),
     only: text("only", 'Only faults whose name has this in it, such as "database:"'),
     noProxy: on("no-proxy", "Connections go to the servers in turn, without haproxy between"),
     list: on("list", "Name every fault and run nothing"),
   },
-  run: async (run, { each = 200, list, noProxy, ...others }) => {
+  run: async (run, { list, noProxy, ...others }) => {
     const { faultNames, fire: begin } = await import("./fire/Campaign.ts")
     if (list) return listed(async () => faultNames())
-    return begin(run, { each, withHaproxy: !noProxy, ...others })
+    return begin(run, { withHaproxy: !noProxy, ...others })
   },
 })
 
@@ -51,14 +43,18 @@ const stories = campaign("stories", {
   says: "Plays random stories against real servers and compares every answer with a small model. A story that goes wrong is made shorter and printed command by command.",
   examples: [
     ["stories --size 500 --seed 7", "So many stories of each kind, of this seed"],
-    ["stories --only rooms --size 1", "One story of signal rooms: seconds"],
-    ["stories --only rooms --replay '[…]'", "The story that a failure has printed"],
+    ["stories --only relayer --size 1", "One story: seconds"],
+    ["stories --only relayer --replay '[…]'", "The story that a failure has printed"],
   ],
   size: { unit: "stories of each kind", usual: 100 },
   minutes: { says: "Begin no story of a kind after it had so many minutes" },
   leavesLogs: true,
   flags: {
-    only: oneOf("only", "Stories of one kind", ["rooms", "relayer", "facilitator", "cards"]),
+    only: Flag.Literals("only", ["relayer", "facilitator"]).pipe(
+      Flag.withDescription("Stories of one kind"),
+      Flag.optional,
+      Flag.map(Option.getOrUndefined),
+    ),
     replay: text("replay", "The token that a failure has printed"),
   },
   run: async (run, given) => (await import("./stories/Campaign.ts")).stories(run, given),
@@ -100,11 +96,10 @@ const mutants = campaign("mutants", {
   flags: {
     only: text("only", "Only faults or files that have these words"),
     list: on("list", "Say what there is and run nothing"),
-    noBaseline: on("no-baseline", "Do not run the tests without a fault first; what fails without one proves nothing"),
   },
-  run: async (run, { list, noBaseline, only }) => {
+  run: async (run, { list, only }) => {
     const { listed: namesOf, mutation } = await import("./mutants/Campaign.ts")
-    return list ? listed(async () => namesOf(only)) : mutation(run, { only, baseline: !noBaseline })
+    return list ? listed(async () => namesOf(only)) : mutation(run, only)
   },
 })
 
@@ -119,20 +114,6 @@ const model = campaign("model", {
   minutes: { says: "Explore no other world after so many minutes" },
   flags: {},
   run: async (run) => (await import("./model/Campaign.ts")).model(run),
-})
-
-const soak = campaign("soak", {
-  says: "Sells stones from a server that is killed twice, and verifies every proof; with --minutes round after round.",
-  examples: [
-    ["soak", "600 stones: minutes"],
-    ["soak --minutes 480", "A night"],
-    ["soak --size 12", "Seconds"],
-  ],
-  seed: "commitments and kills are not drawn from a seed",
-  size: { unit: "stones of a round", usual: 600 },
-  minutes: { says: "Begin rounds until so many minutes are over; one round otherwise" },
-  flags: {},
-  run: async (run) => (await import("./Soak.ts")).soak(run),
 })
 
 const summary = command("summary", {
@@ -161,5 +142,5 @@ export const campaigns = Command.make("campaign").pipe(
   Command.withDescription(
     "The long runs of this project. --seed, --minutes, --size and --report mean the same for all. Exit code 1: something was wrong; 2: the command line was.",
   ),
-  Command.withSubcommands([fire, stories, hostile, scale, mutants, model, soak, summary]),
+  Command.withSubcommands([fire, stories, hostile, scale, mutants, model, summary]),
 )

@@ -1,11 +1,12 @@
 /** The flags of every campaign: each means the same everywhere, or is refused with the reason. */
 import { rmSync, writeFileSync } from "node:fs"
+import { availableParallelism } from "node:os"
 import { Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { buildCheckout } from "../../src/build/build.ts"
 import { command, type Config, type FlagValues, optionalText } from "../../src/cli/Define.ts"
 import { endOnSignals, homeOf } from "../lab/Program.ts"
-import { commitNow, machine, type Report } from "./Report.ts"
+import { commitNow, type Report } from "./Report.ts"
 import type { Outcome, Run } from "./Run.ts"
 
 interface Told {
@@ -84,7 +85,7 @@ const carryOut = async (
     folder = homeOf(keep, name)
     return folder
   }
-  const [date, began, used] = [new Date(), performance.now(), machine()]
+  const [date, began] = [new Date(), performance.now()]
   const seconds = () => (performance.now() - began) / 1_000
   const log = (line: string) => console.log(`${seconds().toFixed(0).padStart(5)} s  ${line}`)
   const drawn = told.seed === undefined ? [`seed ${seed}`] : []
@@ -104,7 +105,7 @@ const carryOut = async (
       size: { count: size, unit },
       counts: outcome.counts,
       violations: outcome.violations,
-      machine: used(),
+      machine: { cores: availableParallelism() },
       commit: commitNow(),
     }
     writeFileSync(String(file), `${JSON.stringify(report, null, 2)}\n`)

@@ -3,9 +3,9 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
-import { holding, terminal } from "../lab/Terminal.ts"
+import { terminal } from "../lab/Terminal.ts"
 import { json, serve } from "../lab/proxy/HttpServer.ts"
-import { layer as world, newKey } from "../lab/Fixture.ts"
+import { layer as world } from "../lab/Fixture.ts"
 import { assert, suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
@@ -84,21 +84,6 @@ globalThis.fetch = (input, init) =>
     assert.match(key, /^buyer-/u)
     const revealed = yield* at.run(["reveal", id, "--json"])
     assert.strictEqual(JSON.parse(revealed.stdout).stone.reveal.text, words)
-    assert.strictEqual(yield* authorizationsUsed({ account: at }), 1)
-  })
-
-  it("says how to continue with the named journal, and that command ends at the right altar", function* ({ url }) {
-    const at = yield* terminal
-    const key = newKey()
-    const away = { SPIRIT_ALTAR_URL: "http://127.0.0.1:9" }
-    const order = ["witness", "--text", words, "--key", key, "--url", url, "--data", "my journal"]
-    const stopped = at.start(order, { ...away, ...holding(at) })
-    yield* Effect.promise(() => stopped.says("HELD"))
-    stopped.child.kill("SIGINT")
-    const { stderr } = yield* Effect.promise(() => stopped.ended)
-    assert.include(stderr, `spirit-altar reconcile ${key} --data 'my journal'`)
-    const ended = yield* at.run(["reconcile", key, "--data", "my journal", "--json"], away)
-    assert.strictEqual(ended.code, 0, ended.stderr)
     assert.strictEqual(yield* authorizationsUsed({ account: at }), 1)
   })
 })

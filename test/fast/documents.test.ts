@@ -1,7 +1,7 @@
 /** Documents name what there is, and the commands in their examples exist with their options. */
 import { existsSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
-import { printed } from "../lab/Commands.ts"
+import { printed } from "../lab/CommandRun.ts"
 import { documents, examplesOf } from "../lab/Documents.ts"
 import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
 import { assert, assertNone, describe, effect, it } from "../lab/Suites.ts"

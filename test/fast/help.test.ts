@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { priceUsd } from "../../schema/payments/Payment.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { spelledOut, switches } from "../../src/cli/Arguments.ts"
-import { printed as ask } from "../lab/Commands.ts"
+import { printed as ask } from "../lab/CommandRun.ts"
 import { assert, describe, effect, it } from "../lab/Suites.ts"
 
 const buying = ["witness", "pray", "take-in", "collect", "light", "reveal", "unseal", "reconcile", "purchases"]

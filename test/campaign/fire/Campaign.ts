@@ -11,12 +11,8 @@ import { strikes } from "./Strikes.ts"
 export interface FireOptions {
   /** Servers and databases killed in all: by default a fiftieth of the purchases. */
   readonly kills?: number | undefined
-  /** Purchases of one phase. */
-  readonly each: number
   /** By default each phase draws 1 to 3. */
   readonly servers?: number | undefined
-  /** By default phases take turns: three by the relayer, one by a facilitator. */
-  readonly settledBy?: "relayer" | "facilitator" | undefined
   /** This phase alone, as it was planned in the whole campaign. */
   readonly phase?: number | undefined
   /** Only faults whose name includes this. */
@@ -24,12 +20,13 @@ export interface FireOptions {
   readonly withHaproxy: boolean
 }
 
-export const killsOf = (purchases: number) => Math.ceil(purchases / 50)
+/** Purchases of one phase. */
+const each = 200
 
 /** The command that runs one phase again. */
 const againOf = ({ seed, size }: Run, options: FireOptions, number: number) => {
-  const { each, kills, only, servers, settledBy, withHaproxy } = options
-  const told = { seed, size, phase: number, each, kills, servers, "settled-by": settledBy, only: only && `'${only}'` }
+  const { kills, only, servers, withHaproxy } = options
+  const told = { seed, size, phase: number, kills, servers, only: only && `'${only}'` }
   const flags = Object.entries(told).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${value}`]))
   return ["npm run campaign -- fire", ...flags, ...(withHaproxy ? [] : ["--no-proxy"])].join(" ")
 }
@@ -37,7 +34,7 @@ const againOf = ({ seed, size }: Run, options: FireOptions, number: number) => {
 export const fire = async (run: Run, options: FireOptions) => {
   const { isOver, log, seed, size: wanted } = run
   const folder = await run.home()
-  const { each, kills = killsOf(wanted), only, phase } = options
+  const { kills = Math.ceil(wanted / 50), only, phase } = options
   const withHaproxy = options.withHaproxy && hasHaproxy()
   if (options.withHaproxy && !withHaproxy) log("haproxy is not installed (apt install haproxy): connections take turns")
   if (!canSkewClocks) log("libfaketime is not installed (apt install faketime): every server has the right clock")
@@ -50,10 +47,8 @@ export const fire = async (run: Run, options: FireOptions) => {
   const last = Math.ceil(wanted / each)
   try {
     for (let number = phase ?? 1; number <= (phase ?? last) && !isOver(); number += 1) {
-      const {
-        servers = 1 + random(`${seed}/${number}/set-up`).below(3),
-        settledBy = number % 4 === 0 ? "facilitator" : "relayer",
-      } = options
+      const { servers = 1 + random(`${seed}/${number}/set-up`).below(3) } = options
+      const settledBy = number % 4 === 0 ? "facilitator" : "relayer"
       const ofKills = Math.floor((number * kills) / last) - Math.floor(((number - 1) * kills) / last)
       log(`phase ${number} of ${last}: ${servers} servers, settled by the ${settledBy}, ${ofKills} kills`)
       const result = await runPhase({

@@ -80,34 +80,22 @@ const lasting = (random: Random) => setTimeout(random.between(600, 4_000))
 /** Few pay by card, so what happens to cards lasts longer. */
 const lastingLong = (random: Random) => setTimeout(random.between(3_000, 8_000))
 
-const onWire = (
+/** A fault that is armed, lasts and ends. */
+const armed = (
   name: string,
-  fault: (random: Random) => PostgresFault,
-  statements = anyStatement,
-  rate = 1,
+  arm: (world: Struck, random: Random, head: bigint) => { readonly end: () => void },
+  lasts = lasting,
 ): Strike => ({
-  name: `database: ${name}`,
-  run: async ({ pg }, random) => {
-    const { end } = pg.arm(statements, fault(random), rate)
-    await lasting(random)
+  name,
+  run: async (world, random) => {
+    const { end } = arm(world, random, await world.chain.client.getBlockNumber({ cacheTime: 0 }))
+    await lasts(random)
     end()
   },
 })
 
-const onNode = (
-  name: string,
-  fault: (random: Random, head: bigint) => NodeFault,
-  rate: number,
-  method = "*",
-): Strike => ({
-  name: `node: ${name}`,
-  run: async ({ chain, rpc }, random) => {
-    const head = await chain.client.getBlockNumber({ cacheTime: 0 })
-    const { end } = rpc.arm(method, fault(random, head), () => true, rate)
-    await lasting(random)
-    end()
-  },
-})
+const onWire = (name: string, fault: (random: Random) => PostgresFault, statements = anyStatement, rate = 1) =>
+  armed(`database: ${name}`, ({ pg }, random) => pg.arm(statements, fault(random), rate))
 
 /** Blocks are orphaned; their transactions return later, in another order, or never. */
 const reorganise =
@@ -222,16 +210,14 @@ export const strikes: ReadonlyArray<Strike> = [
         await set("off")
       }),
   },
-  ...nodes.map(([name, fault, rate, method]) => onNode(name, fault, rate, method)),
+  ...nodes.map(([name, fault, rate, method = "*"]) =>
+    armed(`node: ${name}`, ({ rpc }, random) => rpc.arm(method, fault(random), () => true, rate)),
+  ),
   ...views.map(([name, made]) =>
-    onNode(
-      name,
-      (random, head) => {
-        const several = made(random, head)
-        return { views: () => random.pick(several) }
-      },
-      1,
-    ),
+    armed(`node: ${name}`, ({ rpc }, random, head) => {
+      const several = made(random, head)
+      return rpc.arm("*", { views: () => random.pick(several) })
+    }),
   ),
   { name: "chain: reorganised, comes back elsewhere", run: reorganise("soon") },
   { name: "chain: reorganised, some come back", run: reorganise("some") },
@@ -246,30 +232,11 @@ export const strikes: ReadonlyArray<Strike> = [
     },
   },
   ...[...lies, ...supportLies].map((lie): Strike => ({
-    name: `facilitator: ${lie}`,
+    ...armed(`facilitator: ${lie}`, ({ facilitator }) => facilitator.arm(lie, "broadcast", 0.6)),
     fits: isFacilitated,
-    run: async ({ facilitator }, random) => {
-      const { end } = facilitator.arm(lie, "broadcast", 0.6)
-      await lasting(random)
-      end()
-    },
   })),
-  ...cardLies.map((lie): Strike => ({
-    name: `card: ${lie}`,
-    run: async ({ cards }, random) => {
-      const { end } = cards.arm(lie, "everything", 0.6)
-      await lastingLong(random)
-      end()
-    },
-  })),
-  {
-    name: "card: a mistake that the processor keeps to",
-    run: async ({ cards }, random) => {
-      const { end } = cards.arm("mistakeAfter")
-      await lastingLong(random)
-      end()
-    },
-  },
+  ...cardLies.map((lie) => armed(`card: ${lie}`, ({ cards }) => cards.arm(lie, "everything", 0.6), lastingLong)),
+  armed("card: a mistake that the processor keeps to", ({ cards }) => cards.arm("mistakeAfter"), lastingLong),
   {
     name: "way to the client: refused and cut",
     run: async ({ door }, random) => {

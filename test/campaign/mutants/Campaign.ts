@@ -5,13 +5,6 @@ import type { Outcome, Run } from "../Run.ts"
 import { type Mutant, mutants } from "./Mutants.ts"
 import { makeScratch } from "./Scratch.ts"
 
-export interface MutantsOptions {
-  /** Only faults or files that have these words. */
-  readonly only?: string | undefined
-  /** Runs the tests without a fault first: a test that fails without a fault proves nothing. */
-  readonly baseline: boolean
-}
-
 /** Minutes after which a run proves nothing: of a few files, and of all files that are named. */
 const patience = { few: 6, all: 60 }
 
@@ -36,7 +29,7 @@ const drawn = (all: ReadonlyArray<Mutant>, { seed, size }: Run) => {
   return left
 }
 
-export const mutation = async (run: Run, { baseline, only }: MutantsOptions): Promise<Outcome> => {
+export const mutation = async (run: Run, only: string | undefined): Promise<Outcome> => {
   const { isOver, log } = run
   const faults = drawn(chosen(only), run)
   if (faults.length === 0) return { counts: {}, violations: ["no fault has these words: --list says what there is"] }
@@ -47,12 +40,11 @@ export const mutation = async (run: Run, { baseline, only }: MutantsOptions): Pr
   const few = { CHROMIUM_PATH: `${cwd}/none` }
   const args = ["--maxWorkers=2", "--bail=1"]
   const violations: Array<string> = []
-  if (baseline) {
-    const tests = [...new Set(faults.flatMap((one) => one.tests))]
-    log(`${tests.length} test files without a fault …`)
-    const verdict = await runTests(tests, { args, cwd, env: few, minutes: patience.all })
-    violations.push(...complaintsOf(verdict).map((what) => `without a fault: ${what}`))
-  }
+  // A test that fails without a fault proves nothing.
+  const tests = [...new Set(faults.flatMap((one) => one.tests))]
+  log(`${tests.length} test files without a fault …`)
+  const sound = await runTests(tests, { args, cwd, env: few, minutes: patience.all })
+  violations.push(...complaintsOf(sound).map((what) => `without a fault: ${what}`))
   const counts = { faults: 0, noticed: 0 }
   for (const mutant of violations.length > 0 ? [] : faults) {
     if (isOver()) break

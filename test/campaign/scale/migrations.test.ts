@@ -40,13 +40,8 @@ describe("migrations", () => {
     const url = yield* empty
     const versions = ["this", "before", "this", "before", "this"] as const
     yield* Effect.forEach(versions, (version) => migrateAs(url, version), { concurrency: "unbounded" })
-    const made = yield* schemaOf(url)
-    assert.deepStrictEqual(made, yield* schemaOf(templateUrl()))
-  })
-
-  live("continue from a database of the previous version, which then finds nothing to do", function* () {
-    const url = yield* empty
-    for (const version of ["before", "this", "before"] as const) yield* migrateAs(url, version)
+    // One of the previous version then finds nothing to do.
+    yield* migrateAs(url, "before")
     assert.deepStrictEqual(yield* schemaOf(url), yield* schemaOf(templateUrl()))
   })
 
@@ -75,16 +70,6 @@ describe("migrations", () => {
     yield* Deferred.succeed(go, undefined)
     assert.strictEqual((yield* Fiber.join(first))._tag, "Failure")
     assert.strictEqual((yield* Fiber.join(second))._tag, "Success")
-    assert.deepStrictEqual(
-      yield* schemaOf(url),
-      [
-        "effect_sql_migrations.created_at timestamp with time zone NO",
-        "effect_sql_migrations.migration_id integer NO",
-        "effect_sql_migrations.name text NO",
-        "CREATE UNIQUE INDEX effect_sql_migrations_pkey ON public.effect_sql_migrations USING btree (migration_id)",
-        "migration 1 one",
-        "one.id integer YES",
-      ].sort(),
-    )
+    assert.includeMembers(yield* schemaOf(url), ["migration 1 one", "one.id integer YES"])
   })
 })

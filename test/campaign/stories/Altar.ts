@@ -1,17 +1,12 @@
 /** Stories of paid acts: buyers with few keys and few wallets, a network that misbehaves, time that passes. */
 import { Arbitrary, Effect, Layer, Logger, Schedule } from "effect"
 import { patience } from "../../lab/Patience.ts"
-import { type Answer, ask, post } from "../../lab/Fixture.ts"
-import { type Command, commandOf, type Key, type Kind, pauses } from "./AltarCommands.ts"
-import { everythingEnds } from "./AltarEnd.ts"
-import { inquired } from "./AltarInquiry.ts"
-import { rowsOf, shown } from "./AltarLists.ts"
+import { type Answer, ask } from "../../lab/Fixture.ts"
+import { type Command, commandOf, type Key, pauses } from "./AltarCommands.ts"
 import * as Model from "./AltarModel.ts"
-import { keyOf, salt, wordsOf } from "./AltarOrders.ts"
+import { keyOf } from "./AltarOrders.ts"
 import * as AltarReads from "./AltarReads.ts"
 import * as AltarHarness from "./AltarHarness.ts"
-import { inTurn, type Paid } from "./AltarPairs.ts"
-import type { Card } from "./CardModel.ts"
 import { among, differ, Difference } from "./Difference.ts"
 import type { Play } from "./Story.ts"
 
@@ -20,11 +15,19 @@ const { saidBy } = AltarHarness
 /** Every command takes so long, so that what is believed for a moment is believed no longer. */
 const stepMillis = 3_000
 
+/** A request with a payment, and the server it is sent to. */
+interface Paid extends Model.Paid {
+  readonly at: AltarHarness.At
+}
+
 const otherThan = (at: AltarHarness.At): AltarHarness.At => (at === 0 ? 1 : 0)
+
+const byKey = <Row extends { readonly key: string }>(rows: ReadonlyArray<Row>) =>
+  rows.toSorted((a, b) => (a.key < b.key ? -1 : 1))
 
 const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
   const world = yield* AltarHarness.make
-  const { bank, chain, hands, pass, sent, urlOf } = world
+  const { chain, hands, pass, sent, urlOf } = world
   const bytes = new Map<number, string>()
   let altar = Model.empty
 
@@ -40,15 +43,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
   /** Signs a payment of its own for an order. */
   const signed = Effect.fnUntraced(function* (order: Model.Order, wallet: Model.Wallet) {
     const { authorization, validBefore } = yield* world.signed(order, wallet)
-    altar = { ...altar, authorizations: [...altar.authorizations, { rail: "x402", wallet, validBefore }] }
-    return authorization
-  })
-
-  /** A card's token for an order, where it is offered. */
-  const granted = Effect.fnUntraced(function* (at: AltarHarness.At, key: number, order: Model.Order, card: Card) {
-    const { authorization, isOffered } = yield* world.granted(at, key, order, card)
-    const boundTo = isOffered ? { key, order } : undefined
-    altar = { ...altar, authorizations: [...altar.authorizations, { rail: "card", card, boundTo }] }
+    altar = { ...altar, authorizations: [...altar.authorizations, { wallet, validBefore }] }
     return authorization
   })
 
@@ -59,8 +54,8 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
     const answer = yield* sent(at, key, order, authorization)
     const said = saidBy(answer)
     const now = hands.now()
-    yield* among(`key ${key} paid`, said, Model.paid(altar, truth, key, order, authorization, now))
-    altar = Model.afterPaid(altar, key, order, authorization, said, now)
+    yield* among(`key ${key} paid`, said, Model.paid(altar, truth, one, now))
+    altar = Model.afterPaid(altar, one, said, now)
     yield* remembers(key, answer)
   })
 
@@ -76,7 +71,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
     const told = answers.map(saidBy)
     const [first = "", second = ""] = told
     const turn = { altar, truth, now }
-    const after = inTurn(turn, one, first, two, second) ?? inTurn(turn, two, second, one, first)
+    const after = Model.inTurn(turn, one, first, two, second) ?? Model.inTurn(turn, two, second, one, first)
     if (after === undefined)
       return yield* new Difference({
         message: `keys ${one.key} and ${two.key}, at once, were answered ${told.join(" and ")}`,
@@ -95,7 +90,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
       yield* among(`reconciling key ${key}`, said, [attempt.state === "settled" ? "200" : Model.failed])
       return yield* remembers(key, answer)
     }
-    const allowed = inquired(altar, attempt, before, yield* world.truth, hands.now())
+    const allowed = Model.inquired(altar, attempt, before, yield* world.truth, hands.now())
     yield* among(
       `reconciling key ${key}`,
       said,
@@ -114,8 +109,8 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
     const before = yield* world.truth
     const open = altar.attempts.filter(({ state }) => state === "pending")
     const rowsBefore = yield* world.rows
-    const isDue = ({ finality, rail, state }: AltarHarness.Row) =>
-      state === "pending" || (isFinal && rail === "x402" && state === "settled" && finality === "pending")
+    const isDue = ({ finality, state }: AltarHarness.Row) =>
+      state === "pending" || (isFinal && state === "settled" && finality === "pending")
     const due = rowsBefore.filter(isDue)
     yield* Effect.all([world.restart(at), meanwhile === undefined ? Effect.void : buy(meanwhile)], {
       concurrency: "unbounded",
@@ -134,7 +129,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
     const truth = yield* world.truth
     for (const attempt of open) {
       const state = after.find(({ key }) => key === keyOf(attempt.key))?.state ?? ""
-      const allowed = inquired(altar, attempt, before, truth, hands.now())
+      const allowed = Model.inquired(altar, attempt, before, truth, hands.now())
       const states = allowed.map(([, one]) => one.state)
       yield* among(`the look at key ${attempt.key}`, state, states)
       const found = allowed.find(([, one]) => one.state === state)
@@ -143,17 +138,7 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
   })
 
   const read = Effect.fnUntraced(function* (at: AltarHarness.At) {
-    yield* differ("what is read", yield* AltarReads.read(urlOf(at)), shown(altar, hands.now()))
-  })
-
-  const open = Effect.fnUntraced(function* (at: AltarHarness.At, attempt: Model.Attempt | undefined, isRight: boolean) {
-    const id = yield* world.idOf(attempt?.key ?? -1)
-    const isCandle = attempt?.order.act === "candle" || attempt?.order.act === "light"
-    const words = isRight && attempt !== undefined ? wordsOf(attempt.order) : "Something else."
-    const path = isCandle ? `/api/candles/${id}/unseal` : `/api/witness/${id}/reveal`
-    const said = saidBy(yield* ask(`${urlOf(at)}${path}`, post({ salt, [isCandle ? "words" : "text"]: words })))
-    yield* among("showing words", said, [Model.opened(attempt, isRight)])
-    if (attempt !== undefined && said === "201") altar = Model.replaced(altar, { ...attempt, isOpened: true })
+    yield* differ("what is read", yield* AltarReads.read(urlOf(at)), Model.shown(altar, hands.now()))
   })
 
   /** Unused keys. */
@@ -163,24 +148,15 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
     return known ?? (newest += 1)
   }
 
-  /** The input of a command; a light is for the newest candle there, and where there never was one it is a candle. */
-  const orderOf = ({ act, name, target }: Model.Order): Model.Order => {
-    if (act !== "light") return { act, name, target }
-    const candle = altar.attempts.findLast(({ order }) => order.act === "candle" && order.target === target)
-    return candle === undefined ? { act: "candle", name, target } : { act, name, target, on: candle.key }
-  }
+  const orderOf = ({ act, name, target }: Model.Order): Model.Order => ({ act, name, target })
 
   const run = Effect.fnUntraced(function* (command: Command) {
     const attempt = "of" in command ? (altar.attempts.at(-1 - command.of) ?? altar.attempts[0]) : undefined
     switch (command._tag) {
-      case "Buy":
-      case "BuyByCard": {
-        const { at } = command
-        const key = keyFor(command.key)
+      case "Buy": {
+        const { at, wallet } = command
         const order = orderOf(command)
-        const authorization =
-          command._tag === "Buy" ? yield* signed(order, command.wallet) : yield* granted(at, key, order, command.card)
-        const one = { at, key, order, authorization }
+        const one = { at, key: keyFor(command.key), order, authorization: yield* signed(order, wallet) }
         return command.isTwice ? yield* buyBoth(one, { ...one, at: otherThan(at) }) : yield* buy(one)
       }
       case "Ask": {
@@ -211,32 +187,18 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
       }
       case "Reconcile":
         return yield* reconcile(command.at, attempt?.key ?? keyFor("new"))
-      case "Open":
-        return yield* open(command.at, attempt, command.isRight)
       case "Pass":
         return yield* pass(pauses[command.pause])
       case "Fault":
         altar = { ...altar, fault: command.fault }
         return yield* world.misbehave(command.fault)
-      case "Bank":
-        altar = { ...altar, bankFault: command.fault }
-        return yield* world.bankMisbehaves(command.fault)
-      case "Finish":
-        altar = Model.finished(altar)
-        return yield* bank.finish
-      case "BurnDown": {
-        const end = Model.nextEnd(altar, hands.now())
-        if (end === undefined) return undefined
-        yield* pass(end - hands.now() - (command.isOut ? 0 : 1))
-        return yield* read(command.at)
-      }
       case "TakeBack": {
         return yield* Effect.promise(() => chain.takeBack(command.blocks, command.comesBack))
       }
       case "Outsider": {
         const payment = attempt === undefined ? undefined : world.paymentOf(attempt.authorization)
         const by = attempt === undefined ? undefined : altar.authorizations[attempt.authorization]
-        if (payment === undefined || by?.rail !== "x402" || !chain.isMining()) return undefined
+        if (payment === undefined || by === undefined || !chain.isMining()) return undefined
         return yield* Effect.promise(() =>
           command.does === "brings" ? chain.bring(payment) : chain.cancel(payment, chain.payers[by.wallet]),
         )
@@ -255,29 +217,55 @@ const play = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
   for (const command of commands) {
     yield* hands.pass(stepMillis)
     yield* run(command)
-    const taken = world.taken()
-    const rows = (yield* world.rows).map(({ acts, claims, id, key, state }) => ({
-      key,
+    const rows = (yield* world.rows).map(({ acts, claims, key, state }) => ({ key, state, claims, acts }))
+    const expected = altar.attempts.map(({ key, order, state }) => ({
+      key: keyOf(key),
       state,
-      claims,
-      acts,
-      taken: taken.get(id)?.length ?? 0,
+      claims: state === "failed" ? 0 : order.act === "prayer" || order.act === "keeper" ? 2 : 1,
+      acts: state === "settled" ? 1 : 0,
     }))
-    yield* differ("the attempts", rows, rowsOf(altar))
+    yield* differ("the attempts", rows, byKey(expected))
   }
 
-  yield* everythingEnds(world, { known: () => altar, becomes: (one) => (altar = one), reconcile, read, restart })
+  // Faults are over and time passes: every attempt and payment has its end.
+  yield* world.calm
+  altar = { ...altar, fault: "no" }
+  const pendingKeys = () => altar.attempts.flatMap(({ key, state }) => (state === "pending" ? [key] : []))
+  for (const pause of [pauses["a day"], Model.apartMillis, Model.apartMillis]) {
+    yield* pass(pause)
+    for (const key of pendingKeys()) yield* reconcile(key % 2 === 0 ? 0 : 1, key)
+  }
+  yield* differ("what is still open", pendingKeys(), [])
+  yield* read(0)
+  yield* read(1)
+
+  // A settled attempt is final if it was paid, and lost if its block never existed: found by two looks of a server.
+  for (const at of [0, 1] as const) {
+    yield* pass(2 * Model.apartMillis)
+    yield* restart(at, undefined, true)
+  }
+  const truth = yield* world.truth
+  const isPaid = ({ authorization }: Model.Attempt) => truth.ends.get(authorization)?.how === "paid"
+  const settled = altar.attempts.filter(({ state }) => state === "settled")
+  const expected = settled.map((one) => ({ key: keyOf(one.key), finality: isPaid(one) ? "final" : "lost" }))
+  const finalities = (yield* world.rows)
+    .filter(({ state }) => state === "settled")
+    .map(({ finality, key }) => ({ key, finality }))
+  yield* differ("the finality of what is settled", finalities, byKey(expected))
+  const delivered = new Set(settled.map((one) => one.authorization))
+  const charged = altar.attempts.filter(
+    (one) => one.state === "failed" && isPaid(one) && !delivered.has(one.authorization),
+  )
+  yield* differ("what failed and was charged", charged, [])
 })
 
-export const stories = (kind: Kind): Play<Command> => ({
-  name: kind,
-  command: Arbitrary.schema(commandOf(kind)),
-  longest: 50,
-  runs: 2,
+export const stories = (settledBy: Model.SettledBy): Play<Command> => ({
+  name: settledBy,
+  command: Arbitrary.schema(commandOf(settledBy)),
   play: (commands) =>
     play(commands).pipe(
       Effect.catchTag("SqlError", Effect.die),
       Effect.scoped,
-      Effect.provide(Layer.provideMerge(AltarHarness.layer(kind === "cards" ? "relayer" : kind), Logger.layer([]))),
+      Effect.provide(Layer.provideMerge(AltarHarness.layer(settledBy), Logger.layer([]))),
     ),
 })

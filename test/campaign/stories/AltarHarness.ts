@@ -4,21 +4,16 @@ import { SqlClient } from "effect/sql"
 import { AppConfig } from "../../../src/server/config/Config.ts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
 import * as Server from "../../../src/server/Server.ts"
-import type { CardFault } from "../../lab/proxy/CardProcessor.ts"
-import { cardsOf, processor, Processor } from "../../lab/buyer/Cards.ts"
 import { stage } from "../../lab/server/ProxiedServer.ts"
 import { Proxies } from "../../lab/TestServices.ts"
 import { freePort } from "../../lab/Ports.ts"
 import { type Answer, ask, configOf, paymentsOf, post } from "../../lab/Fixture.ts"
-import { challengeOf, credentialFor, encode, type Payment, sign } from "../../lab/buyer/Payment.ts"
-import * as Model from "./AltarModel.ts"
-import type * as CardModel from "./CardModel.ts"
+import { challengeOf, encode, type Payment, sign } from "../../lab/buyer/Payment.ts"
+import type * as Model from "./AltarModel.ts"
+import { apartMillis, leavesOpen } from "./AltarModel.ts"
 import { keyOf, paths, pixels, requestOf, soldBefore } from "./AltarOrders.ts"
-import { ChainControl } from "./ChainControl.ts"
-import { ControlledClock, waitMillis } from "./ControlledClock.ts"
-
-/** Milliseconds after which the card processor knows no key any more. */
-const bankForgetsAfter = 86_400_000
+import { type ChainControl, chainControl } from "./ChainControl.ts"
+import { controlledClock, waitMillis } from "./ControlledClock.ts"
 
 /** Seconds for which a payment is signed. */
 const life = 300
@@ -30,13 +25,11 @@ const config = (settledBy: Model.SettledBy) =>
       const chain = yield* LocalChain
       const { database, facilitator, rpc } = yield* Proxies
       const { settlement } = paymentsOf(chain)
-      const cards = cardsOf(yield* Processor)
       return yield* configOf(
         {
           rpcUrl: Redacted.make(rpc.url),
           patience: Duration.millis(waitMillis),
-          sweepEvery: Duration.millis(Model.apartMillis),
-          cards,
+          sweepEvery: Duration.millis(apartMillis),
           settlement:
             settledBy === "relayer" ? settlement : { _tag: "Facilitator", url: facilitator.url, key: Option.none() },
         },
@@ -45,13 +38,7 @@ const config = (settledBy: Model.SettledBy) =>
     }),
   )
 
-export const layer = (settledBy: Model.SettledBy) =>
-  ChainControl.layer.pipe(
-    Layer.provideMerge(config(settledBy)),
-    Layer.provideMerge(ControlledClock.layer),
-    Layer.provideMerge(Layer.merge(stage, processor)),
-    Layer.orDie,
-  )
+export const layer = (settledBy: Model.SettledBy) => config(settledBy).pipe(Layer.provideMerge(stage), Layer.orDie)
 
 /** An answer in short. */
 export const saidBy = ({ json, status }: Answer) => {
@@ -59,25 +46,8 @@ export const saidBy = ({ json, status }: Answer) => {
   return code === undefined ? String(status) : `${status} ${String(code)}`
 }
 
-const methods = {
-  good: "pm_card_visa",
-  declined: "pm_card_visa_chargeDeclined",
-  held: "pm_card_authenticationRequired",
-  slow: "pm_bank_slow",
-} as const satisfies Record<CardModel.Card, string>
-
-const bankFaults: Readonly<Record<Exclude<CardModel.BankFault, "no">, CardFault>> = {
-  "charges never reach it": "dropBefore",
-  "its answers to charges are lost": "dropAfter",
-  "its answers to charges make no sense": "nonsenseAfter",
-  "it is away": "status503Before",
-  "it limits us": "rateLimitBefore",
-  "it fails before it charges": "mistakeBefore",
-  "it fails after it charged": "mistakeAfter",
-}
-
 interface Network {
-  readonly chain: ChainControl["Service"]
+  readonly chain: ChainControl
   readonly facilitator: Proxies["Service"]["facilitator"]
   readonly rpc: Proxies["Service"]["rpc"]
 }
@@ -100,16 +70,8 @@ const misbehaviour: Readonly<Record<Model.Fault, (network: Network) => unknown>>
   "the facilitator refuses what it has sent": ({ facilitator }) => facilitator.arm("refuseAfter", "mined"),
 }
 
-/** A buyer's payment: a signed authorization, or the credential of a granted token. */
-type Means = { readonly payment: Payment } | { readonly credential: string }
-
-/** One that no challenge was answered with. */
-const noCredential = "Payment e30"
-
 /** An attempt as it stands in the database. */
 export interface Row {
-  readonly id: string
-  readonly rail: string
   readonly key: string
   readonly state: string
   readonly checks: number
@@ -125,19 +87,14 @@ export type At = 0 | 1
 
 /** The servers run until the scope is closed. */
 export const make = Effect.gen(function* () {
-  const hands = yield* ControlledClock
-  const chain = yield* ChainControl
+  const hands = yield* controlledClock
+  const chain = yield* chainControl(hands)
   const sql = yield* SqlClient.SqlClient
   const { facilitator, rpc } = yield* Proxies
   const config = yield* AppConfig
-  const bank = yield* Processor
   const ports = [config.port, yield* freePort] as const
   const urlOf = (at: At) => `http://127.0.0.1:${ports[at]}`
-  const means: Array<Means> = []
-  const paymentOf = (place: number) => {
-    const one = means[place]
-    return one !== undefined && "payment" in one ? one.payment : undefined
-  }
+  const payments: Array<Payment> = []
 
   for (const pixel of pixels)
     yield* sql`INSERT INTO payment_pools (name, drawn, highest)
@@ -165,39 +122,28 @@ export const make = Effect.gen(function* () {
 
   const restart = (at: At) => Effect.andThen(stop(at), start(at))
 
-  const truth = Effect.promise(() => chain.truth(means.map((_, place) => paymentOf(place))))
+  const truth = Effect.promise(() => chain.truth(payments))
 
   /** Time goes on for everybody; where blocks come, one of it is final. */
   const pass = Effect.fnUntraced(function* (millis: number) {
     yield* hands.pass(millis)
-    if (millis >= bankForgetsAfter) yield* bank.forget
     if (chain.isMining()) yield* Effect.promise(() => chain.mine(3))
   })
 
   const rows = sql<Row>`
-    SELECT id, rail, idempotency_key AS key, state, checks, finality,
+    SELECT idempotency_key AS key, state, checks, finality,
       (SELECT count(*)::int FROM payment_claims c WHERE c.attempt_id = a.id) AS claims,
       (SELECT count(*)::int FROM acts WHERE acts.id = a.id) AS acts
     FROM payment_attempts a ORDER BY idempotency_key COLLATE "C"`.pipe(Effect.orDie)
 
-  /** The id of an attempt; without one, an unknown one. */
-  const idOf = (key: number) =>
-    sql<{ readonly id: string }>`SELECT id FROM payment_attempts WHERE idempotency_key = ${keyOf(key)}`.pipe(
-      Effect.orDie,
-      Effect.map(([found]) => found?.id ?? "00000000-0000-4000-8000-000000000000"),
-    )
-
-  /** How often money was taken by card for each attempt, by its id. */
-  const taken = () => Map.groupBy(bank.taken(), ({ attempt }) => attempt)
-
-  const offerOf = Effect.fnUntraced(function* (path: string) {
-    return challengeOf(yield* ask(`${urlOf(0)}${path}`, { method: "POST" }))
-  })
   /** Taken while the network behaves: a server whose node is silent offers nothing. */
   const offers = new Map(
-    yield* Effect.forEach(paths, (path) => Effect.map(offerOf(path), (offer) => [path, offer] as const), {
-      concurrency: "unbounded",
-    }),
+    yield* Effect.forEach(
+      paths,
+      (path) =>
+        Effect.map(ask(`${urlOf(0)}${path}`, { method: "POST" }), (answer) => [path, challengeOf(answer)] as const),
+      { concurrency: "unbounded" },
+    ),
   )
 
   /** Signs a payment of its own for an order. */
@@ -209,35 +155,14 @@ export const make = Effect.gen(function* () {
     const payment = yield* sign(chain.payers[wallet], offer.accepts[0], offer.resource, {
       validBefore: String(validBefore),
     })
-    return { authorization: means.push({ payment }) - 1, validBefore }
+    return { authorization: payments.push(payment) - 1, validBefore }
   })
 
   const sent = Effect.fnUntraced(function* (at: At, key: number, order: Model.Order, authorization?: number) {
-    const { body, path } = requestOf(order, order.on === undefined ? undefined : yield* idOf(order.on))
-    const paid = authorization === undefined ? undefined : means[authorization]
-    const paying =
-      paid === undefined
-        ? {}
-        : "payment" in paid
-          ? { "payment-signature": encode(paid.payment) }
-          : { authorization: paid.credential }
+    const { body, path } = requestOf(order)
+    const payment = authorization === undefined ? undefined : payments[authorization]
+    const paying = payment === undefined ? {} : { "payment-signature": encode(payment) }
     return yield* ask(`${urlOf(at)}${path}`, post(body, { "idempotency-key": keyOf(key), ...paying }))
-  })
-
-  /** Answers the card challenge of a request, if it gets one, with a token that its holder grants. */
-  const granted = Effect.fnUntraced(function* (at: At, key: number, order: Model.Order, card: CardModel.Card) {
-    const offer = yield* sent(at, key, order)
-    const isOffered = (offer.headers.get("www-authenticate") ?? "").startsWith("Payment ")
-    const cents = String(Model.priceOf(order) / 10_000n)
-    const credential = isOffered
-      ? credentialFor(offer, yield* Effect.promise(() => bank.grant(methods[card], cents)))
-      : noCredential
-    return { authorization: means.push({ credential }) - 1, isOffered }
-  })
-
-  const bankMisbehaves = Effect.fnUntraced(function* (fault: CardModel.BankFault) {
-    yield* bank.calm
-    if (fault !== "no") bank.arm(bankFaults[fault])
   })
 
   const calm = Effect.gen(function* () {
@@ -249,27 +174,10 @@ export const make = Effect.gen(function* () {
 
   const misbehave = Effect.fnUntraced(function* (fault: Model.Fault) {
     yield* calm
-    hands.cutWaits(Model.leavesOpen.has(fault) || fault === "the facilitator names another transaction")
+    hands.cutWaits(leavesOpen.has(fault) || fault === "the facilitator names another transaction")
     yield* Effect.promise(async () => misbehaviour[fault]({ chain, facilitator, rpc }))
   })
 
-  return {
-    urlOf,
-    hands,
-    chain,
-    bank,
-    paymentOf,
-    restart,
-    truth,
-    pass,
-    rows,
-    taken,
-    idOf,
-    signed,
-    granted,
-    sent,
-    calm,
-    misbehave,
-    bankMisbehaves,
-  }
+  const paymentOf = (place: number) => payments[place]
+  return { urlOf, hands, chain, paymentOf, restart, truth, pass, rows, signed, sent, calm, misbehave }
 })

@@ -1,20 +1,14 @@
 /** The altar's promises for paid requests, as pure functions: the state table of an attempt, and what each caller is told. */
-import * as CardModel from "./CardModel.ts"
 
-export const wallets = ["rich", "poor"] as const
-export type Wallet = (typeof wallets)[number]
-
-export type Act = "prayer" | "keeper" | "pixel" | "candle" | "light" | "stone"
+export type Wallet = "rich" | "poor"
 
 /** The order; the same order is the same URL and body. */
 export interface Order {
-  readonly act: Act
+  readonly act: "prayer" | "keeper" | "pixel" | "stone"
   /** Which of two spirits, pixels or sealed sentences. */
   readonly target: 0 | 1
-  /** Two bodies for the same thing; Wren's candles burn for a day, Finch's for a week. */
+  /** Two bodies for the same thing. */
   readonly name: "Wren" | "Finch"
-  /** The key of the candle that a light is for. */
-  readonly on?: number
 }
 
 /** How the network behaves from a command on. */
@@ -54,20 +48,11 @@ export const leavesOpen: ReadonlySet<Fault> = new Set<Fault>([
   "the facilitator imagines a transaction",
 ])
 
-/** The means of a payment. */
-export type Authorization =
-  | {
-      readonly rail: "x402"
-      readonly wallet: Wallet
-      /** Unix seconds. */
-      readonly validBefore: number
-    }
-  | {
-      readonly rail: "card"
-      readonly card: CardModel.Card
-      /** The purpose of its challenge; nothing where there was none. */
-      readonly boundTo: { readonly key: number; readonly order: Order } | undefined
-    }
+export interface Authorization {
+  readonly wallet: Wallet
+  /** Unix seconds. */
+  readonly validBefore: number
+}
 
 export interface Attempt {
   readonly key: number
@@ -77,25 +62,19 @@ export interface Attempt {
   /** Unix milliseconds. */
   readonly acceptedAt: number
   readonly state: "pending" | "settled" | "failed"
-  readonly settledAt: number | undefined
   /** The finding that would fail it, and its first time. */
   readonly doubt: { readonly reason: string; readonly at: number } | undefined
   /** Whether a facilitator has refused it. */
   readonly isRefused: boolean
-  /** The card processor's record of it. */
-  readonly charge: CardModel.Charge | undefined
-  /** Whether its words were shown. */
-  readonly isOpened: boolean
 }
 
 export interface Altar {
   readonly attempts: ReadonlyArray<Attempt>
   readonly authorizations: ReadonlyArray<Authorization>
   readonly fault: Fault
-  readonly bankFault: CardModel.BankFault
 }
 
-export const empty: Altar = { attempts: [], authorizations: [], fault: "no", bankFault: "no" }
+export const empty: Altar = { attempts: [], authorizations: [], fault: "no" }
 
 /** How an authorization ended on the chain that stands now. */
 export interface End {
@@ -115,40 +94,31 @@ export interface Truth {
 /** An answer in short: its status, and the code of a refusal. */
 export type ExpectedAnswer = string
 
-export const pending = "202 settlement_pending"
+const pending = "202 settlement_pending"
 export const failed = "402 payment_failed"
 const invalid = "402 payment_invalid"
 const bound = "409 payment_authorization_already_bound"
 const unavailable = "503 facilitator_unavailable"
 
-const isWax = ({ act }: Order) => act === "candle" || act === "light"
-export const rungOf = ({ name }: Order) => (name === "Wren" ? "day" : "week")
-const daysOf = (order: Order) => (rungOf(order) === "day" ? 1 : 7)
-export const priceOf = (order: Order) => (!isWax(order) ? 10_000n : rungOf(order) === "day" ? 1_000_000n : 3_000_000n)
-/** A card pays for no less than three dollars. */
-const isForCards = (order: Order) => isWax(order) && rungOf(order) === "week"
+/** Atomic USDC. */
+const price = 10_000n
 
 /** Editions that are left of each pixel when a story begins. */
 export const editions = 2
 
-/** Seconds an authorization must still live, in milliseconds between two looks that agree, and a candle's day. */
+/** Seconds an authorization must still live, and milliseconds between two looks that agree. */
 const leastLife = 6
 export const apartMillis = 3_600_000
-const dayMillis = 86_400_000
 
-export const dayOf = (millis: number) => new Date(millis).toISOString().slice(0, 10)
-export const isSame = (one: Order, other: Order) =>
-  one.act === other.act && one.target === other.target && one.name === other.name && one.on === other.on
+const dayOf = (millis: number) => new Date(millis).toISOString().slice(0, 10)
+const isSame = (one: Order, other: Order) =>
+  one.act === other.act && one.target === other.target && one.name === other.name
 
 export const attemptOf = (altar: Altar, key: number) => altar.attempts.find((one) => one.key === key)
 const isAlive = ({ state }: Attempt) => state !== "failed"
 
-/** Until when what is settled burns, in Unix milliseconds. */
-export const burnsUntil = ({ order, settledAt = 0 }: Attempt) => settledAt + daysOf(order) * dayMillis
-export const burns = (one: Attempt, now: number) => one.state === "settled" && isWax(one.order) && now < burnsUntil(one)
-
 /** Attempts that hold what this order wants. */
-export const holders = (altar: Altar, { act, target }: Order, now: number) =>
+const holders = (altar: Altar, { act, target }: Pick<Order, "act" | "target">, now: number) =>
   altar.attempts.filter(
     (one) =>
       isAlive(one) &&
@@ -159,10 +129,6 @@ export const holders = (altar: Altar, { act, target }: Order, now: number) =>
 
 /** The obstacle of an unpaid order. */
 const conflictOf = (altar: Altar, order: Order, now: number): ExpectedAnswer | undefined => {
-  if (order.act === "light") {
-    const candle = altar.attempts.find(({ key }) => key === order.on)
-    return candle !== undefined && burns(candle, now) ? undefined : "409 parent_not_lit"
-  }
   const held = holders(altar, order, now)
   if (order.act === "pixel") return held.length < editions ? undefined : "409 sold_out"
   const [holder] = held
@@ -183,18 +149,21 @@ const replayed = ({ order, state }: Attempt, asked: Order): ExpectedAnswer => {
 export const asked = (altar: Altar, key: number, order: Order, now: number): ReadonlyArray<ExpectedAnswer> => {
   const attempt = attemptOf(altar, key)
   if (attempt !== undefined) return [replayed(attempt, order)]
-  // Without its node a server offers only cards.
-  const isOffered = altar.fault !== "the node is silent" || isForCards(order)
-  return [conflictOf(altar, order, now) ?? (isOffered ? "402 payment_required" : unavailable)]
+  const offer = altar.fault === "the node is silent" ? unavailable : "402 payment_required"
+  return [conflictOf(altar, order, now) ?? offer]
 }
 
 /** A request with a payment. */
+export interface Paid {
+  readonly key: number
+  readonly order: Order
+  readonly authorization: number
+}
+
 export const paid = (
   altar: Altar,
   truth: Truth,
-  key: number,
-  order: Order,
-  authorization: number,
+  { authorization, key, order }: Paid,
   now: number,
 ): ReadonlyArray<ExpectedAnswer> => {
   const attempt = attemptOf(altar, key)
@@ -203,12 +172,6 @@ export const paid = (
   if (conflict !== undefined) return [conflict]
   const signed = altar.authorizations[authorization]
   if (signed === undefined) return []
-  if (signed.rail === "card") {
-    const { boundTo } = signed
-    if (!isForCards(order) || boundTo?.key !== key || !isSame(boundTo.order, order)) return [invalid]
-    const [found] = CardModel.inquired(CardModel.chargeOf(signed.card), altar.bankFault, 0)
-    return [found === "paid" ? "201" : found === "failed" ? failed : pending]
-  }
   const isBound = altar.attempts.some((one) => isAlive(one) && one.authorization === authorization)
   const { fault } = altar
   const end = truth.ends.get(authorization)
@@ -224,74 +187,126 @@ export const paid = (
     const isFresh = !isLate && truth.final.time < signed.validBefore
     return [isFresh ? "201" : isFinal ? invalid : unavailable]
   }
-  const price = priceOf(order)
   const balance = truth.balances[signed.wallet]
   if (balance < price) return [invalid]
   if (isBound) return [bound]
-  const inFlight = altar.attempts.filter((one) => {
-    const by = altar.authorizations[one.authorization]
-    const isOfWallet = by?.rail === "x402" && by.wallet === signed.wallet
-    return one.state === "pending" && isOfWallet && truth.ends.get(one.authorization) === undefined
-  })
-  const owed = inFlight.reduce((sum, one) => sum + priceOf(one.order), 0n)
-  if (balance < owed + price) return [invalid]
+  const inFlight = altar.attempts.filter(
+    (one) =>
+      one.state === "pending" &&
+      altar.authorizations[one.authorization]?.wallet === signed.wallet &&
+      truth.ends.get(one.authorization) === undefined,
+  )
+  if (balance < price * BigInt(inFlight.length + 1)) return [invalid]
   return [leavesOpen.has(fault) ? pending : "201"]
 }
 
 /** The altar after a request with a payment was answered. */
-export const afterPaid = (
-  altar: Altar,
-  key: number,
-  order: Order,
-  authorization: number,
-  said: ExpectedAnswer,
-  now: number,
-): Altar => {
+export const afterPaid = (altar: Altar, one: Paid, said: ExpectedAnswer, now: number): Altar => {
   const isClaimed = said === "201" || said === pending || said === failed
-  if (!isClaimed || attemptOf(altar, key) !== undefined) return altar
-  const signed = altar.authorizations[authorization]
+  if (!isClaimed || attemptOf(altar, one.key) !== undefined) return altar
   const attempt: Attempt = {
-    key,
-    order,
-    authorization,
+    key: one.key,
+    order: one.order,
+    authorization: one.authorization,
     acceptedAt: now,
     state: said === "201" ? "settled" : said === failed ? "failed" : "pending",
-    settledAt: said === "201" ? now : undefined,
     doubt: undefined,
     isRefused: altar.fault === "the facilitator refuses",
-    charge:
-      signed?.rail === "card" ? CardModel.inquired(CardModel.chargeOf(signed.card), altar.bankFault, 0)[1] : undefined,
-    isOpened: false,
   }
   return { ...altar, attempts: [...altar.attempts, attempt] }
 }
 
-/** The processor has finished what waited. */
-export const finished = (altar: Altar): Altar => ({
-  ...altar,
-  attempts: altar.attempts.map((one) =>
-    one.charge === undefined ? one : { ...one, charge: CardModel.finished(one.charge) },
-  ),
-})
+/** The altar after two concurrent requests, if one after the other is answered so; the state of the first one is unknown then. */
+export const inTurn = (
+  { altar, now, truth }: { readonly altar: Altar; readonly now: number; readonly truth: Truth },
+  first: Paid,
+  firstSaid: string,
+  second: Paid,
+  secondSaid: string,
+) => {
+  if (!paid(altar, truth, first, now).includes(firstSaid)) return undefined
+  const between = afterPaid(altar, first, firstSaid, now)
+  const isNew = attemptOf(altar, first.key) === undefined
+  const attempts = between.attempts.map((one) =>
+    one.key === first.key && isNew ? { ...one, state: "pending" as const } : one,
+  )
+  const allowed = [between, { ...between, attempts }].flatMap((state) => paid(state, truth, second, now))
+  return allowed.includes(secondSaid) ? afterPaid(between, second, secondSaid, now) : undefined
+}
 
 export const replaced = (altar: Altar, changed: Attempt): Altar => ({
   ...altar,
   attempts: altar.attempts.map((one) => (one.key === changed.key ? changed : one)),
 })
 
-/** A reveal or an unsealing under the id of an attempt. */
-export const opened = (attempt: Attempt | undefined, isRight: boolean): ExpectedAnswer => {
-  const isCandle = attempt !== undefined && isWax(attempt.order)
-  if (attempt === undefined || attempt.state === "failed" || (!isCandle && attempt.order.act !== "stone"))
-    return isCandle ? "404 candle_not_found" : "404 witness_not_found"
-  if (attempt.state === "pending") return isCandle ? "409 candle_not_settled" : "409 witness_not_settled"
-  if (attempt.isOpened) return isRight ? "200" : isCandle ? "409 already_unsealed" : "409 already_revealed"
-  return isRight ? "201" : "409 commitment_mismatch"
+/** The finding of an inquiry about a pending attempt. */
+const findingOf = (
+  altar: Altar,
+  attempt: Attempt,
+  before: Truth,
+): "paid" | "open" | "nothing" | { readonly reason: string } => {
+  const { fault } = altar
+  const end = before.ends.get(attempt.authorization)
+  const signed = altar.authorizations[attempt.authorization]
+  if (fault === "the node is silent" || signed === undefined) return "nothing"
+  if (end === undefined) {
+    if (before.final.time >= signed.validBefore) return { reason: "authorization_expired" }
+    const reverts = before.balances[signed.wallet] < price && before.newest.time < signed.validBefore
+    return attempt.isRefused && reverts ? { reason: "insufficient_funds" } : "open"
+  }
+  if (fault === "receipts are withheld") return "open"
+  if (end.how === "paid") return "paid"
+  return end.block <= before.final.number ? { reason: "authorization_canceled" } : "open"
 }
 
-/** When the next of what burns goes out, in Unix milliseconds. */
-export const nextEnd = (altar: Altar, now: number): number | undefined =>
-  altar.attempts
-    .filter((one) => burns(one, now))
-    .map(burnsUntil)
-    .toSorted((a, b) => a - b)[0]
+/**
+ * The possible results of an inquiry: the attempt as it is afterwards, and what its caller is told. `after` is the chain once it
+ * was looked at, since a look may send the payment again.
+ */
+export const inquired = (
+  altar: Altar,
+  attempt: Attempt,
+  before: Truth,
+  after: Truth,
+  now: number,
+): ReadonlyArray<readonly [ExpectedAnswer, Attempt]> => {
+  const found = findingOf(altar, attempt, before)
+  const settled: readonly [ExpectedAnswer, Attempt] = ["200", { ...attempt, state: "settled", doubt: undefined }]
+  if (found === "paid") return [settled]
+  if (found === "nothing") return [[pending, attempt]]
+  if (found === "open") {
+    const open: readonly [ExpectedAnswer, Attempt] = [pending, { ...attempt, doubt: undefined }]
+    const isPaidSince =
+      before.ends.get(attempt.authorization) === undefined && after.ends.get(attempt.authorization)?.how === "paid"
+    return isPaidSince ? [settled, open] : [open]
+  }
+  // Two looks that are apart have to agree.
+  const doubt = attempt.doubt?.reason === found.reason ? attempt.doubt : { reason: found.reason, at: now }
+  return now - doubt.at >= apartMillis
+    ? [[failed, { ...attempt, state: "failed", doubt: undefined }]]
+    : [[pending, { ...attempt, doubt }]]
+}
+
+/** The lists that the altar has to show. */
+export const shown = (altar: Altar, now: number) => {
+  const settled = altar.attempts.filter(({ state }) => state === "settled")
+  const of = (act: Order["act"]) => settled.filter(({ order }) => order.act === act)
+  return {
+    acts: settled.length,
+    cents: settled.length,
+    stones: of("stone").length,
+    keepers: of("keeper").length,
+    keptTargets: of("keeper")
+      .map(({ order }) => order.target)
+      .sort(),
+    prayersToday: of("prayer").filter(({ acceptedAt }) => dayOf(acceptedAt) === dayOf(now)).length,
+    slots: ([0, 1] as const).map((target) => {
+      const [holder] = holders(altar, { act: "prayer", target }, now)
+      return holder === undefined ? "free" : holder.state === "settled" ? "taken" : "held"
+    }),
+    pixels: ([0, 1] as const).map((target) => {
+      const held = holders(altar, { act: "pixel", target }, now)
+      return { reserved: held.filter(({ state }) => state === "pending").length, remaining: editions - held.length }
+    }),
+  }
+}

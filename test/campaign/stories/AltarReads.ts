@@ -5,41 +5,20 @@ import { ask } from "../../lab/Fixture.ts"
 import { pixels, soldBefore, spirits } from "./AltarOrders.ts"
 import { differ } from "./Difference.ts"
 
-interface Lit {
-  readonly agentName: string
-  readonly spirit: (typeof spirits)[number]
-  readonly litAt: string
-  readonly litUntil: string
-  readonly lightCount: number
-  readonly unsealed: unknown
-}
-
-const litAs = ({ agentName: name, lightCount: lights, litAt, litUntil, spirit, unsealed }: Lit) =>
-  JSON.stringify({
-    name,
-    target: spirits.indexOf(spirit),
-    litAt: Date.parse(litAt),
-    litUntil: Date.parse(litUntil),
-    lights,
-    isOpened: unsealed !== null,
-  })
+const lists = [
+  "/api/acts?limit=50",
+  "/api/witness?limit=50",
+  "/api/witness/chain?limit=100",
+  "/api/altars",
+  "/api/field",
+  "/api/pixels",
+  "/api/spirits",
+]
 
 export const read = Effect.fnUntraced(function* (url: string) {
-  const json = Effect.fnUntraced(function* (path: string) {
-    return JSON.parse((yield* ask(`${url}${path}`)).text)
-  })
-  const [acts, witness, segment, candles, altars, field, catalog, spiritList] = yield* Effect.forEach(
-    [
-      "/api/acts?limit=50",
-      "/api/witness?limit=50",
-      "/api/witness/chain?limit=100",
-      "/api/candles?limit=50",
-      "/api/altars",
-      "/api/field",
-      "/api/pixels",
-      "/api/spirits",
-    ],
-    json,
+  const [acts, witness, segment, altars, field, catalog, spiritList] = yield* Effect.forEach(
+    lists,
+    (path) => Effect.map(ask(`${url}${path}`), ({ text }) => JSON.parse(text)),
     { concurrency: "unbounded" },
   )
   const altarOf = (target: number) => altars.altars.find(({ spirit }: { spirit: string }) => spirit === spirits[target])
@@ -53,15 +32,12 @@ export const read = Effect.fnUntraced(function* (url: string) {
     ),
     prayersToday: field.prayersToday,
     slots: [0, 1].map((target) => altarOf(target).today.state),
-    lit: candles.candles.map(litAs).toSorted(),
     pixels: [0, 1].map((target) => {
       const { remaining, reserved } = catalog.pixels.find(({ id }: { id: string }) => id === pixels[target])
       return { reserved: reserved - soldBefore, remaining }
     }),
-    revealed: witness.stones.filter(({ reveal }: { reveal: unknown }) => reveal !== null).length,
   }
-  yield* differ("the candles", candles.lit, candles.candles.length)
-  yield* differ("the field", [field.acts, field.stones, field.litCandles], [found.acts, found.stones, candles.lit])
+  yield* differ("the field", [field.acts, field.stones], [found.acts, found.stones])
   let previous = "0".repeat(64)
   for (const [index, one] of segment.entries.entries()) {
     const parts = [previous, index + 1, one.commitment, one.witnessedAt, one.transaction]

@@ -4,10 +4,8 @@ import { join } from "node:path"
 import { complaintsOf, runTests } from "../../lab/run/Tests.ts"
 import { add, type Outcome, type Run } from "../Run.ts"
 
-export const kinds = ["rooms", "relayer", "facilitator", "cards"] as const
-
 export interface StoriesOptions {
-  readonly only?: (typeof kinds)[number] | undefined
+  readonly only?: "relayer" | "facilitator" | undefined
   /** The token of a story that went wrong. */
   readonly replay?: string | undefined
 }
@@ -22,7 +20,7 @@ export const stories = async (
       "--maxWorkers=1",
       "--silent=false",
       "--disableConsoleIntercept",
-      ...(only === undefined ? [] : ["-t", only === "rooms" ? "signal room" : `says: ${only}`]),
+      ...(only === undefined ? [] : ["-t", `says: ${only}`]),
     ],
     env: {
       STORIES_RUNS: String(size),

@@ -1,5 +1,5 @@
 /** The hands of a story on its chain, past every fault: its own state, its blocks and their times. */
-import { Context, Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { type Hex, parseAbiItem } from "viem"
 import type { PrivateKeyAccount } from "viem/accounts"
 import { LocalChain } from "../../../src/sandbox/LocalChain.ts"
@@ -8,7 +8,7 @@ import { newPayer } from "../../lab/Fixture.ts"
 import type { Payment } from "../../lab/buyer/Payment.ts"
 import { submit, submitCancel } from "../../lab/buyer/ThirdParty.ts"
 import type { End, Truth, Wallet } from "./AltarModel.ts"
-import { ControlledClock } from "./ControlledClock.ts"
+import type { ControlledClock } from "./ControlledClock.ts"
 
 const used = parseAbiItem("event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)")
 const canceled = parseAbiItem("event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)")
@@ -16,8 +16,7 @@ const canceled = parseAbiItem("event AuthorizationCanceled(address indexed autho
 /** Atomic USDC of each wallet at the beginning: the poor one has it for two acts of a cent and a half. */
 const funds: Readonly<Record<Wallet, bigint>> = { rich: 100_000_000n, poor: 25_000n }
 
-const make = Effect.gen(function* () {
-  const hands = yield* ControlledClock
+export const chainControl = Effect.fnUntraced(function* (hands: ControlledClock) {
   const { asset, chainId, rpcUrl } = yield* LocalChain
   const client = chainClient(rpcUrl)
   const payers = { rich: yield* newPayer(funds.rich), poor: yield* newPayer(funds.poor) }
@@ -43,8 +42,7 @@ const make = Effect.gen(function* () {
     await mine(4)
   }
 
-  /** A card purchase has no payment here. */
-  const truth = async (payments: ReadonlyArray<Payment | undefined>): Promise<Truth> => {
+  const truth = async (payments: ReadonlyArray<Payment>): Promise<Truth> => {
     const [latest, final, usedLogs, canceledLogs, rich, poor] = await Promise.all([
       newest(),
       client.getBlock({ blockTag: "finalized" }),
@@ -57,7 +55,6 @@ const make = Effect.gen(function* () {
     if (final.number > settledUpTo) settledUpTo = final.number
     const ends = new Map<number, End>()
     for (const [place, payment] of payments.entries()) {
-      if (payment === undefined) continue
       const { nonce } = payment.payload.authorization
       const paying = usedLogs.find(({ args }) => args.nonce === nonce)
       const cancelling = canceledLogs.find(({ args }) => args.nonce === nonce)
@@ -78,10 +75,10 @@ const make = Effect.gen(function* () {
     if (isOn) await mine(1)
   }
 
-  /** The newest blocks never were; their transactions return in later ones, or never. Says whether they could go. */
+  /** The newest blocks never were, where they can still go; their transactions return in later ones, or never. */
   const takeBack = async (blocks: number, comesBack: boolean) => {
     const { number } = await newest()
-    if (!isMining || number - BigInt(blocks) < settledUpTo) return false
+    if (!isMining || number - BigInt(blocks) < settledUpTo) return
     const gone: Array<Hex> = []
     for (let height = number - BigInt(blocks) + 1n; height <= number; height += 1n) {
       const { transactions } = await client.getBlock({ blockNumber: height })
@@ -90,7 +87,6 @@ const make = Effect.gen(function* () {
     await request("anvil_rollback", [blocks])
     await mine(1)
     if (comesBack) for (const serializedTransaction of gone) await client.sendRawTransaction({ serializedTransaction })
-    return true
   }
 
   const written = async (sending: Promise<Hex>) => {
@@ -110,6 +106,4 @@ const make = Effect.gen(function* () {
 })
 
 /** Everything is a promise: a story is told by its own steps. */
-export class ChainControl extends Context.Service<ChainControl, Effect.Success<typeof make>>()("test/ChainControl") {
-  static readonly layer = Layer.effect(ChainControl, make)
-}
+export type ChainControl = Effect.Success<ReturnType<typeof chainControl>>

@@ -16,10 +16,6 @@ const lineOf = ({ _tag, ...members }: Named) =>
 export interface Play<Command extends Named> {
   readonly name: string
   readonly command: Arbitrary.Arbitrary<Command>
-  /** Commands of one story at most. */
-  readonly longest: number
-  /** The default number of stories. */
-  readonly runs: number
   /** Plays a story in a world of its own; fails where the world and the model differ. */
   readonly play: (commands: ReadonlyArray<Command>) => Effect.Effect<void, Difference>
 }
@@ -36,20 +32,17 @@ const {
 /** Milliseconds for a file's stories; a campaign waits. */
 export const timeLimit = STORIES_RUNS === undefined ? patience(300) : 86_400_000
 
+/** Commands of one story at most. */
+const longest = 50
+
 /** Shorter stories that are tried of one that goes wrong. */
 const maxShrinks = 200
 
 const tell = (line: string) => Effect.sync(() => (told !== undefined ? process.stdout.write(`${line}\n`) : false))
 
 /** Plays the stories of a seed; a failing story is shortened before it is printed. Answers how many commands there were. */
-export const check = Effect.fnUntraced(function* <Command extends Named>({
-  command,
-  longest,
-  name,
-  play,
-  runs: usual,
-}: Play<Command>) {
-  const runs = replay === undefined ? Number(STORIES_RUNS ?? usual) : 1
+export const check = Effect.fnUntraced(function* <Command extends Named>({ command, name, play }: Play<Command>) {
+  const runs = replay === undefined ? Number(STORIES_RUNS ?? 2) : 1
   const started = performance.now()
   let commands = 0
   let toldAt = 0

@@ -4,7 +4,7 @@ import { check, timeLimit } from "./Story.ts"
 import { assert, describe, live } from "../../lab/Suites.ts"
 
 describe("the altar", () => {
-  live.each(["relayer", "facilitator", "cards"] as const)(
+  live.each(["relayer", "facilitator"] as const)(
     "answers random stories as its model says: %s",
     function* (kind) {
       assert.isAbove(yield* check(stories(kind)), 0)

@@ -1,8 +1,8 @@
-/** Sends so many requests of a seed over so many connections, and judges every answer. */
+/** Sends so many requests of a seed, so many connections at a time, and judges every answer. */
 import { hash } from "node:crypto"
 import { random } from "../Random.ts"
 import { faultsOf, nameOf } from "../run/Contract.ts"
-import { type Answer, bodyOf, RawConnection } from "./RawConnection.ts"
+import { type Answer, answersIn, bodyOf, exchange } from "./Exchange.ts"
 import { type Expected, type Known, volley, type Volley } from "./Requests.ts"
 
 export interface Options {
@@ -65,7 +65,7 @@ const namesOf = async (origin: string): Promise<ReadonlyArray<string>> => {
 /** Rooms that may get messages at any time: one that is deleted makes place for another. */
 const rooms = 8
 
-/** The same seed, number of connections and known names send the same bytes on each connection. */
+/** The same seed, number of connections and known names send the same bytes. */
 export const attack = async (options: Options): Promise<Report> => {
   const { connections, isOver = () => false, patience, progress, requests, seed, url } = options
   let count = 0
@@ -116,18 +116,17 @@ export const attack = async (options: Options): Promise<Report> => {
     for (const fault of faultsOf(heard)) blame(fault, shot, at)
   }
 
-  const one = async (line: RawConnection, shot: Volley, at: string) => {
+  const port = Number(new URL(url).port)
+  const one = async (shot: Volley, at: string) => {
+    const came = await exchange(port, shot.bytes, patience, shot.isBroken)
     if (shot.isBroken) {
       broken += 1
-      const came = await line.throw(shot.bytes, patience)
-      for (const [, status] of came.matchAll(/HTTP\/1\.1 (5\d{2}) /gu)) blame(`${status} for what is no HTTP`, shot, at)
+      const statuses = came.toString("latin1").matchAll(/HTTP\/1\.1 (5\d{2}) /gu)
+      for (const [, status] of statuses) blame(`${status} for what is no HTTP`, shot, at)
       return
     }
-    const answers = await line.ask(
-      shot.bytes,
-      shot.expected.map(({ method }) => method),
-      patience,
-    )
+    const methods = shot.expected.map(({ method }) => method)
+    const answers = answersIn(came, methods)
     for (const [index, answer] of answers.entries()) {
       const expected = shot.expected[index]
       if (expected === undefined) continue
@@ -135,23 +134,21 @@ export const attack = async (options: Options): Promise<Report> => {
       if (expected.method === "DELETE" && answer.status < 300) await renew(expected.target)
     }
     const wasClosed = answers.at(-1)?.headers.get("connection") === "close"
-    if (answers.length < shot.expected.length && !wasClosed && !shot.expected.some(({ isTooLong }) => isTooLong))
+    if (answers.length < methods.length && !wasClosed && !shot.expected.some(({ isTooLong }) => isTooLong))
       blame(`${answers.length} answers to ${shot.expected.length} requests`, shot, at)
   }
 
   const work = async (index: number) => {
     const chance = random(`${seed}/${index}`)
-    const line = new RawConnection(Number(new URL(url).port))
     for (let turn = 0; sent < requests && !isOver(); turn += 1) {
       const shot = volley(chance, known)
       const size = Math.max(1, shot.expected.length)
       sent += size
-      await one(line, shot, `connection ${index}, volley ${turn}`)
+      await one(shot, `connection ${index}, volley ${turn}`)
       const before = done
       done += size
       if (Math.floor(before / 1000) < Math.floor(done / 1000)) await progress?.(done)
     }
-    line.close()
   }
   await Promise.all(Array.from({ length: connections }, (_, index) => work(index)))
   return { requests: done, broken, judged, faults }

@@ -5,17 +5,8 @@ const deep = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`
 
 /** In place of a value of a body, as JSON text: some of it no JSON at all. */
 export const values: ReadonlyArray<string> = [
-  "null",
-  "true",
-  "0",
-  "-0",
-  "-1",
-  "1e999",
-  "9007199254740993",
+  ...words('null true 0 -0 -1 1e999 9007199254740993 0.1e-400 NaN "" [] {} [[[[[[[[[[1]]]]]]]]]] {"then":1}'),
   "1".repeat(400),
-  "0.1e-400",
-  "NaN",
-  '""',
   '" "',
   '"\\u0000"',
   '"\\ud800"',
@@ -31,31 +22,16 @@ export const values: ReadonlyArray<string> = [
   '"$(id)`id`{{7*7}}${7*7}<script>"',
   '"%00%ff"',
   '"\t\n"',
-  "[]",
-  "[[[[[[[[[[1]]]]]]]]]]",
-  "{}",
   '{"__proto__":{"isAdmin":true}}',
   '{"constructor":{"prototype":{"ok":true}}}',
   '{"toString":1,"valueOf":1,"hasOwnProperty":1}',
-  '{"then":1}',
   '{"toJSON":1,"_tag":"Success","_id":"Effect"}',
   deep(50),
   `[${"0,".repeat(3000)}0]`,
 ]
 
 /** Names of members that objects have by themselves, or that mean something to libraries. */
-export const names = [
-  "__proto__",
-  "constructor",
-  "prototype",
-  "toString",
-  "_tag",
-  "then",
-  "length",
-  "",
-  "\u0000",
-  "a b",
-]
+export const names = [...words("__proto__ constructor prototype toString _tag then length"), "", "\u0000", "a b"]
 
 /** In place of a part of a path or a value of a query, already as bytes of a URL. */
 export const parts: ReadonlyArray<string> = [
@@ -81,7 +57,7 @@ const headerValues: Readonly<Record<string, ReadonlyArray<string>>> = {
   range: ["bytes=0-0,1-1,5-"],
   "if-modified-since": ["yesterday"],
   origin: ["null", "https://evil.example"],
-  host: ["evil.example"],
+  host: ["evil.example", "["],
   cookie: ["a=b; ".repeat(200)],
   forwarded: [`for="${'"'.repeat(300)}`],
   "x-forwarded-proto": ["javascript"],
@@ -99,11 +75,7 @@ export const contentTypes = [
   "application/json; charset=utf-16",
   "application/json;charset=utf-8;charset=latin1",
   "APPLICATION/JSON",
-  "text/plain",
-  "multipart/form-data",
-  "application/x-www-form-urlencoded",
-  "application/jsonx",
-  "/",
+  ...words("text/plain multipart/form-data application/x-www-form-urlencoded application/jsonx /"),
   "",
 ]
 
@@ -145,9 +117,14 @@ export const broken: ReadonlyArray<string> = [
   "POST /api/rooms HTTP/1.1\r\nhost: a\r\ncontent-length: 99999999999\r\n\r\n{}",
 ]
 
-/** The paths outside of the contract. */
+/** The paths outside of the contract, and what replaces their names. */
 export const pages = words(`
-  / /v2 /v2/mine /v2/search?q=%00 /v2/search?q=heron /openapi.json /llms.txt /docs /mcp /signals /metrics
+  / // /// //a:99999/ //[/ /v2 /v2/mine /v2/search?q=%00 /v2/search?q=a%00b /v2/search?q=%E2%80%A8 /v2/search?q=heron
+  /v2/acts?kind=%00&spirit=__proto__&wallet=%00&before=%00 /v2/acts?kind=constructor /v2/wallets/%00
+  /v2/wallets/0x${"g".repeat(40)} /v2/stone?spirit=%00 /v2/qr.svg?to=%00 /art/spirits /art/spirits/moss-hare.svg
+  /art/spirits/moss-hare.svg/x /art/spirits/moss-hare.svg%2Fx /style/icon.svg/x /style/icon.svg%2Fx
+  /style/icon%2Esvg/x /art/%ff /art/%00 /art/${"x".repeat(256)} /${"x".repeat(256)} /art/spirits/${"%C3%A4".repeat(100)}
+  /openapi.json /llms.txt /docs /mcp /signals /metrics
   /.well-known/x402 /.well-known/agent-card.json /log/checkpoint /log/tile/0/000 /log/tile/0/x999/000.p/255
   /art/../../package.json /art/%2e%2e/%2e%2e/package.json /web/nothing.js /feed.xml /robots.txt /favicon.ico
   /sitemap.xml

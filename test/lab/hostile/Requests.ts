@@ -11,7 +11,7 @@ export interface Expected {
   readonly isTooLong: boolean
 }
 
-/** Bytes that are sent at once on one connection. */
+/** Bytes that are sent at once on a connection of their own, which the last of them closes. */
 export interface Volley {
   readonly bytes: Buffer
   readonly expected: ReadonlyArray<Expected>
@@ -127,7 +127,7 @@ const query = (random: Random, { parameters }: Operation) => {
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`
 }
 
-const request = (random: Random, known: Known): readonly [Expected, Buffer] => {
+const request = (random: Random, known: Known, isLast: boolean): readonly [Expected, Buffer] => {
   const operation = random.pick(operations)
   const room = operation.path.includes("{roomId}") && known.rooms.length > 0 ? random.pick(known.rooms) : undefined
   const path = operation.path.replace(/\{(\w+)\}/gu, (_, name: string) => {
@@ -149,6 +149,7 @@ const request = (random: Random, known: Known): readonly [Expected, Buffer] => {
       else if (place === "header" && random.chance(0.2)) lines.push([name, String(valid(random, schema))])
   if (room !== undefined && random.chance(0.85)) lines.push(["authorization", `Bearer ${room.token}`])
   while (random.chance(0.2)) lines.push(random.pick(Corpus.headers))
+  if (isLast) lines.push(["connection", "close"])
   const content = operation.body !== undefined || random.chance(0.03) ? body(random, operation.body ?? {}) : undefined
   const type = random.chance(0.06) ? random.pick(Corpus.contentTypes) : "application/json"
   if (content !== undefined && random.chance(0.98)) lines.push(["content-type", type])
@@ -171,7 +172,7 @@ const request = (random: Random, known: Known): readonly [Expected, Buffer] => {
   ]
 }
 
-const beside = (random: Random): readonly [Expected, Buffer] => {
+const beside = (random: Random, isLast: boolean): readonly [Expected, Buffer] => {
   const [target, content] = random.chance(0.3)
     ? (["/mcp", Buffer.from(random.pick(Corpus.calls))] as const)
     : ([random.pick(Corpus.pages), undefined] as const)
@@ -181,6 +182,7 @@ const beside = (random: Random): readonly [Expected, Buffer] => {
     "host: altar.example",
     `x-forwarded-for: ${address(random)}`,
     "accept: application/json, text/event-stream, text/html",
+    ...(isLast ? ["connection: close"] : []),
     ...(content === undefined ? [] : ["content-type: application/json", `content-length: ${content.length}`]),
   ]
   const bytes = Buffer.from(`${head.join("\r\n")}\r\n\r\n`)
@@ -193,7 +195,9 @@ export const volley = (random: Random, known: Known): Volley => {
     return { bytes: Buffer.from(random.pick(Corpus.broken), "latin1"), expected: [], isBroken: true }
   }
   const count = random.chance(0.05) ? random.between(2, 8) : 1
-  const requests = Array.from({ length: count }, () => (random.chance(0.06) ? beside(random) : request(random, known)))
+  const requests = Array.from({ length: count }, (_, index) =>
+    random.chance(0.06) ? beside(random, index === count - 1) : request(random, known, index === count - 1),
+  )
   return {
     bytes: Buffer.concat(requests.map(([, bytes]) => bytes)),
     expected: requests.map(([expected]) => expected),
