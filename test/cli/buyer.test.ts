@@ -139,26 +139,32 @@ suite("spirit-altar", world(), (it) => {
     assert.strictEqual(yield* spent(at), 0)
   })
 
-  it("reads its key from a file as well, and keeps its journal in the named folder", function* () {
-    const at = yield* terminal
-    writeFileSync(join(at.folder, "wallet"), `${at.secret}\n`, { mode: 0o600 })
-    const order = ["witness", "--text", words, "--wallet", "wallet", "--data", "kept"]
-    const bought = yield* at.run(order, { SPIRIT_ALTAR_PRIVATE_KEY: "" })
-    assert.strictEqual(bought.code, 0, bought.stderr)
-    assert.deepStrictEqual(readdirSync(join(at.folder, "kept")), ["journal.db"])
-  })
-
-  it("buys any act by the contract alone: path, query, body and sealed words, once for a key", function* () {
+  it("buys any act by the contract alone, once for a key, with a wallet of a file and a journal of a folder", function* () {
     const at = yield* terminal
     const key = newKey()
-    const order = ["act", "offerPrayer", "moss-hare", "--agent-name", "Wren", "--words", words, "--key", key]
-    const bought = yield* at.run([...order, "--json"])
+    writeFileSync(join(at.folder, "wallet"), `${at.secret}\n`, { mode: 0o600 })
+    const named = [
+      "--agent-name",
+      "Wren",
+      "--words",
+      words,
+      "--key",
+      key,
+      "--wallet",
+      "wallet",
+      "--data",
+      "kept",
+      "--json",
+    ]
+    const buy = at.run(["act", "offerPrayer", "moss-hare", ...named], { SPIRIT_ALTAR_PRIVATE_KEY: "" })
+    const bought = yield* buy
     assert.strictEqual(bought.code, 0, bought.stderr)
     const prayer = JSON.parse(bought.stdout)
     assert.deepStrictEqual([prayer.record.spirit, prayer.record.agentName, prayer.key], ["moss-hare", "Wren", key])
     assert.isString(prayer.line)
     assert.notInclude(bought.stdout + bought.stderr, words)
-    assert.isTrue((yield* json(at, ...order)).replayed)
+    assert.deepStrictEqual(readdirSync(join(at.folder, "kept")), ["journal.db"])
+    assert.isTrue(JSON.parse((yield* buy).stdout).replayed)
     const collected = yield* at.run(["act", "collectMaterial", "beeswax", "--spirit", "kelp-seal"])
     assert.strictEqual(collected.code, 0, collected.stderr)
     assert.include(collected.stdout, "paid        $0.01, once")

@@ -32,7 +32,7 @@ describe("a sandbox", () => {
 
   const bannerOf = ({ says }: Running) => says("Ctrl-C")
 
-  const stop = ({ ended, signal }: Running, name: NodeJS.Signals = "SIGINT") => {
+  const stop = ({ ended, signal }: Running, name: NodeJS.Signals) => {
     signal(name)
     return ended
   }
@@ -85,17 +85,17 @@ describe("a sandbox", () => {
       assert.include(ended.stdout, outcome)
     }
 
+    const gone = (pids: ReadonlyArray<number>) =>
+      Effect.sync(() => pids.filter(isAlive)).pipe(until("database or chain stays", (left) => left.length === 0))
     await stop(first, "SIGKILL")
+    await Effect.runPromise(gone(before))
     const next = launch(port)
     await bannerOf(next)
-    assert.deepStrictEqual(before.filter(isAlive), [])
     const kept = await shell(`npm run verify -- --url ${url}`)
     assert.include(kept.stdout, verified, kept.stderr)
-    const orphans = await parts()
-    await stop(next, "SIGKILL")
-    await Effect.runPromise(
-      Effect.sync(() => orphans.filter(isAlive)).pipe(until("database or chain stays", (left) => left.length === 0)),
-    )
+    const later = await parts()
+    assert.strictEqual((await stop(next, "SIGTERM")).code, 0)
+    assert.deepStrictEqual(later.filter(isAlive), [])
   })
 
   it("names a taken port in one line, and writes nothing", async () => {

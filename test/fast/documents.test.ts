@@ -29,17 +29,6 @@ describe("documentation:", () => {
     )
     assertNone(named, ({ path }) => !existsSync(join(root, path)))
   })
-
-  it("documents name every script of the package", () => {
-    const text = textOf("CONTRIBUTING.md")
-    assert.deepStrictEqual(
-      // npm runs `prepack` by itself, which names the script to run.
-      Object.keys(scripts).filter(
-        (name) => name !== "prepack" && !new RegExp("`(?:npm (?:run )?)?" + name + "\\b", "u").test(text),
-      ),
-      [],
-    )
-  })
 })
 
 const commandsOf = (text: string) =>

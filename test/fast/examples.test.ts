@@ -1,19 +1,13 @@
 /** Every example of the document is true: it has the form it stands under, and what checks real answers checks it as well. */
 import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
-import { Effect, Schema } from "effect"
-import { recoverTypedDataAddress } from "viem"
+import { Schema } from "effect"
 import { Publication } from "../../schema/altar/Catalog.ts"
 import { base64 } from "../../schema/log/Bytes.ts"
 import { ChainEntry, ChainHead, WitnessStone } from "../../schema/altar/Witness.ts"
 import { spiritOf } from "../../schema/altar/Spirit.ts"
 import { Challenge, PaymentPayload, SettlementResponse } from "../../schema/payments/Payment.ts"
-import { usdc } from "../../schema/payments/Usdc.ts"
-import { transferTypes } from "../../schema/payments/TransferTypes.ts"
-import { seal, sha256 } from "../../src/altar/Hashes.ts"
-import { Items } from "../../src/altar/collectibles/Items.ts"
-import { publicationHash } from "../../src/altar/collectibles/PublicationChain.ts"
-import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
+import { seal } from "../../src/altar/Hashes.ts"
 import { jsonOf } from "../lab/Sources.ts"
 import { openCheckpoint, verifyProof, verifyReceipt, verifySegment, verifyStone } from "../../src/buyer/index.ts"
 import { assert, assertSome, describe, it } from "../lab/Suites.ts"
@@ -115,22 +109,6 @@ describe("every example of the document", () => {
     for (const { computed, where } of opened) assert.isTrue(commitments.has(computed), where)
   })
 
-  it("of a publication hashes, and shows a published manifest and artwork", async () => {
-    const entries = allOf(Publication)
-    assert.isAbove(entries.length, 2)
-    const items = await Effect.runPromise(Effect.provide(Items, Items.layer))
-    for (const { value, where } of entries) {
-      assert.strictEqual(publicationHash(value, value), value.chainHash, where)
-      assert.strictEqual(items.get(value.itemId)?.manifestHash, value.manifestHash, where)
-    }
-    const manifests = objects.filter(({ value }) => "artwork" in value && "schema" in value)
-    assert.isAbove(manifests.length, 3)
-    for (const { value, where } of manifests) {
-      const known = [...items.values()].map(({ manifestHash }) => manifestHash)
-      assert.include(known, sha256(canonicalJson(Object(value))), where)
-    }
-  })
-
   it("of the log is signed by its key, and its proof proves its stone", async () => {
     const [stone] = allOf(WitnessStone)
     const [vkey] = textsAt("vkey")
@@ -162,7 +140,7 @@ describe("every example of the document", () => {
     }
   })
 
-  it("of a payment's header is an offer, its payer's signature, or its settlement", async () => {
+  it("of a payment's header is an offer, a payment of that offer, or its settlement", async () => {
     const offers = headersNamed("PAYMENT-REQUIRED")
     const payments = headersNamed("PaymentSignature")
     const settlements = headersNamed("PAYMENT-RESPONSE")
@@ -172,24 +150,7 @@ describe("every example of the document", () => {
     for (const { json, where } of payments) {
       const { accepted, payload } = await Schema.decodeUnknownPromise(PaymentPayload)(json)
       assert.deepEqual(json.accepted, offers[0]?.json.accepts[0], where)
-      const { assetName, assetVersion } = usdc["eip155:8453"]
-      const { from, nonce, to, validAfter, validBefore, value } = payload.authorization
-      const hex = (text: string) => `0x${text.slice(2)}` as const
-      const signer = await recoverTypedDataAddress({
-        domain: { name: assetName, version: assetVersion, chainId: 8453, verifyingContract: hex(accepted.asset) },
-        types: transferTypes,
-        primaryType: "TransferWithAuthorization",
-        message: {
-          from: hex(from),
-          to: hex(to),
-          nonce: hex(nonce),
-          value: BigInt(value),
-          validAfter: BigInt(validAfter),
-          validBefore: BigInt(validBefore),
-        },
-        signature: hex(payload.signature),
-      })
-      assert.strictEqual(signer, from, where)
+      const { to, value } = payload.authorization
       assert.deepInclude(accepted, { payTo: to, amount: value }, where)
     }
   })

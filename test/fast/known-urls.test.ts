@@ -1,11 +1,9 @@
-/** Which URLs are remembered, and what of a request is looked at again. */
-import { setFlagsFromString } from "node:v8"
-import { runInNewContext } from "node:vm"
+/** Which URLs are remembered. */
 import { Effect, Layer, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiEndpoint } from "effect/http-api"
 import { UrlCache, urlMaximum } from "../../src/http/UrlCache.ts"
-import { assert, assertEach, describe, effect } from "../lab/Suites.ts"
+import { assert, describe, effect } from "../lab/Suites.ts"
 
 const request = (path: string, init: RequestInit = {}) =>
   HttpServerRequest.fromWeb(new Request(`http://altar.example${path}`, init))
@@ -39,22 +37,3 @@ describe("the cache of URLs", () => {
       }).pipe(Effect.provide(bounded)),
   )
 })
-
-effect("the cache of URLs contains nothing of the request", () =>
-  Effect.gen(function* () {
-    const urls = yield* UrlCache
-    setFlagsFromString("--expose-gc")
-    const collect: () => void = runInNewContext("gc")
-    const remembered = () => {
-      const first = { ...call("/read"), headers: { authorization: "Bearer secret" } }
-      urls.remember(first, handler)
-      return [new WeakRef(first.request), new WeakRef(first.headers)]
-    }
-    const references = remembered()
-    // A reference that was just made lives to the end of its turn.
-    yield* Effect.promise(() => new Promise((resolve) => void setImmediate(resolve)))
-    collect()
-    assertEach(references, (one) => one.deref(), [undefined, undefined])
-    assert.strictEqual(yield* urls.answer(request("/read"), whole), answered)
-  }).pipe(Effect.provide(UrlCache.layer)),
-)

@@ -3,7 +3,7 @@ import { sbom } from "../../src/build/Sbom.ts"
 import { version } from "../../src/platform/Software.ts"
 import { type Entry, packagesOf } from "../lab/Locks.ts"
 import { filesIn, jsonOf, textOf } from "../lab/Sources.ts"
-import { assert, assertEach, describe, it, valuesOf } from "../lab/Suites.ts"
+import { assert, assertEach, assertNone, describe, it, valuesOf } from "../lab/Suites.ts"
 
 const locks = ["package-lock.json", "test/tools/package-lock.json", "test/integrators/package-lock.json"] as const
 const entriesOf = (lock: string) => Object.entries(packagesOf(lock)).filter(([path]) => path !== "")
@@ -120,6 +120,12 @@ describe("the bill of materials", () => {
   it("rejects a package outside the lock", () => {
     assert.throws(() => sbom(manifest, packages, ["node_modules/stranger/index.js"]), /no node_modules\/stranger/u)
   })
+})
+
+it("each script of one program replaces npm's shell, so that a signal to npm ends the program", () => {
+  const short = new Set(["openapi", "token", "format", "package", "postinstall"])
+  const scripts: ReadonlyArray<readonly [name: string, line: string]> = Object.entries(manifest.scripts)
+  assertNone(scripts, ([name, line]) => !/&&|;/u.test(line) && !/(?:^| )exec /u.test(line) && !short.has(name))
 })
 
 it("the version is the changelog's newest, in package.json, its lock and the running server, and Nix has the same Node", () => {

@@ -25,3 +25,10 @@ export const examplesOf = (file: string): ReadonlyArray<Example> =>
       return { file, language, text, begins: text.split("\n")[0]?.trimEnd() ?? "" }
     },
   )
+
+/** The example of a document that begins so. */
+export const exampleOf = (file: string, begins: string) => {
+  const found = examplesOf(file).find((one) => one.begins.startsWith(begins))
+  if (found === undefined) throw new Error(`${file} has no example that begins with ${begins}`)
+  return found.text
+}

@@ -18,7 +18,7 @@ import { serverWith } from "../lab/server/AnotherServer.ts"
 import { loopback } from "../lab/server/Rooms.ts"
 import { ask, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
 import { chain } from "../lab/Chain.ts"
-import { blocksOf } from "./Guide.ts"
+import { exampleOf } from "../lab/Documents.ts"
 import { assert, describe, suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
@@ -42,6 +42,7 @@ if (missing.length > 0) {
   )
 }
 
+const guide = "docs/operations.md"
 const ended = { signal: "SIGTERM", force: "SIGKILL", patienceMs: 5000 } as const
 
 /** A folder that programs of other users can read, too. */
@@ -59,7 +60,7 @@ const start = (program: Program, args: ReadonlyArray<string>, ready: RegExp, ide
 
 const nginx = Effect.fnUntraced(function* (port: number, servers: readonly [number, number]) {
   const at = yield* folder
-  const server = replaced(blocksOf("Run behind a proxy", "nginx")[0] ?? "", [
+  const server = replaced(exampleOf(guide, "upstream altar"), [
     ["127.0.0.1:3000", `127.0.0.1:${servers[0]}`],
     ["127.0.0.1:3001", `127.0.0.1:${servers[1]}`],
     ["listen 443 ssl http2", `listen 127.0.0.1:${port}`],
@@ -79,7 +80,7 @@ ${server} }`,
 })
 
 const caddy = Effect.fnUntraced(function* (port: number, servers: readonly [number, number]) {
-  const site = replaced(blocksOf("Run behind a proxy", "caddyfile")[0] ?? "", [
+  const site = replaced(exampleOf(guide, "altar.example {"), [
     ["127.0.0.1:3000", `127.0.0.1:${servers[0]}`],
     ["127.0.0.1:3001", `127.0.0.1:${servers[1]}`],
     ["altar.example", `http://127.0.0.1:${port}`],
@@ -96,7 +97,7 @@ const pgbouncer = Effect.fnUntraced(function* (database: Redacted.Redacted<strin
   const url = new URL(Redacted.value(database))
   const users = join(at, "userlist.txt")
   writeFileSync(users, `"${url.username}" "${decodeURIComponent(url.password)}"\n`)
-  const text = replaced(blocksOf("PgBouncer", "ini")[0] ?? "", [
+  const text = replaced(exampleOf(guide, "[databases]"), [
     [/altar = .+/u, `altar = host=${url.hostname} port=${url.port || 5432} dbname=${url.pathname.slice(1)}`],
     ["listen_port = 6432", `listen_port = ${port}\nunix_socket_dir =`],
     ["/etc/pgbouncer/userlist.txt", users],

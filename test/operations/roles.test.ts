@@ -13,7 +13,7 @@ import { chain } from "../lab/Chain.ts"
 import { database } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
 import { signing } from "../lab/log/LogFixture.ts"
-import { blocksOf, statementsOf } from "./Guide.ts"
+import { exampleOf } from "../lab/Documents.ts"
 import { assert, suite } from "../lab/Suites.ts"
 
 const suffix = randomBytes(4).toString("hex")
@@ -21,7 +21,12 @@ const suffix = randomBytes(4).toString("hex")
 /** Roles belong to the whole cluster: those of a test have names of their own. */
 const own = (text: string) => text.replace(/\baltar(_owner|_reader)?\b/gu, (name) => `${name}_${suffix}`)
 
-const [roles = "", schema = "", closed = ""] = blocksOf("Roles", "sql").map(own)
+/** The statements of the guide's example that begins so. */
+const statementsOf = (begins: string) =>
+  own(exampleOf("docs/operations.md", begins))
+    .split(";")
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== "")
 
 const urlOf = (role: string, password: string) => {
   const url = new URL(inject("databaseUrl"))
@@ -42,7 +47,7 @@ const run = (url: Redacted.Redacted<string>, statements: ReadonlyArray<string>) 
 
 const admin = Redacted.make(inject("databaseUrl"))
 
-const made = Effect.acquireRelease(Effect.orDie(run(admin, statementsOf(roles))), () =>
+const made = Effect.acquireRelease(Effect.orDie(run(admin, statementsOf("CREATE ROLE altar_owner"))), () =>
   Effect.orDie(
     run(admin, [
       own("DROP DATABASE altar WITH (FORCE)"),
@@ -73,9 +78,9 @@ const isRefused = (url: Redacted.Redacted<string>, statement: string) =>
 suite("the roles of the guide", Layer.merge(chain, database), (it) => {
   it("suffice: one migrates, one sells everything and can rewrite nothing, one reads", function* () {
     yield* made
-    yield* run(owner, statementsOf(schema))
+    yield* run(owner, statementsOf("REVOKE ALL ON SCHEMA"))
     yield* Effect.scoped(served(owner))
-    yield* run(owner, statementsOf(closed))
+    yield* run(owner, statementsOf("REVOKE UPDATE, DELETE"))
 
     const url = yield* served(altar)
     const agent = new Agent(privateKeyToAccount(generatePrivateKey()))

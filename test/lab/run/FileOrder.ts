@@ -20,6 +20,7 @@ const long = [
   "test/contract/stopping",
   "test/cli/buyer",
   "test/crash",
+  "test/cli/sandbox",
   "test/browser/guide",
   "test/audit/auditor",
   "test/campaign/model",
