@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { ask, layer as world } from "../lab/Fixture.ts"
 import { connect } from "../lab/McpNewClient.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { assert, suite, valuesOf } from "../lab/Suites.ts"
 
 const https = Schema.String.check(Schema.isPattern(/^https:\/\/\S{1,240}$/u))
 const named = (maximum: number) => Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(maximum))
@@ -36,6 +36,8 @@ suite("the cards of the tools", world(), (it) => {
     assert.strictEqual((yield* ask(`${url}/mcp/server-card`, { headers: { "if-none-match": tag } })).status, 304)
     const wellKnown = yield* ask(`${url}/.well-known/mcp/server-card.json`)
     assert.deepEqual(JSON.parse(card.text), wellKnown.json)
+    const remotes: ReadonlyArray<{ readonly url: string }> = JSON.parse(card.text).remotes
+    assert.deepStrictEqual(valuesOf(remotes, "url"), [`${url}/mcp`, `${url}/api/mcp`])
     const catalog = yield* ask(`${url}/.well-known/ai-catalog.json`)
     assert.strictEqual(catalog.headers.get("content-type"), "application/ai-catalog+json")
     assert.strictEqual(JSON.parse(catalog.text).entries[0].url, `${url}/mcp/server-card`)

@@ -1,12 +1,11 @@
 /** No document promises what the live 402 does not: price, network, asset, recipient and URL of every act agree. */
 import { Effect } from "effect"
 import { sales } from "../../schema/altar/Sales.ts"
-import { nameMaximum, senderMaximum, textMaximum } from "../../schema/room/Limits.ts"
 import { acts } from "../lab/ActTable.ts"
 import { ask, layer as world, TestServer } from "../lab/Fixture.ts"
 import { challengeOf } from "../lab/buyer/Payment.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
-import { assert, assertEach, suite } from "../lab/Suites.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const documents = ["/.well-known/mcp/server-card.json", "/.well-known/agent.json", "/.well-known/x402"]
 
@@ -23,13 +22,19 @@ interface Manifest {
   readonly buyerSpendPolicy: { readonly perAction: ReadonlyArray<Record<string, unknown>> }
 }
 
-interface PaymentInfo {
-  readonly price: { readonly amount: string }
-  readonly offers: ReadonlyArray<{ readonly amount: string }>
-}
-
 interface Spec {
-  readonly paths: Record<string, { readonly post?: { readonly operationId: string; "x-payment-info"?: PaymentInfo } }>
+  readonly paths: Record<
+    string,
+    {
+      readonly post?: {
+        readonly operationId: string
+        readonly "x-payment-info"?: {
+          readonly price: { readonly amount: string }
+          readonly offers: ReadonlyArray<{ readonly amount: string }>
+        }
+      }
+    }
+  >
 }
 
 const read = <A>(path: string) =>
@@ -109,16 +114,6 @@ suite("the documents for agents", world(), (it) => {
     )
   })
 
-  it("describe the MCP endpoints in a server card", function* ({ url }) {
-    const card = yield* read<{ name: string; description: string; remotes: ReadonlyArray<Record<string, unknown>> }>(
-      "/.well-known/mcp/server-card.json",
-    )
-    assert.match(card.name, /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/u)
-    assert.isAtMost(card.description.length, 100)
-    assertEach(card.remotes, (remote) => remote["url"], [`${url}/mcp`, `${url}/api/mcp`])
-    assert.notProperty(card, "tools")
-  })
-
   it("return 304 when nothing changed, and are readable from every origin", function* ({ url }) {
     for (const path of [...documents, "/llms.txt", "/for-agents"]) {
       const first = yield* ask(`${url}${path}`, { headers: { origin: "https://elsewhere.example" } })
@@ -133,16 +128,11 @@ suite("the documents for agents", world(), (it) => {
     }
   })
 
-  it("show the manual as a page with one script of its own, or as the Markdown of llms.txt", function* ({ url }) {
+  it("show the manual as a page, or as the Markdown of llms.txt", function* ({ url }) {
     const page = yield* ask(`${url}/for-agents`, { headers: { accept: "text/html,*/*;q=0.8" } })
     assert.strictEqual(page.headers.get("content-type"), "text/html; charset=utf-8")
     assert.strictEqual(page.headers.get("vary"), "accept, accept-encoding")
-    assert.include(page.headers.get("content-security-policy"), "default-src 'none'")
-    assert.notMatch(page.text, /<script(?![^>]*\ssrc="\/)|\sstyle=|\son[a-z]+=/u)
-    assert.strictEqual(page.text.match(/<script/gu)?.length, 1)
     assert.notInclude(page.text, "`", "every backtick became markup")
-    const style = /<link rel="stylesheet" href="([^"]+)"/u.exec(page.text)?.[1] ?? "none"
-    assert.strictEqual((yield* ask(`${url}${style}`)).headers.get("content-type"), "text/css; charset=utf-8", style)
     const ids = [...page.text.matchAll(/ id="([^"]+)"/gu)].map((match) => match[1])
     for (const [, target] of page.text.matchAll(/href="#([^"]+)"/gu)) assert.include(ids, target)
     const plain = yield* ask(`${url}/for-agents`, { headers: { accept: "text/markdown, text/html;q=0.9" } })
@@ -154,31 +144,14 @@ suite("the documents for agents", world(), (it) => {
     const file = yield* ask(`${url}/for-agents.md`)
     assert.strictEqual(file.headers.get("content-type"), "text/markdown; charset=utf-8")
     assert.strictEqual(file.text, llms.text)
-    for (const bound of [
-      "`agentName` 1-64, `reason` 1-280, `dedication` 1-40, `salt` 16-256",
-      "`Idempotency-Key`: 12-128 of",
-      `\`name\` 1-${nameMaximum}, \`sender\` 1-${senderMaximum}, \`text\` 1-${textMaximum}`,
-    ]) {
-      assert.include(llms.text, bound)
-    }
     assert.match(llms.text, /^# Spirit Altar\n\n> /u)
+    // A test vector of the commitment recipe, whose words normalize: printf 'sixteen-chars-ok\0…' | sha256sum
+    assert.include(llms.text, String.raw`" cafe\u0301\r\nat dawn\n"`)
+    assert.include(llms.text, "8c05d8b5973b5e62760424aad46c8ee86ca4264924600a6fc6967d802c1fd2b4")
     for (const [, link = ""] of llms.text.matchAll(/\]\((http[^)]+)\)/gu)) {
       const status = (yield* ask(link)).status
       assert.strictEqual(status, link.endsWith("/mcp") ? 405 : 200, link)
     }
-  })
-
-  it("publish test vectors that other implementations reproduce", function* ({ url }) {
-    const { text } = yield* ask(`${url}/llms.txt`)
-    // printf 'sixteen-chars-ok\0hello' | sha256sum, and so on; the last words normalize to "café", LF, "at dawn".
-    for (const commitment of [
-      "91de83b1a54270846ea2487a374c42d37984a976ec150a81b365dd028173c0cf",
-      "6afde0a2de2a0973df45fed7040a985cb1efcdba7153d9420aa8743a19fb664a",
-      "8c05d8b5973b5e62760424aad46c8ee86ca4264924600a6fc6967d802c1fd2b4",
-    ]) {
-      assert.include(text, commitment)
-    }
-    assert.include(text, String.raw`" cafe\u0301\r\nat dawn\n"`)
   })
 
   it("offer nothing while payments are not configured", function* () {

@@ -10,19 +10,18 @@ import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { ask, layer as world, newPayer, TestServer } from "../lab/Fixture.ts"
 import { chainClient } from "../lab/Chain.ts"
-import { Agent, type Block, programOf, type Request, templateOf } from "../lab/DocumentAgent.ts"
+import { Agent, type Block, programOf, type Request } from "../lab/DocumentAgent.ts"
 import { assert, suite } from "../lab/Suites.ts"
 
 /** The place of all requests, as the tools' instructions name it. */
-const documentOf = Effect.fnUntraced(function* (tools: string) {
-  const { client } = yield* connect(tools)
+const document = Effect.gen(function* () {
+  const { url } = yield* TestServer
+  const { client } = yield* connect(`${url}/mcp`)
   const [address = "none"] = /http\S+\.txt/u.exec(client.getInstructions() ?? "") ?? []
   const { status, text } = yield* ask(address)
   assert.strictEqual(status, 200, address)
   return text
 })
-
-const document = Effect.flatMap(TestServer, ({ url }) => documentOf(`${url}/mcp`))
 
 const newAgent = (before?: (request: Request) => Promise<void>) =>
   new Agent(privateKeyToAccount(generatePrivateKey()), before)
@@ -68,42 +67,14 @@ suite("an agent that has only the documents", sandbox(), (it) => {
   })
 
   it("reads the same program on the page and in Markdown", function* ({ url }) {
-    const program = programOf(yield* document)
+    const text = yield* document
+    const program = programOf(text)
     assert.isAbove(program.length, 20)
+    assert.isBelow(Buffer.byteLength(text), 16_384, "agents read so much of a page")
     const plain = yield* ask(`${url}/for-agents`, { headers: { accept: "text/markdown" } })
     assert.deepStrictEqual(programOf(plain.text), program)
     const page = yield* ask(`${url}/for-agents`, { headers: { accept: "text/html" } })
     assert.deepStrictEqual(programOfPage(page.text), program)
-  })
-
-  it("reads the true limits, and how long to wait at one of them", function* () {
-    const text = yield* document
-    const agent = newAgent()
-    const program = programOf(text)
-    yield* Effect.promise(() => agent.follow(program))
-    const told = new Map([...text.matchAll(/^\| `([a-z-]+)` \| (\d+) in (\d+) s \|/gmu)].map((row) => [row[1], row]))
-    const policies = agent.steps.flatMap(({ headers }) => (headers.get("ratelimit-policy") ?? "").split(", "))
-    const named = [...new Set(policies)].flatMap((policy) => {
-      const found = /^"([a-z-]+)";q=(\d+);w=(\d+)$/u.exec(policy)
-      return found === null ? [] : [found]
-    })
-    assert.isAtLeast(named.length, 6, "rooms say what their limits are")
-    for (const [, name, quota, seconds] of named) assert.deepStrictEqual(told.get(name)?.slice(2), [quota, seconds])
-
-    const creates = program.map(({ text: block }) => templateOf(block)).find(({ line }) => line.endsWith("/api/rooms"))
-    if (creates === undefined) return assert.fail("no document says how to create a room")
-    const more = newAgent()
-    let wait: string | null = null
-    while (wait === null && more.steps.length < 20) {
-      const { response } = yield* Effect.promise(() => more.send(creates))
-      wait = response.status === 429 ? response.headers.get("retry-after") : null
-    }
-    assert.isAbove(Number(wait), 0)
-    const made = [...agent.steps, ...more.steps].filter(({ request, status }) => {
-      return status === 201 && `${request.method} ${request.url}` === creates.line
-    })
-    // One more was made by the test before this one.
-    assert.strictEqual(String(made.length + 1), told.get("creations-hour")?.[2])
   })
 })
 
@@ -138,9 +109,5 @@ suite("an agent that pays with real money", world(), (it) => {
     yield* Effect.promise(() => agent.follow(program))
     assert.throws(() => agent.value("balance"), /Nothing says/u)
     assert.deepEqual(yield* acts, everything)
-  })
-
-  it("can read every document whole", function* () {
-    assert.isBelow(Buffer.byteLength(yield* document), 16_384)
   })
 })

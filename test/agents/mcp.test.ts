@@ -1,11 +1,10 @@
-/** The tools as the official client meets them: listed, called, checked against their schemas, on either of two servers. */
+/** The tools as the official client meets them: listed, called, checked against their schemas. */
 import { ResultSchema as AnyResult } from "@modelcontextprotocol/sdk/types.js"
 import { Effect } from "effect"
 import { chainHash } from "../../src/altar/Hashes.ts"
 import { sales } from "../../schema/altar/Sales.ts"
 import { call, connect } from "../lab/McpClient.ts"
 import { ask, layer as world, newCommitment, newPayer, pay, read } from "../lab/Fixture.ts"
-import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { assert, suite, valuesOf } from "../lab/Suites.ts"
 
 const names = ["field", "spirits", "altar", "buy_kit", "verify_witness"]
@@ -133,22 +132,5 @@ suite("over MCP,", world(), (it) => {
       Effect.tryPromise(() => connected.client.request({ method: "resources/list" }, AnyResult)),
     )
     assert.include(String(resources.cause), "-32601")
-  })
-
-  it("one connection may reach another server with each request", function* ({ url }) {
-    const asked: Array<string> = []
-    const servers = [url, yield* anotherServer()]
-    const connected = yield* connect(`${url}/mcp`, (input, init) => {
-      const server = servers[asked.length % 2] ?? url
-      asked.push(server)
-      return fetch(String(input).replace(url, server), init)
-    })
-    for (let turn = 0; turn < 2; turn += 1) {
-      assert.lengthOf((yield* Effect.promise(() => connected.client.listTools())).tools, 5)
-      assert.isFalse((yield* call(connected, "field")).isError)
-      assert.deepStrictEqual(yield* Effect.promise(() => connected.client.ping()), {})
-    }
-    assert.sameMembers([...new Set(asked)], servers)
-    assert.isAbove(asked.length, 7)
   })
 })

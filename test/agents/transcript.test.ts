@@ -1,6 +1,6 @@
 /** The purchase published on the agents' page is run as it stands there, and prints what the page says it prints. */
 import { execFile } from "node:child_process"
-import { symlink, writeFile } from "node:fs/promises"
+import { symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { Effect } from "effect"
@@ -22,21 +22,15 @@ const blocksOf = (page: string) => {
   }))
 }
 
-const folder = Effect.promise(async () => {
-  const path = newFolder()
-  await symlink(new URL("../../node_modules", import.meta.url).pathname, join(path, "node_modules"))
-  return path
-})
-
 suite("the published transcript", world(), (it) => {
   it("buys, replays, verifies and reveals a stone for one cent", function* ({ sql, url }) {
     const chain = yield* LocalChain
     const key = generatePrivateKey()
     yield* Effect.orDie(chain.fund(privateKeyToAccount(key).address, 10_000n))
     const blocks = blocksOf((yield* ask(`${url}/for-agents`)).text)
-    const cwd = yield* folder
-    const script = blocks.find(({ language }) => language === "js")
-    yield* Effect.promise(() => writeFile(join(cwd, "sign.mjs"), script?.text ?? ""))
+    const cwd = newFolder()
+    symlinkSync(new URL("../../node_modules", import.meta.url).pathname, join(cwd, "node_modules"))
+    writeFileSync(join(cwd, "sign.mjs"), blocks.find(({ language }) => language === "js")?.text ?? "")
     const commands = blocks.filter(({ language }) => language === "sh").map(({ text }) => text)
     assert.isAtLeast(commands.length, 6)
     const { stderr, stdout } = yield* Effect.promise(() =>

@@ -165,23 +165,3 @@ suite("POST /mcp", world(), (it) => {
     assert.notInclude(answer.text, "payment_totals")
   })
 })
-
-suite("the limit of /mcp", world(), (it) => {
-  it("allows 120 messages a minute from one address, on both paths together", function* () {
-    const answers = yield* Effect.forEach(
-      Array.from({ length: 125 }, (_, index) => index),
-      (index) => send(ping, {}, index % 2 === 0 ? "/mcp" : "/api/mcp"),
-      { concurrency: 8 },
-    )
-    const refused = answers.filter(({ status }) => status === 429)
-    assert.lengthOf(refused, 5)
-    assert.lengthOf(
-      answers.filter(({ status }) => status === 200),
-      120,
-    )
-    for (const answer of refused) {
-      refuses(answer, 429, -32600, /120 MCP messages per minute/u)
-      assert.isAbove(Number(answer.headers.get("retry-after")), 0)
-    }
-  })
-})

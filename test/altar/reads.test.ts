@@ -3,21 +3,19 @@ import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { Effect } from "effect"
 import { today } from "../lab/Clock.ts"
-import { ask, layer as world, newCommitment, newPayer, pay } from "../lab/Fixture.ts"
+import { ask, layer as world, bought, newCommitment, newPayer, read } from "../lab/Fixture.ts"
 import { assert, assertAnswer, assertEach, suite } from "../lab/Suites.ts"
-
-const json = (url: string) => Effect.map(ask(url), (answer) => JSON.parse(answer.text))
 
 suite("the free reads", world(), (it) => {
   it("start empty and complete", function* ({ url }) {
-    const { spirits } = yield* json(`${url}/api/spirits`)
+    const { spirits } = yield* read("/api/spirits")
     assert.strictEqual(spirits.length, 24)
     assert.deepStrictEqual([spirits[0].id, spirits[0].keeper], ["moss-hare", null])
     for (const spirit of spirits) assert.strictEqual((yield* ask(`${url}${spirit.image}`)).status, 200, spirit.image)
-    const { altars, day } = yield* json(`${url}/api/altars`)
+    const { altars, day } = yield* read("/api/altars")
     assert.strictEqual(altars.length, 24)
     assert.deepStrictEqual(altars[3].today, { day, state: "free", prayer: null })
-    assert.deepStrictEqual(yield* json(`${url}/api/field`), {
+    assert.deepStrictEqual(yield* read("/api/field"), {
       ok: true,
       day,
       keepers: 0,
@@ -30,27 +28,27 @@ suite("the free reads", world(), (it) => {
     })
   })
 
-  it("show the paid acts", function* ({ url }) {
+  it("show the paid acts", function* () {
     yield* today
     const payer = yield* newPayer(50_000_000n)
-    yield* pay(payer, `${url}/api/prayers/moss-hare`, { agentName: "Wren", intentionCommitment: newCommitment() })
-    yield* pay(payer, `${url}/api/acquire/moss-hare`, { agentName: "Wren" })
-    yield* pay(payer, `${url}/api/elements/beeswax/collect?spirit=moss-hare`, {})
-    const last = yield* pay(payer, `${url}/api/candles/month/moss-hare`, { dedication: "For the hare" })
-    const field = yield* json(`${url}/api/field`)
+    yield* bought("/api/prayers/moss-hare", { agentName: "Wren", intentionCommitment: newCommitment() }, payer)
+    yield* bought("/api/acquire/moss-hare", { agentName: "Wren" }, payer)
+    yield* bought("/api/elements/beeswax/collect?spirit=moss-hare", {}, payer)
+    const last = yield* bought("/api/candles/month/moss-hare", { dedication: "For the hare" }, payer)
+    const field = yield* read("/api/field")
     assert.deepStrictEqual(
       [field.keepers, field.prayersToday, field.litCandles, field.acts, field.centsSettled, field.lastSettlement.id],
-      [1, 1, 1, 4, 903, JSON.parse(last.answer.text).record.id],
+      [1, 1, 1, 4, 903, last.record.id],
     )
-    const hare = (yield* json(`${url}/api/altars`)).altars[0]
+    const hare = (yield* read("/api/altars")).altars[0]
     assert.deepStrictEqual(
       [hare.today.state, hare.today.prayer.agentName, hare.keeper.agentName, hare.litCandles, hare.dedicated],
       ["taken", "Wren", "Wren", 1, 1],
     )
     assert.strictEqual(hare.candles[0].dedication, "For the hare")
-    assert.strictEqual((yield* json(`${url}/api/spirits`)).spirits[0].keeper.agentName, "Wren")
-    const first = yield* json(`${url}/api/acts?limit=3`)
-    const second = yield* json(`${url}/api/acts?limit=3&before=${first.next}`)
+    assert.strictEqual((yield* read("/api/spirits")).spirits[0].keeper.agentName, "Wren")
+    const first = yield* read("/api/acts?limit=3")
+    const second = yield* read(`/api/acts?limit=3&before=${first.next}`)
     assertEach([...first.acts, ...second.acts], (act: { act: string }) => act.act, [
       "lightMonth",
       "collectMaterial",
@@ -66,7 +64,7 @@ suite("the free reads", world(), (it) => {
       ["companions", 8 * 64],
       ["pixels", 768],
     ] as const) {
-      const catalog = yield* json(`${url}/api/${name}`)
+      const catalog = yield* read(`/api/${name}`)
       assert.strictEqual(catalog.totalEditionSize, total)
       const members = "name publisher priceUsd terms payment collect publicationChain recent"
       assert.containsAllKeys(catalog, members.split(" "))
@@ -82,12 +80,12 @@ suite("the free reads", world(), (it) => {
       }
     }
     const size = readFileSync(new URL("../../src/web/art/pixels/pixel-bit-frog.png", import.meta.url)).readUInt32BE(16)
-    const frog = (yield* json(`${url}/api/pixels`)).pixels[0].publicationManifest.artwork
+    const frog = (yield* read("/api/pixels")).pixels[0].publicationManifest.artwork
     assert.deepStrictEqual([frog.width, frog.height, frog.mimeType], [size, size, "image/png"])
   })
 
-  it("serve a publication chain that can be recomputed", function* ({ url }) {
-    const chain = yield* json(`${url}/api/publish-chain?limit=100`)
+  it("serve a publication chain that can be recomputed", function* () {
+    const chain = yield* read("/api/publish-chain?limit=100")
     let previous = "0".repeat(64)
     for (const [index, one] of chain.entries.entries()) {
       const parts = [
@@ -111,20 +109,9 @@ suite("the free reads", world(), (it) => {
 
   it("answer 405 with Allow, and 404 in one form", function* ({ url }) {
     const wrong = yield* ask(`${url}/api/spirits`, { method: "DELETE" })
-    assert.deepStrictEqual(
-      [wrong.status, wrong.json["code"], wrong.headers.get("allow")],
-      [405, "method_not_allowed", "GET, HEAD, OPTIONS"],
-    )
-    for (const path of [
-      "/api/nothing",
-      "/api/spirits/",
-      "/API/spirits",
-      "/api//spirits",
-      "/art/../package.json",
-      "/art/%2e%2e/%2e%2e/package.json",
-    ]) {
-      const missing = yield* ask(`${url}${path}`)
-      assertAnswer(missing, 404, "not_found", undefined, path)
-    }
+    assertAnswer(wrong, 405, "method_not_allowed")
+    assert.strictEqual(wrong.headers.get("allow"), "GET, HEAD, OPTIONS")
+    for (const path of ["api/nothing", "api/spirits/", "API/spirits", "api//spirits", "art/%2e%2e/%2e%2e/package.json"])
+      assertAnswer(yield* ask(`${url}/${path}`), 404, "not_found", undefined, path)
   })
 })

@@ -1,11 +1,9 @@
 /** Pictures and badges as other people's pages get them: drawn beside the server, kept, limited, and embeddable anywhere. */
 import { assert, describe, it as plain } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
-import { seal } from "../../src/altar/Hashes.ts"
 import { Renderer } from "../../src/pages/sharing/Renderer.ts"
 import { createActs, createAct, sandbox } from "../lab/browser/Guide.ts"
-import { from, loopback, newAddress } from "../lab/server/Rooms.ts"
-import { ask, newCommitment, post } from "../lab/Fixture.ts"
+import { ask, newCommitment } from "../lab/Fixture.ts"
 import { assertAnswer, suite } from "../lab/Suites.ts"
 
 const circle = (fill: string) =>
@@ -67,7 +65,7 @@ describe("the renderer of pictures", () => {
   )
 })
 
-suite("the shared view of an act", sandbox({ trustedProxies: loopback }), (it) => {
+suite("the shared view of an act", sandbox(), (it) => {
   it("is a picture for every act, which caches may keep while the act looks the same", function* ({ sql, url }) {
     const { collected, kept, stone } = yield* createActs
     const candle = yield* createAct("/api/candles/day/moss-hare", { dedication: "for the bees" })
@@ -149,71 +147,6 @@ suite("the shared view of an act", sandbox({ trustedProxies: loopback }), (it) =
     assert.strictEqual(certificate.status, 404)
     assert.include(certificate.text, "The payment of this stone was reorganised away")
     assert.strictEqual((yield* ask(`${url}/witness/nothing/certificate`)).status, 404)
-  })
-
-  it("says of hidden revealed words that they are hidden, not that they are sealed", function* ({ url }) {
-    const [salt, text] = ["0123456789abcdef", "see https://example.com"]
-    const stone = yield* createAct("/api/witness", { commitment: seal(salt, text) })
-    const description = Effect.map(
-      ask(`${url}/witness/${stone.id}`, { headers: { accept: "text/html" } }),
-      (page) => /property="og:description" content="([^"]*)"/u.exec(page.text)?.[1] ?? "",
-    )
-    assert.include(yield* description, "The words are sealed.")
-    yield* ask(`${url}/api/witness/${stone.id}/reveal`, post({ salt, text }))
-    assert.include(yield* description, "The words were revealed and are not shown.")
-    assert.notInclude(yield* description, "sealed")
-  })
-
-  it("shows a candle's unsealed words without a form to unseal them again", function* ({ url }) {
-    const salt = "fedcba9876543210"
-    for (const [words, shown] of [
-      [
-        "Thank you for the bees.",
-        '<blockquote class="words"><p dir="auto" data-words-shown>Thank you for the bees.</p>',
-      ],
-      ["see https://example.com", "The words were unsealed and match the commitment."],
-    ] as const) {
-      const candle = yield* createAct("/api/candles/day/moss-hare", {
-        dedication: "for the bees",
-        intentionCommitment: seal(salt, words),
-      })
-      const look = ask(`${url}/acts/${candle.id}`, { headers: { accept: "text/html" } })
-      const before = yield* look
-      assert.include(before.text, "data-reveal=")
-      assert.notInclude(before.text, shown)
-      yield* ask(`${url}/api/candles/${candle.id}/unseal`, post({ salt, words }))
-      const after = yield* look
-      assert.include(after.text, shown)
-      assert.notInclude(after.text, "data-reveal=")
-      assert.notInclude(after.text, "example.com")
-    }
-  })
-
-  it("is the published bytes of the pixels, compressed in transit", function* ({ url }) {
-    const path = `${url}/art/pixels/pixel-bit-frog.png`
-    for (const encoding of ["gzip", "br"]) {
-      const packed = yield* Effect.promise(() => fetch(path, { headers: { "accept-encoding": encoding } }))
-      assert.strictEqual(packed.headers.get("content-encoding"), encoding)
-      const bytes = yield* Effect.promise(() => packed.arrayBuffer())
-      assert.strictEqual(bytes.byteLength, 33_164)
-    }
-    const plain = yield* Effect.promise(() => fetch(path, { headers: { "accept-encoding": "identity" } }))
-    assert.deepStrictEqual(
-      [plain.headers.get("content-encoding"), plain.headers.get("content-length")],
-      [null, "33164"],
-    )
-  })
-
-  it("is drawn sixty times a minute for one address, and served without a limit once drawn", function* ({ url }) {
-    const stone = yield* createAct("/api/witness", { commitment: newCommitment() })
-    const headers = from(newAddress())
-    const look = (id: string) => ask(`${url}/acts/${id}/preview.png`, { headers })
-    assert.strictEqual((yield* look(stone.id)).status, 200)
-    for (let asked = 1; asked < 60; asked++) assert.strictEqual((yield* look(crypto.randomUUID())).status, 404)
-    const refused = yield* look(crypto.randomUUID())
-    assertAnswer(refused, 429, "rate_limited")
-    assert.isAtLeast(Number(refused.headers.get("retry-after")), 1)
-    assert.strictEqual((yield* look(stone.id)).status, 200)
   })
 })
 

@@ -18,25 +18,20 @@ const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 
 type Reads = FieldGuide | CandleWall | Acts | Catalogs | PublicationChain | WitnessStones | WitnessChain
 
-const reads: ReadonlyArray<readonly [name: string, statements: Effect.Effect<number, never, Reads>]> = [
-  ["spirits", statementsOf(Effect.flatMap(FieldGuide, (guide) => guide.spirits))],
-  ["altars", statementsOf(Effect.flatMap(FieldGuide, (guide) => guide.altars))],
-  ["field", statementsOf(Effect.flatMap(FieldGuide, (guide) => guide.field))],
-  [
-    "candles",
-    statementsOf(Effect.flatMap(CandleWall, (wall) => wall.list({ spirit: "moss-hare", limit: 20, before: id }))),
-  ],
-  ["acts", statementsOf(Effect.flatMap(Acts, (acts) => acts.list(20, id)))],
-  ["the acts of an altar", statementsOf(Effect.flatMap(Acts, (acts) => acts.onAltar("moss-hare", 50)))],
-  ["one act", statementsOf(Effect.flatMap(Acts, (acts) => acts.get(id)))],
-  ["elements", statementsOf(Effect.flatMap(Catalogs, (catalogs) => catalogs.get("elements")))],
-  ["companions", statementsOf(Effect.flatMap(Catalogs, (catalogs) => catalogs.get("companions")))],
-  ["pixels", statementsOf(Effect.flatMap(Catalogs, (catalogs) => catalogs.get("pixels")))],
-  ["publications", statementsOf(Effect.flatMap(PublicationChain, (publications) => publications.segment(1, 100)))],
-  ["stones", statementsOf(Effect.flatMap(WitnessStones, (stones) => stones.list(20, 7)))],
-  ["one stone", statementsOf(Effect.flatMap(WitnessStones, (stones) => stones.get(id)))],
-  ["chain segment", statementsOf(Effect.flatMap(WitnessChain, (witness) => witness.segment(1, 100)))],
-]
+const reads: Readonly<Record<string, Effect.Effect<unknown, unknown, Reads>>> = {
+  spirits: Effect.flatMap(FieldGuide, (guide) => guide.spirits),
+  altars: Effect.flatMap(FieldGuide, (guide) => guide.altars),
+  field: Effect.flatMap(FieldGuide, (guide) => guide.field),
+  candles: Effect.flatMap(CandleWall, (wall) => wall.list({ spirit: "moss-hare", limit: 20, before: id })),
+  acts: Effect.flatMap(Acts, (acts) => acts.list(20, id)),
+  "the acts of an altar": Effect.flatMap(Acts, (acts) => acts.onAltar("moss-hare", 50)),
+  "one act": Effect.flatMap(Acts, (acts) => acts.get(id)),
+  elements: Effect.flatMap(Catalogs, (catalogs) => catalogs.get("elements")),
+  publications: Effect.flatMap(PublicationChain, (publications) => publications.segment(1, 100)),
+  stones: Effect.flatMap(WitnessStones, (stones) => stones.list(20, 7)),
+  "one stone": Effect.flatMap(WitnessStones, (stones) => stones.get(id)),
+  "a chain segment": Effect.flatMap(WitnessChain, (witness) => witness.segment(1, 100)),
+}
 
 const services = Layer.unwrap(Effect.map(configOf(), Server.services)).pipe(
   Layer.provide(Layer.merge(database, chain)),
@@ -44,7 +39,7 @@ const services = Layer.unwrap(Effect.map(configOf(), Server.services)).pipe(
 )
 
 suite("a read", services, (it) => {
-  for (const [name, statements] of reads) {
-    it(`of ${name} is one statement`, () => Effect.map(statements, (count) => assert.strictEqual(count, 1)))
-  }
+  it.each(Object.entries(reads))("of %s is one statement", function* ([, read]) {
+    assert.strictEqual(yield* statementsOf(read), 1)
+  })
 })

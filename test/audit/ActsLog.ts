@@ -40,20 +40,10 @@ const actText = (id: string, { answer, paymentResponse, rail }: Partial<Attempt>
 /** Each settled act has one leaf, at its position, made of its first answer. */
 export const auditActsLog = async (servers: ReadonlyArray<string>, ledger: Ledger, found: Findings) => {
   const attempts = new Map(ledger.attempts.map((attempt) => [attempt.id, attempt]))
-  const { acts } = ledger
-  const view = await auditOne(
-    servers,
-    {
-      noun: "act",
-      checks: ofActs,
-      api: "/api/acts",
-      files: "/log/acts/",
-      entries: acts.map(({ id }) => ({ id, text: actText(id, attempts.get(id)) })),
-      checkpoints: ledger.actCheckpoints,
-      heads: ledger.actLogHead,
-    },
-    found,
-  )
+  const { actCheckpoints: checkpoints, actLogHead: heads, acts } = ledger
+  const entries = acts.map(({ id }) => ({ id, text: actText(id, attempts.get(id)) }))
+  const logged = { noun: "act", checks: ofActs, api: "/api/acts", files: "/log/acts/", entries, checkpoints, heads }
+  const view = await auditOne(servers, logged, found)
   if (view === undefined) return
   for (const [at, { id, position }] of acts.entries()) {
     found.hold(ofActs.covered, Number(position) === at + 1, { id, position, expected: at + 1 })

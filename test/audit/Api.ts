@@ -1,22 +1,15 @@
 /** The public API as a stranger asks it: one answer after the other, patient where it is told to wait. */
 import { setTimeout } from "node:timers/promises"
 
-export interface HttpAnswer {
-  readonly status: number
-  readonly headers: Headers
-  readonly bytes: Buffer
-  readonly text: string
-}
-
 /** A server that is away is asked again for this long, milliseconds. */
 const patience = 15_000
 
-export const request = async (url: string, init: RequestInit = {}): Promise<HttpAnswer> => {
+export const request = async (url: string, init: RequestInit = {}) => {
   for (const end = Date.now() + patience; ; await setTimeout(500)) {
     try {
       const answer = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(30_000), ...init })
       const bytes = Buffer.from(await answer.arrayBuffer())
-      const heard = { status: answer.status, headers: answer.headers, bytes, text: bytes.toString() }
+      const heard = { status: answer.status, bytes, text: bytes.toString() }
       if (![429, 502, 504].includes(answer.status) || Date.now() > end) return heard
     } catch (cause) {
       if (Date.now() > end) throw new Error(`${url} does not answer`, { cause })
@@ -43,21 +36,6 @@ export const textAt = (json: unknown, ...path: ReadonlyArray<string>): string | 
   let value = json
   for (const name of path) value = isObject(value) ? value[name] : undefined
   return typeof value === "string" ? value : undefined
-}
-
-/** All rows of a list that is read page by page, and the last page; the faults of a page. */
-export const pagesOf = async (server: string, path: string, member: string) => {
-  const rows: Array<Json> = []
-  for (let before = ""; ;) {
-    const { status, text } = await request(`${server}${path}?limit=50${before}`)
-    const page = parsed(text)
-    const found = isObject(page) ? page[member] : undefined
-    if (status !== 200 || !isObject(page) || !Array.isArray(found))
-      return { rows, last: {}, wrong: `${server} answers ${status} to a page of ${member}: ${text.slice(0, 200)}` }
-    rows.push(...found.filter(isObject))
-    if (page["next"] === null || page["next"] === undefined) return { rows, last: page }
-    before = `&before=${String(page["next"])}`
-  }
 }
 
 /** Many questions, few at a time. */

@@ -7,15 +7,17 @@ import { auditAnswers } from "./Answers.ts"
 import { auditCards, type CardAccount, readCharges } from "./Cards.ts"
 import { auditChains } from "./Chains.ts"
 import { auditClaimed } from "./Claims.ts"
-import { findings } from "./Findings.ts"
+import { type AuditReport, findings } from "./Findings.ts"
 import { readLedger } from "./Ledger.ts"
 import { auditLog } from "./Log.ts"
 import { auditPayments, type PublicAct, readActs } from "./Payments.ts"
 import { auditRefunds } from "./Refunds.ts"
 import { readChain } from "./Transfers.ts"
 
+export type { AuditReport, Check } from "./Findings.ts"
+
 /** The audited altar, and the answers to its buyers. */
-export interface AuditTarget {
+interface AuditTarget {
   readonly databaseUrl: string
   readonly rpcUrl: string
   /** Base URLs of the servers, all on that database. Each is asked. */
@@ -33,24 +35,6 @@ export interface AuditTarget {
   readonly cards?: CardAccount
   /** Whether every attempt has to have ended by now; otherwise attempts with an unknown outcome may be pending. */
   readonly isQuiet?: boolean
-}
-
-/** One kind of promise, and how many things were held against it. */
-export interface Check {
-  readonly name: string
-  readonly examined: number
-}
-
-export interface Violation {
-  /** Name of the check. */
-  readonly check: string
-  /** The facts that do not fit, each with its name. */
-  readonly what: string
-}
-
-export interface AuditReport {
-  readonly checks: ReadonlyArray<Check>
-  readonly violations: ReadonlyArray<Violation>
 }
 
 /** Checks everything once, and changes nothing. Nothing may be in flight during the audit, or it is found half done. */

@@ -4,34 +4,28 @@ import { request } from "./Api.ts"
 import type { Findings } from "./Findings.ts"
 import type { Ledger } from "./Ledger.ts"
 
-export interface Stone {
+interface Link {
   readonly sequence: number
+  readonly transaction: string | null
+  readonly previousHash: string
+  readonly chainHash: string
+}
+
+export interface Stone extends Link {
   readonly id: string
   readonly commitment: string
   readonly witnessedAt: string
   readonly transaction: string
   readonly payer: string
-  readonly previousHash: string
-  readonly chainHash: string
 }
 
-export interface Publication {
-  readonly sequence: number
+interface Publication extends Link {
   readonly type: "manifest" | "edition"
   readonly itemId: string
   readonly manifestHash: string
   readonly edition: number | null
   readonly keeper: string | null
-  readonly transaction: string | null
   readonly publishedAt: string
-  readonly previousHash: string
-  readonly chainHash: string
-}
-
-interface Link {
-  readonly sequence: number
-  readonly previousHash: string
-  readonly chainHash: string
 }
 
 const genesis = "0".repeat(64)
@@ -42,18 +36,10 @@ const sha256 = (text: string) => hash("sha256", text)
 export const stoneText = ({ commitment, previousHash, sequence, transaction, witnessedAt }: Stone): string =>
   [previousHash, sequence, commitment, witnessedAt, transaction].join("\0")
 
-const publicationText = (entry: Publication) =>
-  [
-    entry.previousHash,
-    entry.sequence,
-    entry.type,
-    entry.itemId,
-    entry.manifestHash,
-    entry.edition ?? "",
-    entry.keeper ?? "",
-    entry.transaction ?? "",
-    entry.publishedAt,
-  ].join("\0")
+const publicationText = (entry: Publication) => {
+  const { edition, itemId, keeper, manifestHash, previousHash, publishedAt, sequence, transaction, type } = entry
+  return [previousHash, sequence, type, itemId, manifestHash, edition, keeper, transaction, publishedAt].join("\0")
+}
 
 /** All links of a chain that a server shows, each of which follows and hashes. */
 const readChain = async <L extends Link>(
@@ -65,15 +51,15 @@ const readChain = async <L extends Link>(
 ): Promise<ReadonlyArray<L>> => {
   const check = `the chain of ${path} follows and hashes from its genesis`
   const links: Array<L> = []
-  let shown = { sequence: 0, chainHash: genesis }
+  const none: Pick<Link, "sequence" | "chainHash"> = { sequence: 0, chainHash: genesis }
+  let shown = none
   for (let from: number | null = 1; from !== null;) {
     const { status, text } = await request(`${server}${path}?from=${from}&limit=100`)
     if (status !== 200) {
       found.violate(check, { server, from, status, text })
       return links
     }
-    const segment: { readonly entries: ReadonlyArray<L>; readonly head: Link; readonly next: number | null } =
-      JSON.parse(text)
+    const segment: { entries: ReadonlyArray<L>; head: Link; next: number | null } = JSON.parse(text)
     for (const link of segment.entries) {
       const before = links.at(-1)
       const follows =
@@ -85,11 +71,8 @@ const readChain = async <L extends Link>(
     shown = segment.head
     from = segment.next
   }
-  const last = links.at(-1) ?? { sequence: 0, chainHash: genesis }
-  for (const [sequence, chainHash] of [
-    [shown.sequence, shown.chainHash] as const,
-    [Number(head?.sequence), head?.hash] as const,
-  ])
+  const last = links.at(-1) ?? none
+  for (const { chainHash, sequence } of [shown, { sequence: Number(head?.sequence), chainHash: head?.hash }])
     found.hold(check, last.sequence === sequence && last.chainHash === chainHash, { server, last, shown, row: head })
   return links
 }
@@ -150,20 +133,15 @@ export interface Chains {
 
 /** Reads both chains from each server; answers what the first one shows. */
 export const auditChains = async (servers: ReadonlyArray<string>, ledger: Ledger, found: Findings): Promise<Chains> => {
-  let first: Chains | undefined
-  const head = (chain: string) => ledger.heads.find((one) => one.chain === chain)
+  const all: Array<Chains> = []
+  const headOf = (chain: string) => ledger.heads.find((one) => one.chain === chain)
   for (const server of servers) {
-    const stones = await readChain<Stone>(server, "/api/witness/chain", stoneText, head("witness"), found)
-    const publications = await readChain<Publication>(
-      server,
-      "/api/publish-chain",
-      publicationText,
-      head("publications"),
-      found,
-    )
+    const stones = await readChain(server, "/api/witness/chain", stoneText, headOf("witness"), found)
+    const path = "/api/publish-chain"
+    const publications = await readChain(server, path, publicationText, headOf("publications"), found)
     auditStones(stones, ledger, found)
     auditPublications(publications, ledger, found)
-    first ??= { stones, publications }
+    all.push({ stones, publications })
   }
-  return first ?? { stones: [], publications: [] }
+  return all[0] ?? { stones: [], publications: [] }
 }

@@ -1,17 +1,27 @@
 /** The checks of each promise, and the failures. */
-import type { AuditReport, Violation } from "./Audit.ts"
+
+/** One kind of promise, and how many things were held against it. */
+export interface Check {
+  readonly name: string
+  readonly examined: number
+}
+
+interface Violation {
+  /** Name of the check. */
+  readonly check: string
+  /** The facts that do not fit, each with its name. */
+  readonly what: string
+}
+
+export interface AuditReport {
+  readonly checks: ReadonlyArray<Check>
+  readonly violations: ReadonlyArray<Violation>
+}
 
 /** The facts of a failure by their names; its check says what should be. */
 type Facts = Readonly<Record<string, unknown>>
 
-export interface Findings {
-  /** One more thing is looked at, or several. */
-  examine(check: string, count?: number): void
-  violate(check: string, facts: Facts): void
-  /** Looks at one thing. */
-  hold(check: string, holds: boolean, facts: Facts): void
-  readonly report: () => AuditReport
-}
+export type Findings = ReturnType<typeof findings>
 
 const textOf = (value: unknown) =>
   typeof value === "string" ? value : JSON.stringify(value, (_, one) => (typeof one === "bigint" ? String(one) : one))
@@ -21,22 +31,23 @@ const sentenceOf = (facts: Facts) =>
     .map(([name, value]) => `${name} ${(textOf(value) ?? "missing").slice(0, 600)}`)
     .join(", ")
 
-export const findings = (): Findings => {
+export const findings = () => {
   const examined = new Map<string, number>()
   const violations: Array<Violation> = []
-  const examine = (check: string, count = 1) => {
-    examined.set(check, (examined.get(check) ?? 0) + count)
-  }
-  const violate = (check: string, facts: Facts) => {
-    violations.push({ check, what: sentenceOf(facts) })
-  }
+  /** One more thing is looked at, or several. */
+  const examine = (check: string, count = 1) => void examined.set(check, (examined.get(check) ?? 0) + count)
+  const violate = (check: string, facts: Facts) => void violations.push({ check, what: sentenceOf(facts) })
   return {
     examine,
     violate,
-    hold: (check, holds, facts) => {
+    /** Looks at one thing. */
+    hold: (check: string, holds: boolean, facts: Facts) => {
       examine(check)
       if (!holds) violate(check, facts)
     },
-    report: () => ({ checks: [...examined].map(([name, count]) => ({ name, examined: count })), violations }),
+    report: (): AuditReport => ({
+      checks: [...examined].map(([name, count]) => ({ name, examined: count })),
+      violations,
+    }),
   }
 }

@@ -45,32 +45,18 @@ export interface RefundRow {
   readonly originalTransaction: string
 }
 
-export interface ActRow {
-  readonly id: string
-  readonly act: string
-  readonly receipt: string
-  readonly record: string
-  /** In the log over all acts; decimal. */
-  readonly position: string | null
-}
-
-/** A row of one of the tables of acts: whose it is, and what makes it the only one of its kind. */
-export interface RecordRow {
-  readonly table: string
-  readonly id: string
-  readonly place: string
-}
-
 export interface Ledger {
   readonly attempts: ReadonlyArray<Attempt>
   readonly refunds: ReadonlyArray<RefundRow>
-  readonly acts: ReadonlyArray<ActRow>
-  readonly records: ReadonlyArray<RecordRow>
+  /** With its position in the log over all acts, decimal. */
+  readonly acts: ReadonlyArray<{ readonly id: string; readonly act: string; readonly position: string | null }>
+  /** The rows of the tables of acts: whose each is, and what makes it the only one of its kind. */
+  readonly records: ReadonlyArray<{ readonly table: string; readonly id: string; readonly place: string }>
   readonly claims: ReadonlyArray<{ readonly name: string; readonly attempt: string }>
   readonly pools: ReadonlyArray<{ readonly name: string; readonly highest: number; readonly released: number[] }>
   readonly totals: ReadonlyArray<{ readonly settled: string; readonly atomic: string }>
-  readonly broadcasts: ReadonlyArray<{ readonly attempt: string; readonly hash: string }>
-  readonly strays: ReadonlyArray<{ readonly name: string; readonly transaction: string }>
+  readonly broadcasts: ReadonlyArray<{ readonly hash: string }>
+  readonly strays: ReadonlyArray<{ readonly name: string }>
   readonly heads: ReadonlyArray<{ readonly chain: string; readonly sequence: string; readonly hash: string }>
   readonly checkpoints: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly note: string }>
   readonly logHead: ReadonlyArray<{ readonly size: string; readonly root: Buffer; readonly stopped: string | null }>
@@ -85,63 +71,47 @@ export const readLedger = async (databaseUrl: string): Promise<Ledger> => {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
   try {
     return await sql.begin("isolation level repeatable read read only", async (tx) => {
-      const attempts = await tx<Attempt[]>`
-        SELECT id, idempotency_key AS key, act, rail, network, lower(asset) AS asset, lower(pay_to) AS "payTo",
-          lower(payer) AS payer, lower(nonce) AS nonce, amount_atomic::text AS amount,
-          valid_before::text AS "validBefore",
-          rail = 'card' AND signature <> '' AS "keepsToken", pool, pool_number AS number, state, finality,
-          lower(transaction) AS transaction, lower(current_transaction) AS "currentTransaction",
-          accepted_at AS "acceptedAt", next_check_at AS "nextCheckAt", answer, payment_response AS "paymentResponse"
-        FROM payment_attempts WHERE act <> 'refund'`
-      const refunds = await tx<RefundRow[]>`
-        SELECT a.id, a.state, a.finality, f.payment, f.reason, lower(a.pay_to) AS payer, lower(a.payer) AS "payTo",
-          lower(a.nonce) AS nonce, a.amount_atomic::text AS amount,
-          lower(COALESCE(a.current_transaction, a.transaction)) AS transaction,
-          lower(f.original_transaction) AS "originalTransaction"
-        FROM payment_attempts a LEFT JOIN payment_refunds f ON f.id = a.id WHERE a.act = 'refund'`
-      const acts = await tx<ActRow[]>`
-        SELECT id, act, receipt, record, log_sequence AS position FROM acts ORDER BY log_sequence, id`
-      const records = await tx<RecordRow[]>`
-        SELECT 'prayers' AS table, id, spirit || ' on ' || day AS place FROM prayers
-        UNION ALL SELECT 'keepers', id, spirit FROM keepers
-        UNION ALL SELECT 'collectibles', id, element_id || ' ' || edition FROM collectibles
-        UNION ALL SELECT 'candles', id, id::text FROM candles
-        UNION ALL SELECT 'witness_stones', id, sequence::text FROM witness_stones`
-      const claims = await tx<Ledger["claims"][number][]>`SELECT name, attempt_id AS attempt FROM payment_claims`
-      const pools = await tx<Ledger["pools"][number][]>`SELECT name, highest, released FROM payment_pools`
-      const totals = await tx<Ledger["totals"][number][]>`
-        SELECT settled, settled_atomic::text AS atomic FROM payment_totals`
-      const broadcasts = await tx<Ledger["broadcasts"][number][]>`
-        SELECT attempt_id AS attempt, lower(hash) AS hash FROM relayer_broadcasts`
-      const strays = await tx<Ledger["strays"][number][]>`
-        SELECT lower(name) AS name, lower(transaction) AS transaction FROM payment_strays`
-      const heads = await tx<Ledger["heads"][number][]>`
-        SELECT 'witness' AS chain, sequence, chain_hash AS hash FROM witness_head
-        UNION ALL SELECT 'publications', sequence, chain_hash FROM publication_head`
-      const checkpoints = await tx<Ledger["checkpoints"][number][]>`
-        SELECT size, root, note FROM log_checkpoints ORDER BY size`
-      const logHead = await tx<Ledger["logHead"][number][]>`
-        SELECT size, root, stopped_reason AS stopped FROM log_head WHERE id = 1`
-      const actCheckpoints = await tx<Ledger["checkpoints"][number][]>`
-        SELECT size, root, note FROM log_act_checkpoints ORDER BY size`
-      const actLogHead = await tx<Ledger["logHead"][number][]>`
-        SELECT size, root, stopped_reason AS stopped FROM log_head WHERE id = 2`
+      const checkpointsIn = (table: string) =>
+        tx<Ledger["checkpoints"][number][]>`SELECT size, root, note FROM ${tx(table)} ORDER BY size`
+      const headOf = (log: number) =>
+        tx<Ledger["logHead"][number][]>`SELECT size, root, stopped_reason AS stopped FROM log_head WHERE id = ${log}`
       const hidden = await tx<{ subject: string }[]>`SELECT subject FROM moderation_hidden`
       return {
-        attempts,
-        refunds,
-        acts,
-        records,
-        claims,
-        pools,
-        totals,
-        broadcasts,
-        strays,
-        heads,
-        checkpoints,
-        logHead,
-        actCheckpoints,
-        actLogHead,
+        attempts: await tx<Attempt[]>`
+          SELECT id, idempotency_key AS key, act, rail, network, lower(asset) AS asset, lower(pay_to) AS "payTo",
+            lower(payer) AS payer, lower(nonce) AS nonce, amount_atomic::text AS amount,
+            valid_before::text AS "validBefore",
+            rail = 'card' AND signature <> '' AS "keepsToken", pool, pool_number AS number, state, finality,
+            lower(transaction) AS transaction, lower(current_transaction) AS "currentTransaction",
+            accepted_at AS "acceptedAt", next_check_at AS "nextCheckAt", answer, payment_response AS "paymentResponse"
+          FROM payment_attempts WHERE act <> 'refund'`,
+        refunds: await tx<RefundRow[]>`
+          SELECT a.id, a.state, a.finality, f.payment, f.reason, lower(a.pay_to) AS payer, lower(a.payer) AS "payTo",
+            lower(a.nonce) AS nonce, a.amount_atomic::text AS amount,
+            lower(COALESCE(a.current_transaction, a.transaction)) AS transaction,
+            lower(f.original_transaction) AS "originalTransaction"
+          FROM payment_attempts a LEFT JOIN payment_refunds f ON f.id = a.id WHERE a.act = 'refund'`,
+        acts: await tx<Ledger["acts"][number][]>`
+          SELECT id, act, log_sequence AS position FROM acts ORDER BY log_sequence, id`,
+        records: await tx<Ledger["records"][number][]>`
+          SELECT 'prayers' AS table, id, spirit || ' on ' || day AS place FROM prayers
+          UNION ALL SELECT 'keepers', id, spirit FROM keepers
+          UNION ALL SELECT 'collectibles', id, element_id || ' ' || edition FROM collectibles
+          UNION ALL SELECT 'candles', id, id::text FROM candles
+          UNION ALL SELECT 'witness_stones', id, sequence::text FROM witness_stones`,
+        claims: await tx<Ledger["claims"][number][]>`SELECT name, attempt_id AS attempt FROM payment_claims`,
+        pools: await tx<Ledger["pools"][number][]>`SELECT name, highest, released FROM payment_pools`,
+        totals: await tx<Ledger["totals"][number][]>`
+          SELECT settled, settled_atomic::text AS atomic FROM payment_totals`,
+        broadcasts: await tx<Ledger["broadcasts"][number][]>`SELECT lower(hash) AS hash FROM relayer_broadcasts`,
+        strays: await tx<Ledger["strays"][number][]>`SELECT lower(name) AS name FROM payment_strays`,
+        heads: await tx<Ledger["heads"][number][]>`
+          SELECT 'witness' AS chain, sequence, chain_hash AS hash FROM witness_head
+          UNION ALL SELECT 'publications', sequence, chain_hash FROM publication_head`,
+        checkpoints: await checkpointsIn("log_checkpoints"),
+        logHead: await headOf(1),
+        actCheckpoints: await checkpointsIn("log_act_checkpoints"),
+        actLogHead: await headOf(2),
         hidden: new Set(hidden.map(({ subject }) => subject)),
       }
     })

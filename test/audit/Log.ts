@@ -7,13 +7,7 @@ import type { Ledger } from "./Ledger.ts"
 import { leafOf, openNote, provenRoot, rootOf, rootsOf } from "./Merkle.ts"
 
 /** The expected log, for checks of answers. */
-export interface LogView {
-  readonly vkey: string
-  /** Says what is wrong with a signed checkpoint; nothing when it is of this log. */
-  readonly wrongCheckpoint: (note: string) => string | undefined
-  /** The same of a `.tlog-proof` for the entry at an index. */
-  readonly wrongProof: (text: string, index: number) => string | undefined
-}
+export type LogView = ReturnType<typeof viewOf>
 
 interface Status {
   readonly vkey: string
@@ -52,8 +46,9 @@ const bundleOf = (entries: ReadonlyArray<string>) =>
     }),
   )
 
-const viewOf = (noun: string, vkey: string, leaves: ReadonlyArray<Buffer>): LogView => {
+const viewOf = (noun: string, vkey: string, leaves: ReadonlyArray<Buffer>) => {
   const roots = rootsOf(leaves)
+  /** Says what is wrong with a signed checkpoint; nothing when it is of this log. */
   const wrongCheckpoint = (note: string) => {
     const tree = openNote(note, vkey)
     if (tree === undefined) return "is not signed by the log's key"
@@ -61,6 +56,7 @@ const viewOf = (noun: string, vkey: string, leaves: ReadonlyArray<Buffer>): LogV
     if (root === undefined) return `covers ${tree.size} ${noun}s, and there are ${leaves.length}`
     return root.equals(tree.root) ? undefined : `has another root than the first ${tree.size} ${noun}s`
   }
+  /** The same of a `.tlog-proof` for the entry at an index. */
   const wrongProof = (text: string, index: number) => {
     const end = text.indexOf("\n\n")
     const [first, indexLine, ...hashes] = text.slice(0, end).split("\n")
@@ -90,7 +86,7 @@ export interface Checks {
 
 /** A log with the entries that it should have. */
 interface Logged {
-  readonly noun: "stone" | "act"
+  readonly noun: string
   readonly checks: Checks
   readonly api: string
   readonly files: string
@@ -205,17 +201,9 @@ export const auditLog = (
   stones: ReadonlyArray<Stone>,
   ledger: Ledger,
   found: Findings,
-): Promise<LogView | undefined> =>
-  auditOne(
-    servers,
-    {
-      noun: "stone",
-      checks: ofStones,
-      api: "/api/witness",
-      files: "/log/",
-      entries: stones.map((stone) => ({ id: stone.id, text: stoneText(stone) })),
-      checkpoints: ledger.checkpoints,
-      heads: ledger.logHead,
-    },
-    found,
-  )
+) => {
+  const entries = stones.map((stone) => ({ id: stone.id, text: stoneText(stone) }))
+  const { checkpoints, logHead: heads } = ledger
+  const logged = { noun: "stone", checks: ofStones, api: "/api/witness", files: "/log/", entries, checkpoints, heads }
+  return auditOne(servers, logged, found)
+}

@@ -1,5 +1,5 @@
 /** Transfers, settled rows and receipts are the same purchases, each of them once. */
-import { each, isObject, pagesOf, parsed, textAt } from "./Api.ts"
+import { each, isObject, parsed, request, textAt } from "./Api.ts"
 import { cardReceiptOf } from "./Cards.ts"
 import type { Findings } from "./Findings.ts"
 import type { Attempt, Ledger } from "./Ledger.ts"
@@ -13,11 +13,20 @@ export interface PublicAct {
   readonly record: Readonly<Record<string, unknown>>
 }
 
-/** All acts that a server shows. */
+/** All acts that a server shows, read page by page. */
 export const readActs = async (server: string, found: Findings): Promise<ReadonlyArray<PublicAct>> => {
-  const { rows, wrong } = await pagesOf(server, "/api/acts", "acts")
-  if (wrong !== undefined) found.violate("acts are public", { wrong })
-  return rows as unknown as ReadonlyArray<PublicAct>
+  const rows: Array<PublicAct> = []
+  for (let before = ""; ;) {
+    const { status, text } = await request(`${server}/api/acts?limit=50${before}`)
+    const page = parsed(text)
+    if (status !== 200 || !isObject(page) || !Array.isArray(page["acts"])) {
+      found.violate("acts are public", { server, status, text })
+      return rows
+    }
+    rows.push(...page["acts"])
+    if (page["next"] === null || page["next"] === undefined) return rows
+    before = `&before=${String(page["next"])}`
+  }
 }
 
 /** The price of each act, atomic USDC. */

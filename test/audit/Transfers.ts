@@ -52,8 +52,7 @@ export const readChain = async (rpcUrl: string, token: string, payTo: string): P
       method: "eth_getLogs",
       params: [{ address, topics, fromBlock: `0x${from.toString(16)}`, toBlock: `0x${to.toString(16)}` }],
     })
-    let before: { readonly transaction: string; readonly index: number; readonly payer: string; readonly nonce: string }
-    before = { transaction: "", index: -1, payer: "", nonce: "" }
+    let before = { transaction: "", index: -1, payer: "", nonce: "" }
     for (const { blockNumber, data, logIndex, topics: found, transactionHash } of logs) {
       if (blockNumber === null || logIndex === null || transactionHash === null) continue
       const event = decodeEventLog({ abi: events, data, topics: found as [Hex, ...Hex[]] })
@@ -67,24 +66,11 @@ export const readChain = async (rpcUrl: string, token: string, payTo: string): P
       const { from: payer, to: paid, value } = event.args
       const isAuthorized =
         before.transaction === transaction && before.index === index - 1 && before.payer === payer.toLowerCase()
-      if (isAuthorized && isAddressEqual(payer, payTo as Hex))
-        refunds.push({
-          transaction,
-          block: BigInt(blockNumber),
-          payer: paid.toLowerCase(),
-          nonce: before.nonce,
-          amount: value,
-        })
+      const transfer = { transaction, block: BigInt(blockNumber), nonce: before.nonce, amount: value }
+      if (isAuthorized && isAddressEqual(payer, payTo as Hex)) refunds.push({ ...transfer, payer: paid.toLowerCase() })
       if (!isAddressEqual(paid, payTo as Hex)) continue
-      if (!isAuthorized) gifts += 1
-      else
-        transfers.push({
-          transaction,
-          block: BigInt(blockNumber),
-          payer: before.payer,
-          nonce: before.nonce,
-          amount: value,
-        })
+      if (isAuthorized) transfers.push({ ...transfer, payer: before.payer })
+      else gifts += 1
     }
   }
   const times = new Map<bigint, Promise<number>>()

@@ -4,60 +4,45 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { audit } from "./Audit.ts"
 
-const help = `Usage: node test/audit/main.ts --sandbox URL [--data FOLDER] [--answers FILE]
+const help = `Usage: node test/audit/main.ts --sandbox URL [--data FOLDER]
 
 Checks from the chain's logs, SQL and the public API alone that everything the sandbox promised still holds. It changes
 nothing. Run it while nobody buys.
 
-  --sandbox URL   names node, token and recipient; its database is found in its data folder
-  --data FOLDER   that folder (.data)
-  --answers FILE  what buyers were told, a line of JSON for each answer (test/audit/RecordedAnswers.ts)
-
-Example:
-  npm start                                  # in another terminal, then buy something
-  node test/audit/main.ts --sandbox http://127.0.0.1:3000
+  --sandbox URL  names node, token and recipient; its database is found in its data folder
+  --data FOLDER  that folder (.data)
 
 Exit code 1 when something does not hold.
 `
 
 const { values } = parseArgs({
-  options: {
-    answers: { type: "string" },
-    data: { type: "string" },
-    help: { type: "boolean" },
-    sandbox: { type: "string" },
-  },
+  options: { data: { type: "string" }, help: { type: "boolean" }, sandbox: { type: "string" } },
 })
-const { answers: answersFile = null, data = ".data", help: isAsked = false, sandbox: server } = values
+const { data = ".data", help: isAsked = false, sandbox: server } = values
 if (isAsked || server === undefined) {
   console.log(help)
   process.exit(isAsked ? 0 : 2)
 }
 
-interface Sandbox {
-  readonly rpcUrl: string
-  readonly asset: string
-  readonly payTo: string
-}
-
-const { asset: token, payTo, rpcUrl }: Sandbox = await (await fetch(`${server}/sandbox`)).json()
+const { asset: token, payTo, rpcUrl } = await (await fetch(`${server}/sandbox`)).json()
 const [, , , port = ""] = readFileSync(join(data, "postgres", "cluster", "postmaster.pid"), "utf8").split("\n")
 const password = readFileSync(join(data, "postgres", "password"), "utf8").trim()
 const databaseUrl = `postgres://postgres:${password}@127.0.0.1:${port}/altar`
 
+const log = (line: string) => console.log(line)
 const { checks, violations } = await audit({
   databaseUrl,
   rpcUrl,
   servers: [server],
   token,
   payTo,
-  answersFile,
-  log: (line) => console.log(line),
+  answersFile: null,
+  log,
 })
 
 for (const { examined, name } of checks) {
   const wrong = violations.filter(({ check }) => check === name).length
-  console.log(`${String(examined).padStart(8)}  ${name}${wrong === 0 ? "" : `: ${wrong} DO NOT HOLD`}`)
+  log(`${String(examined).padStart(8)}  ${name}${wrong === 0 ? "" : `: ${wrong} DO NOT HOLD`}`)
 }
-for (const { check, what } of violations) console.log(`BROKEN  ${check}: ${what}`)
+for (const { check, what } of violations) log(`BROKEN  ${check}: ${what}`)
 process.exitCode = violations.length > 0 ? 1 : 0

@@ -4,7 +4,7 @@ import { Effect, Option, Result } from "effect"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { cosignerFrom, fromText, generate, plainFrom } from "../../src/log/Signer.ts"
-import { appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
+import { isAccessible } from "../lab/browser/Browser.ts"
 import { createAct, guide } from "../lab/browser/Guide.ts"
 import { ask, post, TestServer } from "../lab/Fixture.ts"
 import { foreignLog } from "../lab/log/ForeignLog.ts"
@@ -61,7 +61,6 @@ guide(
       const { receipt } = await run(stone)
       const { page } = await visit("/v2/verify", { bypassCSP: true })
       const requests = await unplug(page)
-      await assertAppearance(page, appearancesOf(320, 1440), "the empty checker", "checker-empty")
       await drop(page, "stone.receipt.json", receipt)
       await outcome(page, "holds", "This receipt holds. 7 parts checked, none failed. 2 parts unchecked.")
       assert.deepStrictEqual(await linesOf(page), {
@@ -80,13 +79,7 @@ guide(
         /\?\s*Payment: unchecked\. The transfer was not looked up on Base Sepolia, a test network; ask a node/u,
       )
       await page.getByText("What it is checked with").click()
-      await assertAppearance(page, appearancesOf(320, 1440), "a checked receipt", "checker-receipt")
-      await assertAppearance(
-        page,
-        [{ width: 720, colorScheme: "light", forcedColors: "active" }],
-        "a checked receipt",
-        "checker-receipt",
-      )
+      await isAccessible(page, "a checked receipt")
       await drop(page, "forged.receipt.json", receipt.replace('"intention"', '"promise"'))
       await outcome(page, "broken", "This receipt does not hold. 1 part failed.")
       assert.deepInclude(await linesOf(page), { Signature: "checked", Record: "failed" })
@@ -105,18 +98,11 @@ guide(
       // A key of another log shows nothing, and is no fault of the file.
       await page.getByLabel("Key of the receipts").fill("")
       await drop(page, "stone.receipt.json", receipt)
-      const ownKey = await page.getByLabel("Key of the log over all acts").inputValue()
       await page.getByText("What it is checked with").click()
       await page.getByLabel("Key of the log over all acts").fill(log.vkey)
       await submit(page)
       await outcome(page, "unchecked", "Nothing shows yet that this receipt holds. None failed.")
       assert.deepInclude(await linesOf(page), { Log: "checked", "Acts' log": "unchecked" })
-      await page.getByLabel("Key of the log over all acts").fill("")
-      const ofStones = await page.getByLabel("Key of the log", { exact: true }).inputValue()
-      const policy = [`log ${ofStones}`, `log ${ownKey}`, "quorum none"].join("\n")
-      await page.getByLabel("Or a policy").fill(policy)
-      await submit(page)
-      await outcome(page, "holds", "This receipt holds. 7 parts checked")
       assert.deepStrictEqual(requests, [])
     })
 
@@ -164,7 +150,7 @@ guide(
     })
 
     it("checks the proof of any log by its key or policy, and names what it cannot check", async ({ visit }) => {
-      const { page } = await visit("/v2/verify", { bypassCSP: true })
+      const { page } = await visit("/v2/verify")
       const requests = await unplug(page)
       await drop(page, "tea.tlog-proof", log.proof(1))
       await page.getByText("It says that the log logs.example/2026 holds entry 2 of 3.").waitFor()
@@ -175,7 +161,6 @@ guide(
       await submit(page)
       await outcome(page, "holds", "This proof holds.")
       assert.deepInclude(await linesOf(page), { Cosignatures: "unchecked", Entry: "checked" })
-      await assertAppearance(page, appearancesOf(320, 1440), "a foreign proof", "checker-foreign")
       await page.getByLabel("The entry", { exact: true }).fill("beer")
       await submit(page)
       await outcome(page, "broken", "1 part failed.")
@@ -184,37 +169,24 @@ guide(
       await page.getByLabel("What the log holds").selectOption("A file")
       await page.getByLabel("The entry's file").setInputFiles(file("entry.bin", "milk"))
       await page.getByLabel("Key of the log", { exact: true }).fill("")
-      const policy = (quorum: string) =>
-        [
-          `log ${log.vkey}`,
-          ...[first, second, later].map(({ vkey }, index) => `witness w${index} ${vkey}`),
-          `group enough ${quorum}`,
-          "quorum enough",
-        ].join("\n")
+      const policy = [
+        `log ${log.vkey}`,
+        ...[first, second, later].map(({ vkey }, index) => `witness w${index} ${vkey}`),
+        "group enough 1 w0 w1 w2",
+        "quorum enough",
+      ].join("\n")
       const field = page.getByLabel("Or a policy")
       await field.fill("quorum nobody")
       await submit(page)
       await outcome(page, "unchecked", "Line 1 of the policy")
-      await field.fill(policy("1 w0 w1 w2"))
+      await field.fill(policy)
       await submit(page)
       await outcome(page, "holds", "This proof holds.")
-      const knowsPostQuantum = await page.evaluate(() =>
-        crypto.subtle.generateKey("ML-DSA-44", false, ["sign", "verify"]).then(
-          () => true,
-          () => false,
-        ),
-      )
-      const lines = await linesOf(page)
-      assert.strictEqual(lines["Cosignatures"], "checked")
-      assert.strictEqual(lines["Post-quantum cosignatures"], knowsPostQuantum ? undefined : "unchecked")
-      await field.fill(policy("2 w0 w1"))
+      assert.deepInclude(await linesOf(page), { Cosignatures: "checked" })
+      await field.fill(policy.replace("enough 1 w0 w1 w2", "enough 2 w0 w1"))
       await submit(page)
       await outcome(page, "broken", "1 part failed.")
       assert.deepInclude(await linesOf(page), { Cosignatures: "failed", Entry: "unchecked" })
-      await field.fill(policy("2 w0 w2"))
-      await submit(page)
-      if (knowsPostQuantum) await outcome(page, "holds", "This proof holds.")
-      else await outcome(page, "unchecked", "Nothing shows yet that this proof holds.")
       assert.deepStrictEqual(requests, [])
     })
   },

@@ -1,12 +1,14 @@
-/** One button checks links, revealed words and log, and says in one line what was shown and what was not. */
+/** A browser checks the chain: against its hashes, against the page, and against what this browser saw before. */
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
+import { SqlClient } from "effect/sql"
 import { seal } from "../../src/altar/Hashes.ts"
 import { origin, signer, signing } from "../lab/log/LogFixture.ts"
 import { isAccessible } from "../lab/browser/Browser.ts"
-import { check, forge, said, serve, stones } from "../lab/browser/ChainPage.ts"
-import { guide, createAct, loggedStone } from "../lab/browser/Guide.ts"
+import { answers, type Change, check, ended, forge, said, serve, stones } from "../lab/browser/ChainPage.ts"
+import { guide, loggedStone } from "../lab/browser/Guide.ts"
 import { ask, newCommitment, post, TestServer } from "../lab/Fixture.ts"
+import { terminal } from "../lab/Terminal.ts"
 
 /** Three stones in the log, of which the newest is revealed. */
 const logged = Effect.gen(function* () {
@@ -24,7 +26,6 @@ guide(
     it("says in its first line what holds, what does not, and what was not checked", async ({ run, visit }) => {
       const honest = await run(logged)
       const { page } = await visit("/v2/witness", { bypassCSP: true })
-      assert.match(await page.locator(".chain-state").innerText(), /over 3 stones[^]*names no witnesses/u)
       const first = () => said(page).locator(".verdict").first()
       const reads = (words: RegExp) =>
         Promise.all([check(page), first().filter({ hasText: words }).waitFor()]).then(() => undefined)
@@ -44,7 +45,6 @@ guide(
       await page.route("**/log/checkpoint", (route) => route.fulfill({ body: forged, contentType: "text/plain" }))
       await reads(/Not everything holds\./u)
       await said(page).getByText("The history was rewritten.").waitFor()
-      await said(page).getByText("All 3 links hold.").waitFor()
       await page.unroute("**/log/checkpoint")
 
       await serve(
@@ -58,25 +58,159 @@ guide(
   { log: { ...signing, checkpointFile: Option.none() } },
 )
 
-guide("the page of the chain", (it) => {
-  it("shows a new stone while a visitor watches, on its thread, and checks it", async ({ run, visit }) => {
-    await run(stones(1))
-    const { page, url } = await visit("/api/health")
-    await page.clock.install()
-    await page.goto(`${url}/v2/witness`)
-    await page.waitForLoadState("networkidle")
-    await run(createAct("/api/witness", { commitment: newCommitment() }))
-    const numbers = page.locator(".chain .link__number")
-    for (let beat = 0; beat < 4 && (await numbers.count()) < 2; beat++) {
-      const asked = page.waitForResponse((answer) => answer.request().method() === "HEAD")
-      await page.clock.runFor(10_000)
-      await asked
-      await page.waitForLoadState("networkidle")
+const changed: ReadonlyArray<readonly [words: RegExp, change: Change]> = [
+  [
+    /^✗\s*The chain does not hold\./u,
+    ({ entries }) => ({
+      entries: entries.map((entry) => (entry.sequence === 2 ? { ...entry, commitment: "a".repeat(64) } : entry)),
+    }),
+  ],
+  [/^✗/u, ({ entries }) => ({ entries: entries.filter(({ sequence }) => sequence !== 2) })],
+  [/^✗\s*Another head\.[^]*e{64}/u, ({ head }) => ({ head: { ...head, chainHash: "e".repeat(64) } })],
+  [/^\?\s*Not checked\./u, () => ({ head: { sequence: "x", chainHash: "e".repeat(64) } })],
+  [/^\?\s*Not checked\./u, () => ({ head: { sequence: -1, chainHash: "e".repeat(64) } })],
+  [/^\?\s*Not checked\./u, () => ({ head: { sequence: 3, chainHash: "E" } })],
+]
+
+guide("the chain of stones", (it) => {
+  it("is red when a link, a stone or the head was changed, and not checked when unreadable", async ({ visit, run }) => {
+    await run(stones(3))
+    const { page, url } = await visit("/v2/witness")
+    for (const [words, change] of changed) {
+      // The document does not judge these answers: no server of ours gives them.
+      const stranger = await page.context().newPage()
+      await answers(stranger, change)
+      await stranger.goto(`${url}/v2/witness`)
+      await stranger.evaluate(() => localStorage.clear())
+      await check(stranger)
+      await ended(stranger)
+      assert.match(await said(stranger).innerText(), words)
+      if (words.source.includes("does not hold")) {
+        assert.strictEqual(await stranger.locator('[data-link="2"] [data-verdict]').innerText(), "✗ broken")
+        assert.strictEqual(await stranger.locator('[data-link="1"] [data-verdict]').innerText(), "✓ holds")
+        assert.match(await stranger.locator(".checks__item").first().innerText(), /^✗\s*Stone [23] does not hold/u)
+      }
+      await stranger.close()
     }
-    await numbers.nth(1).waitFor()
-    assert.deepStrictEqual(await numbers.allInnerTexts(), ["Stone 2", "Stone 1"])
-    assert.match(await page.locator(".chain-state").innerText(), /2 stones/u)
+    await page.route("**/api/witness/chain?*", (route) => route.abort())
     await check(page)
-    await said(page).getByText("All 2 links hold.").waitFor()
+    await said(page).getByText("The altar does not answer").waitFor()
+  })
+
+  it("with forged and consistent hashes turns the page red, which names the difference", async ({ visit, run }) => {
+    const honest = await run(stones(3))
+    const [first, second] = honest
+    const forged = forge(honest, ({ sequence }) => (sequence === 1 ? { commitment: "a".repeat(64) } : {}))
+    const { page, url } = await visit("/v2/witness", { bypassCSP: true })
+    await serve(page, forged)
+    await check(page)
+    await ended(page)
+    assert.match(await said(page).innerText(), /^✗\s*The chain differs from this page\./u)
+    assert.strictEqual(await page.locator('[data-link="1"] [data-verdict]').innerText(), "✗ differs")
+    const report = page.locator(".checks__item").first()
+    const words = (await report.innerText()).replace(/\s+/gu, " ")
+    assert.match(words, /Stone 1 differs: commitment, chain hash/u)
+    assert.include(words, first?.commitment ?? "none")
+    assert.include(words, "a".repeat(64))
+    assert.strictEqual(await page.locator("[data-verify-status] .verdict--holds").count(), 0)
+    await isAccessible(page, "a forged chain")
+
+    await page.goto(`${url}/witness/${first?.id}`)
+    await check(page)
+    await ended(page)
+    assert.match(await said(page).innerText(), /^✗/u)
+    assert.match((await page.locator('[data-part="commitment"]').getAttribute("class")) ?? "", /differs/u)
+    assert.notMatch((await page.locator('[data-part="transaction"]').getAttribute("class")) ?? "", /differs/u)
+    await isAccessible(page, "a forged stone")
+
+    // Another stone than the requested one proves nothing either.
+    await page.unrouteAll()
+    await page.route("**/api/witness/chain?*", async (route) => {
+      const response = await route.fetch({ url: route.request().url().replace("from=2", "from=3") })
+      await route.fulfill({ response })
+    })
+    await page.goto(`${url}/witness/${second?.id}`)
+    await check(page)
+    await ended(page)
+    assert.match(await said(page).innerText(), /^✗/u)
+  })
+
+  it("that the page agrees with differs from this browser's memory, and the page says so", async ({ visit, run }) => {
+    const honest = await run(stones(3))
+    const forged = forge(honest, ({ sequence }) => (sequence === 1 ? { commitment: "c".repeat(64) } : {}))
+    const { page } = await visit("/v2/witness")
+    await check(page)
+    await said(page).getByText("links hold.").waitFor()
+    await serve(page, forged)
+    // The page is rewritten too: nothing on it contradicts the chain.
+    await page.route("**/v2/witness", async (route) => {
+      const response = await route.fetch()
+      let body = await response.text()
+      for (const [index, entry] of honest.entries()) {
+        const other = forged[index]
+        if (other === undefined) continue
+        body = body.replaceAll(entry.chainHash, other.chainHash).replaceAll(entry.commitment, other.commitment)
+      }
+      await route.fulfill({ response, body })
+    })
+    await page.reload()
+    await ended(page)
+    assert.match(
+      await said(page).innerText(),
+      /^✗\s*History differs from what this browser saw on \d+ \w+ \d{4}, \d\d:\d\d UTC\.\s+This page and the chain agree with each other, and not with what this browser saw\./u,
+    )
+    assert.strictEqual(await page.locator('[data-link="1"] [data-verdict]').innerText(), "✗ differs")
+    // A visitor who knows the reason may start again.
+    await page.getByRole("button", { name: "Forget what this browser saw" }).click()
+    await said(page).getByText("links hold.").waitFor()
+  })
+
+  it("that grows stays green, also from one stone to a head that this browser saw", async ({ visit, run }) => {
+    const before = await run(stones(3))
+    const { page, url } = await visit("/v2/witness")
+    await check(page)
+    await said(page).getByText("All 3 links hold.").waitFor()
+    await said(page).getByText("This browser sees this chain for the first time").waitFor()
+    await run(stones(6))
+    // A page that is older than the chain contradicts nothing.
+    await check(page)
+    await said(page).getByText("All 3 links hold.").waitFor()
+    await page.reload()
+    await check(page)
+    await said(page).getByText("All 6 links hold.").waitFor()
+    assert.match(
+      await said(page).innerText(),
+      /It fits what this browser saw on [^,]+, \d\d:\d\d UTC, up to stone 3\./u,
+    )
+    await page.goto(`${url}/witness/${before[1]?.id}`)
+    await check(page)
+    await said(page).getByText("Stone 2 holds.").waitFor()
+    assert.match(await said(page).innerText(), /Links 2 to 6 were walked[^]*up to stone 6\./u)
+    await said(page).getByText("The hash before stone 2 is the altar's word; check from stone 1 for that.").waitFor()
+    const steps = await page.locator(".checks .steps > li").allInnerTexts()
+    assert.strictEqual(steps.length, 5)
+    for (const [index, step] of [
+      /chain hash of stone 1/u,
+      /NUL/u,
+      /./u,
+      /^✓\s*Same hash\./u,
+      /^✓\s*Same stone\./u,
+    ].entries())
+      assert.match(steps[index] ?? "", step)
+  })
+
+  it("that the altar itself reports as broken is named with its stone, and no payment", async ({ visit, run }) => {
+    await run(stones(3))
+    const sql = await run(SqlClient.SqlClient)
+    const { page, url } = await visit("/v2/witness")
+    await run(sql`UPDATE witness_stones SET commitment = ${newCommitment()} WHERE sequence = 2`)
+    await check(page)
+    await page.getByText("The chain does not hold.").waitFor()
+    const words = await said(page).innerText()
+    assert.include(words, "The chain is broken at stone 2: witness stone 2 does not hash to its chainHash.")
+    assert.notMatch(words, /If you sent a payment|The server failed/u)
+    const verified = await run((await run(terminal)).run(["verify", "--url", url]))
+    assert.strictEqual(verified.code, 1, verified.stderr)
+    assert.include(verified.stderr, "BROKEN: the altar says so itself. The chain is broken at stone 2: ")
   })
 })

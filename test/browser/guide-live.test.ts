@@ -1,9 +1,9 @@
-/** Other visitors' acts appear on an open page: nothing moves, nothing is taken, and an address that fails is asked less. */
-import { Effect } from "effect"
+/** Other visitors' acts appear on an open page: nothing moves, nothing is taken, and silence is asked less. */
 import type { Page, Request } from "playwright-core"
-import { guide, createAct } from "../lab/browser/Guide.ts"
+import { guide, createAct, signed } from "../lab/browser/Guide.ts"
 import { newCommitment } from "../lab/Fixture.ts"
-import { shifted, take, watchShifts } from "../lab/browser/GuidePage.ts"
+import { shiftsOf, take, watchShifts } from "../lab/browser/GuidePage.ts"
+import { watch } from "../lab/browser/PrayerPage.ts"
 import { assert, valuesOf } from "../lab/Suites.ts"
 
 const renewUntil = async (page: Page, words: string) => {
@@ -19,30 +19,6 @@ const renewUntil = async (page: Page, words: string) => {
   await renewed.waitFor()
 }
 
-/** The paths that the page asks for changes from now on; `during` lets so many milliseconds pass, and counts them. */
-const polling = (page: Page) => {
-  const asked: Array<string> = []
-  const open = new Set<Request>()
-  page.on("request", (request) => {
-    if (request.method() !== "HEAD") return
-    asked.push(new URL(request.url()).pathname)
-    open.add(request)
-  })
-  page.on("requestfinished", (request) => open.delete(request))
-  page.on("requestfailed", (request) => open.delete(request))
-  const during = async (millis: number) => {
-    const before = asked.length
-    for (let passed = 0; passed < millis; passed += 5_000) {
-      await page.clock.runFor(5_000)
-      // A purchase in flight completes, and the page shows it.
-      while (open.size > 0) await page.evaluate(() => undefined)
-      await page.evaluate(() => undefined)
-    }
-    return asked.length - before
-  }
-  return { asked, during }
-}
-
 guide("the live field", (it) => {
   it("renews its notes and slots in view, without moving focus or text", async ({ visit, run }) => {
     await run(createAct("/api/prayers/moss-hare", { agentName: "First", intentionCommitment: newCommitment() }))
@@ -50,17 +26,12 @@ guide("the live field", (it) => {
     const { page, url } = await visit("/api/health")
     const asked: Array<{ readonly path: string; readonly tag: string | undefined }> = []
     const answered: Array<number> = []
-    let [open, most] = [0, 0]
     page.on("request", (request) => {
-      if (request.method() !== "HEAD") return
-      open += 1
-      most = Math.max(most, open)
-      asked.push({ path: new URL(request.url()).pathname, tag: request.headers()["if-none-match"] })
+      if (request.method() === "HEAD")
+        asked.push({ path: new URL(request.url()).pathname, tag: request.headers()["if-none-match"] })
     })
     page.on("response", (response) => {
-      if (response.request().method() !== "HEAD") return
-      open -= 1
-      answered.push(response.status())
+      if (response.request().method() === "HEAD") answered.push(response.status())
     })
     await watchShifts(page)
     await page.clock.install()
@@ -82,12 +53,12 @@ guide("the live field", (it) => {
     await link.scrollIntoViewIfNeeded()
     await link.focus()
     const lines = () => page.locator("#acts .journal li").count()
-    const before = await run(Effect.promise(lines))
+    const before = await lines()
     const place = () =>
       page.evaluate(() => [document.activeElement?.textContent, document.activeElement?.getBoundingClientRect().top])
-    const [words, top] = await run(Effect.promise(place))
+    const [words, top] = await place()
     await run(createAct("/api/prayers/frost-stoat", { agentName: "Second", intentionCommitment: newCommitment() }))
-    const moved = await shifted(page)
+    const earlier = (await shiftsOf(page)).length
     await beats()
     await page.locator("#acts .journal li", { hasText: "Second laid a prayer with Frost Stoat" }).waitFor()
     assert.strictEqual(await lines(), before + 1)
@@ -96,22 +67,12 @@ guide("the live field", (it) => {
     const [now, nowTop] = await place()
     assert.strictEqual(now, words)
     assert.approximately(Number(nowTop), Number(top), 1)
-    assert.isAtMost((await shifted(page)) - moved, 0.01)
-    assert.strictEqual(most, 1)
-  })
-
-  it("polls a failing address less often, and the others as usual", async ({ visit }) => {
-    const { page, url } = await visit("/api/health")
-    await page.route("**/api/field", (route) => route.fulfill({ status: 503 }))
-    await page.clock.install()
-    await page.goto(`${url}/v2/`)
-    await page.waitForLoadState("networkidle")
-    const { asked, during } = polling(page)
-    const times = (path: string) => asked.filter((one) => one === path).length
-    // Every 20 seconds; on a slow day an answer arrives behind the step in which it is awaited, and each waits for another.
-    for (let passed = 0; passed < 300_000 && times("/api/altars") < 10; passed += 5_000) await during(5_000)
-    assert.strictEqual(times("/api/altars"), 10)
-    assert.isAtMost(times("/api/field"), 6)
+    const shifts = (await shiftsOf(page)).slice(earlier)
+    assert.isAtMost(
+      shifts.reduce((total, [value]) => total + value, 0),
+      0.01,
+      String(shifts),
+    )
   })
 
   it("never changes a price in a form that a visitor uses", async ({ visit }) => {
@@ -149,35 +110,48 @@ guide("the live field", (it) => {
   it("keeps a form in place while its payment is prepared, wherever the focus is", async ({ visit, run }) => {
     const { page, url } = await visit("/api/health")
     const form = page.getByRole("form", { name: "Lay the prayer" })
-    const prayer = page.locator("#prayer")
-    let release = () => {}
-    const held = new Promise<void>((resolve) => {
-      release = resolve
-    })
+    const requests = watch(page)
+    const held = Promise.withResolvers<void>()
     await page.clock.install()
     await page.goto(`${url}/v2/spirits/brass-cicada`)
     await page.waitForLoadState("networkidle")
     await page.route("**/sandbox/**", async (route) => {
-      await held
+      await held.promise
       await route.continue()
     })
     await form.getByRole("button", { name: "Lay the prayer for" }).click()
     await form.getByText("Opening a play wallet.").waitFor()
     await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur())
     await run(createAct("/api/prayers/brass-cicada", { agentName: "Faster", intentionCommitment: newCommitment() }))
-    for (let beat = 0; beat < 4 && !(await prayer.innerText()).includes("Faster"); beat++) {
-      await page.clock.runFor(10_000)
-      await page.waitForLoadState("networkidle")
-    }
-    await prayer.getByText("Faster").first().waitFor()
+    await renewUntil(page, "Faster")
     assert.strictEqual(await form.count(), 1)
-    release()
+    held.resolve()
     await form.getByText("Nothing was signed.").waitFor()
+    assert.deepStrictEqual(signed(requests), [])
   })
 
   it("is not polled in a hidden tab or offline, and less often without an answer", async ({ visit }) => {
     const { page, url } = await visit("/api/health")
-    const { during } = polling(page)
+    let asked = 0
+    const open = new Set<Request>()
+    page.on("request", (request) => {
+      if (request.method() !== "HEAD") return
+      asked += 1
+      open.add(request)
+    })
+    page.on("requestfinished", (request) => open.delete(request))
+    page.on("requestfailed", (request) => open.delete(request))
+    /** The requests for changes while so many milliseconds pass. */
+    const during = async (millis: number) => {
+      const before = asked
+      for (let passed = 0; passed < millis; passed += 5_000) {
+        await page.clock.runFor(5_000)
+        // Each request completes, and the page shows its answer.
+        while (open.size > 0) await page.evaluate(() => undefined)
+        await page.evaluate(() => undefined)
+      }
+      return asked - before
+    }
     await page.clock.install()
     await page.goto(`${url}/v2/spirits/moss-hare`)
     await page.waitForLoadState("networkidle")

@@ -2,7 +2,6 @@
 import { existsSync } from "node:fs"
 import { assert, describe, it as plain } from "@effect/vitest"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { spirits } from "../../src/altar/Spirits.ts"
 import { catalogs } from "../../src/altar/collectibles/Items.ts"
 import { usdcOn } from "../../schema/payments/Usdc.ts"
@@ -16,7 +15,7 @@ import { suite } from "../lab/Suites.ts"
 const meta = (text: string, name: string) =>
   new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`, "u").exec(text)?.[1]
 
-suite("permalinks", sandbox(), (it) => {
+suite("the pages", sandbox(), (it) => {
   it("answer with a page, the record, or neither, as requested", function* ({ url }) {
     const { kept, stone } = yield* createActs
     for (const [path, api, type] of [
@@ -48,6 +47,13 @@ suite("permalinks", sandbox(), (it) => {
       const neither = yield* ask(`${url}${path}`, { headers: { accept: "image/png" } })
       assert.deepStrictEqual([neither.status, neither.json["code"]], [406, "not_acceptable"])
     }
+    const { json } = yield* ask(`${url}/api/acts/${kept.id}`)
+    const { receipt } = JSON.parse(JSON.stringify(json["act"]))
+    const transaction = `${url}/sandbox/transactions/${receipt.transaction}`
+    assert.strictEqual((yield* ask(transaction)).json["ok"], true)
+    const { text } = yield* ask(transaction, { headers: { accept: "text/html" } })
+    assert.include(text, "0.01 USDC (play money)")
+    assert.include(text.toLowerCase(), receipt.payer.toLowerCase())
   })
 
   it("answer in the requested form that nothing is there", function* ({ url }) {
@@ -95,58 +101,56 @@ suite("permalinks", sandbox(), (it) => {
       assert.notMatch(text, /<b onclick|<script>|onclick="x"/u, path)
     }
   })
-})
 
-suite("the search", sandbox(), (it) => {
-  it("finds a hash whose first digits read as a number", function* ({ url }) {
+  it("find a hash whose first digits read as a number", function* ({ url }) {
     const decimal = yield* createAct("/api/witness", { commitment: `314159265358${"ab".repeat(26)}` })
     const found = yield* ask(`${url}/v2/search?q=314159265358`)
     assert.deepStrictEqual([found.status, found.headers.get("location")], [303, `/witness/${decimal.id}`])
     for (const asked of ["271828182845", "stone 314159265358", "314"])
-      assert.include((yield* ask(`${url}/v2/search?q=${asked}`)).text, "The chain has stones 1 to 1.", asked)
+      assert.include((yield* ask(`${url}/v2/search?q=${asked}`)).text, "The chain has stones 1 to 2.", asked)
   })
 
-  it("has a database index for every query", function* ({ sql }) {
-    const plans = yield* sql
-      .withTransaction(
-        Effect.gen(function* () {
-          // Tables this small are read whole whatever indexes there are.
-          yield* sql`SET LOCAL enable_seqscan = off`
-          yield* sql`SET LOCAL enable_sort = off`
-          return yield* Effect.forEach(
-            [
-              sql`EXPLAIN SELECT * FROM payment_attempts WHERE state = 'settled' AND lower(payer) = '0xa'
-                  ORDER BY ended_at DESC, id DESC LIMIT 50`,
-              sql`EXPLAIN SELECT * FROM payment_attempts WHERE state = 'settled' AND transaction = '0xa'`,
-              sql`EXPLAIN SELECT * FROM witness_stones WHERE commitment = 'a' OR chain_hash = 'a'`,
-              sql`EXPLAIN SELECT * FROM witness_stones WHERE (commitment >= 'ab12' AND commitment < 'ab12g')
-                  OR (chain_hash >= 'ab12' AND chain_hash < 'ab12g')`,
-              sql`EXPLAIN SELECT * FROM acts WHERE agent_name IS NOT NULL AND lower(agent_name) = 'wren'
-                  ORDER BY settled_at DESC LIMIT 50`,
-              sql`EXPLAIN SELECT * FROM witness_stones WHERE spirit = 'a' ORDER BY sequence DESC LIMIT 6`,
-            ],
-            (plan) => Effect.map(plan, (rows) => JSON.stringify(rows)),
-          )
-        }),
-      )
-      .pipe(Effect.orDie)
-    for (const [index, names] of [
-      ["payment_attempts_payer"],
-      ["payment_attempts_transaction"],
-      ["witness_stones_commitment", "witness_stones_chain_hash"],
-      ["witness_stones_commitment", "witness_stones_chain_hash"],
-      ["acts_agent_name"],
-      ["witness_stones_spirit"],
-    ].entries()) {
-      for (const name of names) assert.include(plans[index], name)
-    }
+  it("have a database index for every search", function* ({ sql }) {
+    const planned = Effect.gen(function* () {
+      // Tables this small are read whole whatever indexes there are.
+      yield* sql`SET LOCAL enable_seqscan = off`
+      yield* sql`SET LOCAL enable_sort = off`
+      for (const [query, ...indexes] of [
+        [
+          sql`EXPLAIN SELECT * FROM payment_attempts WHERE state = 'settled' AND lower(payer) = '0xa'
+              ORDER BY ended_at DESC, id DESC LIMIT 50`,
+          "payment_attempts_payer",
+        ],
+        [
+          sql`EXPLAIN SELECT * FROM payment_attempts WHERE state = 'settled' AND transaction = '0xa'`,
+          "payment_attempts_transaction",
+        ],
+        [
+          sql`EXPLAIN SELECT * FROM witness_stones WHERE (commitment >= 'ab12' AND commitment < 'ab12g')
+              OR (chain_hash >= 'ab12' AND chain_hash < 'ab12g')`,
+          "witness_stones_commitment",
+          "witness_stones_chain_hash",
+        ],
+        [
+          sql`EXPLAIN SELECT * FROM acts WHERE agent_name IS NOT NULL AND lower(agent_name) = 'wren'
+              ORDER BY settled_at DESC LIMIT 50`,
+          "acts_agent_name",
+        ],
+        [
+          sql`EXPLAIN SELECT * FROM witness_stones WHERE spirit = 'a' ORDER BY sequence DESC LIMIT 6`,
+          "witness_stones_spirit",
+        ],
+      ] as const) {
+        const plan = JSON.stringify(yield* query)
+        for (const index of indexes) assert.include(plan, index)
+      }
+    })
+    yield* Effect.orDie(sql.withTransaction(planned))
   })
-})
 
-suite("a chain that does not verify", sandbox(), (it) => {
-  it("is reported on every page that would show it", function* ({ url }) {
-    const { stone } = yield* createActs
-    const sql = yield* SqlClient.SqlClient
+  it("report a chain that does not verify wherever they would show it", function* ({ sql, url }) {
+    const { json } = yield* ask(`${url}/api/witness?limit=1`)
+    const [stone] = JSON.parse(JSON.stringify(json["stones"]))
     yield* sql`UPDATE witness_stones SET commitment = ${"e".repeat(64)}`.pipe(Effect.orDie)
     for (const path of ["/v2/witness", "/v2/search?q=1", `/witness/${stone.id}`]) {
       const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
@@ -163,7 +167,7 @@ suite("a chain that does not verify", sandbox(), (it) => {
     assert.strictEqual((yield* ask(`${url}/v2/`)).status, 200)
   })
 
-  it("or a failing database still leaves readers a page", function* ({ url, sql }) {
+  it("answer readers while the database fails", function* ({ url, sql }) {
     yield* sql`ALTER TABLE keepers RENAME TO nobody`.pipe(Effect.orDie)
     const page = yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })
     assert.strictEqual(page.status, 500)
@@ -215,6 +219,24 @@ describe("the templates of pages", () => {
     const items = Object.values(catalogs).flatMap(({ entries }) => entries.map(({ id }) => id))
     for (const name of ["guide", "catalog", ...spirits.map(({ id }) => id), ...items]) {
       assert.isTrue(existsSync(new URL(`../../src/web/art/previews/${name}.png`, import.meta.url)), name)
+    }
+  })
+})
+
+suite("an altar on a test network", sandbox({}, {}, { isPlayMoney: false }), (it) => {
+  it("says that its money is test money, with a faucet", function* ({ url }) {
+    const { text } = yield* ask(`${url}/v2/spirits/moss-hare`, { headers: { accept: "text/html" } })
+    assert.match(text, /Test network\.[^]*Circle's faucet/u)
+  })
+})
+
+suite("a guide without payments", sandbox({ payments: ["PAY_TO", "RPC_URL"] }), (it) => {
+  it("says that payments are missing, and offers none", function* ({ url }) {
+    for (const path of ["/v2/spirits/moss-hare", "/v2/stone", "/v2/catalog"]) {
+      const { status, text } = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
+      assert.strictEqual(status, 200)
+      assert.match(text, /Payments are not configured[^]*PAY_TO, RPC_URL/u)
+      assert.notMatch(text, /\sdata-pay[\s>]/u)
     }
   })
 })

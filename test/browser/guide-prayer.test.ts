@@ -1,12 +1,14 @@
 /** A visitor pays from the page: three clicks, one signature, one charge. */
 import { assert } from "@effect/vitest"
+import { ends, listen } from "../lab/browser/Announcements.ts"
+import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
-import { ask } from "../lab/Fixture.ts"
-import { attemptsAt, fundAndLay, kept, lay, statesAt, wallet, watch } from "../lab/browser/PrayerPage.ts"
+import { isFocused, take } from "../lab/browser/GuidePage.ts"
+import { attemptsAt, fundAndLay, kept, lay, paidPath, statesAt, wallet, watch } from "../lab/browser/PrayerPage.ts"
 
 guide("a prayer", (it) => {
   it("takes three clicks from the first page to its receipt", async ({ visit, run }) => {
-    const { page, url } = await visit("/v2/")
+    const { page } = await visit("/v2/")
     const requests = watch(page)
     // Home shows another spirit each day.
     const door = page.getByRole("link", { name: /^Lay a prayer with / })
@@ -27,16 +29,12 @@ guide("a prayer", (it) => {
     assert.notInclude(sent, keepsake.salt)
     assert.notInclude(sent, "quiet")
     assert.deepStrictEqual(await kept(page), ["altar:play-wallet", `altar:words:${keepsake.commitment}`])
-    const saving = page.waitForEvent("download")
     await page.getByRole("link", { name: "Save as a file" }).click()
-    assert.match((await saving).suggestedFilename(), /^[0-9a-f-]{36}\.json$/u)
     await page.getByRole("link", { name: "Open the act" }).click()
     await page.getByRole("heading", { name: `A visitor laid a prayer with ${name}` }).waitFor()
     assert.strictEqual(signed(requests).length, 1)
     const [attempt, ...others] = await run(attemptsAt(name.toLowerCase().replace(" ", "-")))
     assert.deepStrictEqual([attempt?.state, attempt?.key, others], ["settled", signed(requests)[0]?.key, []])
-    const field = await run(ask(`${url}/api/field`))
-    assert.deepInclude(field.json, { prayersToday: 1, centsSettled: 1 })
   })
 
   it("is laid once by a double click, even before the wallet is there", async ({ visit, run }) => {
@@ -50,25 +48,6 @@ guide("a prayer", (it) => {
     await settled(page).waitFor()
     assert.strictEqual(signed(requests).length, 1)
     assert.deepStrictEqual(await run(statesAt("lantern-axolotl")), ["settled"])
-  })
-
-  it("is paid from a play wallet that remembers its balance, and is not funded again", async ({ visit }) => {
-    const { page, url } = await visit("/v2/spirits/moon-gecko")
-    const requests = watch(page)
-    await wallet(page).click()
-    await page.getByText("Play wallet with $10.00").first().waitFor()
-    await lay(page).click()
-    await settled(page).waitFor()
-    await page.goto(`${url}/v2/spirits/frost-stoat`)
-    await page.getByText("Play wallet with $9.99 of play money").first().waitFor()
-    assert.strictEqual(requests.filter((request) => request.url().endsWith("/sandbox/fund")).length, 1)
-  })
-
-  it("is paid from a play wallet that is funded when it cannot pay for the dearest act", async ({ visit }) => {
-    const { page } = await visit("/v2/stone")
-    await page.evaluate(() => sessionStorage.setItem("altar:play-wallet", `0x${"8".repeat(64)} 8990000`))
-    await page.reload()
-    await page.getByText("Play wallet with $10.00 of play money").first().waitFor()
   })
 
   it("can be laid by keyboard alone, and a screen reader announces each step", async ({ visit }) => {
@@ -105,18 +84,54 @@ guide("a prayer", (it) => {
     for (const place of ["[data-wallet][aria-live=polite]", "[data-progress][role=status]"]) {
       assert.isAbove(await page.locator(place).count(), 0, place)
     }
-    await reach("Open the act")
+  })
+})
+
+guide("a completed payment", (it) => {
+  it("replaces its offer on the page, with its receipt, and is announced once", async ({ visit }) => {
+    const { page } = await visit("/v2/spirits/kelp-seal", { bypassCSP: true })
+    await listen(page)
+    await page.reload()
+    await page.getByText("Light a candle here").click()
+    await take(page, "Light the candle")
+    await page.getByLabel("Dedication").fill("For the seals of the bay")
+    await page.getByRole("button", { name: "Light the candle for $1.00" }).click()
+    await settled(page).waitFor()
+    await page.locator("#candles .votive", { hasText: "For the seals of the bay" }).waitFor()
+    assert.include(await page.locator("#candles").innerText(), "1 candle lit")
+    assert.strictEqual(await page.getByText("No candle burns here.").count(), 0)
+    assert.isTrue(await isFocused(page, ".receipt"))
+    assert.isTrue(await page.locator(".receipt").evaluate((one) => one.getBoundingClientRect().top < innerHeight))
+    assert.deepStrictEqual(await ends(page), ["Settled. $1.00 of play money was charged, once."])
+    await isAccessible(page, "lit")
+    await page.getByText("Become the first keeper").click()
+    await page.getByLabel("Why, if you like").fill("It looked at me.")
+    await page.getByRole("button", { name: "Keep Kelp Seal for" }).click()
+    await page.locator("#keeper blockquote", { hasText: "It looked at me." }).waitFor()
+    assert.strictEqual(await page.getByText("This spirit has no keeper yet.").count(), 0)
+    assert.strictEqual(await settled(page).count(), 2)
+    const ids = await page.locator("[id]").evaluateAll((all) => all.map(({ id }) => id))
+    assert.strictEqual(new Set(ids).size, ids.length)
   })
 
-  it("for a taken altar is refused, and nothing is signed", async ({ visit }) => {
-    const first = await visit("/v2/spirits/dew-spider")
-    const second = await visit("/v2/spirits/dew-spider")
-    const requests = watch(second.page)
-    for (const { page } of [first, second]) {
-      await fundAndLay(page)
-      await page.locator(page === first.page ? ".receipt" : "#prayer .verdict--broken >> text=Not done.").waitFor()
-    }
-    assert.match(await second.page.locator("#prayer [data-progress]").innerText(), /today/iu)
-    assert.deepStrictEqual(signed(requests), [])
+  it("that is refused is announced once, too, and its words stay", async ({ visit }) => {
+    const { page } = await visit("/v2/spirits/dew-spider")
+    await listen(page)
+    await page.reload()
+    await page.route(paidPath, (route) =>
+      route.request().headers()["payment-signature"] === undefined
+        ? route.continue()
+        : route.fulfill({
+            status: 409,
+            headers: { "access-control-allow-origin": "*" },
+            json: { ok: false, code: "idempotency_conflict", message: "This key names another purchase." },
+          }),
+    )
+    await fundAndLay(page)
+    await page.getByText("This key names another purchase.").waitFor()
+    assert.deepStrictEqual(await ends(page), ["Not done. This key names another purchase."])
+    // Only the altar knows that nothing was charged, and here it does not say so.
+    assert.strictEqual(await page.getByText(/nothing was charged/iu).count(), 0)
+    assert.strictEqual((await kept(page)).filter((slot) => slot.startsWith("altar:words:")).length, 1)
   })
 })

@@ -1,11 +1,11 @@
 /** A wallet of the browser is asked once, for exactly the listed price, and its owner's no costs nothing. */
 import { Effect } from "effect"
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts"
-import type { Locator, Page, Request } from "playwright-core"
+import type { Locator } from "playwright-core"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { type BrowserClient } from "../lab/browser/Browser.ts"
 import { guide, settled, signed } from "../lab/browser/Guide.ts"
-import { kept, stepsOf } from "../lab/browser/PrayerPage.ts"
+import { kept, stepsOf, watch } from "../lab/browser/PrayerPage.ts"
 import { ask } from "../lab/Fixture.ts"
 import { assert, assertEach, valuesOf } from "../lab/Suites.ts"
 
@@ -59,17 +59,6 @@ const take = async (form: Locator) => {
   await form.getByRole("button", { name: "Test wallet" }).click()
 }
 
-const purchases = (page: Page) => {
-  const keys = new Set<string>()
-  const handed: Array<string> = []
-  page.on("request", (request) => {
-    const { "idempotency-key": key, "payment-signature": payment } = request.headers()
-    if (key !== undefined) keys.add(key)
-    if (payment !== undefined) handed.push(payment)
-  })
-  return { keys, handed }
-}
-
 const funded = Effect.gen(function* () {
   const account = privateKeyToAccount(generatePrivateKey())
   const chain = yield* LocalChain
@@ -109,7 +98,7 @@ const unwilling: ReadonlyArray<readonly [words: string, answers: Readonly<Record
 guide("a browser wallet", (it) => {
   it("adds and joins the network, and signs the candle that its owner chose", async ({ visit, run }) => {
     const account = await run(funded)
-    const visitor = await visit("/v2/spirits/kelp-seal")
+    const visitor = await visit("/v2/candles")
     const { page, url } = visitor
     let [isKnown, network] = [false, "0x1"]
     const calls = await install(visitor, async ({ method, params = [] }) => {
@@ -126,17 +115,16 @@ guide("a browser wallet", (it) => {
       }
       return signer(account)({ method, params })
     })
-    const requests: Array<Request> = []
-    page.on("request", (request) => requests.push(request))
-    await page.getByText("Light a candle here").click()
-    const form = page.getByRole("form", { name: "Light the candle" })
+    const requests = watch(page)
+    const form = page.locator("#light form")
+    await form.getByLabel("With which spirit").selectOption("lantern-axolotl")
     await form.getByLabel("seven days, $3").check()
     await form.getByLabel("Dedication").fill("For Grandma, who kept bees")
-    await form.getByRole("button", { name: "Make a play wallet" }).click()
-    await form.getByRole("button", { name: "Test wallet" }).click()
+    await take(form)
     await form.getByText(account.address.slice(0, 6)).waitFor()
     await form.getByRole("button", { name: "Light the candle for $3.00" }).click()
     await settled(page).waitFor()
+    await page.locator("#wall .votive", { hasText: "For Grandma, who kept bees" }).waitFor()
     assert.match(await page.locator(".receipt").innerText(), /\$3\.00 of play money was charged, once/u)
     const [add, change] = ["wallet_addEthereumChain", "wallet_switchEthereumChain"]
     const asked = ["eth_requestAccounts", "eth_chainId", change, add, change, "eth_signTypedData_v4"]
@@ -145,7 +133,7 @@ guide("a browser wallet", (it) => {
     const { domain, message } = JSON.parse(calls.at(-1)?.params?.[1] ?? "")
     assert.deepStrictEqual([message.value, domain.chainId], ["3000000", 84532])
     assert.strictEqual(signed(requests).length, 1)
-    const wall = await run(ask(`${url}/api/candles?spirit=kelp-seal`))
+    const wall = await run(ask(`${url}/api/candles?spirit=lantern-axolotl`))
     assert.match(wall.text, /"rung":"week"[^}]*"dedication":"For Grandma, who kept bees"/u)
   })
 
@@ -157,7 +145,7 @@ guide("a browser wallet", (it) => {
     await install(visitor, async ({ method }) =>
       method === "eth_requestAccounts" ? [account.address] : { eth_chainId: "0x14a34", ...refusals }[method],
     )
-    const { handed, keys } = purchases(page)
+    const requests = watch(page)
     const form = page.getByRole("form", { name: "Lay the prayer" })
     await take(form)
     for (const [index, [words, answers]] of unwilling.entries()) {
@@ -168,8 +156,9 @@ guide("a browser wallet", (it) => {
       await form.locator(".verdict", { hasText: `${words} Nothing was charged.` }).waitFor()
       await form.getByText("Waiting for the signature").waitFor({ state: "hidden" })
       assert.match(await stepsOf(form), /^Done: \$0\.01.* as listed\. Stopped: Not signed\.$/u)
+      const keys = new Set(requests.flatMap((request) => request.headers()["idempotency-key"] ?? []))
       assert.strictEqual(keys.size, index + 1, words)
-      assert.deepStrictEqual(handed, [], words)
+      assert.deepStrictEqual(signed(requests), [], words)
       assert.deepStrictEqual(await kept(page), [], words)
     }
   })
@@ -196,21 +185,5 @@ guide("a browser wallet", (it) => {
     // The signed authorization may still pay once the wallet is funded: only its words stay, so that they can be revealed.
     const slots = await kept(page)
     assertEach(slots, (key) => key.replace(/:[^:]*$/u, ""), ["altar:words"])
-  })
-
-  it("that is missing is named as missing, with the ways to pay without one", async ({ visit }) => {
-    const { page } = await visit("/api/health")
-    // The answer of a server that is no sandbox.
-    await page.route("**/sandbox", (route) => route.fulfill({ status: 404, json: { ok: false } }))
-    await page.goto(new URL("/v2/spirits/frost-stoat", page.url()).href)
-    const form = page.getByRole("form", { name: "Lay the prayer" })
-    for (const name of ["Choose a wallet", "Lay the prayer for $0.01"]) {
-      await form.getByRole("button", { name }).click()
-      await form.getByText("No wallet was found in this browser. Other ways to pay are listed below.").waitFor()
-    }
-    const ways = page.locator("#prayer [data-ways]")
-    assert.match(await ways.innerText(), /With an agent[^]*POST http:[^ ]*\/api\/prayers\/frost-stoat\b/u)
-    // A phone could not pay on a chain of this machine.
-    assert.strictEqual(await ways.getByText("With a phone").count(), 0)
   })
 })

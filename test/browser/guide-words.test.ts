@@ -2,10 +2,10 @@
 import { readFile } from "node:fs/promises"
 import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
-import { appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
+import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide, createAct, settled, signed } from "../lab/browser/Guide.ts"
 import { forbidStorage, isFocused } from "../lab/browser/GuidePage.ts"
-import { watch } from "../lab/browser/PrayerPage.ts"
+import { restore, unsigned, watch } from "../lab/browser/PrayerPage.ts"
 import { file, held, keep, type Kept, keepsakeOf, sentBy, setStone } from "../lab/browser/WordsPage.ts"
 import { patience } from "../lab/Patience.ts"
 import { assert, assertEach, valuesOf } from "../lab/Suites.ts"
@@ -41,14 +41,8 @@ guide("sealed words", (it) => {
       [[kept.commitment, kept.salt]],
       [[kept.commitment, kept.salt]],
     ])
-    const order = await page
-      .locator(".receipt")
-      .evaluate((receipt) => [...receipt.querySelectorAll("b, a, button")].map((one) => one.textContent?.trim() ?? ""))
-    assert.isBelow(order.indexOf("Keep this."), order.indexOf("Open the act"))
-    assert.isBelow(order.indexOf("Save as a file"), order.indexOf("Open the act"))
-    assert.isBelow(order.indexOf("Copy"), order.indexOf("Open the act"))
     await page.getByText("Not saved yet.").waitFor()
-    await assertAppearance(page, appearancesOf(360, 1280), "keep this", "guide-keep-this")
+    await isAccessible(page, "keep this")
     assert.isTrue(await isAsked(page), "leaving with unsaved words is questioned")
     const saving = page.waitForEvent("download")
     await page.getByRole("link", { name: "Save as a file" }).click()
@@ -71,46 +65,15 @@ guide("sealed words", (it) => {
     assert.notInclude(sentBy(requests), kept.salt)
     assert.notInclude(sentBy(requests), "heron")
     await page.getByText("Reveal these words to everyone").click()
-    await assertAppearance(page, appearancesOf(360, 1280), "filled in", "guide-filled-in")
+    await page.locator("#reveal-words").fill("Another text")
+    await page.getByRole("button", { name: "Check, then reveal" }).click()
+    await page.getByText("Nothing was sent.", { exact: true }).waitFor()
+    assert.notInclude(sentBy(requests), "Another")
+    await page.locator("#reveal-words").fill(words)
     await page.getByRole("button", { name: "Check, then reveal" }).click()
     await page.locator(".text blockquote", { hasText: words }).waitFor()
-    assert.strictEqual(await page.getByText("The words are sealed.").count(), 0)
-    assert.isTrue(await page.getByText("Revealed.", { exact: true }).isVisible())
     assert.isTrue(await isFocused(page, "[data-reveal]"))
-    await page.getByRole("link", { name: "See the words" }).click()
-    await page.locator("blockquote").filter({ hasText: words }).waitFor()
     assert.strictEqual(signed(requests).length, 1)
-  })
-
-  it("of a candle are filled in on its page, and unsealed only when they match", async ({ visit }) => {
-    const { page } = await visit("/v2/spirits/kelp-seal")
-    await page.getByText("Light a candle here").click()
-    const form = page.getByRole("form", { name: "Light the candle" })
-    await form.getByRole("button", { name: "Make a play wallet" }).click()
-    await form.getByText("Play wallet with").waitFor()
-    await form.getByLabel("Dedication").fill("For Grandma")
-    await form.getByLabel("Sealed words").fill("Thank you for the bees.")
-    await form.getByRole("button", { name: "Light the candle for $1.00" }).click()
-    await settled(page).waitFor()
-    await page.getByRole("link", { name: "Save as a file" }).click()
-    await page.getByRole("link", { name: "Open the act" }).click()
-    await page.locator("#check").getByText("Filled in.").first().waitFor()
-    await page.getByText("Reveal these words to everyone").click()
-    const requests = watch(page)
-    const words = page.locator("#reveal-words")
-    const reveal = page.getByRole("button", { name: "Check, then reveal" })
-    await words.fill("Another text")
-    await reveal.click()
-    await page.getByText("Nothing was sent.", { exact: true }).waitFor()
-    assert.deepStrictEqual(
-      requests.filter((one) => one.method() === "POST"),
-      [],
-    )
-    await words.fill("Thank you for the bees.")
-    await reveal.click()
-    await page.locator("blockquote", { hasText: "Thank you for the bees." }).waitFor()
-    await page.getByRole("link", { name: "See the words" }).click()
-    await page.locator("q").filter({ hasText: "Thank you for the bees." }).waitFor()
   })
 
   it("are restored from a file that is chosen, dropped or pasted, and from no other", async ({ visit, run }) => {
@@ -166,23 +129,11 @@ guide("sealed words", (it) => {
 
   it("that are settled stay when their tab is restored from before the signature", async ({ visit }) => {
     const { page } = await visit("/v2/stone")
-    let before: ReadonlyArray<readonly [string, string]> = []
+    let before: Awaited<ReturnType<typeof unsigned>> = []
     await page.route(
       (url) => url.pathname === "/api/witness",
       async (route) => {
-        if (route.request().headers()["payment-signature"] !== undefined)
-          before = await page.evaluate(() =>
-            Object.keys(sessionStorage).flatMap((slot) =>
-              slot.startsWith("altar:purchase:")
-                ? [
-                    [
-                      slot,
-                      JSON.stringify({ ...JSON.parse(sessionStorage.getItem(slot) ?? "{}"), payment: null }),
-                    ] as const,
-                  ]
-                : [],
-            ),
-          )
+        if (route.request().headers()["payment-signature"] !== undefined) before = await unsigned(page)
         await route.continue()
       },
     )
@@ -190,7 +141,7 @@ guide("sealed words", (it) => {
     await settled(page).waitFor()
     await page.getByRole("link", { name: "Save as a file" }).click()
     assert.strictEqual(before.length, 1)
-    await page.evaluate((slots) => slots.forEach(([slot, text]) => sessionStorage.setItem(slot, text)), before)
+    await restore(page, before)
     await page.reload()
     await page.getByText("This tab was left before it held a signature").waitFor()
     assert.strictEqual(await page.getByText(/nothing was charged/iu).count(), 0)
@@ -205,5 +156,29 @@ guide("sealed words", (it) => {
     await settled(page).waitFor()
     await page.getByText("they are lost when you leave this page").waitFor()
     assert.isTrue(await isAsked(page))
+  })
+
+  it("are sealed and checked without being sent, by the recipe of the server", async ({ visit }) => {
+    const { page } = await visit("/v2/stone")
+    await page.waitForLoadState("networkidle")
+    const requests = watch(page)
+    for (const fold of ["Seal words in this browser", "Check words without sending them"])
+      await page.getByText(fold).click()
+    const words = "  Grüße,\r\nund e\u0301 "
+    await page.locator("#seal-words").fill(words)
+    await page.getByRole("button", { name: "Seal", exact: true }).click()
+    const kept: Kept = JSON.parse(await page.locator("#seal .keepsake code").innerText())
+    assert.strictEqual(kept.commitment, seal(kept.salt, words))
+    for (const [typed, verdict] of [
+      ["Grüße,\nund é", /^✓\s*They match\./u],
+      ["Gruesse", /^✗\s*They do not match\./u],
+    ] as const) {
+      await page.locator("#check-salt").fill(kept.salt)
+      await page.locator("#check-words").fill(typed)
+      await page.locator("#check-commitment").fill(kept.commitment)
+      await page.getByRole("button", { name: "Check without sending" }).click()
+      await page.locator("#check .verdict").filter({ hasText: verdict }).waitFor()
+    }
+    assert.deepStrictEqual(requests, [])
   })
 })

@@ -1,10 +1,10 @@
-/** A room's messages are shown as text, in order and in place, with the hours of one clock. */
+/** A room's messages are shown as text and in place; each is sent once, and a hidden or silent room waits. */
 import { assert } from "@effect/vitest"
 import { SqlClient } from "effect/sql"
-import type { Page } from "playwright-core"
-import { browser, isAccessible } from "../lab/browser/Browser.ts"
+import { browser } from "../lab/browser/Browser.ts"
 import { newRoom, send } from "../lab/server/Rooms.ts"
-import { sendSignals, inviteOf, makeRoom, windows, write } from "../lab/browser/RoomPage.ts"
+import { shiftsOf, watchShifts } from "../lab/browser/GuidePage.ts"
+import { asked, hide, inviteOf, makeRoom, sendSignals, write } from "../lab/browser/RoomPage.ts"
 
 browser("the signal room", (it) => {
   it("shows names and words as text, whatever they contain", async ({ visit, url, run }) => {
@@ -24,130 +24,104 @@ browser("the signal room", (it) => {
       assert.strictEqual(await page.locator("main img, main a:visible, main script, main b").count(), 0)
       assert.strictEqual(await page.evaluate(() => "hurt" in window), false)
     }
-    assert.deepStrictEqual([...joined.complaints, ...host.complaints], [])
-  })
-
-  it("keeps the composer in view on a desktop, on a phone and above its keyboard", async ({ visit, url, run }) => {
-    const guest = await run(newRoom(url))
-    await run(sendSignals(guest, 20))
-    const { page } = await visit("/v2/", { bypassCSP: true })
-    const bottom = (selector: string) => page.locator(selector).evaluate((one) => one.getBoundingClientRect().bottom)
-    for (const [width, height] of windows) {
-      const where = `${width} × ${height}`
-      await page.setViewportSize({ width, height })
-      await page.goto("about:blank")
-      await page.goto(`${url}${inviteOf(guest)}`)
-      await page.getByRole("log").getByText("Signal 20").waitFor()
-      const last = page.getByRole("listitem").last()
-      for (const scroll of [0, 60]) {
-        await page.mouse.wheel(0, scroll)
-        await page.getByRole("button", { name: "Send" }).click({ trial: true })
-        assert.isAtMost(await bottom("#composer"), height, where)
-      }
-      await page.evaluate(() => window.scrollBy(0, -60))
-      const composer = await page.locator("#composer").boundingBox()
-      const read = await last.boundingBox()
-      assert.isAtMost((read?.y ?? 0) + (read?.height ?? 0), (composer?.y ?? 0) + 1, where)
-      await isAccessible(page, where)
-    }
-    // A keyboard lies over the lower 300 pixels of a phone: the window stays as it is, what is seen of it shrinks.
-    await page.setViewportSize({ width: 360, height: 740 })
-    await page.reload()
-    await page.getByRole("log").getByText("Signal 20").waitFor()
-    await page.locator("#text").click()
-    await page.evaluate(() => {
-      const seen = window.visualViewport
-      if (seen === null) throw new Error("No visual viewport")
-      Object.defineProperty(seen, "height", { value: 440 })
-      seen.dispatchEvent(new Event("resize"))
-    })
-    await page.waitForFunction(
-      () => (document.querySelector("#composer")?.getBoundingClientRect().bottom ?? 999) <= 441,
-    )
-    assert.isAtMost(await bottom("#log-list > li:last-child"), 440 - 200)
-    assert.isAtLeast(await bottom("#composer"), 400)
-    // Where the window itself shrinks, too.
-    await page.reload()
-    await page.getByRole("log").getByText("Signal 20").waitFor()
-    await page.locator("#text").click()
-    await page.setViewportSize({ width: 360, height: 440 })
-    await page.waitForFunction(() => (document.querySelector("#text")?.getBoundingClientRect().bottom ?? 999) <= 440)
-    assert.isAtMost(await bottom("#composer"), 440)
   })
 
   it("shifts nothing while signals arrive, and keeps the place of older ones in view", async ({ visit, url, run }) => {
     const sql = await run(SqlClient.SqlClient)
     const guest = await run(newRoom(url))
-    await run(sendSignals(guest, 25))
-    await run(sql`UPDATE rooms SET sent = '{}' WHERE id = ${guest.id}::uuid`)
-    await run(sendSignals(guest, 25, 25))
-    await run(sql`UPDATE rooms SET sent = '{}' WHERE id = ${guest.id}::uuid`)
-    const { page } = await visit("/v2/")
-    const phone = await visit("/v2/", { viewport: { width: 360, height: 740 } })
-    const pages = [page, phone.page]
-    const top = (one: Page, text: string) =>
-      one.getByText(text, { exact: true }).evaluate((line) => line.getBoundingClientRect().top)
-    const places: Array<number> = []
-    for (const one of pages) {
-      await one.addInitScript(() => {
-        Reflect.set(window, "shifted", [])
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries()) Reflect.get(window, "shifted").push(Reflect.get(entry, "value"))
-        }).observe({ type: "layout-shift", buffered: true })
-      })
-      await one.goto(`${url}${inviteOf(guest)}`)
-      await one.getByText("Signal 50", { exact: true }).waitFor()
+    for (const from of [0, 25]) {
+      await run(sendSignals(guest, 25, from))
+      await run(sql`UPDATE rooms SET sent = '{}' WHERE id = ${guest.id}::uuid`)
     }
+    const { page } = await visit("/v2/", { viewport: { width: 360, height: 740 } })
+    await watchShifts(page)
+    await page.goto(`${url}${inviteOf(guest)}`)
+    const older = page.getByText("Signal 20", { exact: true })
+    await page.getByText("Signal 50", { exact: true }).waitFor()
     await run(send(guest, { text: "Seen at once.", mode: "celebrate", sender: "W".repeat(40) }))
-    for (const one of pages) {
-      await one.getByText("Seen at once.").waitFor()
-      await one.waitForFunction(() => document.querySelectorAll("#log-list > li").length === 50)
-      const log = one.getByRole("log")
-      assert.isAtMost(await log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight), 1)
-      assert.isTrue(await one.locator("#later").isHidden())
-      await one.getByText("Signal 20", { exact: true }).evaluate((line) => line.scrollIntoView({ block: "center" }))
-      places.push(await top(one, "Signal 20"))
-    }
+    await page.getByText("Seen at once.").waitFor()
+    await older.evaluate((line) => line.scrollIntoView({ block: "center" }))
+    const top = () => older.evaluate((line) => line.getBoundingClientRect().top)
+    const before = await top()
     await run(send(guest, { text: "Later.", mode: "ping" }))
     await run(send(guest, { text: "Later still.", mode: "spark" }))
-    for (const [index, one] of pages.entries()) {
-      const later = one.getByRole("button", { name: "2 new signals" })
-      await later.waitFor()
-      // A browser scrolls by whole pixels of its screen.
-      assert.closeTo(await top(one, "Signal 20"), places[index] ?? 0, 1)
-      await one.waitForFunction(() => document.querySelectorAll("#log-list > li").length === 50)
-      assert.closeTo(await top(one, "Signal 20"), places[index] ?? 0, 1)
-      await later.click()
-      await one.getByText("Later still.").click({ trial: true })
-      assert.isTrue(await later.isHidden())
-      await one.context().setOffline(true)
-      await one.locator("#state", { hasText: "No connection to the room." }).waitFor()
-      await one.getByRole("button", { name: "Try now" }).waitFor()
-      await one.context().setOffline(false)
-      await one.locator("#state", { hasText: "Listening" }).waitFor()
-      assert.deepStrictEqual(await one.evaluate(() => Reflect.get(window, "shifted")), [])
-    }
+    const later = page.getByRole("button", { name: "2 new signals" })
+    await later.waitFor()
+    await page.waitForFunction(() => document.querySelectorAll("#log-list > li").length === 50)
+    // A browser scrolls by whole pixels of its screen.
+    assert.closeTo(await top(), before, 1)
+    await later.click()
+    await page.getByText("Later still.").click({ trial: true })
+    assert.isTrue(await later.isHidden())
+    assert.deepStrictEqual(await shiftsOf(page), [])
   })
 
-  it("writes days and hours by one clock, the visitor's beside the server's", async ({ visit, url, run }) => {
+  it("polls every three seconds in view, rests hidden, and continues where it was", async ({ visit, url, run }) => {
     const guest = await run(newRoom(url))
     await run(send(guest))
-    const kiritimati = await visit(inviteOf(guest), { timezoneId: "Pacific/Kiritimati" })
-    const utc = await visit(inviteOf(guest), { timezoneId: "UTC" })
-    const written = /^\d{1,2} [A-Z][a-z]+ \d{4}, \d\d:\d\d UTC$/u
-    await utc.page.getByRole("log").getByText("The build is green.").waitFor()
-    const ends = await utc.page.locator("#room-ends").innerText()
-    assert.match(ends, written)
-    await kiritimati.page.getByRole("log").getByText("The build is green.").waitFor()
-    const [there = "", here = ""] = (await kiritimati.page.locator("#room-ends").innerText()).split(" (")
-    assert.strictEqual(there, ends)
-    assert.match(here, /^(?:\d{1,2} [A-Z][a-z]+ \d{4}, )?\d\d:\d\d your time\)$/u)
-    const iso = (await kiritimati.page.locator("li time").getAttribute("datetime")) ?? ""
-    const ahead = new Date(Date.parse(iso) + 14 * 3_600_000).toISOString()
-    assert.strictEqual(
-      await kiritimati.page.locator("li .signal__meta").innerText(),
-      `Wren person Calm ${ahead.slice(11, 16)} ${iso.slice(11, 16)} UTC`,
+    const { page } = await visit("/v2/")
+    await page.clock.install()
+    await page.goto(`${url}${inviteOf(guest)}`)
+    await page.getByRole("log").getByText("The build is green.").waitFor()
+    // Time stands still but for what the test lets pass.
+    await page.clock.pauseAt(Date.now() + 60_000)
+    const settled = async (seconds: number) => {
+      const answer = page.waitForResponse(/\/api\/rooms\//u)
+      await page.clock.runFor(seconds * 1000)
+      await (await answer).finished()
+      await page.evaluate(() => fetch("/style/icon.svg").then((response) => response.text()))
+    }
+    await settled(3)
+    assert.deepStrictEqual(await asked(page, () => page.clock.runFor(2999)), [])
+    assert.deepStrictEqual(await asked(page, () => settled(0.001)), ["?after=1"])
+    await hide(page, true)
+    assert.deepStrictEqual(await asked(page, () => page.clock.runFor(60_000)), [])
+    await run(send(guest, { text: "While you were away." }))
+    const back = await asked(page, async () => {
+      await hide(page, false)
+      await page.getByRole("log").getByText("While you were away.").waitFor()
+    })
+    assert.deepStrictEqual(back, ["?after=1"])
+  })
+
+  it("sends once even when the answer is lost, and says so", async ({ visit }) => {
+    const { page } = await visit("/signals/")
+    await makeRoom(page, "Lost answers")
+    // The request arrives; its answer does not.
+    await page.route(
+      "**/messages",
+      async (route) => {
+        await route.fetch()
+        await route.abort()
+      },
+      { times: 1 },
     )
-    assert.include(await kiritimati.page.locator("li .signal__day").innerText(), String(Number(ahead.slice(8, 10))))
+    await write(page, "Wren", "Only once.")
+    await page.getByText("press Send again, it will not arrive twice").waitFor()
+    assert.strictEqual(await page.locator("#text").inputValue(), "Only once.")
+    const again = page.waitForResponse("**/messages")
+    await page.getByRole("button", { name: "Send" }).click()
+    await page.getByText("The room has it.").waitFor()
+    assert.strictEqual((await again).status(), 200)
+    await page.getByRole("log").getByText("Only once.").waitFor()
+    assert.strictEqual(await page.getByRole("listitem").count(), 1)
+    await write(page, "Wren", "Only once.")
+    await page.getByRole("listitem").nth(1).waitFor()
+  })
+
+  it("waits for a server that answers with something else, and is not left", async ({ visit, url, run }) => {
+    const guest = await run(newRoom(url))
+    const joined = await visit("/v2/")
+    // These answers are not the room's, and no page of ours is checked by them.
+    const page = await joined.page.context().newPage()
+    const away = { error: { code: "UNAVAILABLE", message: "The server is starting." } }
+    await page.goto(`${url}${inviteOf(guest)}`)
+    await page.getByText("No signals yet.").waitFor()
+    for (const answer of [{ json: away }, { contentType: "text/html", body: "<h1>Bad gateway</h1>" }]) {
+      await page.route("**/api/rooms/**", (route) => route.fulfill({ status: 503, ...answer }), { times: 1 })
+      await page.locator("#state", { hasText: "The room cannot answer now. Trying again in 3 seconds." }).waitFor()
+      await page.locator("#state", { hasText: "Listening" }).waitFor()
+    }
+    assert.include(page.url(), guest.token)
   })
 })

@@ -1,6 +1,5 @@
-/** Light and sound only for who wants them; keys suffice; the room is a page of the site and breaks none of its rules. */
+/** Light and sound come only for visitors that want them, and keys suffice. */
 import { assert } from "@effect/vitest"
-import type { Page } from "playwright-core"
 import { browser } from "../lab/browser/Browser.ts"
 import { newRoom, send } from "../lab/server/Rooms.ts"
 import { inviteOf, played, sensations } from "../lab/browser/RoomPage.ts"
@@ -37,7 +36,6 @@ browser("the signal room", (it) => {
     await page.getByLabel("Play sound").check()
     await page.reload()
     await page.getByText("Third news.").waitFor()
-    assert.strictEqual(await page.getByLabel("Keep the light steady").isChecked(), true)
     assert.strictEqual(await page.getByLabel("Play sound").isChecked(), true)
     assert.deepStrictEqual(await played(page), [])
     await page.getByRole("heading", { level: 1 }).click()
@@ -90,19 +88,5 @@ browser("the signal room", (it) => {
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { name: "The room is deleted" }).waitFor()
     assert.strictEqual(await focused(), "ended-title")
-  })
-
-  it("has the site's header and footer, and the preview of its link", async ({ visit }) => {
-    const guide = await visit("/v2/")
-    const { page, url } = await visit("/signals/")
-    const frame = (one: Page) => one.locator("header.site a, footer a").evaluateAll((all) => all.map(String))
-    assert.deepStrictEqual(await frame(page), await frame(guide.page))
-    assert.strictEqual(await page.locator("header.site [aria-current]").innerText(), "Signal room")
-    const meta = (name: string) => page.locator(`meta[property="og:${name}"]`).getAttribute("content")
-    assert.strictEqual(await meta("title"), "Signal room")
-    assert.strictEqual(await meta("url"), `${url}/signals/`)
-    assert.include(await meta("description"), "invite link")
-    const image = await page.request.get((await meta("image")) ?? "")
-    assert.deepStrictEqual([image.status(), image.headers()["content-type"]], [200, "image/png"])
   })
 })

@@ -1,102 +1,64 @@
 /** Shared in a browser: a certificate on one sheet that proves by itself, a badge in another site's page, metadata for machines. */
 import { execFileSync } from "node:child_process"
 import { assert } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Option } from "effect"
+import type { Page } from "playwright-core"
 import { seal } from "../../src/altar/Hashes.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
-import { appearancesOf, assertAppearance } from "../lab/browser/Browser.ts"
+import { isAccessible } from "../lab/browser/Browser.ts"
 import { guide, loggedStone } from "../lab/browser/Guide.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { signer, signing } from "../lab/log/LogFixture.ts"
 import { readQrCode } from "../lab/browser/QrCode.ts"
-import { ask, newCommitment, post, TestServer } from "../lab/Fixture.ts"
+import { ask, post } from "../lab/Fixture.ts"
 
-interface Stone {
-  readonly sequence: number
-  readonly commitment: string
-  readonly witnessedAt: string
-  readonly transaction: string
-  readonly previousHash: string
-  readonly chainHash: string
+const fitsOneSheet = async (page: Page) => {
+  for (const format of ["A4", "Letter"] as const) {
+    const pdf = await page.pdf({ format })
+    assert.strictEqual(pdf.toString("latin1").match(/\/Type\s*\/Page\b/gu)?.length, 1, format)
+  }
 }
 
-const coveredAs = Effect.fnUntraced(function* (commitment: string) {
-  const { url } = yield* TestServer
-  const { id } = yield* loggedStone({ commitment, agentName: "Wren" })
-  const { stone }: { readonly stone: Stone } = JSON.parse((yield* ask(`${url}/api/witness/${id}`)).text)
-  return { id, stone }
-})
-
-const covered = Effect.suspend(() => coveredAs(newCommitment()))
-
-const pagesOf = (pdf: Buffer) => pdf.toString("latin1").match(/\/Type\s*\/Page\b/gu)?.length
+const computedBy = (shell: string | undefined) =>
+  execFileSync("sh", ["-c", shell ?? ""], { encoding: "utf8" }).split(" ")[0]
 
 guide(
   "on shared pages,",
   (it) => {
-    it("a certificate fits one sheet, which suffices to check the stone", async ({ visit, run }) => {
-      const { id, stone } = await run(covered)
-      const { page, url } = await visit(`/witness/${id}/certificate`, { bypassCSP: true })
-      for (const format of ["A4", "Letter"] as const) assert.strictEqual(pagesOf(await page.pdf({ format })), 1, format)
-      const lines = await page.locator("pre").allTextContents()
-      const [shell = "", proof = ""] = lines
-      const computed = execFileSync("sh", ["-c", shell], { encoding: "utf8" }).split(" ")[0]
-      assert.strictEqual(computed, stone.chainHash)
-      const trust = { vkey: signer.vkey }
-      const proven = await verifyProof(proof, stone, trust)
+    it("a certificate fits one sheet, which suffices to check the stone and its words", async ({ visit, url, run }) => {
+      const salt = "-n 5% of \\000 it's $SALT\r\n"
+      const words = `-e It's 100% "true" \\n \\047 $HOME \`id\`:\n${"Wren ".repeat(60)}`.slice(0, 279).concat(".")
+      const { id } = await run(loggedStone({ commitment: seal(salt, words), agentName: "Wren" }))
+      const { stone } = JSON.parse((await run(ask(`${url}/api/witness/${id}`))).text)
+      const { page } = await visit(`/witness/${id}/certificate`, { bypassCSP: true })
+      await fitsOneSheet(page)
+      const commands = page.locator("pre.shell")
+      assert.strictEqual(computedBy((await commands.allTextContents())[0]), stone.chainHash)
+      const logged = page.locator("pre:not(.shell)")
+      const proven = await verifyProof((await logged.textContent()) ?? "", stone, { vkey: signer.vkey })
       assert.isTrue(proven.ok, JSON.stringify(proven))
       const text = await page.locator("main").innerText()
       for (const part of [stone.commitment, stone.chainHash, stone.transaction, signer.vkey, `/witness/${id}`])
         assert.include(text.replace(/\s/gu, ""), part)
       const code = page.getByRole("img", { name: "QR code of the address of this stone" })
       assert.strictEqual(await readQrCode(code), `${url}/witness/${id}`)
-      await assertAppearance(page, appearancesOf(320, 1440), "certificate", "certificate")
       // As it will be when the log has grown a million million times, and five witnesses sign beside it.
-      await page.locator("pre:not(.shell)").evaluate((pre) => {
+      await logged.evaluate((pre) => {
         const signed = `— witness.example/altar ${"A".repeat(104)}\n`
         pre.textContent = `${`${"h".repeat(43)}=\n`.repeat(40)}${pre.textContent ?? ""}${signed.repeat(5)}`
       })
-      for (const format of ["A4", "Letter"] as const) assert.strictEqual(pagesOf(await page.pdf({ format })), 1, format)
-    })
+      await fitsOneSheet(page)
 
-    it("the longest revealed words fit one sheet, whose command computes the seal", async ({ visit, url, run }) => {
-      const salt = "-n 5% of \\000 it's $SALT\r\n"
-      const words = `-e It's 100% "true" \\n \\047 $HOME \`id\`:\n${"Wren ".repeat(60)}`.slice(0, 279).concat(".")
-      const { id, stone } = await run(coveredAs(seal(salt, words)))
       const revealed = await run(ask(`${url}/api/witness/${id}/reveal`, post({ salt, text: words })))
       assert.strictEqual(revealed.status, 201, revealed.text)
-      const { page } = await visit(`/witness/${id}/certificate`, { bypassCSP: true })
-      const [, shell = ""] = await page.locator("pre").allTextContents()
-      const computed = execFileSync("sh", ["-c", shell], { encoding: "utf8" }).split(" ")[0]
-      assert.strictEqual(computed, stone.commitment)
-      for (const format of ["A4", "Letter"] as const) assert.strictEqual(pagesOf(await page.pdf({ format })), 1, format)
-      await assertAppearance(page, appearancesOf(320), "revealed certificate", "revealed-certificate")
-    })
-
-    it("a certificate is set in the site's typeface, and requests its one file", async ({ visit, run }) => {
-      const { id } = await run(covered)
-      const { page, url } = await visit(`/witness/${id}/certificate`)
-      // A face that came too late for the first view is there for the second one.
-      await page.evaluate(() => document.fonts.ready)
-      const asked = new Set<string>()
-      page.on("request", (request) => void (request.resourceType() === "font" && asked.add(request.url())))
       await page.reload()
-      const session = await page.context().newCDPSession(page)
-      await session.send("DOM.enable")
-      await session.send("CSS.enable")
-      const { root } = await session.send("DOM.getDocument")
-      for (const selector of ["h1", ".statement", "dt"]) {
-        const { nodeId } = await session.send("DOM.querySelector", { nodeId: root.nodeId, selector })
-        const { fonts } = await session.send("CSS.getPlatformFontsForNode", { nodeId })
-        assert.deepStrictEqual([...new Set(fonts.map(({ familyName }) => familyName))], ["Vollkorn"], selector)
-      }
-      const face = await page.locator(`link[rel="preload"]`).getAttribute("href")
-      assert.match(face ?? "", /\/vollkorn-roman-[0-9A-Z]{8}\.woff2$/u)
-      assert.deepStrictEqual([...asked], [`${url}${face}`])
+      assert.strictEqual(computedBy((await commands.allTextContents())[1]), stone.commitment)
+      await fitsOneSheet(page)
+      await isAccessible(page, "a certificate")
     })
 
-    it("a badge is copied from the stone's page and appears on an isolated foreign page", async ({ visit, run }) => {
-      const { id } = await run(covered)
+    it("a stone has an address to share, and a badge for an isolated foreign page", async ({ visit, run }) => {
+      const { id } = await run(loggedStone())
       let snippet = ""
       const elsewhere = await run(
         serve(() =>
@@ -108,17 +70,15 @@ guide(
           }),
         ),
       )
-      const { complaints, page, url } = await visit(`/witness/${id}`)
-      assert.strictEqual(
-        await page.getByRole("link", { name: "Certificate to print" }).getAttribute("href"),
-        `/witness/${id}/certificate`,
-      )
-      await page.getByText("A badge for your page").click()
-      const badge = page.getByRole("img", { name: /^Badge of witness stone/u })
-      await badge.evaluate(async (image) => {
-        if (image instanceof HTMLImageElement) await image.decode()
+      const { complaints, page, url } = await visit("/api/health")
+      await page.addInitScript(() => {
+        const share = (shared: object) => Promise.resolve(Object.assign(window, { shared }))
+        Object.defineProperty(navigator, "share", { value: share })
       })
-      assert.include(await page.locator("#badge-Markdown").innerText(), `(${url}/witness/${id}/badge.svg)`)
+      await page.goto(`${url}/witness/${id}`)
+      await page.getByRole("button", { name: "Share" }).click()
+      assert.deepStrictEqual(await page.evaluate(() => Reflect.get(window, "shared")), { url: page.url() })
+      await page.getByText("A badge for your page").click()
       await page.getByRole("button", { name: "Copy the HTML" }).waitFor()
       snippet = (await page.locator("#badge-HTML").textContent()) ?? ""
       await page.goto(elsewhere)

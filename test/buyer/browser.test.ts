@@ -8,7 +8,7 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
 import { Browser } from "../lab/browser/Browser.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
-import { layer as world, TestServer } from "../lab/Fixture.ts"
+import { layer as world } from "../lab/Fixture.ts"
 import { assert, assertNone, describe, it, suite } from "../lab/Suites.ts"
 
 const root = new URL("../..", import.meta.url).pathname
@@ -56,92 +56,59 @@ describe("the bundle", () => {
     for (const name of whole) assert.notMatch(textOf(name), /(?:from|import\(|require\()\s*["']node:/u, name)
     const weigh = (names: Iterable<string>) => [...names].reduce((sum, name) => sum + gzipSync(textOf(name)).length, 0)
     const sizes = { entry: weigh(atOnce), whole: weigh(whole) }
-    console.table([sizes])
     assert.isAbove(sizes.entry, 0)
     assert.isBelow(sizes.entry, bounds.entry)
     assert.isBelow(sizes.whole, bounds.whole)
   })
 })
 
-interface Library {
-  readonly [name: string]: (...args: ReadonlyArray<unknown>) => Promise<Record<string, unknown>>
+/** A page's own program, which buys and reveals with the library. */
+const program = `
+import { browserJournal, buyer, seal, verifySegment, verifyStone } from ${JSON.stringify(library)}
+import { privateKeyToAccount } from "viem/accounts"
+const [words, key, journal] = ["The heron will return by May.", "page-purchase-1", browserJournal()]
+export const buys = async ([url, secret]) => {
+  const sealed = await seal(words, "salt-of-sixteen-or-more")
+  const altar = buyer({ url, account: privateKeyToAccount(secret), journal })
+  const { record } = await altar.witness({ words, salt: sealed.salt, key })
+  const segment = await verifySegment(await (await fetch(url + "/api/witness/chain")).json())
+  return { commitment: sealed.commitment, record, single: await verifyStone(record, sealed), segment }
 }
-
-const stage = Layer.merge(world(), Browser.layer)
+export const reveals = async ([url, id]) => {
+  const altar = buyer({ url, journal })
+  return { again: await altar.witness({ words, key }), revealed: await altar.reveal(id) }
+}`
 
 describe.skipIf(inject("browser") === "")("in a browser,", () => {
-  suite("the library", stage, (it) => {
-    it("seals, verifies, buys and reveals on a page of another host, and remembers over a reload", function* () {
-      const { outputFiles } = yield* Effect.promise(() =>
-        bundle(`export * from ${JSON.stringify(library)}; export { privateKeyToAccount } from "viem/accounts"`, {
-          format: "iife",
-          globalName: "altar",
-        }),
-      )
-      const script = outputFiles[0]?.text ?? ""
+  suite("the library", Layer.merge(world(), Browser.layer), (it) => {
+    it("seals, verifies, buys and reveals on a page of another host, and remembers over a reload", function* ({ url }) {
+      const { outputFiles } = yield* Effect.promise(() => bundle(program, { format: "iife", globalName: "page" }))
       const elsewhere = yield* serve(async (path) =>
-        path === "/altar.js"
-          ? { status: 200, body: script, type: "text/javascript" }
-          : {
-              status: 200,
-              body: `<!doctype html><title>Elsewhere</title><script src="/altar.js"></script>`,
-              type: "text/html",
-            },
+        path === "/page.js"
+          ? { status: 200, body: outputFiles[0]?.text ?? "", type: "text/javascript" }
+          : { status: 200, body: `<!doctype html><script src="/page.js"></script>`, type: "text/html" },
       )
       const chain = yield* LocalChain
       const secret = generatePrivateKey()
       const { address } = privateKeyToAccount(secret)
       yield* Effect.orDie(chain.fund(address, 100_000n))
-      const { url } = yield* TestServer
       const chromium = yield* Browser
       const page = yield* Effect.acquireRelease(
         Effect.promise(() => chromium.newPage()),
         (opened) => Effect.promise(() => opened.close()),
       )
-      const outcome = yield* Effect.promise(async () => {
-        await page.goto(`${elsewhere}/`)
-        const bought = await page.evaluate(
-          async ([url, secret]) => {
-            const altar: Library = Reflect.get(window, "altar")
-            const sealed = await altar["seal"]?.("The heron will return by May.", "salt-of-sixteen-or-more")
-            const options = {
-              url,
-              account: altar["privateKeyToAccount"]?.(secret),
-              journal: altar["browserJournal"]?.(),
-            }
-            const shop = altar["buyer"]?.(options) as unknown as Library
-            const stone = await shop["witness"]?.({
-              words: sealed?.["words"],
-              salt: sealed?.["salt"],
-              key: "page-purchase-1",
-            })
-            const chain = await (await fetch(`${url}/api/witness/chain`)).json()
-            return {
-              commitment: sealed?.["commitment"],
-              stone,
-              single: await altar["verifyStone"]?.(stone?.["record"], sealed),
-              segment: await altar["verifySegment"]?.(chain),
-            }
-          },
-          [url, secret] as const,
+      const call = (name: string, ...args: ReadonlyArray<string>) =>
+        Effect.promise(() =>
+          page.evaluate(([name, args]) => Reflect.get(window, "page")[name](args), [name, args] as const),
         )
-        await page.reload()
-        const revealed = await page.evaluate(
-          async ([url, id]) => {
-            const altar: Library = Reflect.get(window, "altar")
-            const shop = altar["buyer"]?.({ url, journal: altar["browserJournal"]?.() }) as unknown as Library
-            const again = await shop["witness"]?.({ words: "The heron will return by May.", key: "page-purchase-1" })
-            return { again, revealed: await shop["reveal"]?.(id) }
-          },
-          [url, JSON.parse(JSON.stringify(bought.stone)).record.id] as const,
-        )
-        return JSON.parse(JSON.stringify({ ...bought, ...revealed }))
-      })
-      assert.strictEqual(outcome.stone.record.commitment, outcome.commitment)
-      assert.deepStrictEqual(outcome.single, { ok: true })
-      assert.strictEqual(outcome.segment.ok, true)
-      assert.deepStrictEqual([outcome.again.replayed, outcome.again.record], [true, outcome.stone.record])
-      assert.strictEqual(outcome.revealed.stone.reveal.text, "The heron will return by May.")
+      yield* Effect.promise(() => page.goto(elsewhere))
+      const bought = yield* call("buys", url, secret)
+      assert.strictEqual(bought.record.commitment, bought.commitment)
+      assert.deepStrictEqual([bought.single, bought.segment.ok], [{ ok: true }, true])
+      yield* Effect.promise(() => page.reload())
+      const { again, revealed } = yield* call("reveals", url, bought.record.id)
+      assert.deepStrictEqual([again.replayed, again.record], [true, bought.record])
+      assert.strictEqual(revealed.stone.reveal.text, "The heron will return by May.")
       assert.strictEqual(yield* authorizationsUsed({ account: { address } }), 1)
     })
   })

@@ -116,20 +116,6 @@ const model = campaign("model", {
   run: async (run) => (await import("./model/Campaign.ts")).model(run),
 })
 
-const soak = campaign("soak", {
-  says: "Sells stones from a server that is killed twice, and verifies every proof; with --minutes round after round.",
-  examples: [
-    ["soak", "600 stones: minutes"],
-    ["soak --minutes 480", "A night"],
-    ["soak --size 12", "Seconds"],
-  ],
-  seed: "commitments and kills are not drawn from a seed",
-  size: { unit: "stones of a round", usual: 600 },
-  minutes: { says: "Begin rounds until so many minutes are over; one round otherwise" },
-  flags: {},
-  run: async (run) => (await import("./Soak.ts")).soak(run),
-})
-
 const summary = command("summary", {
   description: `Write the table of the last reports into ${page}, from the files of docs/campaigns`,
   examples: [
@@ -156,5 +142,5 @@ export const campaigns = Command.make("campaign").pipe(
   Command.withDescription(
     "The long runs of this project. --seed, --minutes, --size and --report mean the same for all. Exit code 1: something was wrong; 2: the command line was.",
   ),
-  Command.withSubcommands([fire, stories, hostile, scale, mutants, model, soak, summary]),
+  Command.withSubcommands([fire, stories, hostile, scale, mutants, model, summary]),
 )

@@ -1,5 +1,5 @@
 /** The buyer's commands, as processes against a real altar: their output, storage, refusals and restarts. */
-import { readdirSync, statSync } from "node:fs"
+import { readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { authorizationsUsed } from "../lab/buyer/LibraryBuyer.ts"
@@ -141,7 +141,6 @@ suite("spirit-altar", world(), (it) => {
 
   it("reads its key from a file as well, and keeps its journal in the named folder", function* () {
     const at = yield* terminal
-    const { writeFileSync } = yield* Effect.promise(() => import("node:fs"))
     writeFileSync(join(at.folder, "wallet"), `${at.secret}\n`, { mode: 0o600 })
     const order = ["witness", "--text", words, "--wallet", "wallet", "--data", "kept"]
     const bought = yield* at.run(order, { SPIRIT_ALTAR_PRIVATE_KEY: "" })

@@ -7,9 +7,9 @@ import { until } from "../lab/Eventually.ts"
 import { freePort } from "../lab/Ports.ts"
 import { run } from "../lab/Process.ts"
 import { descendantsOf, type Listed, processes } from "../lab/Processes.ts"
-import { jsonOf, root } from "../lab/Sources.ts"
+import { root } from "../lab/Sources.ts"
 import { newFolder } from "../lab/Folders.ts"
-import { assert, assertSome, describe, it, suite } from "../lab/Suites.ts"
+import { assertSome, suite } from "../lab/Suites.ts"
 
 const living = (mine: ReadonlyArray<Listed>) =>
   processes().filter((one) => mine.some(({ pid, since }) => one.pid === pid && one.since === since))
@@ -24,52 +24,24 @@ const runScript = Effect.fnUntraced(function* (name: string, ready: string, env:
         for (const { pid } of living(started)) process.kill(pid, "SIGKILL")
       }),
   )
-  const output = yield* Effect.promise(() => npm.says(ready))
+  yield* Effect.promise(() => npm.says(ready))
   started.push(...descendantsOf(npm.pid))
-  return { signal: npm.signal, output, started, ended: Effect.promise(() => npm.exited) }
-})
-
-const gone = (started: ReadonlyArray<Listed>) =>
-  Effect.sync(() => living(started)).pipe(until("processes stay", (left) => left.length === 0))
-
-describe("package.json", () => {
-  it("gives every script of one program the shell's own process", () => {
-    const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = jsonOf("package.json")
-    const short = new Set(["openapi", "token", "format", "package", "postinstall"])
-    assert.deepStrictEqual(
-      Object.entries(scripts)
-        .filter(([name, line]) => !/&&|;/u.test(line) && !/(?:^| )exec /u.test(line) && !short.has(name))
-        .map(([name]) => name),
-      [],
-    )
-  })
+  return { signal: npm.signal, started, ended: Effect.promise(() => npm.exited) }
 })
 
 suite("npm, when stopped,", database, (it) => {
-  it.each(["start", "dev"])("leaves no process of `npm run %s`, which announces its first seconds", function* (name) {
-    const folder = newFolder()
-    const port = yield* freePort
-    const env = { PORT: String(port), DATA_DIR: join(folder, "data"), DATABASE_URL: "", HOST: "", PUBLIC_URL: "" }
-    const { ended, output, signal, started } = yield* runScript(name, "Ctrl-C", env)
-    for (const line of ["Installing the database in", "Starting a private chain"])
-      assert.isBelow(output.indexOf(line), output.indexOf("Spirit Altar sandbox"), output)
-    assert.include(output, "Installing the database in")
-    assert.include(output, "Starting a private chain")
-    for (const program of ["src/start.js sandbox", "anvil", "postgres"])
-      assertSome(started, ({ command }) => command.includes(program), program)
-    signal("SIGTERM")
-    yield* ended
-    yield* gone(started)
-  })
-
-  it("leaves no process of `npm run serve`", function* () {
+  it.each([
+    ["start", "Ctrl-C", ["src/start.js sandbox", "anvil", "postgres"]],
+    ["serve", "server listening", ["src/start.js serve"]],
+  ] as const)("leaves no process of `npm run %s`", function* ([name, ready, programs]) {
     const { url } = yield* LocalDatabase
     const port = yield* freePort
-    const env = { PORT: String(port), DATABASE_URL: Redacted.value(url), HOST: "", PUBLIC_URL: "", PAY_TO: "" }
-    const { ended, signal, started } = yield* runScript("serve", "server listening", env)
-    assert.isTrue(started.some(({ command }) => command.includes("src/start.js serve")))
+    const own = name === "start" ? { DATA_DIR: join(newFolder(), "data") } : { DATABASE_URL: Redacted.value(url) }
+    const env = { PORT: String(port), DATABASE_URL: "", HOST: "", PUBLIC_URL: "", PAY_TO: "", ...own }
+    const { ended, signal, started } = yield* runScript(name, ready, env)
+    for (const program of programs) assertSome(started, ({ command }) => command.includes(program), program)
     signal("SIGTERM")
     yield* ended
-    yield* gone(started)
+    yield* Effect.sync(() => living(started)).pipe(until("processes stay", (left) => left.length === 0))
   })
 })

@@ -14,7 +14,6 @@ const order = ["witness", "--text", "The heron will return by May."]
 const starting = json({ ready: false, state: "starting", database: "unknown", settlement: "unknown" }, 503)
 const sandbox = json({ network: "eip155:84532", asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` })
 const spirits = json({ ok: true, spirits: [] })
-const chain = json({ ok: true, entries: [], head: { sequence: 0, chainHash: "0".repeat(64) }, next: null })
 
 const altar = (tells: (path: string, times: number) => Reply) =>
   Effect.gen(function* () {
@@ -111,30 +110,5 @@ describe("the altar of a command", () => {
     assert.include(stderr, "another program answers there. Nothing was signed, so nothing was charged.")
     assert.notInclude(stderr, privateKeyToAddress(key))
     assert.deepStrictEqual(heard, ["/sandbox"])
-  })
-
-  live("is named and awaited by verify and by rooms, too", function* () {
-    const starts = () => {
-      const since = new Set<string>()
-      return altar((path) => {
-        if (path === "/readyz") return starting
-        if (since.has("up") && path.startsWith("/api/acts")) return json({ ok: true, acts: [], next: null })
-        if (since.has("up")) return path.startsWith("/api/witness/chain") ? chain : json({}, 404)
-        since.add("up")
-        return starting
-      })
-    }
-    const at = yield* terminal
-    for (const command of [["verify"], ["room", "create"]]) {
-      const { url } = yield* starts()
-      const { stderr } = yield* at.run([...command, "--url", url])
-      assert.strictEqual(
-        stderr.split("\n").slice(0, 2).join("\n"),
-        `altar       ${url}\nwaiting     ${url} is starting; trying again for 45 s`,
-      )
-    }
-    const { url } = yield* starts()
-    const verified = yield* at.run(["verify", "--url", url])
-    assert.deepStrictEqual([verified.code, verified.stdout.split(":")[0]], [0, "0 stones"], verified.stderr)
   })
 })

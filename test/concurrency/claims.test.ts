@@ -1,5 +1,4 @@
 /** Intents that wait at the same time are written together, and each is still made or refused as if it had been alone. */
-import { randomUUID } from "node:crypto"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Claims } from "../../src/payments/PaidAct.ts"
@@ -217,28 +216,6 @@ suite("concurrent intents", server.pipe(Layer.provideMerge(ownSql), Layer.provid
     const spent = claimed(all).filter(({ payment }) => payment.rail === "x402" && payment.authorization.from === wallet)
     assert.isAtMost(spent.length, 7)
     assert.deepStrictEqual(numbersOf(all), upTo(30))
-  })
-
-  it("are found by every reader of their key", function* () {
-    const { state } = yield* Lookup
-    const intents = many(30, () => intentOf({ claims: { slots: [newName()] } }))
-    yield* claimAll(intents)
-    const unknown = many(30, () => ({ key: randomUUID(), slots: [newName()] }))
-    const found = yield* Effect.forEach(
-      [...intents.map(({ claims, idempotencyKey: key }) => ({ key, slots: claims.slots })), ...unknown],
-      ({ key, slots }) => state(key, { slots }),
-      { concurrency: "unbounded" },
-    )
-    assert.deepStrictEqual(
-      found.map(({ attempt, conflicts }) => [
-        Option.getOrUndefined(Option.map(attempt, ({ idempotencyKey }) => idempotencyKey)),
-        conflicts.map(({ name }) => name),
-      ]),
-      [
-        ...intents.map(({ claims, idempotencyKey }) => [idempotencyKey, [...claims.slots]]),
-        ...unknown.map(() => [undefined, []]),
-      ],
-    )
   })
 })
 

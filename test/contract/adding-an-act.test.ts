@@ -33,9 +33,8 @@ it("the guide to a new act shows the endpoint, the behaviour and the text that a
 })
 
 suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(actTexts)), world({}, house)), (it) => {
-  it("is sold to the reference client once, replayed, and refused to the next caller", function* ({ sql, url }) {
+  it("is sold to the reference client once, replayed, and refused in the words of every act", function* ({ url }) {
     const at = `${url}/api/bells/moss-hare`
-    assert.strictEqual((yield* ask(at, { method: "POST" })).status, 402)
     const buy = (account: Effect.Success<ReturnType<typeof newPayer>>, key: string) =>
       Effect.promise(async () => {
         const pay = wrapFetchWithPaymentFromConfig(fetch, {
@@ -51,12 +50,16 @@ suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(actTex
     const { record, receipt } = JSON.parse(first.text)
     assert.deepInclude(record, { spirit: "moss-hare", tone: "low" })
     assert.strictEqual(receipt.amountAtomic, "20000")
-
     const again = yield* buy(payer, key)
     assert.deepStrictEqual(again, { status: 200, text: first.text.replace(/false\}$/u, "true}") })
-    const other = yield* buy(yield* newPayer(), newKey())
-    assert.deepStrictEqual([other.status, JSON.parse(other.text).code], [409, "already_rung"])
-    assert.deepStrictEqual(yield* sql`SELECT spirit, tone FROM bells`, [{ spirit: "moss-hare", tone: "low" }])
+    for (const [path, body, status, code] of [
+      ["moss-hare", { tone: "low" }, 409, "already_rung"],
+      ["rain-crow", { tone: "loud" }, 400, "bad_request"],
+      ["no-such-spirit", { tone: "low" }, 404, "spirit_not_found"],
+    ] as const) {
+      const refused = yield* ask(`${url}/api/bells/${path}`, post(body, { "idempotency-key": newKey() }))
+      assert.deepStrictEqual([refused.status, refused.json["code"]], [status, code])
+    }
     const listed = yield* ask(`${url}/api/acts`)
     assert.deepInclude(JSON.parse(listed.text).acts[0], { act: "ringBell", record })
     // The written document knows the altar's own records alone; the one this server publishes knows the bell's, too.
@@ -69,11 +72,6 @@ suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(actTex
     assert.deepInclude<object>(record, { spirit: "rain-crow", tone: "low" })
     assert.strictEqual(permalink, `${url}/acts/${record.id}`)
 
-    const home = (yield* ask(`${url}/v2/`, { headers: { accept: "text/html" } })).text
-    const [, notes = ""] = home.split('id="acts"')
-    const entry = notes.split("<li").find((one) => one.includes(`href="/acts/${record.id}"`)) ?? ""
-    assert.include(entry.replace(/<[^>]+>/gu, ""), "rang the low bell of Rain Crow")
-    assert.include(entry, "$0.02")
     const page = yield* ask(permalink, { headers: { accept: "text/html" } })
     assert.strictEqual(page.status, 200)
     assert.include(page.text.replace(/<[^>]+>/gu, ""), "rang the low bell of Rain Crow")
@@ -84,8 +82,6 @@ suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(actTex
     assert.deepInclude(shown, ["Tone", "low"])
     assert.isTrue(shown.some(([label]) => label === "Rung"))
     assert.include(page.text, `content="A bell of Rain Crow: Rung once, low"`)
-    const feed = yield* ask(`${url}/v2/spirits/rain-crow/acts.atom`)
-    assert.include(feed.text, "rang the low bell of Rain Crow")
   })
 
   it("has public words that an operator can hide and show again", function* ({ sql, url }) {
@@ -104,26 +100,14 @@ suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(actTex
       assert.notInclude(text, inscription)
       assert.include(text, hiddenByOperator)
     }
-    const nothing = yield* Effect.flip(moderation.hide(record.id, "dedication"))
-    assert.strictEqual(nothing.message, `No dedication is shown of ${record.id}.`)
     yield* moderation.show(record.id, "inscription")
     for (const text of yield* seen) assert.include(text, inscription)
     const faults = yield* Effect.promise(newFaults)
     assert.isTrue(faults.every((fault) => fault.startsWith(`GET /api/acts/${record.id} 200: body: /act/record must`)))
   })
 
-  it("refuses requests outside its contract in the words of every act", function* ({ url }) {
-    const wrong = yield* ask(`${url}/api/bells/rain-crow`, post({ tone: "loud" }, { "idempotency-key": newKey() }))
-    assert.deepStrictEqual([wrong.status, wrong.json["code"]], [400, "bad_request"])
-    const nobody = yield* ask(`${url}/api/bells/no-such-spirit`, { method: "POST" })
-    assert.deepStrictEqual([nobody.status, nobody.json["code"]], [404, "spirit_not_found"])
-    const read = yield* ask(`${url}/api/bells/rain-crow`)
-    assert.deepStrictEqual([read.status, read.headers.get("allow")], [405, "OPTIONS, POST"])
-  })
-
   it("is named in every list of acts", function* ({ url }) {
-    const jsonOf = (path: string) => read(`${path}`)
-    const document = yield* jsonOf("/openapi.json")
+    const document = yield* read("/openapi.json")
     const operation = document.paths["/api/bells/{familiarId}"].post
     assert.strictEqual(operation.operationId, "ringBell")
     const bell = { $ref: "#/components/schemas/Bell" }
@@ -131,24 +115,15 @@ suite("a new act", Layer.provideMerge(Moderation.layer.pipe(Layer.provide(actTex
     assert.strictEqual(operation.summary, "Ring a bell (0.02 USD)")
     assert.strictEqual(operation["x-payment-info"].price.amount, "0.02")
 
-    const { actions, buyerSpendPolicy } = yield* jsonOf("/.well-known/agent.json")
-    assert.deepStrictEqual(actions.at(-1), {
-      name: "ringBell",
-      description: "One stroke of a spirit's bell",
-      route: "POST /api/bells/{spirit-id}",
-      example: `${url}/api/bells/moss-hare`,
-      priceUsd: "$0.02",
-      amountAtomic: "20000",
-    })
-    assert.deepInclude(buyerSpendPolicy.perAction.at(-1), { action: "ringBell", amountAtomic: "20000" })
-    const { resources } = yield* jsonOf("/.well-known/x402")
+    const { actions } = yield* read("/.well-known/agent.json")
+    assert.deepInclude(actions.at(-1), { name: "ringBell", priceUsd: "$0.02", amountAtomic: "20000" })
+    const { resources } = yield* read("/.well-known/x402")
     const sold = resources.filter(({ url: one }: { readonly url: string }) => one.includes("/api/bells/"))
     assert.strictEqual(sold.length, 24)
     assert.include(
       (yield* ask(`${url}/llms.txt`)).text,
       "| `ringBell` | $0.02 | `POST /api/bells/{spirit-id}` | tone, inscription? | `20000` | One stroke of a spirit's bell |",
     )
-    assert.include((yield* ask(`${url}/docs`)).text, "ringBell")
   })
 
   it("has a buy_kit answer that pays", function* ({ url }) {

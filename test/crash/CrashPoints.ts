@@ -21,8 +21,7 @@ export interface Stop {
 }
 
 export interface Point {
-  readonly step: string
-  readonly settledBy: SettledBy
+  readonly settledBy?: SettledBy
   /** When the server dies, in words. */
   readonly killed: string
   readonly reach: Effect.Effect<Stop, never, Stage | Scope.Scope>
@@ -36,7 +35,8 @@ export interface Point {
   readonly evidence?: (stop: Stop, purchase: Purchase.Purchase) => Effect.Effect<unknown, never, Stage>
   /** The finder of the evidence; `nobody` when the database knew it before the kill. */
   readonly concludedBy: "client" | "start" | "sweeper" | "nobody"
-  readonly ends: "settled" | "failed"
+  /** An attempt that fails expires; the others settle. */
+  readonly ends?: "failed"
 }
 
 const rpc = (method: string, fault: NodeFault) =>
@@ -85,8 +85,6 @@ const unmined = Effect.gen(function* () {
   return yield* rpc("eth_sendRawTransaction", "holdAfter")
 })
 
-const mined = () => Purchase.mineAll
-
 /** The held message arrives although its sender is dead. */
 const late = (stop: Stop, purchase: Purchase.Purchase) =>
   Effect.andThen(
@@ -94,115 +92,91 @@ const late = (stop: Stop, purchase: Purchase.Purchase) =>
     Purchase.charges(purchase).pipe(until("the held request never arrived", ({ charged }) => charged > 0)),
   )
 
-const outlived = () => Purchase.passExpiry
-
 /** The client hangs up, and only then may the server finish. */
 const clientLeaves = (stop: Stop, purchase: Purchase.Purchase, leave: Effect.Effect<void>) =>
   leave.pipe(Effect.andThen(stop.late), Effect.andThen(Purchase.ended(purchase)), Effect.asVoid)
 
 const intent = database(/INSERT INTO payment_attempts/u, "holdAfter")
 const receipt = rpc("eth_getTransactionReceipt", "holdAfter")
-const settled = { ends: "settled" } as const
-const failed = { ends: "failed", evidence: outlived } as const
-
-const relayer = (point: Omit<Point, "settledBy">): Point => ({ settledBy: "relayer", ...point })
-const hosted = (point: Omit<Point, "settledBy">): Point => ({ settledBy: "facilitator", ...point })
+const failed = { ends: "failed", evidence: () => Purchase.passExpiry } as const
+const hosted = { settledBy: "facilitator" } as const
 
 export const points: ReadonlyArray<Point> = [
-  relayer({
-    step: "a",
+  {
     killed: "with the intent on disk, before settlement is called, which is then called again",
     reach: intent,
     concludedBy: "client",
-    ...settled,
-  }),
-  relayer({
-    step: "b",
+  },
+  {
     killed: "with the broadcast in flight to a node that never receives it",
     reach: rpc("eth_sendRawTransaction", "holdBefore"),
     concludedBy: "start",
     ...failed,
-  }),
-  relayer({
-    step: "b",
+  },
+  {
     killed: "with the broadcast in flight to a node that receives it late",
     reach: rpc("eth_sendRawTransaction", "holdBefore"),
     evidence: late,
     concludedBy: "client",
-    ...settled,
-  }),
-  relayer({
-    step: "c",
+  },
+  {
     killed: "with the broadcast accepted and the response held back",
     reach: rpc("eth_sendRawTransaction", "holdAfter"),
     concludedBy: "start",
-    ...settled,
-  }),
-  relayer({
-    step: "c",
+  },
+  {
     killed: "with the broadcast accepted and no block for it yet",
     reach: unmined,
-    evidence: mined,
+    evidence: () => Purchase.mineAll,
     concludedBy: "sweeper",
-    ...settled,
-  }),
-  relayer({ step: "d", killed: "with the receipt held back", reach: receipt, concludedBy: "client", ...settled }),
-  relayer({
-    step: "e",
+  },
+  { killed: "with the receipt held back", reach: receipt, concludedBy: "client" },
+  {
     killed: "inside the recording transaction, waiting for the head of the chain",
     reach: chainHead,
     concludedBy: "start",
-    ...settled,
-  }),
-  relayer({
-    step: "e",
+  },
+  {
     killed: "with the COMMIT in flight to the database",
     reach: database(/^COMMIT$/u, "holdBefore"),
     concludedBy: "client",
-    ...settled,
-  }),
-  relayer({
-    step: "f",
+  },
+  {
     killed: "with the COMMIT done and its reply lost",
     reach: database(/^COMMIT$/u, "holdAfter"),
     concludedBy: "nobody",
-    ...settled,
-  }),
-  relayer({
-    step: "g",
+  },
+  {
     killed: "after it finished for a disconnected client",
     reach: receipt,
     before: clientLeaves,
     concludedBy: "nobody",
-    ...settled,
-  }),
-  hosted({
-    step: "a",
+  },
+  {
+    ...hosted,
     killed: "with the intent on disk, before settlement is called",
     reach: intent,
     concludedBy: "start",
     ...failed,
-  }),
-  hosted({
-    step: "h",
+  },
+  {
+    ...hosted,
     killed: "with the facilitator called, which never settles",
     reach: facilitator("holdBefore"),
     concludedBy: "client",
     ...failed,
-  }),
-  hosted({
-    step: "h",
+  },
+  {
+    ...hosted,
     killed: "with the facilitator called, which settles late",
     reach: facilitator("holdBefore"),
     evidence: late,
     concludedBy: "sweeper",
-    ...settled,
-  }),
-  hosted({
-    step: "i",
+  },
+  {
+    ...hosted,
     killed: "with the facilitator done and its response held back",
     reach: facilitator("holdAfter"),
     concludedBy: "start",
-    ...settled,
-  }),
+  },
 ]

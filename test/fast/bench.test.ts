@@ -1,11 +1,6 @@
-/** The budget of the benchmark holds what can be measured, and a ratio below it is a failure. */
+/** A ratio below the budget of the benchmark is a failure. */
 import { assert, describe, it } from "@effect/vitest"
-import { contests } from "../bench/Contests.ts"
 import { type Figure, missed } from "../bench/Figures.ts"
-import { jsonOf } from "../lab/Sources.ts"
-
-const budget: Readonly<Record<string, unknown>> = jsonOf("test/bench/budget.json")
-const names = contests.map(({ name }) => name)
 
 const figure = (unit: Figure["unit"], ours: number, peer: number, more: Partial<Figure> = {}): Figure => ({
   name: "list",
@@ -20,23 +15,6 @@ const figure = (unit: Figure["unit"], ours: number, peer: number, more: Partial<
 })
 
 describe("the benchmark", () => {
-  it("has one name for each contest, and budgets for those alone", () => {
-    assert.strictEqual(new Set(names).size, names.length)
-    for (const [name, ratio] of Object.entries(budget)) {
-      assert.include(names, name)
-      assert.isTrue(typeof ratio === "number" && ratio > 0, name)
-    }
-  })
-
-  it("gives every contest a budget or bounds, so that each can fail", () => {
-    for (const { least, most, name } of contests)
-      assert.isTrue(name in budget || least !== undefined || most !== undefined, name)
-    const one = (name: string) => contests.find((contest) => contest.name === name)
-    assert.strictEqual(one("growth")?.least, 1 / 1.3)
-    assert.strictEqual(one("relayer-load")?.least, 0.98)
-    assert.strictEqual(one("start")?.most, 1_500)
-  })
-
   const least = 1 / 1.2
   it.each<readonly [what: string, figure: Figure, budget: Readonly<Record<string, number>>, isMissed: boolean]>([
     ["a median that is 20 % below its budget", figure("/s", 160, 100), { list: 2 }, false],

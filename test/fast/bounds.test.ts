@@ -1,11 +1,7 @@
 /** Bounds of what is kept to save work: the oldest goes, and is worked out again in the same words. */
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer } from "effect"
 import { numberToHex } from "viem"
 import { setWitnessStone } from "../../schema/altar/Witness.ts"
-import { Acts } from "../../src/altar/Acts.ts"
-import { Pictures } from "../../src/pages/sharing/Pictures.ts"
-import { Renderer } from "../../src/pages/sharing/Renderer.ts"
 import * as Challenges from "../../src/payments/Challenges.ts"
 import type { PaidRequest } from "../../src/payments/PaidRequest.ts"
 import { PaymentRejected } from "../../src/payments/PaymentRejected.ts"
@@ -33,25 +29,26 @@ const authorizationOf = (index: number): SignedAuthorization => ({
 
 const kept = 10_000
 
+/** Asks for one more than is kept. The oldest answer is made again, the others are not, and it is the same. */
+const exceed = Effect.fnUntraced(function* <A, E>(ask: (index: number) => Effect.Effect<A, E>, made: () => number) {
+  const first = yield* ask(0)
+  for (let index = 1; index <= kept; index += 1) yield* ask(index)
+  for (const index of [1, kept]) yield* ask(index)
+  assert.strictEqual(made(), kept + 1)
+  assert.deepStrictEqual(yield* ask(0), first)
+  assert.strictEqual(made(), kept + 2)
+})
+
 describe("beyond the limit of remembered payments", { timeout: patience(30) }, () => {
   effect("an offer is computed again, in the same words", () =>
     Effect.gen(function* () {
       const { required } = yield* Challenges.make
       const offer = (index: number) => {
-        const url = `https://altar.example/api/witness?number=${index}`
-        const request: PaidRequest = {
-          method: "POST",
-          url,
-          key: undefined,
-          payment: undefined,
-          card: undefined,
-          parameters: {},
-          body: "",
-        }
+        const request = { method: "POST", url: `https://altar.example/api/witness?number=${index}` } as PaidRequest
         return Effect.flip(required({ ...setWitnessStone.sale, endpoint: setWitnessStone }, request))
       }
       const first = yield* offer(0)
-      yield* Effect.forEach(Array.from({ length: 999 }), (_, index) => offer(index + 1), { discard: true })
+      for (let index = 1; index < 1_000; index += 1) yield* offer(index)
       const beyond = yield* offer(1_000)
       assert.strictEqual(yield* offer(0), first)
       assert.notStrictEqual(yield* offer(1_000), beyond)
@@ -67,117 +64,40 @@ describe("beyond the limit of remembered payments", { timeout: patience(30) }, (
   )
 
   effect("the node is asked again whether a wallet has code", () => {
-    const asked: Array<unknown> = []
+    let asked = 0
+    const chain = Layer.mock(Chain, { ask: () => Effect.sync(() => ((asked += 1), "0x")) })
     return Effect.gen(function* () {
       const { plausible } = yield* Signatures
-      const ask = (index: number) => plausible(authorizationOf(index), terms)
-      for (let index = 0; index <= kept; index += 1) assert.isFalse(yield* ask(index))
-      assert.lengthOf(asked, kept + 1)
-      for (const index of [1, kept]) assert.isFalse(yield* ask(index))
-      assert.lengthOf(asked, kept + 1)
-      assert.isFalse(yield* ask(0))
-      assert.lengthOf(asked, kept + 2)
-    }).pipe(
-      Effect.provide(
-        Signatures.layer.pipe(
-          Layer.provide(
-            Layer.mock(Chain, {
-              ask: (_, params) => Effect.sync(() => (asked.push(params), "0x")),
-            }),
-          ),
-        ),
-      ),
-    )
+      yield* exceed(
+        (index) => plausible(authorizationOf(index), terms),
+        () => asked,
+      )
+    }).pipe(Effect.provide(Signatures.layer.pipe(Layer.provide(chain))))
   })
 
   effect("the chain is searched again for an authorization", () => {
     let asked = 0
+    const usedBy = Effect.sync(() => ((asked += 1), { _tag: "Void", reason: "authorization_canceled" } as const))
     return Effect.gen(function* () {
       const { trace } = yield* UsedAuthorizations
-      const refusalOf = (index: number) => {
-        const used = authorizationOf(index)
-        const refusal = new PaymentRejected({ reason: alreadyUsed, message: "used" })
-        return Effect.flip(
-          trace({ _tag: "Refused", authorization: used, payload: "{}", refusal, isTraceable: true }, terms),
-        )
-      }
-      const first = yield* refusalOf(0)
-      for (let index = 1; index <= kept; index += 1) yield* refusalOf(index)
-      assert.strictEqual(asked, kept + 1)
-      for (const index of [1, kept]) yield* refusalOf(index)
-      assert.strictEqual(asked, kept + 1)
-      assert.deepStrictEqual(yield* refusalOf(0), first)
-      assert.strictEqual(asked, kept + 2)
+      const refusal = new PaymentRejected({ reason: alreadyUsed, message: "used" })
+      const refused = { _tag: "Refused", payload: "{}", refusal, isTraceable: true } as const
+      yield* exceed(
+        (index) => Effect.flip(trace({ ...refused, authorization: authorizationOf(index) }, terms)),
+        () => asked,
+      )
     }).pipe(
       Effect.provide(
         UsedAuthorizations.layer.pipe(
           Layer.provide([
             Layer.mock(UnmatchedPayments, { find: () => Effect.succeedNone }),
             Layer.mock(DatabaseClock, { now: Effect.succeed({ millis: 0, aheadMillis: 0 }) }),
-            Layer.mock(Chain, {
-              usedBy: () => Effect.sync(() => ((asked += 1), { _tag: "Void", reason: "authorization_canceled" })),
-            }),
+            Layer.mock(Chain, { usedBy: () => usedBy }),
           ]),
         ),
       ),
     )
   })
-})
-
-const pictures = 256
-
-const idOf = (index: number) => `3f0c2c1e-5b0a-4c1f-9d51-${index.toString(16).padStart(12, "0")}`
-
-const stoneOf = (id: string) => {
-  const settledAt = "2026-11-22T04:00:00.000Z"
-  return JSON.stringify({
-    id,
-    act: "setWitnessStone",
-    permalink: `https://altar.example/witness/${id}`,
-    agentName: "Wren",
-    priceUsd: "$0.01",
-    settledAt,
-    receipt: {
-      network: null,
-      asset: null,
-      payTo: null,
-      explorerUrl: null,
-      priceUsd: "$0.01",
-      amountAtomic: "10000",
-      settledAt,
-      card: { method: "stripe", reference: "pi_1", currency: "usd", amountCents: "1" },
-      transaction: null,
-      payer: null,
-    },
-    record: { sequence: 1, commitment: "ab".repeat(32), spirit: "moss-hare", agentName: "Wren" },
-    reveal: null,
-  })
-}
-
-effect("a picture is drawn again after 256 others", () => {
-  let drawn = 0
-  return Effect.gen(function* () {
-    const { get, has } = yield* Pictures
-    for (let index = 0; index < pictures; index += 1) yield* get(idOf(index))
-    const first = yield* get(idOf(0))
-    assert.strictEqual(drawn, pictures)
-    yield* get(idOf(pictures))
-    assert.deepStrictEqual([yield* has(idOf(0)), yield* has(idOf(1)), yield* has(idOf(pictures))], [true, false, true])
-    assert.strictEqual(yield* get(idOf(0)), first)
-    assert.strictEqual(drawn, pictures + 1)
-    yield* get(idOf(1))
-    assert.strictEqual(drawn, pictures + 2)
-  }).pipe(
-    Effect.provide(
-      Pictures.layer.pipe(
-        Layer.provide([
-          NodeFileSystem.layer,
-          Layer.mock(Acts, { get: (id) => Effect.succeed(stoneOf(id)) }),
-          Layer.mock(Renderer, { render: () => Effect.sync(() => Uint8Array.of((drawn += 1))) }),
-        ]),
-      ),
-    ),
-  )
 })
 
 it("unread log lines beyond 4 MB are dropped and counted", () => {

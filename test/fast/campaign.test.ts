@@ -1,12 +1,11 @@
 /** The campaigns' command line, their reports and the table of the last reports. docs/testing.md explains them. */
-import { existsSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, Exit } from "effect"
 import { Command } from "effect/cli"
 import { campaigns } from "../campaign/Commands.ts"
 import { page, root, summarised } from "../campaign/Report.ts"
-import { soaked } from "../campaign/Soak.ts"
 import { assert, describe, effect, it } from "../lab/Suites.ts"
 
 const called = (...args: ReadonlyArray<string>) =>
@@ -20,7 +19,7 @@ const called = (...args: ReadonlyArray<string>) =>
     return { text: printed.join("\n"), isUnderstood: Exit.isSuccess(exit) }
   }).pipe(Effect.provide(NodeServices.layer))
 
-const names = ["fire", "stories", "hostile", "scale", "mutants", "model", "soak"]
+const names = ["fire", "stories", "hostile", "scale", "mutants", "model"]
 
 describe("npm run campaign", () => {
   effect.each(names.map((name) => ({ name })))(
@@ -37,15 +36,11 @@ describe("npm run campaign", () => {
     { args: ["fire", "--servers", "4"], says: "--servers takes a whole number from 1 to 3" },
     { args: ["stories", "--only", "barter"], says: "relayer" },
     { args: ["stories", "--size", "0"], says: "--size takes a whole number from 1" },
-    { args: ["soak", "--minutes", "-1"], says: "--minutes takes a number above 0" },
+    { args: ["model", "--minutes", "-1"], says: "--minutes takes a number above 0" },
   ])("refuses $args and says why", function* ({ args, says }) {
     const { isUnderstood, text } = yield* called(...args)
     assert.isFalse(isUnderstood)
     assert.include(text, says)
-  })
-
-  it("soaks the server of an existing test", () => {
-    assert.isTrue(existsSync(join(root, soaked)))
   })
 
   it("has its last reports in an up-to-date table", () => {

@@ -40,11 +40,13 @@ describe("an answered link", () => {
 describe("an answered chain", () => {
   it("that ends before a stone of the page or of this browser's memory is too short", () => {
     assert.isUndefined(shorterOf(3, known(saw(3))))
-    const shorter = shorterOf(2, known(saw(3)))
-    if (shorter === undefined) return assert.fail("nothing is missing")
+    const shorter = shorterOf(2, known(saw(3))) ?? assert.fail("nothing is missing")
     assert.match(
       shorterWords(shorter),
       /ends at stone 2, but this page shows stone 3, and this browser saw stone 3 on/u,
     )
+    const empty = shorterOf(0, { stones: new Map(), head: undefined, seen: known(saw(3)).seen })
+    if (empty === undefined) return assert.fail("nothing is missing")
+    assert.match(shorterWords(empty), /ends before its first stone, but this browser saw stone 3 on/u)
   })
 })

@@ -1,25 +1,19 @@
 /** The checker of the pages: it recognises a file by its form, and checks a proof of any log line by line. */
 import { assert, describe, it } from "@effect/vitest"
-import { Result } from "effect"
 import { utf8 } from "../../schema/log/Bytes.ts"
 import { checkProof, type Logged } from "../../src/buyer/receipt/ProofChecks.ts"
 import type { Trust } from "../../src/buyer/log/SignedCheckpoint.ts"
-import { cosignerFrom, generate } from "../../src/log/Signer.ts"
 import { leafOf } from "../../src/log/Tree.ts"
 import { loggedIn } from "../../src/web/v2/proof/logged.ts"
 import { asPasted, recognise } from "../../src/web/v2/proof/recognise.ts"
 import { foreignLog } from "../lab/log/ForeignLog.ts"
 import { lacking } from "../lab/log/Platform.ts"
-import { policyFrom } from "../lab/log/Witnesses.ts"
+import { cosignerOf, policyFrom } from "../lab/log/Witnesses.ts"
 import { madeReceiptFile } from "../lab/buyer/ReceiptFiles.ts"
 
-const cosigner = (name: string, type?: Parameters<typeof generate>[1]) =>
-  Result.getOrThrow(cosignerFrom(Result.getOrThrow(generate(name, type))))
-const [first, second, later] = [cosigner("w1.example"), cosigner("w2.example"), cosigner("pq.example", 6)]
+const [first, second, later] = [cosignerOf("w1.example"), cosignerOf("w2.example"), cosignerOf("pq.example", 6)]
 const log = foreignLog("logs.example/2026", ["tea", "milk", "salt"], [first, later])
 const proof = log.proof(1)
-
-const policyOf = (...lines: ReadonlyArray<string>) => policyFrom(`log ${log.vkey}`, ...lines)
 
 const statesOf = async (
   text: string,
@@ -95,62 +89,38 @@ describe("a dropped file", () => {
 })
 
 describe("the proof of a foreign log", () => {
-  const entry = { entry: utf8("milk") }
+  const milk = { entry: utf8("milk") }
+  const trust = { vkey: log.vkey }
   const holds = { ok: true, checkpoint: "holds", entry: "holds", meaning: "open" }
-
-  it("holds by its origin and key, as bytes and as a leaf hash, and says that no witness was checked", async () => {
-    const trust = { vkey: log.vkey }
-    assert.deepStrictEqual(await statesOf(proof, entry, trust), { ...holds, cosignatures: "open" })
-    const leaf = { leaf: Uint8Array.from(leafOf(utf8("milk"))) }
-    assert.deepStrictEqual(await statesOf(proof, leaf, trust), { ...holds, cosignatures: "open" })
-    const other = foreignLog("key.example", ["tea", "milk"], [], "elsewhere.example/log")
-    assert.deepInclude(await statesOf(other.proof(1), entry, { vkey: other.vkey }), { ok: false, checkpoint: "open" })
-    const named = { vkey: other.vkey, origin: "elsewhere.example/log" }
-    assert.deepInclude(await statesOf(other.proof(1), entry, named), holds)
+  const other = foreignLog("key.example", ["tea", "milk"], [], "elsewhere.example/log")
+  const under = (count: string, another = second) => ({
+    ...trust,
+    witnesses: policyFrom(
+      `log ${log.vkey}`,
+      `witness one ${first.vkey}`,
+      `witness other ${another.vkey}`,
+      `group some ${count} one other`,
+      "quorum some",
+    ),
   })
 
-  it("fails for another entry, place, key and checkpoint", async () => {
-    const trust = { vkey: log.vkey }
-    const broken: ReadonlyArray<readonly [string, Promise<object>, object]> = [
-      ["another entry", statesOf(proof, { entry: utf8("beer") }, trust), { checkpoint: "holds", entry: "broken" }],
-      ["another place", statesOf(proof.replace("index 1", "index 0"), entry, trust), { entry: "broken" }],
-      [
-        "another key",
-        statesOf(proof, entry, { vkey: foreignLog("logs.example/2026", ["x"]).vkey }),
-        { checkpoint: "broken", entry: "open" },
-      ],
-      ["another size", statesOf(proof.replace("\n3\n", "\n4\n"), entry, trust), { checkpoint: "broken" }],
-      ["no proof", statesOf("", entry, trust), { file: "broken" }],
-    ]
-    for (const [what, states, expected] of broken) assert.deepInclude(await states, { ok: false, ...expected }, what)
-  })
-
-  it("counts the witnesses of a policy up to its threshold", async () => {
-    const names = [`witness one ${first.vkey}`, `witness two ${second.vkey}`]
-    const one = policyOf(...names, "group some 1 one two", "quorum some")
-    assert.deepStrictEqual(await statesOf(proof, entry, { vkey: log.vkey, witnesses: one }), {
-      ...holds,
-      cosignatures: "holds",
-    })
-    const both = policyOf(...names, "group all 2 one two", "quorum all")
-    assert.deepInclude(await statesOf(proof, entry, { vkey: log.vkey, witnesses: both }), {
-      ok: false,
-      cosignatures: "broken",
-      entry: "open",
-    })
+  it.each<readonly [what: string, text: string, logged: Logged, trust: Trust, expected: object]>([
+    ["holds, and says that no witness was checked", proof, milk, trust, { ...holds, cosignatures: "open" }],
+    ["holds for a leaf hash", proof, { leaf: Uint8Array.from(leafOf(milk.entry)) }, trust, holds],
+    ["needs its origin", other.proof(1), milk, { vkey: other.vkey }, { ok: false, checkpoint: "open" }],
+    ["holds by origin and key", other.proof(1), milk, { vkey: other.vkey, origin: "elsewhere.example/log" }, holds],
+    ["fails for another entry", proof, { entry: utf8("beer") }, trust, { checkpoint: "holds", entry: "broken" }],
+    ["fails for another place", proof.replace("index 1", "index 0"), milk, trust, { ok: false, entry: "broken" }],
+    ["fails for another size", proof.replace("\n3\n", "\n4\n"), milk, trust, { checkpoint: "broken", entry: "open" }],
+    ["fails where it is none", "", milk, trust, { ok: false, file: "broken" }],
+    ["holds with one of two witnesses", proof, milk, under("1"), { ...holds, cosignatures: "holds" }],
+    ["fails with one where two must sign", proof, milk, under("2"), { cosignatures: "broken", entry: "open" }],
+  ])("%s", async (_, text, logged, believed, expected) => {
+    assert.deepInclude(await statesOf(text, logged, believed), expected)
   })
 
   it("has a line of its own for post-quantum cosignatures that this platform cannot check", async () => {
-    const names = [`witness one ${first.vkey}`, `witness pq ${later.vkey}`]
-    const statesUnder = (count: string) =>
-      lacking("ML-DSA-44", () =>
-        statesOf(proof, entry, {
-          vkey: log.vkey,
-          witnesses: policyOf(...names, `group some ${count} one pq`, "quorum some"),
-        }),
-      )
-    const any = { ...holds, cosignatures: "holds", "post-quantum cosignatures": "open" }
-    assert.deepStrictEqual(await statesUnder("any"), any)
-    assert.deepStrictEqual(await statesUnder("all"), { ok: false, checkpoint: "open", entry: "open" })
+    const states = await lacking("ML-DSA-44", () => statesOf(proof, milk, under("any", later)))
+    assert.deepStrictEqual(states, { ...holds, cosignatures: "holds", "post-quantum cosignatures": "open" })
   })
 })

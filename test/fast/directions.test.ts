@@ -1,4 +1,4 @@
-/** The import rules: the directions of ARCHITECTURE.md, held by reading every import. */
+/** The import rules: the directions of ARCHITECTURE.md, held by reading every import, and the owner of each table. */
 import { dirname, join, relative } from "node:path"
 import { filesIn, root, textOf } from "../lab/Sources.ts"
 import { assert, assertNone, describe, it } from "../lab/Suites.ts"
@@ -99,127 +99,57 @@ describe("the import directions", () => {
   })
 })
 
-/** The circles among these files, each as a trail. */
-const circlesIn = (files: ReadonlyArray<string>, next: (file: string) => ReadonlyArray<string>) => {
-  const circles: Array<string> = []
-  const done = new Set<string>()
-  const visit = (file: string, trail: ReadonlyArray<string>) => {
-    if (done.has(file)) return
-    if (trail.includes(file)) return void circles.push([...trail.slice(trail.indexOf(file)), file].join(" → "))
-    for (const target of next(file)) if (files.includes(target)) visit(target, [...trail, file])
-    done.add(file)
-  }
-  for (const file of files) visit(file, [])
-  return circles
-}
-
-describe("the pages' modules", () => {
-  it("form no cycle, not even by what is fetched later", () => {
-    const modules = sources.filter((file) => file.startsWith("src/web/"))
-    const next = (file: string) =>
-      [...textOf(file).matchAll(/^(?!import type)[^\n]*(?:from |import\(|import )"(\.[^"]+)"/gmu)]
-        .map(([, target = ""]) => join(dirname(file), target.replace(/\.js$/u, ".ts")))
-        .filter((target) => target !== file)
-    assert.isAtLeast(modules.length, 50)
-    assert.deepStrictEqual(circlesIn(modules, next), [])
-  })
-})
-
 /** Besides its own folder, a test imports the lab, the auditor, compiled contracts and the installer of tools. */
-const sharedBy = (room: string) => new RegExp(`^test/(?:${room}|lab|audit|contracts|tools)/`, "u")
+const sharedBy = (room: string) =>
+  new RegExp(`^test/(?:${room === "lab" ? "lab" : `${room}|lab|audit|contracts|tools`})/`, "u")
 
 describe("tests", () => {
-  const files = filesIn(["test"])
-  const roomOf = (file: string) => file.split("/")[1] ?? ""
-  const wrongOf = (room: string, allowed: RegExp) =>
-    files
-      .filter((file) => roomOf(file) === room)
-      .flatMap((file) => importsOf(file).map((target) => ({ file, target })))
-      .filter(({ target }) => target.startsWith("test/") && !allowed.test(target))
-      .map(({ file, target }) => `${file} → ${target}`)
-
-  it("depend on a lab that imports no test and no campaign", () => {
-    assert.deepStrictEqual(wrongOf("lab", /^test\/lab\//u), [])
-  })
-
-  it("import the lab, the auditor and their own folder, so that no campaign needs another", () => {
-    const rooms = new Set(files.map(roomOf))
-    assert.isAbove(rooms.size, 20)
-    // Fast tests hold the parts of campaigns that need no process.
-    const others = [...rooms].filter((room) => room !== "lab" && room !== "fast")
-    assert.deepStrictEqual(
-      others.flatMap((room) => wrongOf(room, sharedBy(room))),
-      [],
-    )
-  })
-
-  it("take each temporary folder from the lab, which removes it with the run", () => {
-    const makers = filesIn(["test"]).filter((file) => /\bmkdtemp/u.test(textOf(file)))
-    assert.deepStrictEqual(makers, ["test/lab/Folders.ts"])
-  })
-
-  it("of one campaign import no other campaign", () => {
-    const campaignOf = (file: string) => /^test\/campaign\/(\w+)\//u.exec(file)?.[1]
-    const campaigns = files.filter((file) => campaignOf(file) !== undefined)
-    assert.isAbove(new Set(campaigns.map(campaignOf)).size, 5)
-    for (const file of campaigns)
-      assertNone(importsOf(file), (target) => ![undefined, campaignOf(file)].includes(campaignOf(target)), file)
+  it("import the lab, the auditor and their own folder, and the lab imports no test", () => {
+    const wrong = filesIn(["test"]).flatMap((file) => {
+      const room = file.split("/")[1] ?? ""
+      // Fast tests hold the parts of campaigns that need no process.
+      if (room === "fast") return []
+      return importsOf(file)
+        .filter((target) => target.startsWith("test/") && !sharedBy(room).test(target))
+        .map((target) => `${file} → ${target}`)
+    })
+    assert.deepStrictEqual(wrong, [])
   })
 })
 
-const straight = /^(?:schema|src\/(?:admin|agents|altar|log|pages|telemetry))\//u
+/** The owner of a table: the only folder that names it in a statement. */
+const owners: ReadonlyArray<readonly [table: RegExp, owner: RegExp]> = [
+  [/^(?:payment_|relayer_)/u, /^src\/payments\//u],
+  [/^acts$/u, /^src\/payments\//u],
+  [/^(?:rooms|room_)/u, /^src\/room\//u],
+  [/^rate_limit/u, /^src\/limits\//u],
+  [/^log_/u, /^src\/log\//u],
+  [/^moderation_/u, /^src\/altar\/HiddenTexts\.ts$/u],
+  [/^admin_/u, /^src\/admin\//u],
+  [/^witness_/u, /^src\/altar\/witness\//u],
+  [/^prayers$/u, /^src\/altar\/prayers\//u],
+  [/^keepers$/u, /^src\/altar\/keepers\//u],
+  [/^candle/u, /^src\/altar\/candles\//u],
+  [/^(?:publication|collectibles$)/u, /^src\/altar\/collectibles\//u],
+]
 
-describe("static imports", () => {
-  it("form no cycle", () => {
-    assert.deepStrictEqual(
-      circlesIn(
-        sources.filter((file) => straight.test(file)),
-        importsOf,
-      ),
-      [],
+describe("each table", () => {
+  const tables = sources
+    .filter((file) => file.startsWith("migrations/"))
+    .flatMap((file) =>
+      [...textOf(file).matchAll(/CREATE (?:UNLOGGED )?TABLE ([a-z_]+)/gu)].map(([, name = ""]) => name),
     )
+
+  it("has one owner, the only folder whose statements name it", () => {
+    assertNone(tables, (table) => owners.filter(([pattern]) => pattern.test(table)).length !== 1)
+    const wrong = sources
+      .filter((file) => file.startsWith("src/"))
+      .flatMap((file) =>
+        [...textOf(file).matchAll(/\b(?:FROM|JOIN|INTO|UPDATE)\s+([a-z_]+)\b/gu)]
+          .filter(([, table = ""]) => tables.includes(table))
+          .filter(([, table = ""]) => owners.some(([pattern, owner]) => pattern.test(table) && !owner.test(file)))
+          .map(([, table = ""]) => `${file} → ${table}`),
+      )
+    assert.deepStrictEqual(wrong, [])
   })
-})
-
-/**
- * The files of a folder that other folders import, beside its services. The rest of a room is its own: a room that needs more of
- * it adds a line here, and sees how much there is already.
- */
-const surfaces: Readonly<Record<string, string>> = {
-  admin: "Audit",
-  agents: "Http",
-  altar: `Altar Answers Artwork HashChain Hashes Http Limits Requests SpendPolicy Spirits ActFilter ActText candles/Rungs
-    spirits/Hedges spirits/Hills spirits/Waters`,
-  buyer: `Acts Buyer Client Fields JournalPages Orders Policy PurchaseError Purchases core/Authorization core/Chain
-    core/Challenge core/Commitment core/Digest core/Expectation core/Journal core/Outcome core/RetryPolicy core/Recorded
-    core/Request log/EntryProof log/MerkleProofs log/SignedCheckpoint log/StoneProof log/Tiles log/Verdict receipt/Authority receipt/Checks receipt/ContractSigned receipt/ProofChecks receipt/ReceiptFile receipt/VerifyReceipt`,
-  cli: "Command",
-  limits: "Address Limits Policy Windows",
-  log: "Consistency Http Log LogKind LogWitness Signer StopReason Tree Verifier witness/Http",
-  pages: "Site templates/Layout",
-  payments: `ActAddress ActInput Hex PaidRequest Payments Receipts card/Cards ledger/LedgerSql ledger/PublicActs
-    ledger/Unresolved refunds/RefundTransfer x402/node/JsonRpc x402/relayer/Fees x402/relayer/Relayer x402/settlement/Supported
-    x402/verification/Eip3009`,
-  room: "Ceiling Http Refusals Removal Requests",
-  sandbox: "Sandbox",
-  server: "Server ErrorFormats ReceiptAuthorizations config/Advice config/Table config/Telemetry",
-  telemetry: "Logs Prometheus RouteNames TelemetryConfig",
-  web: "build output signals/glyphs signals/patterns v2/page/candleShape v2/page/durations",
-}
-
-const isService = (file: string) => /Context\.(?:Service|Reference)</u.test(textOf(file))
-
-describe("a folder", () => {
-  it.each(Object.entries(surfaces).map(([room, files]) => ({ room, files })))(
-    "exports its services and the listed files alone: $room",
-    ({ files, room }) => {
-      const own = `src/${room}/`
-      const shown = sources
-        .filter((file) => file.startsWith("src/") && !file.startsWith(own))
-        .flatMap(importsOf)
-        .filter((target) => target.startsWith(own) && !isService(target))
-        .map((target) => target.slice(own.length, -".ts".length))
-      assert.deepStrictEqual([...new Set(shown)].sort(), files.split(/\s+/u).sort())
-    },
-  )
 })

@@ -2,13 +2,13 @@
 import { type Config, ConfigProvider, Effect, Option, Redacted, Result } from "effect"
 import { documents } from "../../src/build/variables.ts"
 import { listen, production } from "../../src/server/config/Config.ts"
-import { buyer, groups, refunds, rehearsing, serving } from "../../src/server/config/Table.ts"
+import { buyer, refunds, rehearsing, serving } from "../../src/server/config/Table.ts"
 import { telemetry } from "../../src/server/config/Telemetry.ts"
 import { textOf as text } from "../lab/Sources.ts"
-import { assert, assertNone, describe, effect, it, valuesOf } from "../lab/Suites.ts"
+import { assert, assertEach, describe, effect, it } from "../lab/Suites.ts"
 
-const example = [...text(".env.example").matchAll(/(?<=^(.*)\n)(# )?([A-Z][A-Z0-9_]*)=(.*)$/gmu)].map(
-  ([, above = "", comment, name = "", value = ""]) => ({ above, isDefault: comment !== undefined, name, value }),
+const example = [...text(".env.example").matchAll(/^(# )?([A-Z][A-Z0-9_]*)=(.*)$/gmu)].map(
+  ([, comment, name = "", value = ""]) => ({ isDefault: comment !== undefined, name, value }),
 )
 
 const askedBy = Effect.fnUntraced(function* (...parts: ReadonlyArray<Config.Config<unknown>>) {
@@ -46,14 +46,11 @@ describe(".env.example", () => {
       RPC_URL: "https://rpc.example",
       RELAYER_KEY: `0x${"2".repeat(64)}`,
     }
-    assert.deepStrictEqual(
-      valuesOf(
-        example.filter(({ isDefault }) => !isDefault),
-        "name",
-      ),
+    assertEach(
+      example.filter(({ isDefault }) => !isDefault),
+      ({ name }) => name,
       Object.keys(values),
     )
-    assert.deepStrictEqual(valuesOf(example.slice(0, 5), "name"), Object.keys(values))
     const { payments } = yield* production.parse(ConfigProvider.fromEnv({ env: { ...values } }))
     assert.property(payments, "terms", "nothing is missing")
     for (const name of Object.keys(values)) {
@@ -65,25 +62,10 @@ describe(".env.example", () => {
     }
   })
 
-  it("has its first five variables in the guide's first hour, of 400 words at most", () => {
-    const [, title = "", hour = ""] = /^# .*?^## ([^\n]+)\n(.*?)^## /msu.exec(text("docs/operations.md")) ?? []
-    assert.strictEqual(title, "The first hour")
-    for (const { name } of example.slice(0, 5)) assert.include(hour, `\`${name}\``)
-    const words = hour.split(/\s+/u).filter((word) => /\w/u.test(word)).length
-    assert.isAtMost(words, 400)
-    assert.isAtLeast(words, 300)
-  })
-
   effect("lists in the sandbox's help each variable of a sandbox, and no other", function* () {
     // Database, data folder and the log's pace are named where it is put together.
     const read = [...(yield* askedBy(listen, telemetry)), "DATABASE_URL", "DATA_DIR", "LOG_PUBLISH_SECONDS"]
     assert.deepStrictEqual(sorted(rehearsing.map(({ name }) => name)), sorted(read))
-  })
-
-  it("is explained by groups in the operator's guide", () => {
-    const guide = text("docs/operations.md")
-    const told = groups.flatMap(([, variables]) => variables.map(({ name }) => name))
-    assertNone(told, (name) => !guide.includes(`\`${name}\``))
   })
 
   effect("marks secrets that are read as such, and that the NixOS module keeps out of its store", function* () {
@@ -102,11 +84,6 @@ describe(".env.example", () => {
     assert.deepStrictEqual(sorted(secrets), sorted(marked))
     const [, listed = ""] = /secrets = \[([^\]]*)\]/u.exec(text("nix/module.nix")) ?? []
     assert.deepStrictEqual(sorted([...listed.matchAll(/"([A-Z_]+)"/gu)].map(([, name = ""]) => name)), sorted(marked))
-  })
-
-  it("explains each variable in a sentence", () => {
-    const bare = example.filter(({ above }) => !/^# [A-Z].*\.$/u.test(above))
-    assert.deepStrictEqual(valuesOf(bare, "name"), [])
   })
 
   effect("shows the defaults", function* () {

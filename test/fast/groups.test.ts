@@ -1,5 +1,5 @@
 /** Payments that wait for the relayer: a caller that stops waiting affects no other. */
-import { Deferred, Duration, Effect, Exit, Fiber, Option, Ref, Semaphore } from "effect"
+import { Deferred, Duration, Effect, Fiber, Option, Ref, Semaphore } from "effect"
 import { MaxOpsBeforeYield } from "effect/Scheduler"
 import { type Hex, zeroAddress, zeroHash } from "viem"
 import type { Submission } from "../../src/payments/Settlement.ts"
@@ -94,12 +94,5 @@ describe("payments in the relayer's queue", () => {
     yield* Deferred.succeed(released, undefined)
     assert.deepStrictEqual(yield* soon(Fiber.join(others), "nobody was answered"), [submitted, submitted])
     assert.strictEqual(times, 1)
-  })
-
-  live("report a fault of ours when one travels alone", function* () {
-    const alone = () => Effect.die("a fault")
-    const groups = yield* groupsOf({ alone, inTurn: () => Effect.never })
-    const exit = yield* soon(Effect.exit(groups.join(yield* memberOf("one"), Option.none())), "it waits for ever")
-    assert.isTrue(Exit.hasDies(exit))
   })
 })

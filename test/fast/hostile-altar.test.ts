@@ -12,16 +12,15 @@ import {
   payTo,
   stoneUrl as resource,
 } from "../lab/buyer/Offers.ts"
-import { assert, assertEach, describe, it, rejected, valuesOf } from "../lab/Suites.ts"
-
-const challengeOf = (change: object) => {
-  const challenge = asking(change)
-  return { ...challenge, resource: { ...challenge.resource, secret: "of the altar" } }
-}
+import { assert, assertEach, describe, it, rejected } from "../lab/Suites.ts"
 
 const refused = (status: number, code: string, more: object = {}) =>
   Response.json({ ok: false, code, message: `${code}.`, ...more }, { status })
-const priced = (change: object = {}) => refused(402, "payment_required", { challenge: challengeOf(change) })
+const priced = (change: object = {}) => {
+  const challenge = asking(change)
+  const resource = { ...challenge.resource, secret: "of the altar" }
+  return refused(402, "payment_required", { challenge: { ...challenge, resource } })
+}
 const pending = () =>
   Response.json({ ok: true, code: "settlement_pending" }, { status: 202, headers: { "retry-after": "1" } })
 
@@ -34,44 +33,22 @@ const link = {
 
 const settled = (sealed: string, payment: string | null) => {
   const payer: string = payment === null ? payTo : JSON.parse(atob(payment)).payload.authorization.from
+  const [permalink, { transaction, witnessedAt: settledAt }] = [`${url}/witness/${id}`, link]
+  const chained = { ...link, chainHash: chainHash({ ...link, commitment: sealed }) }
+  const verify = { recipe: "chainHash = …", revealUrl: `${url}/reveal` }
+  const paid = { amountAtomic: "10000", priceUsd: "$0.01", settledAt, explorerUrl: `${url}/tx` }
   return {
     ok: true,
-    record: {
-      id,
-      permalink: `${url}/witness/${id}`,
-      commitment: sealed,
-      kind: "intention",
-      spirit: "moss-hare",
-      ...link,
-      chainHash: chainHash({ ...link, commitment: sealed }),
-      payer,
-      verify: { recipe: "chainHash = …", revealUrl: `${url}/reveal` },
-    },
-    receipt: {
-      transaction: link.transaction,
-      network: "eip155:84532",
-      asset,
-      amountAtomic: "10000",
-      priceUsd: "$0.01",
-      payer,
-      payTo,
-      settledAt: link.witnessedAt,
-      explorerUrl: `${url}/tx`,
-    },
-    permalink: `${url}/witness/${id}`,
+    record: { id, permalink, commitment: sealed, kind: "intention", spirit: "moss-hare", ...chained, payer, verify },
+    receipt: { transaction, network: offer.network, asset, payer, payTo, ...paid },
+    permalink,
     replayed: false,
   }
 }
 
-interface Signed {
-  readonly domain: { readonly verifyingContract?: string }
-  readonly primaryType: string
-  readonly message: object
-}
-
-const facing = (answer: (path: string, payment: string | null, asked: number) => Response) => {
+const facing = (answer: (step: string, payment: string | null, asked: number) => Response) => {
   const own = privateKeyToAccount(generatePrivateKey())
-  const signed: Array<Signed> = []
+  const signed: Array<Parameters<NonNullable<BuyerOptions["account"]>["signTypedData"]>[0]> = []
   const asked: Array<string> = []
   const payments: Array<string> = []
   const account: BuyerOptions["account"] = {
@@ -84,22 +61,15 @@ const facing = (answer: (path: string, payment: string | null, asked: number) =>
   const send: typeof fetch = async (input, init) => {
     const request = new Request(input, init)
     assert.strictEqual(request.redirect, "error")
-    const { pathname } = new URL(request.url)
     const payment = request.headers.get("payment-signature")
     if (payment !== null) payments.push(payment)
-    const step = pathname.startsWith("/api/reconcile/") ? "reconcile" : payment === null ? "price" : "pay"
+    const isReconcile = new URL(request.url).pathname.startsWith("/api/reconcile/")
+    const step = isReconcile ? "reconcile" : payment === null ? "price" : "pay"
     asked.push(step)
     return answer(step, payment, asked.filter((one) => one === step).length)
   }
   const altar = buyer({ url, account, fetch: send, policy: { network: offer.network, asset, payTo } })
   return { altar, asked, payments, signed }
-}
-
-interface Refusal {
-  readonly _tag: string
-  readonly code: string
-  readonly message: string
-  readonly differences: ReadonlyArray<{ readonly field: string }>
 }
 
 describe("an altar that lies to the library", () => {
@@ -120,23 +90,18 @@ describe("an altar that lies to the library", () => {
     assert.isUndefined(payload.permit2Authorization)
   })
 
-  it.each<readonly [code: string, change: object, says: RegExp]>([
-    ["too_dear", { amount: "10001" }, /asks for 10001 atomic USDC, but setWitnessStone is listed at \$0\.01/u],
-    ["too_dear", { amount: "1000000" }, /asks for \$1\.00/u],
-    ["too_cheap", { amount: "9999" }, /asks for 9999 atomic USDC only, but setWitnessStone is listed at \$0\.01/u],
-    ["other_payee", { payTo: asset }, new RegExp(`to ${asset}; expected is 0x`, "u")],
-    ["other_asset", { asset: payTo }, new RegExp(`asset ${payTo}; expected is 0x`, "u")],
-    ["other_network", { network: "eip155:8453" }, /on eip155:8453; expected is eip155:84532/u],
-    ["other_lifetime", { maxTimeoutSeconds: 0 }, /lives 0 seconds; one of 1 to 86400 is signed\./u],
-    ["other_lifetime", { maxTimeoutSeconds: 86_401 }, /lives 86401 seconds; one of 1 to 86400 is signed\./u],
-    ["unreadable_terms", { extra: { name: "USDC", version: "2" } }, /./u],
-    ["unreadable_terms", { extra: { ...offer.extra, paymentFlow: "escrow" } }, /./u],
-    ["unreadable_terms", { amount: "010000" }, /./u],
-  ])("gets no signature for a lie in its offer: %s %o", async (code, change, says) => {
+  it.each([
+    ["too_dear", { amount: "10001" }],
+    ["too_cheap", { amount: "9999" }],
+    ["other_payee", { payTo: asset }],
+    ["other_asset", { asset: payTo }],
+    ["other_network", { network: "eip155:8453" }],
+    ["other_lifetime", { maxTimeoutSeconds: 0 }],
+    ["unreadable_terms", { extra: { ...offer.extra, paymentFlow: "escrow" } }],
+  ])("gets no signature for a lie in its offer: %s", async (code, change) => {
     const { altar, asked, signed } = facing(() => priced(change))
-    const refusal = await rejected<Refusal>(altar.witness({ commitment }))
+    const refusal = await rejected(altar.witness({ commitment }))
     assert.deepStrictEqual([refusal.code, signed, asked], [code, [], ["price"]])
-    assert.match(refusal.message, says)
     assert.match(refusal.message, /Nothing was signed, so nothing was charged\.$/u)
   })
 
@@ -157,68 +122,12 @@ describe("an altar that lies to the library", () => {
   })
 })
 
-const [address, hash] = [`0x${"9".repeat(40)}`, `0x${"7".repeat(64)}`]
-const evil = `https://evil.example/witness/${id}`
-
-interface Forged {
-  readonly record?: object
-  readonly receipt?: object
-  readonly header?: object
-  readonly permalink?: string
-}
-
-/** A change in every part of an answer. */
-const everywhere = (change: object): Forged => ({ record: change, receipt: change, header: change })
-
-describe("an altar that recorded another act", () => {
-  it.each<readonly [field: string, forged: Forged]>([
-    ["kind", { record: { kind: "promise" } }],
-    ["commitment", { record: { commitment: "ab".repeat(32) } }],
-    ["spirit", { record: { spirit: "ribbon-eel" } }],
-    ["amountAtomic", { receipt: { amountAtomic: "9000000" } }],
-    ["priceUsd", { receipt: { priceUsd: "$9.00" } }],
-    ["asset", { receipt: { asset: address } }],
-    ["network", { receipt: { network: "eip155:8453" } }],
-    ["payTo", { receipt: { payTo: address } }],
-    ["payer", everywhere({ payer: address })],
-    ["record.payer", { record: { payer: address } }],
-    ["record.transaction", { receipt: { transaction: hash } }],
-    ["chainHash", everywhere({ transaction: hash })],
-    ["PAYMENT-RESPONSE transaction", { header: { transaction: hash } }],
-    ["permalink", { permalink: evil, record: { permalink: evil } }],
-    ["permalink", { record: { id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a2" } }],
-    ["verify.revealUrl", { record: { verify: { recipe: "chainHash = …", revealUrl: `${evil}/reveal` } } }],
-  ])("is found out by %s: %o", async (field, { header, permalink, receipt, record }) => {
-    const { altar, signed } = facing((step, payment) => {
-      if (step === "price") return priced()
-      const honest = settled(commitment, payment)
-      const { network, payer, transaction } = honest.receipt
-      const settlement = { success: true, transaction, network, payer, ...header }
-      return Response.json(
-        {
-          ...honest,
-          permalink: permalink ?? honest.permalink,
-          record: { ...honest.record, ...record },
-          receipt: { ...honest.receipt, ...receipt },
-        },
-        { status: 201, headers: { "payment-response": btoa(JSON.stringify(settlement)) } },
-      )
-    })
-    const error = await rejected<Refusal>(altar.witness({ commitment, kind: "intention", spirit: "moss-hare" }))
-    assert.strictEqual(error._tag, "Misrecorded", error.message)
-    assert.include(valuesOf(error.differences, "field"), field)
-    assert.strictEqual(signed.length, 1)
-  })
-})
-
-describe("an offer of a candle without a duration", () => {
+describe("an order of a candle without a duration", () => {
   it("is rejected, and nothing is requested or charged", async () => {
     const { altar, asked } = facing(() => priced())
     for (const days of ["7", 14, 0, undefined]) {
-      const order = { spirit: "kelp-seal", dedication: "For the bees", days }
-      const refusal = await rejected<Refusal>(Reflect.apply(altar.light, altar, [order]))
+      const refusal = await rejected(Reflect.apply(altar.light, altar, [{ spirit: "kelp-seal", days }]))
       assert.strictEqual(refusal.code, "bad_request")
-      assert.match(refusal.message, /burns for 1, 7 or 30 days.*This request charged nothing\.$/u)
     }
     assert.deepStrictEqual(asked, [])
   })

@@ -65,27 +65,6 @@ suite("two nodes behind one address, one on a dead branch up to the block before
 })
 
 suite("a pair of calls", undici, (it) => {
-  it("is answered by one request, whatever is called beside it and however often it is repeated", function* () {
-    let failures = 3
-    const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
-      const request = heard.length
-      const one = ({ id, params: [name] }: Call) =>
-        String(name).startsWith("other") && failures-- > 0
-          ? { id, error: { code: -32_603, message: "later" } }
-          : { id, result: request }
-      response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
-    }, patient)
-    const pairs = Array.from({ length: 70 }, (_, index) =>
-      Effect.map(askPair(["eth_call", [`one ${index % 40}`]], ["eth_call", [`other ${index}`]]), (both) =>
-        both.map(Result.getOrThrow),
-      ),
-    )
-    const lone = Array.from({ length: 7 }, (_, index) => Effect.map(ask("eth_call", [`one ${index}`]), (one) => [one]))
-    const answers = yield* Effect.all([...lone, ...pairs], { concurrency: "unbounded" })
-    for (const [one, other] of answers.slice(lone.length)) assert.strictEqual(one, other)
-    assert.isBelow(failures, 1)
-  })
-
   it("reports each refusal, and repeats as a pair when one answer takes all the bytes", function* () {
     const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
       if ([calls].flat().some(({ params }) => params[0] === "endless"))

@@ -22,25 +22,21 @@ const handler = () => Effect.succeed(answered)
 const bounded = UrlCache.layer.pipe(Layer.provide(Layer.succeed(urlMaximum, 2)))
 
 describe("the cache of URLs", () => {
-  effect("evicts a URL after as many newer ones of its endpoint, and keeps those of other endpoints", () =>
-    Effect.gen(function* () {
-      const urls = yield* UrlCache
-      urls.remember({ request: request("/sold", { method: "POST" }), endpoint: guarded }, handler)
-      for (const path of ["/1", "/2", "/3"]) urls.remember(call(path), handler)
-      assert.strictEqual(yield* urls.answer(request("/1"), whole), routed)
-      assert.strictEqual(yield* urls.answer(request("/2"), whole), answered)
-      assert.strictEqual(yield* urls.answer(request("/3"), whole), answered)
-      assert.strictEqual(yield* urls.answer(request("/sold", { method: "POST" }), whole), answered)
-    }).pipe(Effect.provide(bounded)),
-  )
-
-  effect("omits URLs longer than 512 characters", () =>
-    Effect.gen(function* () {
-      const urls = yield* UrlCache
-      const long = `/${"a".repeat(600)}`
-      urls.remember(call(long), handler)
-      assert.strictEqual(yield* urls.answer(request(long), whole), routed)
-    }).pipe(Effect.provide(UrlCache.layer)),
+  effect(
+    "evicts a URL after as many newer ones of its endpoint, keeps those of other endpoints, and omits long ones",
+    () =>
+      Effect.gen(function* () {
+        const urls = yield* UrlCache
+        urls.remember({ request: request("/sold", { method: "POST" }), endpoint: guarded }, handler)
+        for (const path of ["/1", "/2", "/3"]) urls.remember(call(path), handler)
+        assert.strictEqual(yield* urls.answer(request("/1"), whole), routed)
+        assert.strictEqual(yield* urls.answer(request("/2"), whole), answered)
+        assert.strictEqual(yield* urls.answer(request("/3"), whole), answered)
+        assert.strictEqual(yield* urls.answer(request("/sold", { method: "POST" }), whole), answered)
+        const long = `/${"a".repeat(600)}`
+        urls.remember(call(long), handler)
+        assert.strictEqual(yield* urls.answer(request(long), whole), routed)
+      }).pipe(Effect.provide(bounded)),
   )
 })
 

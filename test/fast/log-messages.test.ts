@@ -12,12 +12,6 @@ describe("the table of log messages", () => {
     assert.deepStrictEqual(direct, [])
   })
 
-  it("has no message that the sources do not log", () => {
-    const names = Object.values(messages).flatMap((ofLevel) => Object.keys(ofLevel))
-    const unused = names.filter((name) => !texts.some(([, text]) => text.includes(`"${name}"`)))
-    assert.deepStrictEqual(unused, [])
-  })
-
   it("has an action in the guide for each error and warning", () => {
     const listed = textOf("docs/log-messages.md")
       .split("\n")

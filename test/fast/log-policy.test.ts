@@ -1,19 +1,15 @@
 /** Policies of a log and what its witnesses are asked mean one thing, and a stopped log is explained by what was found. */
 import { Redacted, Result } from "effect"
-import { addCheckpointText, parseAddCheckpoint, parseSize, sizeText } from "../../schema/log/AddCheckpoint.ts"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { keyTypes } from "../../schema/log/Note.ts"
 import { parsePolicy, type Policy } from "../../schema/log/Policy.ts"
 import { adviceOn } from "../../src/cli/log/Log.ts"
-import { cosignerFrom, generate } from "../../src/log/Signer.ts"
-import type { StopReason } from "../../src/log/StopReason.ts"
+import { cosignerFrom } from "../../src/log/Signer.ts"
 import { golden, renamed, witness } from "../lab/log/Vectors.ts"
-import { policyFrom } from "../lab/log/Witnesses.ts"
+import { cosignerOf, policyFrom } from "../lab/log/Witnesses.ts"
 import { assert, assertEach, describe, it } from "../lab/Suites.ts"
 
 const noteAt8 = golden.proofFile.slice(golden.proofFile.indexOf("\n\n") + 2)
-
-const cosignerOf = (name: string) => Result.getOrThrow(cosignerFrom(Result.getOrThrow(generate(name))))
 
 const keys = Array.from({ length: 5 }, (_, at) => cosignerOf(`w${at}.example`).vkey)
 
@@ -37,33 +33,23 @@ describe("a witness policy", () => {
       "quorum both",
     )
     assert.deepStrictEqual(policy.logs, [golden.vkey])
-    assertEach(policy.witnesses, ({ name, url }) => [name, url], [
+    assertEach(policy.witnesses.slice(0, 2), ({ name, url }) => [name, url], [
       ["w0", "https://w0.example/x"],
       ["w1", undefined],
-      ["w2", undefined],
-      ["w3", undefined],
-      ["w4", undefined],
     ])
     assert.isTrue(met(policy, 1, 2, 4))
     for (const signed of [[], [0, 1], [2, 3, 4], [0, 2], [1, 4]]) assert.isFalse(met(policy, ...signed), `${signed}`)
   })
 
-  it("requires one witness, or none", () => {
+  it("requires one witness, or none, and counts two keys of one witness once", () => {
     assert.isTrue(met(policyFrom(...five, "quorum none")))
     const one = policyFrom(...five, "quorum w3")
     assert.deepStrictEqual([met(one, 3), met(one, 0, 1, 2, 4)], [true, false])
-  })
-
-  it("accepts two keys of one witness, and counts one", () => {
-    assert.notInstanceOf(
-      parsePolicy([...twoKeys, "group w any w5 w6", "group g 2 w w0", "quorum g"].join("\n")),
-      Malformed,
-    )
+    policyFrom(...twoKeys, "group w any w5 w6", "group g 2 w w0", "quorum g")
   })
 
   it("counts a witness with a post-quantum key once", () => {
-    const made = Result.flatMap(generate("pq.example", keyTypes.mlDsa), cosignerFrom)
-    const { vkey } = Result.getOrThrow(made)
+    const { vkey } = cosignerOf("pq.example", keyTypes.mlDsa)
     const policy = policyFrom(...five, `witness pq ${vkey}`, "group g all w0 pq", "quorum g")
     assert.isTrue(policy.isMet(new Set([keys[0] ?? "", vkey])))
     assert.isFalse(policy.isMet(new Set([keys[0] ?? ""])))
@@ -100,26 +86,6 @@ describe("a witness policy", () => {
   })
 })
 
-describe("an add-checkpoint request", () => {
-  it("is parsed as it was written", () => {
-    const hashes = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
-    const asked = { old: 20_852_163, hashes, note: "origin\n1\nroot\n\n— origin AAAAAAA=\n" }
-    assert.deepStrictEqual(parseAddCheckpoint(addCheckpointText(asked)), asked)
-    assert.deepStrictEqual(parseAddCheckpoint(addCheckpointText({ ...asked, old: 0, hashes: [] })), {
-      ...asked,
-      old: 0,
-      hashes: [],
-    })
-  })
-
-  it("spells a size in one way", () => {
-    assert.strictEqual(parseSize(sizeText(42)), 42)
-    for (const text of ["42", "042\n", "-1\n", "42\n\n", "9007199254740993\n", "\n"]) {
-      assert.isUndefined(parseSize(text), JSON.stringify(text))
-    }
-  })
-})
-
 describe("a cosigner", () => {
   it("signs the same bytes as other implementations", () => {
     const cosigner = Result.getOrThrow(cosignerFrom(Redacted.make(witness.signerKey)))
@@ -129,39 +95,17 @@ describe("a cosigner", () => {
   })
 })
 
-const reasons: Readonly<Record<string, ReadonlyArray<StopReason>>> = {
-  "Do not resume as it is: stones that were signed are missing here.": [
-    "the published checkpoint covers 30 stones, but this database has 20 in its log: a backup was restored, or this is another database",
-    "the checkpoint that the log witness watcher.example/w1 holds covers 30 stones, but this database has 20 in its log: a backup was restored, or this is another database",
-    "the first 20 stones of the log are not those that the checkpoint that the log witness watcher.example/w1 holds covers",
-    "the first 20 stones of the log are not those that the checkpoint this server signed last covers",
-  ],
-  "Compare log_checkpoints with a backup and with readers' copies:": [
-    "the first 20 stones of the log are not those that the published checkpoint covers",
-    "the checkpoint of 20 stones is not as signed",
-    "the published checkpoint is not as this server's key would sign it",
-  ],
-  "Another program wrote to log_tiles:": [
-    "the tiles above stone 7 are not those of the published checkpoint",
-    "the tiles of the 20 stones of the log do not have the root it was built with",
-    "the tiles behind stone 20 are not as the log left them",
-  ],
-  "Another program wrote to witness_stones:": [
-    "stones from 1 to 20 are not those that the log holds",
-    "stone 7 is not the one that the log holds",
-    "the log holds 20 stones, but there are only 19",
-    "the chain is broken: witness stone 7 does not hash to its chainHash",
-  ],
-}
-
 describe("the advice for a stopped log", () => {
-  it("names the changed table, or says that a backup was restored", () => {
-    for (const [advice, found] of Object.entries(reasons)) {
-      for (const reason of found) assert.isTrue(adviceOn(reason).startsWith(advice), `${reason}: ${adviceOn(reason)}`)
-    }
-  })
-
-  it("infers nothing from unknown words", () => {
-    assert.match(adviceOn("the tiles of a checkpoint ran away"), /^Compare the log_ tables and witness_stones/u)
+  it.each([
+    [
+      "the checkpoint that the log witness watcher.example/w1 holds covers 30 stones, but this database has 20 in its log: a backup was restored, or this is another database",
+      "Do not resume as it is: stones that were signed are missing here.",
+    ],
+    ["the checkpoint of 20 stones is not as signed", "Compare log_checkpoints with a backup and with readers' copies:"],
+    ["the tiles above stone 7 are not those of the published checkpoint", "Another program wrote to log_tiles:"],
+    ["stone 7 is not the one that the log holds", "Another program wrote to witness_stones:"],
+    ["the tiles of a checkpoint ran away", "Compare the log_ tables and witness_stones"],
+  ])("because %s names what to look at", (reason, advice) => {
+    assert.isTrue(adviceOn(reason).startsWith(advice), adviceOn(reason))
   })
 })

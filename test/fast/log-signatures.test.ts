@@ -4,7 +4,7 @@ import { Redacted, Result } from "effect"
 import { base64, fromBase64, hex, Malformed, utf8 } from "../../schema/log/Bytes.ts"
 import { entryOf } from "../../schema/log/Entry.ts"
 import { proofFileText } from "../../schema/log/ProofFile.ts"
-import { openCheckpoint } from "../../src/buyer/log/SignedCheckpoint.ts"
+import { openCheckpoint, type Trust } from "../../src/buyer/log/SignedCheckpoint.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
 import { isSigned } from "../../src/buyer/log/WebCrypto.ts"
 import { keyTypes, parseVerifierKey, signerKeyText } from "../../schema/log/Note.ts"
@@ -74,49 +74,41 @@ describe("the log's key", () => {
 })
 
 describe("a signed checkpoint", () => {
-  it("opens with its key", async () => {
+  it("opens with its key, and with no other", async () => {
     const opened = await openCheckpoint(noteAt8, { vkey })
-    assert.strictEqual(opened.ok && base64(opened.checkpoint.root), golden.checkpoints[4]?.root)
-    assert.strictEqual(opened.ok && opened.checkpoint.size, 8)
-    const stranger =
-      "— example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=\n"
-    assert.strictEqual(faultOf(await openCheckpoint(noteAt8 + stranger.repeat(20), { vkey })), "none")
-    assert.strictEqual(faultOf(await openCheckpoint(noteAt8, { vkey: example.vkey })), "origin")
-    assert.strictEqual(faultOf(await openCheckpoint(noteAt8, { vkey, origin: "elsewhere" })), "origin")
-    assert.strictEqual(faultOf(await openCheckpoint(example.note, { vkey: example.vkey })), "malformed")
-    const other = { vkey: example.vkey, origin: golden.name }
-    assert.strictEqual(faultOf(await openCheckpoint(noteAt8, other)), "signature")
-    assert.strictEqual(faultOf(await openCheckpoint(noteAt8, { vkey: vkey.replace("dc00151b", "dc00151c") })), "key")
-    assert.strictEqual(faultOf(await openCheckpoint(noteAt8, { vkey: witness.vkey })), "key")
-    assert.strictEqual(faultOf(await openCheckpoint(noteAt8, { vkey: "nonsense" })), "key")
-  })
-
-  it("fails with any bit changed", async () => {
-    const faults = await faultsOfBits(noteAt8, (changed) => openCheckpoint(changed, { vkey }))
-    assert.notInclude(faults, "none")
-    assert.includeMembers(faults, ["malformed", "origin", "signature"])
-  })
-
-  it("is rejected when one of two signatures under the log's key is wrong", async () => {
+    assert.deepInclude(opened.ok && opened.checkpoint, { size: 8, root: bytesOf(golden.checkpoints[4]?.root ?? "") })
+    const [stranger = ""] = example.note.split("\n").slice(-2)
+    const under = (trust: Partial<Trust>, note = noteAt8) => openCheckpoint(note, { vkey, ...trust }).then(faultOf)
+    assert.strictEqual(await under({}, noteAt8 + `${stranger}\n`.repeat(20)), "none")
+    assert.strictEqual(await under({ vkey: example.vkey }), "origin")
+    assert.strictEqual(await under({ origin: "elsewhere" }), "origin")
+    assert.strictEqual(await under({ vkey: example.vkey }, example.note), "malformed")
+    assert.strictEqual(await under({ vkey: example.vkey, origin: golden.name }), "signature")
+    for (const key of [vkey.replace("dc00151b", "dc00151c"), witness.vkey, "nonsense"])
+      assert.strictEqual(await under({ vkey: key }), "key")
     const wrong = noteAt8.slice(noteAt8.indexOf("—")).replace("3AAVG3On", "3AAVG3Oo")
-    assert.strictEqual(faultOf(await openCheckpoint(noteAt8 + wrong, { vkey })), "signature")
+    assert.strictEqual(await under({}, noteAt8 + wrong), "signature", "one of two under the log's key is wrong")
   })
 
   it("counts the log's witnesses", async () => {
     const cosigned = noteAt8 + witness.line
-    const trust = (quorum: number, ...vkeys: ReadonlyArray<string>) => ({ vkey, witnesses: { vkeys, quorum } })
-    const opened = await openCheckpoint(cosigned, trust(1, witness.vkey))
+    const under = (note: string, quorum: number, ...vkeys: ReadonlyArray<string>) =>
+      openCheckpoint(note, { vkey, witnesses: { vkeys, quorum } })
+    const opened = await under(cosigned, 1, witness.vkey)
     assert.deepStrictEqual(opened.ok && opened.cosignatures, [
       { name: "webtessera.fixture.witness", seconds: witness.seconds },
     ])
-    assert.strictEqual(faultOf(await openCheckpoint(noteAt8, trust(1, witness.vkey))), "cosignatures")
-    assert.strictEqual(faultOf(await openCheckpoint(cosigned, trust(2, witness.vkey, witness.vkey))), "cosignatures")
-    assert.strictEqual(faultOf(await openCheckpoint(cosigned + witness.line, trust(2, witness.vkey))), "cosignatures")
-    assert.strictEqual(faultOf(await openCheckpoint(cosigned, trust(1, vkey))), "key")
-    const alias = renamed(witness.vkey, "another.example/w")
-    assert.strictEqual(faultOf(await openCheckpoint(cosigned, trust(1, witness.vkey, alias))), "key")
     const late = witness.line.replace("AAAAABkGFDL", "AAAAABkGFDM")
-    assert.strictEqual(faultOf(await openCheckpoint(noteAt8 + late, trust(0, witness.vkey))), "cosignatures")
+    const alias = renamed(witness.vkey, "another.example/w")
+    for (const [fault, verdict] of [
+      ["cosignatures", under(noteAt8, 1, witness.vkey)],
+      ["cosignatures", under(cosigned, 2, witness.vkey, witness.vkey)],
+      ["cosignatures", under(cosigned + witness.line, 2, witness.vkey)],
+      ["cosignatures", under(noteAt8 + late, 0, witness.vkey)],
+      ["key", under(cosigned, 1, vkey)],
+      ["key", under(cosigned, 1, witness.vkey, alias)],
+    ] as const)
+      assert.strictEqual(faultOf(await verdict), fault)
   })
 
   it("follows Go's rules for Ed25519", async () => {
@@ -146,7 +138,7 @@ describe("a post-quantum cosignature", () => {
       ...(quorum === "old" ? [] : [`group ${quorum} ${quorum === "both" ? "all" : "any"} old new`]),
       `quorum ${quorum}`,
     )
-  const without = <A>(run: () => Promise<A>) => lacking("ML-DSA", run)
+  const opened = (note: string, quorum: string) => openCheckpoint(note, { vkey, witnesses: mixed(quorum) })
 
   it("has the key, the id and the signed bytes of the reference", () => {
     const key = parseVerifierKey(cosigner.vkey)
@@ -176,28 +168,25 @@ describe("a post-quantum cosignature", () => {
   })
 
   it("counts for a policy beside Ed25519, in the library as well", async () => {
-    const cosigned = noteAt8 + witness.line + line
-    const opened = await openCheckpoint(cosigned, { vkey, witnesses: mixed("both") })
-    assert.deepStrictEqual(opened.ok && [opened.cosignatures.map((one) => one.name), opened.unchecked], [
+    const both = await opened(noteAt8 + witness.line + line, "both")
+    assert.deepStrictEqual(both.ok && [both.cosignatures.map((by) => by.name), both.unchecked], [
       ["webtessera.fixture.witness", name],
       [],
     ])
     const wrong = noteAt8 + witness.line + (cosigner.line(text8.replace("\n8\n", "\n9\n"), seconds) ?? "")
-    assert.strictEqual(faultOf(await openCheckpoint(wrong, { vkey, witnesses: mixed("one") })), "cosignatures")
+    assert.strictEqual(faultOf(await opened(wrong, "one")), "cosignatures")
   })
 
   it("counts for no quorum where the platform cannot verify it, and is reported", async () => {
+    const without = (note: string, quorum: string) => lacking("ML-DSA", () => opened(note, quorum))
     const cosigned = noteAt8 + witness.line + line
-    const one = await without(() => openCheckpoint(cosigned, { vkey, witnesses: mixed("one") }))
+    const one = await without(cosigned, "one")
     assert.deepStrictEqual(one.ok && [one.cosignatures.map((by) => by.name), one.unchecked], [
       ["webtessera.fixture.witness"],
       [name],
     ])
-    const both = await without(() => openCheckpoint(cosigned, { vkey, witnesses: mixed("both") }))
-    assert.strictEqual(faultOf(both), "unsupported")
-    assert.match(both.ok ? "" : both.reason, /cannot check post-quantum signatures.*1 of 2 cosignatures were checked/u)
-    const none = await without(() => openCheckpoint(noteAt8 + line, { vkey, witnesses: mixed("old") }))
-    assert.strictEqual(faultOf(none), "cosignatures", "what is missing is missing anywhere")
+    assert.strictEqual(faultOf(await without(cosigned, "both")), "unsupported")
+    assert.strictEqual(faultOf(await without(noteAt8 + line, "old")), "cosignatures", "it is missing anywhere")
   })
 })
 
@@ -208,41 +197,34 @@ describe("a stone's proof", () => {
     stones.push(linkOf(previousHash, at, hex(sha256(utf8(`stone-${at}`))), "2026-11-21T00:00:00.000Z"))
   }
   const log = new MemoryLog().append(stones.map((stone) => leafOf(entryOf(stone))))
+  const [first, second] = [stones[0] ?? assert.fail("no stone"), stones[1] ?? assert.fail("no stone")]
   const checkpoint = signer.note({ origin: golden.name, size: 20, root: Uint8Array.from(log.root), extensions: [] })
   const fileOf = (index: number) => proofFileText({ extra: undefined, index, hashes: log.inclusion(index), checkpoint })
 
-  it("is valid for every stone, and for no other", async () => {
-    for (const stone of stones) {
-      const verdict = await verifyProof(fileOf(stone.sequence - 1), stone, { vkey })
-      const root = base64(log.root)
-      assert.deepInclude(verdict, { ok: true, origin: golden.name, index: stone.sequence - 1, size: 20, root })
-      const other = stones[stone.sequence % 20] ?? stone
-      assert.strictEqual(faultOf(await verifyProof(fileOf(stone.sequence - 1), other, { vkey })), "inclusion")
-    }
-  })
+  const faultWith = (index: number, stone = second) => verifyProof(fileOf(index), stone, { vkey }).then(faultOf)
 
-  it("fails for a changed stone, whatever else matches", async () => {
-    const [, stone] = stones
-    if (stone === undefined) return assert.fail("no stone")
-    const changed = { ...stone, commitment: "ab".repeat(32) }
-    assert.strictEqual(faultOf(await verifyProof(fileOf(1), changed, { vkey })), "stone")
-    const rehashed = { ...changed, chainHash: hex(sha256(entryOf(changed))) }
-    assert.strictEqual(faultOf(await verifyProof(fileOf(1), rehashed, { vkey })), "inclusion")
-    assert.strictEqual(faultOf(await verifyProof(fileOf(1), { ...stone, chainHash: "00" }, { vkey })), "stone")
+  it("is valid for every stone, and for no other or changed one", async () => {
+    const root = base64(log.root)
+    for (const stone of stones) {
+      const index = stone.sequence - 1
+      const verdict = await verifyProof(fileOf(index), stone, { vkey })
+      assert.deepInclude(verdict, { ok: true, origin: golden.name, index, size: 20, root })
+      assert.strictEqual(await faultWith(index, stones[stone.sequence % 20]), "inclusion")
+    }
+    const changed = { ...second, commitment: "ab".repeat(32) }
+    assert.strictEqual(await faultWith(1, changed), "stone")
+    assert.strictEqual(await faultWith(1, { ...changed, chainHash: hex(sha256(entryOf(changed))) }), "inclusion")
+    assert.strictEqual(await faultWith(1, { ...second, chainHash: "00" }), "stone")
   })
 
   it("fails with any bit of the file changed", async () => {
-    const [, stone] = stones
-    if (stone === undefined) return assert.fail("no stone")
-    const faults = await faultsOfBits(fileOf(1), (changed) => verifyProof(changed, stone, { vkey }))
+    const faults = await faultsOfBits(fileOf(1), (changed) => verifyProof(changed, second, { vkey }))
     assert.notInclude(faults, "none")
     assert.includeMembers(faults, ["malformed", "inclusion", "origin", "signature"])
   })
 
   it("is undecided without the means to check it, and says what is missing", async () => {
-    const [stone] = stones
-    if (stone === undefined) return assert.fail("no stone")
-    const verdict = await lacking("", () => verifyProof(fileOf(0), stone, { vkey }))
+    const verdict = await lacking("", () => verifyProof(fileOf(0), first, { vkey }))
     assert.strictEqual(faultOf(verdict), "unsupported")
     assert.match(verdict.ok ? "" : verdict.reason, /neither confirmed nor refuted: Chrome and Edge/u)
   })

@@ -6,7 +6,6 @@ import * as Evidence from "../../src/payments/x402/evidence/Evidence.ts"
 import * as LongReceipts from "../../src/payments/x402/evidence/LongReceipts.ts"
 import { alreadyUsed } from "../../src/payments/x402/verification/Eip3009.ts"
 import {
-  type Answers,
   blockAt,
   elsewhere,
   found,
@@ -90,33 +89,15 @@ describe("the search for the log that ended an authorization", () => {
     return questions
   })
 
-  effect("begins at the given block and ends at the newest", function* () {
-    assert.deepStrictEqual(yield* asked(blockAt(10n), ({ evidence }) => evidence(look)), [[3n, 10n, false]])
-  })
-
-  effect("goes back from the newest block to the earliest possible one, without a hint", function* () {
+  effect("begins at the given block, or goes back from the newest one to the earliest possible one", function* () {
     const late = { ...authorization, validBefore: 100_000n, validAfter: 0n }
+    const asking = (newest: Evidence.Block, one: typeof late) => asked(newest, ({ usedBy }) => usedBy(one))
+    const newest = blockAt(90_000n, 99_000n)
+    assert.deepStrictEqual(yield* asked(blockAt(10n), ({ evidence }) => evidence(look)), [[3n, 10n, false]])
     // Signed for a day at most: from second 13 600 on, one block a second.
-    assert.deepStrictEqual(yield* asked(blockAt(90_000n, 99_000n), ({ usedBy }) => usedBy(late)), [
-      [90_000n - (99_000n - 13_600n), 90_000n, true],
-    ])
-    const bounded = { ...late, validAfter: 98_000n }
-    assert.deepStrictEqual(yield* asked(blockAt(90_000n, 99_000n), ({ usedBy }) => usedBy(bounded)), [
-      [89_000n, 90_000n, true],
-    ])
-    assert.deepStrictEqual(yield* asked(blockAt(50n, 99_000n), ({ usedBy }) => usedBy(late)), [[0n, 50n, true]])
-  })
-})
-
-describe("a block", () => {
-  const finalOf = (answers: Answers) => Evidence.make(scripted(answers)).isFinal(blockAt(7n))
-
-  effect("is final when its number is not above the final one and its hash is the one there", function* () {
-    assert.isTrue(yield* finalOf({}))
-    assert.isTrue(yield* finalOf({ final: blockAt(7n) }))
-    assert.isFalse(yield* finalOf({ final: blockAt(6n) }))
-    assert.isFalse(yield* finalOf({ there: word("9") }))
-    assert.isFalse(yield* finalOf({ again: word("9") }), "said by a node on another branch")
+    assert.deepStrictEqual(yield* asking(newest, late), [[90_000n - (99_000n - 13_600n), 90_000n, true]])
+    assert.deepStrictEqual(yield* asking(newest, { ...late, validAfter: 98_000n }), [[89_000n, 90_000n, true]])
+    assert.deepStrictEqual(yield* asking(blockAt(50n, 99_000n), late), [[0n, 50n, true]])
   })
 })
 
@@ -151,33 +132,31 @@ const scene = (isLong: boolean) => {
 const undecided = { ...nothing, ended: "authorization_canceled" } as const
 const over = { _tag: "Void", reason: "authorization_canceled", transaction: word("2") } as const
 
-describe("a long receipt", () => {
-  effect("is read once before its block is final, and once afterwards, however many inquiries there are", function* () {
-    const { look: lookAt, now } = scene(true)
+describe("a receipt", () => {
+  effect(
+    "that is long is read once before its block is final, once afterwards and once in another block, by all callers together",
+    function* () {
+      const { look: lookAt, now } = scene(true)
+      for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), undecided)
+      for (const digit of ["1", "2"])
+        assert.deepStrictEqual(yield* lookAt({ ...authorization, nonce: word(digit) }), nothing)
+      assert.strictEqual(now.read, 1)
+      now.block = blockAt(13n)
+      assert.deepStrictEqual(yield* lookAt(), undecided)
+      assert.strictEqual(now.read, 2)
+      now.final = blockAt(15n)
+      for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), over)
+      assert.strictEqual(now.read, 3)
+    },
+  )
+
+  effect("of usual length is read at every inquiry, because another node may answer", function* () {
+    const { look: lookAt, now } = scene(false)
     for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), undecided)
-    assert.strictEqual(now.read, 1)
-    now.final = blockAt(15n)
-    for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), over)
-    assert.strictEqual(now.read, 2)
+    assert.strictEqual(now.read, 3)
   })
 
-  effect("is read once for all authorizations of its transaction", function* () {
-    const { look: lookAt, now } = scene(true)
-    const others = ["1", "2", "3"].map((digit) => ({ ...authorization, nonce: word(digit) }))
-    assert.deepStrictEqual(yield* lookAt(), undecided)
-    for (const one of others) assert.deepStrictEqual(yield* lookAt(one), nothing)
-    assert.strictEqual(now.read, 1)
-  })
-
-  effect("is read again in another block", function* () {
-    const { look: lookAt, now } = scene(true)
-    yield* lookAt()
-    now.block = blockAt(13n)
-    yield* lookAt()
-    assert.strictEqual(now.read, 2)
-  })
-
-  effect("is evicted when the cache is full", () =>
+  effect("that is long is evicted when the cache is full", () =>
     Effect.sync(() => {
       const kept = LongReceipts.make()
       const many = {
@@ -197,12 +176,4 @@ describe("a long receipt", () => {
       assert.isTrue(find(word("3"))?.isFinal)
     }),
   )
-})
-
-describe("a receipt of usual length", () => {
-  effect("is read at every inquiry, because another node may answer", function* () {
-    const { look: lookAt, now } = scene(false)
-    for (const _ of [1, 2, 3]) assert.deepStrictEqual(yield* lookAt(), undecided)
-    assert.strictEqual(now.read, 3)
-  })
 })

@@ -1,9 +1,8 @@
-/** The installed packages: exact versions with hashes, licences that we know, no scripts but those listed, one Node and one nixpkgs. */
-import { interfaceVersion } from "../../schema/Version.ts"
+/** The installed packages: exact versions with hashes, licences that we know, and no scripts but those listed. */
 import { sbom } from "../../src/build/Sbom.ts"
 import { version } from "../../src/platform/Software.ts"
-import { type Entry, isLocked, packagesOf } from "../lab/Locks.ts"
-import { jsonOf, textOf } from "../lab/Sources.ts"
+import { type Entry, packagesOf } from "../lab/Locks.ts"
+import { filesIn, jsonOf, textOf } from "../lab/Sources.ts"
 import { assert, assertEach, describe, it, valuesOf } from "../lab/Suites.ts"
 
 const locks = ["package-lock.json", "test/tools/package-lock.json", "test/integrators/package-lock.json"] as const
@@ -51,15 +50,6 @@ describe.each(locks)("the lock %s", (lock) => {
     )
   })
 
-  it("contains every optional part, so that npm ci works on any platform", () => {
-    const missing = entries.flatMap(([path, entry]) =>
-      Object.keys(entry.optionalDependencies ?? {})
-        .filter((name) => !isLocked(packages, path, name))
-        .map((name) => `${path} → ${name}`),
-    )
-    assert.deepStrictEqual(missing, [])
-  })
-
   it("pins the project's own dependencies exactly", () => {
     const ranges = Object.entries({ ...dependencies, ...devDependencies }).filter(
       ([, range]) => !/^(?:npm:@[\w/-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/u.test(range),
@@ -69,33 +59,18 @@ describe.each(locks)("the lock %s", (lock) => {
 })
 
 describe("a package without a hash", () => {
-  const bare = locks.slice(0, 2).flatMap((lock) =>
-    entriesOf(lock)
-      .filter(([, { integrity }]) => integrity === undefined)
-      .map(([path, entry]) => ({ ...entry, lock, path })),
-  )
-
   it("is named in SECURITY.md, and no other is", () => {
+    const bare = locks
+      .slice(0, 2)
+      .flatMap((lock) => entriesOf(lock).filter(([, { integrity }]) => integrity === undefined))
     const [, section = ""] = textOf("SECURITY.md").split("### Packages without a hash")
     const rows = [...(section.split("\n## ")[0] ?? "").matchAll(/^\| `(.+)\*` \| (\S+) \| (.+) \|$/gmu)]
     const named = rows.flatMap(([, prefix = "", number = "", parts = ""]) =>
       parts.split(", ").map((part) => `${prefix}${part.replaceAll("`", "")}@${number}`),
     )
-    const ours = bare.map(({ path, version: number = "" }) => `${path.replace(/^node_modules\//u, "")}@${number}`)
+    const ours = bare.map(([path, { version: number = "" }]) => `${path.replace(/^node_modules\//u, "")}@${number}`)
     assert.deepStrictEqual(named.sort(), ours.sort())
     assert.include(section, `but these ${ours.length}.`)
-  })
-
-  it("is a checking tool, and absent where everything is checked", () => {
-    const tools: Readonly<Record<string, RegExp>> = {
-      [locks[0]]: /node_modules\/@foundry-rs\/anvil-/u,
-      [locks[1]]: /node_modules\/@(?:effect\/tsgo|oxfmt\/binding|oxlint\/binding)-/u,
-    }
-    assert.isEmpty(bare.filter(({ lock, path }) => tools[lock]?.test(path) !== true))
-    const here = bare.filter(
-      ({ cpu, os, path }) => os?.includes("linux") === true && cpu?.includes("x64") === true && !path.endsWith("-musl"),
-    )
-    assert.deepStrictEqual(here, [])
   })
 })
 
@@ -147,54 +122,13 @@ describe("the bill of materials", () => {
   })
 })
 
-describe("the pins of Nix", () => {
-  it("name one input, at one revision of the stable branch", () => {
-    const lock = jsonOf("flake.lock")
-    assert.deepStrictEqual([lock.version, lock.root, Object.keys(lock.nodes)], [7, "root", ["nixpkgs", "root"]])
-    assert.deepStrictEqual(lock.nodes.root.inputs, { nixpkgs: "nixpkgs" })
-    const { locked, original } = lock.nodes.nixpkgs
-    assert.match(locked.rev, /^[0-9a-f]{40}$/u)
-    assert.match(locked.narHash, /^sha256-[A-Za-z0-9+/]{43}=$/u)
-    assert.deepStrictEqual([locked.owner, locked.repo], [original.owner, original.repo])
-    const inputs = [...textOf("flake.nix").matchAll(/inputs\.(\w+)\.url = "(.*)"/gu)].map(([, ...one]) => one)
-    assert.deepStrictEqual(inputs, [["nixpkgs", `github:${original.owner}/${original.repo}/${original.ref}`]])
-  })
-
-  it("match the version of Node", () => {
-    const major = manifest.devDependencies.node.split(".")[0]
-    assert.strictEqual(manifest.engines.node, `>=${major}`)
-    for (const file of ["checks", "dependencies", "module", "package", "sandbox", "serve", "shell", "vm-test"])
-      for (const [name] of textOf(`nix/${file}.nix`).matchAll(/nodejs_\d+/gu))
-        assert.strictEqual(name, `nodejs_${major}`)
-  })
-})
-
-describe("the version", () => {
-  const sections = textOf("CHANGELOG.md")
-    .split(/^## /mu)
-    .slice(1)
-    .map((text) => ({ number: /^\d+\.\d+\.\d+/u.exec(text)?.[0] ?? text, text }))
-  const order = sections.map(({ number }) => number)
-
-  it("is the changelog's newest, in package.json, its lock and the running server", () => {
-    const lock = jsonOf("package-lock.json")
-    const all = [manifest.version, lock.version, lock.packages[""].version, version]
-    assert.deepStrictEqual(all, [order[0], order[0], order[0], order[0]])
-  })
-
-  it("increases with each section, which first tells what an operator must do", () => {
-    const rank = (number: string) => number.split(".").reduce((sum, part) => sum * 1000 + Number(part), 0)
-    assert.deepStrictEqual(
-      order,
-      [...order].sort((left, right) => rank(right) - rank(left)),
-    )
-    assert.isAtLeast(order.length, 2)
-    for (const { number, text } of sections)
-      assert.match(text, /^[^\n]+\n\n### What an operator must do\n\n(?:- [^#]+)\n### Changes\n/u, number)
-  })
-
-  it("differs from the interface's, which the specification names", () => {
-    assert.strictEqual(interfaceVersion, "0.15.0")
-    assert.strictEqual(jsonOf("schema/openapi.json").info.version, interfaceVersion)
-  })
+it("the version is the changelog's newest, in package.json, its lock and the running server, and Nix has the same Node", () => {
+  const [, newest] = /^## (\d+\.\d+\.\d+)/mu.exec(textOf("CHANGELOG.md")) ?? []
+  const lock = jsonOf("package-lock.json")
+  const all = [manifest.version, lock.version, lock.packages[""].version, version]
+  assert.deepStrictEqual(all, [newest, newest, newest, newest])
+  const major = manifest.devDependencies.node.split(".")[0]
+  assert.strictEqual(manifest.engines.node, `>=${major}`)
+  for (const file of filesIn(["nix"], /\.nix$/u))
+    for (const [name] of textOf(file).matchAll(/nodejs_\d+/gu)) assert.strictEqual(name, `nodejs_${major}`)
 })

@@ -85,7 +85,39 @@ const purchase = (name: string) => {
 const differing = async ({ bought, settlement }: { readonly bought: Bought; readonly settlement: Settlement }) =>
   (await differencesOf(bought, settlement)).map(({ field }) => field)
 
+const records: Readonly<Record<string, { readonly fields: object }>> = {
+  offerPrayer: Prayer,
+  takeIn: Keeper,
+  collectMaterial: Collectible,
+  lightDay: Candle,
+  lightWeek: Candle,
+  lightMonth: Candle,
+  setWitnessStone: WitnessStone,
+}
+
+interface Forged {
+  readonly record?: object
+  readonly receipt?: object
+  readonly header?: object
+}
+
+const [stranger, evil] = [`0x${"9".repeat(40)}`, `https://evil.example/witness/${id}`]
+
 describe("a recorded answer", () => {
+  it.each([...catalog.keys()])("to %s is compared by every member that request and record share", (name) => {
+    const { bought, members } = purchase(name)
+    const lines = recorded.filter(({ path }) => path.test(new URL(bought.url).pathname))
+    const { payload, query } = (catalog.get(name) ?? assert.fail(name)).fields()
+    const shown = Object.keys(records[name]?.fields ?? {})
+    const shared = [...payload, ...query].map((field) => field.name).filter((field) => shown.includes(field))
+    assert.includeMembers(shown, Object.keys(members))
+    assert.deepStrictEqual(
+      lines.map((line) => Object.keys(line.members).sort()),
+      [Object.keys(members).sort()],
+    )
+    assert.includeMembers(Object.keys(members), shared)
+  })
+
   it.each([...catalog.keys()])("to %s differs by each member that is changed or missing", async (name) => {
     const honest = purchase(name)
     assert.deepStrictEqual(await differing(honest), [])
@@ -113,11 +145,43 @@ describe("a recorded answer", () => {
     }
   })
 
+  it.each<readonly [field: string, forged: Forged]>([
+    ["amountAtomic", { receipt: { amountAtomic: "9000000" } }],
+    ["priceUsd", { receipt: { priceUsd: "$9.00" } }],
+    ["asset", { receipt: { asset: stranger } }],
+    ["network", { receipt: { network: "eip155:8453" } }],
+    ["payTo", { receipt: { payTo: stranger } }],
+    ["payer", { receipt: { payer: stranger }, record: { payer: stranger }, header: { payer: stranger } }],
+    ["record.payer", { record: { payer: stranger } }],
+    ["record.transaction", { receipt: { transaction: stranger } }],
+    ["PAYMENT-RESPONSE transaction", { header: { transaction: stranger } }],
+    ["chainHash", { record: { chainHash: "ab".repeat(32) } }],
+    ["permalink", { record: { permalink: evil } }],
+    ["permalink", { record: { id: "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a2" } }],
+    ["verify.revealUrl", { record: { verify: { revealUrl: `${evil}/reveal` } } }],
+  ])("is found out by %s: %o", async (field, forged) => {
+    const { bought, receipt, record } = purchase("setWitnessStone")
+    const settlement = answering({ ...record, ...forged.record }, { ...receipt, ...forged.receipt })
+    const { network } = receipt
+    const header = { success: true, transaction, network, payer, ...forged.header }
+    assert.include(await differing({ bought, settlement: { ...settlement, header } }), field)
+  })
+
   it("with a nonce must contain the signed one", async () => {
     const { bought, nonce, receipt, record } = purchase("takeIn")
     const naming = (named: string) => differing({ bought, settlement: answering(record, { ...receipt, nonce: named }) })
     assert.deepStrictEqual(await naming(nonce), [])
     assert.deepStrictEqual(await naming(`0x${"0".repeat(64)}`), ["nonce"])
+  })
+
+  it("without a signature is compared with the request and the listed price", async () => {
+    const { bought, receipt, record } = purchase("takeIn")
+    const unsigned = { ...bought, payment: undefined, amountAtomic: receipt.amountAtomic }
+    const forged = (change: object, amountAtomic = receipt.amountAtomic) =>
+      differing({ bought: unsigned, settlement: answering({ ...record, ...change }, { ...receipt, amountAtomic }) })
+    assert.deepStrictEqual(await forged({}), [])
+    assert.deepStrictEqual(await forged({ reason: "It ran." }), ["reason"])
+    assert.deepStrictEqual(await forged({}, "9000000"), ["amountAtomic"])
   })
 
   it("to another contract's act is compared by the members that both contracts have", async () => {
@@ -131,31 +195,5 @@ describe("a recorded answer", () => {
     }
     assert.deepStrictEqual(await answered("Morning"), [])
     assert.deepStrictEqual(await answered("Evening"), ["tune"])
-  })
-})
-
-const records: Readonly<Record<string, { readonly fields: object }>> = {
-  offerPrayer: Prayer,
-  takeIn: Keeper,
-  collectMaterial: Collectible,
-  lightDay: Candle,
-  lightWeek: Candle,
-  lightMonth: Candle,
-  setWitnessStone: WitnessStone,
-}
-
-describe("the table of recorded acts", () => {
-  it.each([...catalog.keys()])("has one line for %s, with every member that request and record share", (name) => {
-    const lines = recorded.filter(({ path }) => path.test(new URL(all[name]?.[0] ?? "", altar).pathname))
-    assert.strictEqual(lines.length, 1)
-    const shown = Object.keys(records[name]?.fields ?? {})
-    const listed = Object.keys(lines[0]?.members ?? {})
-    const { payload, query } = (catalog.get(name) ?? assert.fail(name)).fields()
-    const asked = [...payload, ...query].map((field) => field.name)
-    assert.includeMembers(shown, listed)
-    assert.includeMembers(
-      listed,
-      asked.filter((field) => shown.includes(field)),
-    )
   })
 })

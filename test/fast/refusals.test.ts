@@ -13,7 +13,7 @@ import * as Requests from "../../src/altar/Requests.ts"
 import { UrlCache } from "../../src/http/UrlCache.ts"
 import { ClientAddress } from "../../src/limits/ClientAddress.ts"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
-import { assert, describe, effect } from "../lab/Suites.ts"
+import { assert, effect } from "../lab/Suites.ts"
 
 const api = HttpApi.make("spirit-altar").add(ActsGroup, CandlesGroup)
 
@@ -52,25 +52,13 @@ const send = Effect.fnUntraced(function* (path: string, init?: RequestInit) {
   return { status: response.status, text: yield* Effect.promise(() => response.text()) }
 }, Effect.scoped)
 
-const ask = (path: string, init?: RequestInit) =>
-  Effect.map(send(path, init), ({ status, text }) => {
-    const { code, issues = [], ok }: Refusal = JSON.parse(text)
-    return { status, ok, code, at: issues.map((issue) => issue.path) }
-  })
-
-interface Refusal {
-  readonly ok: boolean
-  readonly code: string
-  readonly issues?: ReadonlyArray<{ readonly path: string }>
-}
-
 interface Answer {
   readonly status: number
   readonly code: string
-  readonly at: Array<string>
+  readonly at: ReadonlyArray<string>
 }
 
-const bad = (...at: Array<string>): Answer => ({ status: 400, code: "bad_request", at })
+const bad = (...at: ReadonlyArray<string>): Answer => ({ status: 400, code: "bad_request", at })
 const missing = (code: string): Answer => ({ status: 404, code, at: [] })
 const id = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
 const unseal = `/api/candles/${id}/unseal`
@@ -112,22 +100,18 @@ const rows: ReadonlyArray<readonly [what: string, path: string, init: RequestIni
   ["a body of another type", unseal, body("{}", "text/plain"), { status: 415, code: "unsupported_media_type", at: [] }],
 ]
 
-describe("a request with", () => {
-  for (const [what, path, init, answer] of rows) {
-    effect(`${what} is refused before any service is asked`, function* () {
-      assert.deepStrictEqual(yield* ask(path, init), { ok: false, ...answer })
-    })
-  }
+effect.each(rows)("a request with %s is refused before any service is asked", function* ([, path, init, answer]) {
+  const { status, text } = yield* send(path, init)
+  const { code, issues = [], ok } = JSON.parse(text)
+  const at = issues.map((issue: { readonly path: string }) => issue.path)
+  assert.deepStrictEqual({ ok, status, code, at }, { ok: false, ...answer })
 })
 
-describe("a refusal", () => {
-  effect("never repeats words from the request", function* () {
-    const secret = "the words nobody may see".repeat(300)
-    const answers = [json({ salt, words: secret }), json({ salt: secret, words: 1 }), body(`{"words":"${secret}`)]
-    for (const init of answers) {
-      const { status, text } = yield* send(unseal, init)
-      assert.strictEqual(status, 400)
-      assert.notInclude(text, "nobody may see")
-    }
-  })
+effect("a refusal never repeats words from the request", function* () {
+  const secret = "the words nobody may see".repeat(300)
+  for (const init of [json({ salt, words: secret }), json({ salt: secret, words: 1 }), body(`{"words":"${secret}`)]) {
+    const { status, text } = yield* send(unseal, init)
+    assert.strictEqual(status, 400)
+    assert.notInclude(text, "nobody may see")
+  }
 })

@@ -9,7 +9,6 @@ import { altOf, cardOf } from "../../src/pages/sharing/Card.ts"
 import { jsonLd } from "../../src/pages/sharing/JsonLd.ts"
 import { picture } from "../../src/pages/sharing/Picture.ts"
 import type { SettledAct } from "../../src/pages/templates/ActList.ts"
-import { plates } from "../../src/pages/templates/Plates.ts"
 import { bodyOf } from "../../src/payments/ActInput.ts"
 import { Html } from "../../src/platform/Html.ts"
 
@@ -128,15 +127,6 @@ describe("the picture of an act", () => {
     const inked = [...classes].filter((name) => !plain.has(name))
     assert.isAbove(inked.length, 3)
     for (const name of inked) assert.match(drawn, new RegExp(`\\.${name}[ ,]`, "u"), name)
-  })
-
-  it("has room for the longest names", () => {
-    const widest = plates.map(({ id }) => picture(cardOf(actOf("takeIn", { spirit: id }), start), artwork))
-    for (const text of widest) {
-      const tops = [...text.matchAll(/ y="(\d+)"/gu)].map(([, y]) => Number(y))
-      assert.isAtMost(Math.max(...tops), 600)
-      assert.isAbove(Math.min(...tops), 40)
-    }
   })
 })
 

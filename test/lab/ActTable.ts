@@ -8,12 +8,10 @@ export interface ActRow {
   /** A request of its own kind, fresh each time where the act allows several. */
   readonly request: () => { readonly path: string; readonly body: object | undefined }
   readonly price: string
-  /** Members of the record, in order. */
-  readonly record: ReadonlyArray<string>
   /** The code for a second buyer of the very same thing; none when it can be bought again. */
-  readonly taken: string | undefined
+  readonly taken?: string
   /** The code while the first payment is open. */
-  readonly held: string | undefined
+  readonly held?: string
 }
 
 /** Spirits one after the other, so that slots do not meet by accident. */
@@ -22,36 +20,16 @@ const nextSpirit = () => {
   return () => spiritIds[index++ % spiritIds.length] ?? "moss-hare"
 }
 
-const shared = ["id", "permalink"]
-const candle = [
-  ...shared,
-  "kind",
-  "parentId",
-  "spirit",
-  "rung",
-  "days",
-  "dedication",
-  "agentName",
-  "intentionCommitment",
-  "litAt",
-  "litUntil",
-  "payer",
-  "transaction",
-  "unsealUrl",
-]
-
-const light = (rung: string, price: string): ActRow => {
+const light = (name: string, rung: string, price: string): ActRow => {
   const spirit = nextSpirit()
+  const dedication = "For Grandma, who kept bees"
   return {
-    name: `light${rung.replace(/^./u, (letter) => letter.toUpperCase())}`,
+    name,
     request: () => ({
       path: `/api/candles/${rung}/${spirit()}`,
-      body: { dedication: "For Grandma, who kept bees", intentionCommitment: newCommitment() },
+      body: { dedication, intentionCommitment: newCommitment() },
     }),
     price,
-    record: candle,
-    taken: undefined,
-    held: undefined,
   }
 }
 
@@ -67,7 +45,6 @@ export const acts = (): ReadonlyArray<ActRow> => {
         body: { agentName: "Wren", intentionCommitment: newCommitment() },
       }),
       price: "10000",
-      record: [...shared, "spirit", "day", "agentName", "intentionCommitment", "offeredAt", "payer", "transaction"],
       taken: "prayer_already_recorded",
       held: "prayer_slot_taken",
     },
@@ -75,7 +52,6 @@ export const acts = (): ReadonlyArray<ActRow> => {
       name: "takeIn",
       request: () => ({ path: `/api/acquire/${kept()}`, body: undefined }),
       price: "10000",
-      record: [...shared, "spirit", "keeper", "agentName", "reason", "keptAt", "transaction"],
       taken: "already_kept",
       held: "keeper_slot_taken",
     },
@@ -86,46 +62,14 @@ export const acts = (): ReadonlyArray<ActRow> => {
         body: { agentName: "Wren", reason: "It smells of June." },
       }),
       price: "10000",
-      record: [
-        ...shared,
-        "elementId",
-        "name",
-        "kind",
-        "edition",
-        "editionSize",
-        "spirit",
-        "keeper",
-        "agentName",
-        "reason",
-        "collectedAt",
-        "transaction",
-        "publication",
-      ],
-      taken: undefined,
-      held: undefined,
     },
-    light("day", "1000000"),
-    light("week", "3000000"),
-    light("month", "9000000"),
+    light("lightDay", "day", "1000000"),
+    light("lightWeek", "week", "3000000"),
+    light("lightMonth", "month", "9000000"),
     {
       name: "setWitnessStone",
       request: () => ({ path: "/api/witness", body: { commitment: newCommitment() } }),
       price: "10000",
-      record: [
-        ...shared,
-        "commitment",
-        "kind",
-        "spirit",
-        "witnessedAt",
-        "sequence",
-        "chainHash",
-        "previousHash",
-        "payer",
-        "transaction",
-        "verify",
-      ],
-      taken: undefined,
-      held: undefined,
     },
   ]
 }

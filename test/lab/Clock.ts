@@ -2,26 +2,31 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { patience } from "./Patience.ts"
 
-/** A clock that stands; waits take real time. */
-export interface HeldClock {
-  readonly clock: Clock.Clock
-  /** Milliseconds since 1970. */
-  readonly put: (millis: number) => void
-}
+/** A clock by these milliseconds since 1970; waits take real time. */
+const clockBy = (millis: () => number) =>
+  Effect.map(Clock.Clock, (real): Clock.Clock => {
+    const nanos = () => BigInt(millis()) * 1_000_000n
+    return {
+      currentTimeMillisUnsafe: millis,
+      currentTimeMillis: Effect.sync(millis),
+      currentTimeNanosUnsafe: nanos,
+      currentTimeNanos: Effect.sync(nanos),
+      monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: real.monotonicTimeNanos,
+      sleep: (duration) => real.sleep(duration),
+    }
+  })
 
-/** It stands at this moment. */
-export const heldClock: Effect.Effect<HeldClock> = Effect.map(Clock.Clock, (real) => {
+export type HeldClock = Effect.Success<typeof heldClock>
+
+/** A clock that stands, at this moment until it is put elsewhere. */
+export const heldClock = Effect.suspend(() => {
   let now = Date.now()
-  const clock: Clock.Clock = {
-    currentTimeMillisUnsafe: () => now,
-    currentTimeMillis: Effect.sync(() => now),
-    currentTimeNanosUnsafe: () => BigInt(now) * 1_000_000n,
-    currentTimeNanos: Effect.sync(() => BigInt(now) * 1_000_000n),
-    monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: real.monotonicTimeNanos,
-    sleep: (duration) => real.sleep(duration),
-  }
-  return { clock, put: (millis) => void (now = millis) }
+  const put = (millis: number) => void (now = millis)
+  return Effect.map(
+    clockBy(() => now),
+    (clock) => ({ clock, put }),
+  )
 })
 
 /** The clock of a fixture, which a test can put forward. */
@@ -30,26 +35,17 @@ class FixtureClock extends Context.Service<FixtureClock, { readonly advance: (mi
 ) {}
 
 /** The fixture on a clock of its own. Between two steps of `pass` it goes as the machine's does. */
-export const onOwnClock = <A, E, R>(fixture: Layer.Layer<A, E, R>) =>
-  Layer.provideMerge(
-    fixture,
-    Layer.effectContext(
-      Effect.map(heldClock, ({ clock: held }) => {
-        let ahead = 0
-        const millis = () => Date.now() + ahead
-        const nanos = () => BigInt(millis()) * 1_000_000n
-        const clock: Clock.Clock = {
-          ...held,
-          currentTimeMillisUnsafe: millis,
-          currentTimeMillis: Effect.sync(millis),
-          currentTimeNanosUnsafe: nanos,
-          currentTimeNanos: Effect.sync(nanos),
-        }
-        const advance = (by: number) => void (ahead += by)
-        return Context.add(Context.make(FixtureClock, { advance }), Clock.Clock, clock)
-      }),
-    ),
-  )
+export const onOwnClock = <A, E, R>(fixture: Layer.Layer<A, E, R>) => {
+  const made = Effect.suspend(() => {
+    let ahead = 0
+    const advance = (by: number) => void (ahead += by)
+    return Effect.map(
+      clockBy(() => Date.now() + ahead),
+      (clock) => Context.add(Context.make(FixtureClock, { advance }), Clock.Clock, clock),
+    )
+  })
+  return Layer.provideMerge(fixture, Layer.effectContext(made))
+}
 
 /** Puts the fixture's clock forward. */
 export const pass = (millis: number) => Effect.map(FixtureClock, ({ advance }) => advance(millis))

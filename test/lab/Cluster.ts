@@ -4,12 +4,14 @@ import { chown, copyFile, mkdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { Effect, Redacted } from "effect"
 import postgres from "postgres"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { findBinaries } from "../../src/sandbox/PostgresBinaries.ts"
+import { withDatabase } from "./Databases.ts"
 import { takePort } from "./Ports.ts"
+import { started } from "./Started.ts"
 
 export type Cluster = Awaited<ReturnType<typeof cluster>>
 
@@ -30,18 +32,8 @@ interface Place {
 
 /** Answers when it takes writes: a standby does so once it is promoted. */
 const launch = async (place: Place) => {
-  const scope = Scope.makeUnsafe()
-  const end = () => Effect.runPromise(Scope.close(scope, Exit.void))
-  const started = Layer.build(LocalDatabase.layer({ ...place, durable: true })).pipe(
-    Effect.flatMap((context) => Effect.provideContext(LocalDatabase, context)),
-    Scope.provide(scope),
-  )
-  try {
-    return { ...place, end, url: Redacted.value((await Effect.runPromise(started)).url) }
-  } catch (cause) {
-    await end()
-    throw cause
-  }
+  const { close, service } = await started(LocalDatabase, LocalDatabase.layer({ ...place, durable: true }))
+  return { ...place, end: close, url: Redacted.value(service.url) }
 }
 
 export const cluster = async (folder: string) => {
@@ -71,8 +63,7 @@ export const cluster = async (folder: string) => {
 
   /** Of a database, with the password, at the cluster itself or at another port. */
   const urlOf = (name: string, port = life.port) => {
-    const made = new URL(life.url)
-    made.pathname = `/${name}`
+    const made = new URL(withDatabase(life.url, name))
     made.port = String(port)
     return made.href
   }

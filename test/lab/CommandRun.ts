@@ -1,10 +1,18 @@
-/** A command run in this process: its output and exit code, without the second that a process takes to start. */
+/** Commands run in this process: their output and how they end, without the second that a process takes to start. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Console, Effect, Exit, Layer, Stdio } from "effect"
 import { run } from "../../src/cli/Command.ts"
 import type { Ended } from "./Process.ts"
 
-export const commandRun = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string>) {
+/** The lines on stdout, and the result. */
+export const printing = <A, E, R>(command: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    const lines: Array<string> = []
+    const to = { ...globalThis.console, log: (line: string) => void lines.push(line), error: () => undefined }
+    return Effect.map(Effect.result(Effect.provideService(command, Console.Console, to)), (ended) => ({ lines, ended }))
+  }).pipe(Effect.provide(NodeServices.layer))
+
+export const commandRun = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string> = {}) {
   const said = { stdout: "", stderr: "" }
   const to = (stream: keyof typeof said) => (line: string) => void (said[stream] += `${line}\n`)
   const exit = yield* run.pipe(
@@ -18,3 +26,9 @@ export const commandRun = Effect.fnUntraced(function* (args: ReadonlyArray<strin
   const ended: Ended = { ...said, code: Exit.isSuccess(exit) ? 0 : 1 }
   return ended
 })
+
+/** The stdout of a command that succeeds. */
+export const printed = (...args: ReadonlyArray<string>) =>
+  Effect.flatMap(commandRun(args), ({ code, stderr, stdout }) =>
+    code === 0 ? Effect.succeed(stdout) : Effect.die(stderr),
+  )

@@ -5,8 +5,7 @@ import { SqlClient } from "effect/sql"
 import { inject } from "vitest"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
-import { withDatabase } from "./Databases.ts"
-import { template } from "./run/globalSetup.ts"
+import { template, withDatabase } from "./Databases.ts"
 
 const admin = (statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(

@@ -1,19 +1,30 @@
 /** Two fresh databases on one durable PostgreSQL, one for each side: the one that is given or `DATABASE_URL`, else our own in a temporary folder. */
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
-import { Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as Sql from "../../src/platform/Sql.ts"
 import { newFolder } from "./Folders.ts"
+import { started } from "./Started.ts"
 
 export type Databases = Awaited<ReturnType<typeof open>>
+
+/** The database every test database is copied from. */
+export const template = "altar_template"
 
 /** The same server, another database. */
 export const withDatabase = (url: string, name: string) => {
   const copy = new URL(url)
   copy.pathname = `/${name}`
   return copy.href
+}
+
+/** A PostgreSQL in a temporary folder. */
+export const ownDatabase = async (durable: boolean) => {
+  const layer = LocalDatabase.layer({ dataDir: join(newFolder(), "postgres"), durable })
+  const { close, service } = await started(LocalDatabase, layer)
+  return { url: Redacted.value(service.url), close }
 }
 
 const about = Effect.gen(function* () {
@@ -25,13 +36,8 @@ const about = Effect.gen(function* () {
 })
 
 export const open = async (given = process.env["DATABASE_URL"]) => {
-  const scope = Scope.makeUnsafe()
-  const started = Layer.build(LocalDatabase.layer({ dataDir: join(newFolder(), "postgres"), durable: true })).pipe(
-    Effect.flatMap((context) => Effect.provideContext(LocalDatabase, context)),
-    Effect.map(({ url }) => Redacted.value(url)),
-    Scope.provide(scope),
-  )
-  const url = given ?? (await Effect.runPromise(started))
+  const own = given === undefined ? await ownDatabase(true) : undefined
+  const url = given ?? own?.url ?? ""
   const admin = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
     Effect.runPromise(Effect.provide(effect, Sql.layer(Redacted.make(url), 1)))
   const run = (statement: string) => admin(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)))
@@ -46,7 +52,7 @@ export const open = async (given = process.env["DATABASE_URL"]) => {
     about: await admin(about),
     close: async () => {
       if (given !== undefined) for (const name of names) await run(`DROP DATABASE ${name} WITH (FORCE)`)
-      await Effect.runPromise(Scope.close(scope, Exit.void))
+      await own?.close()
     },
   }
 }

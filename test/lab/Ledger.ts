@@ -69,20 +69,10 @@ const layer = (url: string) => {
   )
 }
 
-export interface Ledger {
-  /** Writes `count` intents and answers their ids; this part is not measured. */
-  claim(count: number): Promise<ReadonlyArray<string>>
-  /** Settles them, `width` at a time, as that many requests would. */
-  settle(ids: ReadonlyArray<string>, width: number): Promise<number>
-  /** Sets `count` stones, some thousand at a time. */
-  seed(count: number, width: number): Promise<void>
-  stones(): Promise<ReadonlyArray<StoneRow>>
-  close(): Promise<void>
-}
-
-export const open = (url: string): Ledger => {
+export const open = (url: string) => {
   const runtime = ManagedRuntime.make(layer(url))
-  const claim = (count: number) =>
+  /** Writes `count` intents and answers their ids; this part is not measured. */
+  const claim = (count: number): Promise<ReadonlyArray<string>> =>
     runtime.runPromise(
       Effect.flatMap(Claim, (ledger) =>
         Effect.forEach(
@@ -95,6 +85,7 @@ export const open = (url: string): Ledger => {
         ),
       ),
     )
+  /** Settles them, `width` at a time, as that many requests would. */
   const settle = (ids: ReadonlyArray<string>, width: number) =>
     runtime.runPromise(
       Effect.flatMap(Settle, (ledger) =>
@@ -117,7 +108,8 @@ export const open = (url: string): Ledger => {
   return {
     claim,
     settle,
-    seed: async (count, width) => {
+    /** Sets `count` stones, some thousand at a time. */
+    seed: async (count: number, width: number) => {
       for (let left = count; left > 0; left -= 2_000) await settle(await claim(Math.min(left, 2_000)), width)
       // They are old: a measurement of the server must not include searches for transfers that never existed.
       await runtime.runPromise(

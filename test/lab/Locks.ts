@@ -13,17 +13,8 @@ export interface Entry {
   readonly libc?: ReadonlyArray<string>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
-  readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
 export type Packages = Readonly<Record<string, Entry>>
 
 export const packagesOf = (lock: string): Packages => jsonOf(lock).packages
-
-/** Whether a package finds another one as Node does: beside itself, or in a folder above. */
-export const isLocked = (packages: Packages, from: string, name: string) => {
-  for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
-    if (packages[`${at === "" ? "" : `${at}/`}node_modules/${name}`] !== undefined) return true
-    if (at === "") return false
-  }
-}

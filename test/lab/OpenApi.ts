@@ -25,6 +25,11 @@ export interface Parameter {
   readonly schema: Schema
 }
 
+interface DocumentedResponse {
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean }>>
+  readonly content?: Readonly<Record<string, unknown>>
+}
+
 interface Written {
   readonly operationId: string
   readonly security: ReadonlyArray<unknown>
@@ -33,7 +38,7 @@ interface Written {
     readonly required?: boolean
     readonly content: Readonly<Record<string, { readonly schema: Schema }>>
   }
-  readonly responses: Readonly<Record<string, { readonly headers?: object }>>
+  readonly responses: Readonly<Record<string, DocumentedResponse>>
 }
 
 export interface Operation extends Written {

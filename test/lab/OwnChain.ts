@@ -1,46 +1,66 @@
 /** A chain of a phase's own: wallets with play money, blocks every two seconds, and branches that are given up. */
-import { Effect, Exit, Layer, Redacted, Scope } from "effect"
-import { createTestClient, http, parseEther, publicActions, walletActions } from "viem"
+import { Effect, Redacted } from "effect"
+import { type Hex, parseEther } from "viem"
 import { privateKeyToAccount } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { facilitatorAccount, network, stranger } from "./Chain.ts"
+import { chainClient, facilitatorAccount, network, stranger } from "./Chain.ts"
 import type { Random } from "./Random.ts"
-import { reorganiser } from "./Reorganisations.ts"
+import { started } from "./Started.ts"
 
-export const blockSeconds = 2
+const blockSeconds = 2
 
 export type Wallet = ReturnType<typeof privateKeyToAccount>
-
-export const clientOf = (rpcUrl: string) =>
-  createTestClient({ mode: "anvil", transport: http(rpcUrl, { retryCount: 0 }), pollingInterval: 100 })
-    .extend(publicActions)
-    .extend(walletActions)
-
 export type Chain = Awaited<ReturnType<typeof chain>>
+
+/** The campaign has done what no chain does: its findings prove nothing about the servers then. */
+export class CampaignFault extends Error {}
 
 /** Wallets that are the same whenever the seed is. */
 export const walletsOf = (random: Random, count: number): ReadonlyArray<Wallet> =>
   Array.from({ length: count }, () => privateKeyToAccount(`0x${random.hex(32)}`))
 
-export const chain = async (wallets: ReadonlyArray<Wallet>, fundsAtomic: bigint) => {
-  const scope = Scope.makeUnsafe()
-  const started = Layer.build(LocalChain.layer({ network })).pipe(
-    Effect.flatMap((context) => Effect.provideContext(LocalChain, context)),
-    Scope.provide(scope),
-  )
-  const { asset, chainId, fund, payTo, relayerKey, rpcUrl } = await Effect.runPromise(started)
-  const client = clientOf(rpcUrl)
-  for (const { address } of wallets) await Effect.runPromise(fund(address, fundsAtomic))
-  for (const account of [stranger, facilitatorAccount]) {
-    await client.setBalance({ address: account, value: parseEther("10000") })
+/** Takes so many of the newest blocks back, fewer where they are final; answers what was in them, the newest block's first. */
+export const reorganiser = (client: ReturnType<typeof chainClient>) => {
+  /** No other caller makes blocks at the same time. */
+  const swap = async (blocks: number): Promise<ReadonlyArray<Hex>> => {
+    const latest = await client.getBlock()
+    const final = await client.getBlock({ blockTag: "finalized" })
+    const depth = Math.min(blocks, Number(latest.number - final.number))
+    const taken: Array<Hex> = []
+    for (let number = latest.number; number > latest.number - BigInt(depth); number -= 1n) {
+      taken.push(...(await client.getBlock({ blockNumber: number })).transactions)
+    }
+    await client.request({ method: "anvil_rollback", params: [depth] } as never)
+    // Another branch is longer: its blocks are there at once.
+    await client.mine({ blocks: depth })
+    const now = await client.getBlock({ blockNumber: final.number }).catch(() => undefined)
+    if (now?.hash === final.hash) return taken
+    throw new CampaignFault(
+      `the final block ${final.number} was ${final.hash} and is ${now?.hash ?? "gone"} after ${depth} blocks were taken back`,
+    )
   }
+
+  let turn: Promise<unknown> = Promise.resolve()
+  /** One at a time: two at once would orphan more than either, and final blocks with it. */
+  return (blocks: number): Promise<ReadonlyArray<Hex>> => {
+    const mine = turn.then(async () => {
+      await client.setIntervalMining({ interval: 0 })
+      return swap(blocks).finally(() => client.setIntervalMining({ interval: blockSeconds }))
+    })
+    turn = mine.catch(() => {})
+    return mine
+  }
+}
+
+export const chain = async (wallets: ReadonlyArray<Wallet>, fundsAtomic: bigint) => {
+  const { close, service } = await started(LocalChain, LocalChain.layer({ network }))
+  const client = chainClient(service.rpcUrl)
+  for (const { address } of wallets) await Effect.runPromise(service.fund(address, fundsAtomic))
+  for (const address of [stranger, facilitatorAccount]) await client.setBalance({ address, value: parseEther("10000") })
   await client.setIntervalMining({ interval: blockSeconds })
   return {
-    rpcUrl,
-    asset,
-    payTo,
-    chainId,
-    relayerKey: Redacted.value(relayerKey),
+    ...service,
+    relayerKey: Redacted.value(service.relayerKey),
     client,
     /** Seconds since 1970, of its newest block. */
     now: async () => Number((await client.getBlock()).timestamp),
@@ -50,8 +70,8 @@ export const chain = async (wallets: ReadonlyArray<Wallet>, fundsAtomic: bigint)
       await client.mine({ blocks: 1 })
     },
     /** Others take the place of the newest blocks, none of them final; answers what was in them, the newest block's first. */
-    reorganise: reorganiser(client, blockSeconds),
+    reorganise: reorganiser(client),
     mine: (blocks: number) => client.mine({ blocks }),
-    close: () => Effect.runPromise(Scope.close(scope, Exit.void)),
+    close,
   }
 }

@@ -1,5 +1,5 @@
 /** A program as a process of its own: its output, its exit code, and a SIGKILL when this process ends before it. */
-import { type ChildProcess, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { tmpdir } from "node:os"
 
 /** The program that starts every command of ours. */
@@ -12,23 +12,9 @@ export interface Ended {
   readonly stderr: string
 }
 
-export interface Running {
-  readonly child: ChildProcess
-  readonly pid: number
-  /** Waits until it has written this so often, on stdout or stderr; answers all it has written so far. */
-  readonly says: (text: string, times?: number) => Promise<string>
-  /** Both streams, in the order in which they came. */
-  readonly output: () => string
-  readonly signal: (name: NodeJS.Signals) => void
-  /** SIGKILL, and waits until nothing of it runs. */
-  readonly kill: () => Promise<void>
-  /** Nothing of it runs. */
-  readonly exited: Promise<void>
-  /** And all that it wrote was read. */
-  readonly ended: Promise<Ended>
-}
+export type Running = ReturnType<typeof run>
 
-export interface RunOptions {
+interface RunOptions {
   readonly env: NodeJS.ProcessEnv
   readonly command?: string
   readonly cwd?: string
@@ -39,10 +25,7 @@ export interface RunOptions {
 }
 
 /** Starts a program, Node unless another `command` is named. */
-export const run = (
-  args: ReadonlyArray<string>,
-  { command = process.execPath, cwd, env, hear, stdin }: RunOptions,
-): Running => {
+export const run = (args: ReadonlyArray<string>, { command = process.execPath, cwd, env, hear, stdin }: RunOptions) => {
   const child = spawn(command, args, {
     env: { TMPDIR: tmpdir(), ...env },
     ...(cwd === undefined ? {} : { cwd }),
@@ -72,16 +55,21 @@ export const run = (
   return {
     child,
     pid: child.pid ?? 0,
+    /** Both streams, in the order in which they came. */
     output: () => output,
-    signal: (name) => void child.kill(name),
+    signal: (name: NodeJS.Signals) => void child.kill(name),
+    /** SIGKILL, and waits until nothing of it runs. */
     kill: () => {
       child.kill("SIGKILL")
       return exited
     },
+    /** Nothing of it runs. */
     exited,
+    /** And all that it wrote was read. */
     ended,
-    says: (text, times = 1) =>
-      new Promise((resolve, reject) => {
+    /** Waits until it has written this so often, on stdout or stderr; answers all it has written so far. */
+    says: (text: string, times = 1) =>
+      new Promise<string>((resolve, reject) => {
         const look = () => {
           if (output.split(text).length <= times) return
           looks.delete(look)

@@ -36,23 +36,14 @@ interface Test<R> {
 
 const given = Effect.map(Effect.context<never>(), (services) => {
   const find = <I, S>(key: Context.Key<I, S>): S => Context.getUnsafe(services, key)
-  return {
-    get url() {
-      return find(TestServer).url
-    },
-    get sql() {
-      return find(SqlClient.SqlClient)
-    },
-    get rpc() {
-      return find(Proxies).rpc
-    },
-    get facilitator() {
-      return find(Proxies).facilitator
-    },
-    get database() {
-      return find(Proxies).database
-    },
+  const parts = {
+    url: () => find(TestServer).url,
+    sql: () => find(SqlClient.SqlClient),
+    rpc: () => find(Proxies).rpc,
+    facilitator: () => find(Proxies).facilitator,
+    database: () => find(Proxies).database,
   }
+  return new Proxy(parts, { get: (_, name) => parts[name as keyof typeof parts]() })
 })
 
 type AnyBody = Body<Effect.Effect<unknown, unknown, never>, unknown, never>

@@ -1,12 +1,15 @@
 /** An altar and a node that say what a test likes, and the command that verifies them. */
 import { createHash } from "node:crypto"
-import { Console, Effect, Option, Result } from "effect"
+import { Effect, Option, Result } from "effect"
 import { genesisHash } from "../../schema/altar/ChainLink.ts"
 import { base, usdc } from "../../schema/payments/Usdc.ts"
 import { verifying } from "../../src/cli/verify/Verify.ts"
+import { printing } from "./CommandRun.ts"
 import { json, serve } from "./proxy/HttpServer.ts"
+import { address, logsOf } from "./TransferLogs.ts"
 
-export const address = (digit: string) => `0x${digit.repeat(40)}`
+export { address } from "./TransferLogs.ts"
+
 export const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
 interface Flags {
@@ -20,8 +23,6 @@ interface Flags {
 /** The command's output and failure. */
 export const verify = Effect.fnUntraced(function* (url: string, flags: Flags = {}) {
   const { json: asJson = false, payTo = [], rpc, seen, vkey } = flags
-  const lines: Array<string> = []
-  const log = (line: string) => void lines.push(line)
   const command = verifying({
     url,
     rpc: Option.fromNullishOr(rpc),
@@ -36,8 +37,8 @@ export const verify = Effect.fnUntraced(function* (url: string, flags: Flags = {
     key: Option.none(),
     json: asJson,
   })
-  const end = yield* Effect.result(Effect.provideService(command, Console.Console, { ...globalThis.console, log }))
-  const fault = Result.isFailure(end) ? `${end.failure._tag}: ${end.failure.message}` : "none"
+  const { ended, lines } = yield* printing(command)
+  const fault = Result.isFailure(ended) ? `${ended.failure._tag}: ${ended.failure.message}` : "none"
   return { fault, said: lines.join("\n"), lines }
 })
 
@@ -83,8 +84,6 @@ export const altar = ({ acts = [], commitment, next, receipts = [paid("a")], san
 }
 
 export const word = (amount: bigint) => `0x${amount.toString(16).padStart(64, "0")}`
-const topic = (of: string) => `0x${of.slice(2).padStart(64, "0")}`
-const transfer = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 
 interface Node {
   readonly chainId?: string
@@ -95,10 +94,10 @@ interface Node {
 /** A node of a chain on which each transaction but those that are gone moved so much of every token to everybody. */
 export const node = Effect.fnUntraced(function* ({ chainId = "0x2105", data = word(10_000n), gone = [] }: Node = {}) {
   const asked = { times: 0 }
-  const logs = [usdc[base].asset, address("9")].flatMap((token) =>
+  const logs = [usdc[base].asset, address("9")].flatMap((asset) =>
     ["a", "b"].map((to) => ({
-      address: token.toLowerCase(),
-      topics: [transfer, topic(payer), topic(address(to))],
+      ...logsOf({ asset, from: payer, to: address(to) }).moved,
+      address: asset.toLowerCase(),
       data,
     })),
   )

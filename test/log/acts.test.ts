@@ -1,64 +1,73 @@
-/** The log over all acts in a real database: each settled act has one position and one leaf, on every server. */
-import { Deferred, Effect, Fiber, Layer, Option, Redacted } from "effect"
+/** The log over all acts: one position and one leaf for each settled act, proved by its first answer, and no hidden word in it. */
+import { createHash, randomUUID } from "node:crypto"
+import { Deferred, Effect, Fiber, Layer, Option, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { hex, utf8 } from "../../schema/log/Bytes.ts"
+import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
+import { Moderation } from "../../src/altar/Moderation.ts"
 import { verifyEntry } from "../../src/buyer/index.ts"
-import { utf8 } from "../../schema/log/Bytes.ts"
+import * as ActEntries from "../../src/log/ActEntries.ts"
+import { Integrator } from "../../src/log/Integrator.ts"
+import { ofActs } from "../../src/log/Log.ts"
+import { acts as kind } from "../../src/log/LogKind.ts"
 import { LogStore } from "../../src/log/LogStore.ts"
-import { PublishedLog } from "../../src/log/PublishedLog.ts"
-import { all, run } from "../../src/platform/Migrator.ts"
+import { generate, plainFrom } from "../../src/log/Signer.ts"
+import { leafOf } from "../../src/log/Tree.ts"
+import { ActOrder } from "../../src/payments/ledger/ActOrder.ts"
+import { run } from "../../src/platform/Migrator.ts"
+import * as Sql from "../../src/platform/Sql.ts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
+import { acts } from "../lab/ActTable.ts"
+import { today } from "../lab/Clock.ts"
 import { database, sql } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
+import { ask, bought as buy, layer as world, TestServer } from "../lab/Fixture.ts"
 import * as Ledger from "../lab/Ledger.ts"
-import { entryOf, expected, server, stored } from "../lab/log/ActLog.ts"
-import { integrateAll, publish, signer } from "../lab/log/LogFixture.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { integrateAll, origin, signing } from "../lab/log/LogFixture.ts"
+import { MemoryLog } from "../lab/log/MemoryLog.ts"
+import { assert, assertEach, suite } from "../lab/Suites.ts"
 
-const ledger = Effect.flatMap(LocalDatabase, ({ url }) =>
-  Effect.acquireRelease(
-    Effect.sync(() => Ledger.open(Redacted.value(url))),
-    (open) => Effect.promise(() => open.close()),
-  ),
-)
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
+
+/** The entry of an act by docs/proofs.md, from its first answer. */
+const entryOf = (id: string, answer: string, header: string) => {
+  const { receipt } = JSON.parse(answer)
+  const { extensions } = JSON.parse(Buffer.from(header, "base64").toString())
+  const jws: string | undefined = extensions?.["offer-receipt"]?.info.receipt.signature
+  const receiptLine = jws === undefined ? `json ${sha256(canonicalJson(receipt))}` : `jws ${sha256(jws)}`
+  return utf8(`spirit-altar/act/v1\nact ${id}\nreceipt ${receiptLine}\ntransaction ${receipt.transaction ?? "-"}\n`)
+}
+
+/** A server that integrates acts on a connection of its own, without loops. */
+const server = (batch: number) =>
+  Layer.fresh(
+    Integrator.layerNoLoop({ batch }).pipe(
+      Layer.provide(ActEntries.layer.pipe(Layer.provide(ActOrder.layer))),
+      Layer.provideMerge(LogStore.layerOf(kind)),
+      Layer.provide(Layer.unwrap(Effect.map(LocalDatabase, ({ url }) => Sql.layer(url, 2)))),
+      Layer.orDie,
+    ),
+  )
 
 /** Settles so many acts, as paid requests do. */
 const settle = Effect.fnUntraced(function* (count: number) {
-  const open = yield* ledger
-  yield* Effect.promise(async () => open.settle(await open.claim(count), 16))
+  const { url } = yield* LocalDatabase
+  const ledger = yield* Effect.acquireRelease(
+    Effect.sync(() => Ledger.open(Redacted.value(url))),
+    (open) => Effect.promise(() => open.close()),
+  )
+  yield* Effect.promise(async () => ledger.settle(await ledger.claim(count), 16))
 }, Effect.scoped)
 
-/** Holds that each act has its own position, from 1 without a gap, and that the tree is that of their entries. */
-const assertWhole = Effect.gen(function* () {
-  const { positions, root } = yield* expected
-  assert.deepStrictEqual(
-    positions,
-    positions.map((_, at) => at + 1),
-  )
-  assert.deepStrictEqual(yield* stored, { size: positions.length, root, stopped: null })
-  return positions.length
-})
+/** The heads of the trees of stones and acts. */
+const heads = Effect.flatMap(
+  SqlClient.SqlClient,
+  (client) =>
+    client<{ size: number; root: Uint8Array; stopped: string | null }>`
+      SELECT size::int AS size, root, stopped_reason AS stopped FROM log_head ORDER BY id`,
+)
 
 suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
-  it("includes acts settled before its migration, oldest first", function* ({ sql: client }) {
-    yield* settle(40)
-    yield* client`DROP TABLE log_act_tiles, log_act_checkpoints`
-    yield* client`ALTER TABLE acts DROP COLUMN log_sequence`
-    yield* client`ALTER TABLE payment_totals DROP COLUMN placed`
-    yield* client`DELETE FROM log_head WHERE id = 2`
-    yield* client`ALTER TABLE log_head DROP CONSTRAINT log_head_id_check`
-    yield* client`ALTER TABLE log_head ADD CONSTRAINT log_head_id_check CHECK (id = 1)`
-    yield* client`DELETE FROM effect_sql_migrations WHERE migration_id IN (33, 34, 35)`
-    yield* run(all)
-    assert.strictEqual(yield* Effect.provide(integrateAll, server(16)), 40)
-    assert.strictEqual(yield* assertWhole, 40)
-    const { ids } = yield* expected
-    const byTime = yield* client<{ id: string }>`SELECT id::text FROM acts ORDER BY settled_at, id`
-    assert.deepStrictEqual(
-      ids,
-      byTime.map(({ id }) => id),
-    )
-  })
-
   it("gives each act one position with concurrent servers, settlements and acts of the version before", function* ({
     sql: client,
   }) {
@@ -66,61 +75,35 @@ suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
     // That version gives no position and leaves the counter alone.
     yield* client`UPDATE acts SET log_sequence = NULL WHERE log_sequence > 40`
     yield* client`UPDATE payment_totals SET placed = 40`
-    const atWork = Effect.andThen(integrateAll, stored).pipe(
-      Effect.repeat({ until: ({ size }) => size === 220 }),
+    const atWork = Effect.andThen(integrateAll, heads).pipe(
+      Effect.repeat({ until: ([, { size = 0 } = {}]) => size === 180 }),
       Effect.provide(server(7)),
     )
     yield* Effect.all([settle(120), atWork, atWork, atWork], { concurrency: "unbounded", discard: true })
-    yield* Effect.provide(integrateAll, server(7))
-    assert.strictEqual(yield* assertWhole, 220)
-  })
-
-  it("proves each act to the shipped verifier, and none that no checkpoint covers", function* ({ sql: client }) {
-    yield* Effect.gen(function* () {
-      yield* publish
-      const log = yield* PublishedLog
-      const rows = yield* client<{ id: string; answer: string; header: string }>`
-        SELECT id::text, answer, payment_response AS header FROM payment_attempts WHERE state = 'settled' LIMIT 20`
-      for (const { answer, header, id } of rows) {
-        const { text } = yield* log.proof(id)
-        const held = (entry: string) =>
-          Effect.promise(() => verifyEntry(text, { entry: utf8(entry) }, { vkey: signer.vkey }))
-        const entry = entryOf(id, answer, header)
-        assert.isTrue((yield* held(entry)).ok)
-        for (const line of entry.trimEnd().split("\n")) {
-          const forged = entry.replace(
-            line,
-            line.replace(/.$/u, (last) => (last === "0" ? "1" : "0")),
-          )
-          assert.isFalse((yield* held(forged)).ok, line)
-        }
-      }
-      assert.strictEqual((yield* Effect.flip(log.proof("3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1")))._tag, "EntryUnknown")
-      yield* settle(1)
-      const [late] = yield* client<{ id: string }>`SELECT id::text FROM acts ORDER BY log_sequence DESC LIMIT 1`
-      assert.strictEqual((yield* Effect.flip(log.proof(late?.id ?? "")))._tag, "NotPublished")
-      yield* integrateAll
-      assert.strictEqual((yield* Effect.flip(log.proof(late?.id ?? "")))._tag, "NotPublished")
-    }).pipe(Effect.provide(server(128)))
+    const rows = yield* client<{ id: string; position: number; answer: string; paymentResponse: string }>`
+      SELECT a.id::text, a.log_sequence::int AS position, p.answer, p.payment_response
+      FROM acts a JOIN payment_attempts p ON p.id = a.id ORDER BY a.log_sequence`
+    assertEach(
+      rows,
+      ({ position }) => position,
+      Array.from({ length: 180 }, (_, at) => at + 1),
+    )
+    const log = new MemoryLog()
+    for (const { answer, id, paymentResponse } of rows) log.append([leafOf(entryOf(id, answer, paymentResponse))])
+    assert.strictEqual(hex((yield* heads)[1]?.root ?? new Uint8Array()), hex(log.root))
   })
 
   it("stops alone, without changing the stones' log", function* ({ sql: client }) {
     yield* client`UPDATE payment_attempts SET answer = replace(answer, '"amountAtomic":"', '"amountAtomic":"1')
-      WHERE id = (SELECT id FROM acts WHERE log_sequence = 221)`
+      WHERE id = (SELECT id FROM acts WHERE log_sequence = 180)`
     yield* settle(1)
     const failed = yield* Effect.provide(Effect.flip(integrateAll), server(128))
-    assert.deepInclude(failed, { _tag: "LogStopped", reason: "act 221 is not the one that the log holds" })
-    const heads = yield* client<{ stopped: string | null; size: number }>`
-      SELECT stopped_reason AS stopped, size::int AS size FROM log_head ORDER BY id`
-    assert.deepStrictEqual(heads, [
-      { stopped: null, size: 0 },
-      { stopped: failed._tag === "LogStopped" ? failed.reason : "", size: 221 },
+    const reason = "act 180 is not the one that the log holds"
+    assert.deepInclude(failed, { _tag: "LogStopped", reason })
+    assertEach(yield* heads, ({ size, stopped }) => [size, stopped], [
+      [0, null],
+      [180, reason],
     ])
-    const stop = yield* Effect.provide(
-      Effect.flatMap(LogStore, (store) => store.head),
-      server(1),
-    )
-    assert.isTrue(Option.isSome(stop.stopped))
   })
 
   it("lets acts be settled while a migration waits for a dump", function* ({ sql: client }) {
@@ -128,7 +111,7 @@ suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
     const reading = Effect.andThen(client`SELECT count(*) FROM acts`, Deferred.succeed(isRead, undefined))
     const dump = yield* Effect.forkChild(client.withTransaction(Effect.andThen(reading, Deferred.await(isOver))))
     yield* Deferred.await(isRead)
-    const migration = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`ALTER TABLE acts ADD COLUMN later int`)
+    const migration = Effect.flatMap(SqlClient.SqlClient, (own) => own`ALTER TABLE acts ADD COLUMN later int`)
     const migrating = yield* Effect.forkChild(run({ "9001_later": Effect.asVoid(migration) }))
     yield* client`SELECT 1 FROM pg_locks WHERE relation = 'acts'::regclass AND NOT granted`.pipe(
       until("the migration never waited", (waiting) => waiting.length > 0),
@@ -138,5 +121,75 @@ suite("the log over all acts", sql.pipe(Layer.provideMerge(database)), (it) => {
     yield* Fiber.join(dump)
     yield* Fiber.join(migrating)
     assert.strictEqual((yield* client`SELECT later FROM acts LIMIT 1`).length, 1)
+  })
+})
+
+const log = { ...signing, checkpointFile: Option.none<string>(), publishSeconds: 1 }
+const receipts = { current: Result.getOrThrow(plainFrom(Result.getOrThrow(generate("receipts-1")))), retired: [] }
+const { vkey } = ofActs(log).signer
+
+/** Buys one act and returns its id with the entry that its answer makes. */
+const bought = Effect.fnUntraced(function* (path: string, body: object = {}) {
+  const { url } = yield* TestServer
+  const { answer, record } = yield* buy(path, body)
+  const id = String(record.id)
+  const entry = entryOf(id, answer.text, answer.headers.get("payment-response") ?? "")
+  return { id, entry, proof: `${url}/api/acts/${id}/proof` }
+})
+
+const covered = (proof: string) => ask(proof).pipe(until("no checkpoint", ({ status }) => status !== 409))
+
+const isProved = (text: string, entry: Uint8Array<ArrayBuffer>) =>
+  Effect.promise(() => verifyEntry(text, { entry }, { vkey }).then(({ ok }) => ok))
+
+suite(
+  "a server with a log over all acts",
+  Layer.provideMerge(Moderation.layer, world({}, undefined, { receipts, log })),
+  (it) => {
+    it("proves every kind of act, and shows state and files of the log", function* ({ url }) {
+      yield* today
+      for (const act of acts()) {
+        const { body, path } = act.request()
+        const { entry, id, proof } = yield* bought(path, body)
+        const answer = yield* covered(proof)
+        assert.strictEqual(answer.status, 200, act.name)
+        assert.match(answer.headers.get("content-disposition") ?? "", /filename="act-\d+\.tlog-proof"/u)
+        assert.isTrue(yield* isProved(answer.text, entry), act.name)
+        // A stone has a proof in each of the two logs, another act has none in the log of the stones.
+        const inStones = yield* ask(`${url}/api/witness/${id}/proof`)
+        assert.strictEqual(inStones.status === 404, act.name !== "setWitnessStone", act.name)
+      }
+      const { json } = yield* ask(`${url}/api/acts/log`)
+      assert.deepInclude(json, { ok: true, origin: `${origin}/acts`, vkey, url: `${url}/log/acts/`, state: "running" })
+      for (const path of ["checkpoint", `tile/0/000.p/${json["size"]}`, "tile/entries/000.p/1"])
+        assert.strictEqual((yield* ask(`${url}/log/acts/${path}`)).status, 200, path)
+      assert.strictEqual((yield* ask(`${url}/log/acts/tile/9/000`)).status, 404)
+      for (const id of [randomUUID(), "nonsense"])
+        assert.strictEqual((yield* ask(`${url}/api/acts/${id}/proof`)).json["code"], "act_not_found")
+    })
+
+    it("proves an act whose text was hidden, without the text", function* ({ sql: client, url }) {
+      const kept = yield* bought("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
+      const before = yield* covered(kept.proof)
+      yield* client.withTransaction((yield* Moderation).hide(kept.id, "reason"))
+      const after = yield* ask(kept.proof)
+      for (const { text } of [before, after]) assert.isTrue(yield* isProved(text, kept.entry))
+      const { size } = (yield* ask(`${url}/api/acts/log`)).json
+      const bundle = yield* ask(`${url}/log/acts/tile/entries/000.p/${String(size)}`)
+      assert.include(bundle.text, `act ${kept.id}\n`)
+      assert.notMatch(bundle.text, /slow|Wren/u)
+    })
+  },
+)
+
+suite("a server without a log", world(), (it) => {
+  it("has no log of stones and none over its acts, and is healthy", function* ({ url }) {
+    const id = randomUUID()
+    const api = ["/api/witness/log", `/api/witness/${id}/proof`, "/api/acts/log", `/api/acts/${id}/proof`]
+    for (const path of [...api, "/log/checkpoint", "/log/tile/0/000", "/log/acts/checkpoint", "/v2/log"])
+      assert.strictEqual((yield* ask(`${url}${path}`)).status, 404, path)
+    for (const path of api) assert.strictEqual((yield* ask(`${url}${path}`)).json["code"], "not_found", path)
+    const health = yield* ask(`${url}/api/health`)
+    assert.deepStrictEqual([health.status, "log" in health.json], [200, false])
   })
 })

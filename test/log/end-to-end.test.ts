@@ -1,167 +1,217 @@
-/** The log through the whole server: each paid stone is proved, to programs and people. */
-import { readFileSync, writeFileSync } from "node:fs"
+/** A log from its first witness to its end: each paid stone is proved, to programs and people, also when the altar is gone. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { Effect, Redacted, Result } from "effect"
-import { verifyProof } from "../../src/buyer/index.ts"
-import { cosignerFrom } from "../../src/log/Signer.ts"
-import { type Terminal } from "../lab/Terminal.ts"
-import { golden } from "../lab/log/Vectors.ts"
-import { flipTile, signer } from "../lab/log/LogFixture.ts"
-import { freePort } from "../lab/Ports.ts"
-import * as ServerProcess from "../lab/server/ServerProcess.ts"
-import { type Answer, ask, newCommitment, newPayer, pay, post } from "../lab/Fixture.ts"
+import { Effect, Layer } from "effect"
+import { chain } from "../lab/Chain.ts"
+import { commandRun } from "../lab/CommandRun.ts"
+import { database, sql as ownSql } from "../lab/Database.ts"
 import { until } from "../lab/Eventually.ts"
-import { covered, outside, place, signingIn } from "../lab/log/LogServer.ts"
+import { type Answer, ask, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
+import { serveFolder } from "../lab/log/FileServer.ts"
+import { flipTile, signer } from "../lab/log/LogFixture.ts"
+import { golden } from "../lab/log/Vectors.ts"
+import { ownWitness } from "../lab/log/Witnesses.ts"
+import { freePort } from "../lab/Ports.ts"
+import { direct } from "../lab/server/Environment.ts"
+import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { assert, suite } from "../lab/Suites.ts"
+import { terminal } from "../lab/Terminal.ts"
 
 const { vkey } = signer
 
-const cosigned = (asking: Effect.Effect<Answer>) =>
-  asking.pipe(until("the watcher never signs", ({ text }) => text.includes("— watcher ")))
+/** The answer for a stone's proof once a checkpoint covers it. */
+const covered = (url: string, id: string) =>
+  ask(`${url}/api/witness/${id}/proof`).pipe(until("it is never covered", ({ status }) => status !== 409))
 
-const watching = Effect.fnUntraced(function* (at: Terminal) {
-  const port = yield* freePort
-  const url = `http://127.0.0.1:${port}`
-  const args = ["witness-serve", "--name", "watcher", "--log", vkey, "--data", "watcher", "--port", String(port)]
-  const running = at.start(args)
-  yield* Effect.promise(() => running.says(url))
-  const { vkey: own } = Result.getOrThrow(
-    cosignerFrom(Redacted.make(readFileSync(join(at.folder, "watcher", "key"), "utf8").trim())),
-  )
-  return { line: `witness watcher ${own} ${url}`, vkey: own }
-})
+const signed = (asking: Effect.Effect<Answer>) =>
+  asking.pipe(until("the witnesses never sign", ({ text }) => text.includes("— a ") && text.includes("— b ")))
 
-const commands = Effect.fnUntraced(function* (at: Terminal, url: string) {
-  const set = yield* at.run(["witness", "--text", "heron", "--proof", "stone.tlog-proof", "--json"])
-  assert.strictEqual(set.code, 0, set.stderr)
-  writeFileSync(join(at.folder, "bought.json"), set.stdout)
-  const { record } = JSON.parse(set.stdout)
-  const check = (stone: string, key: string = vkey, ...more: ReadonlyArray<string>) =>
-    at.run(["verify-proof", "stone.tlog-proof", "--stone", stone, "--vkey", key, ...more])
-  const held = yield* check("bought.json")
-  assert.strictEqual(held.code, 0, held.stderr)
-  assert.match(held.stdout, /^proved: previousHash, sequence, commitment, witnessedAt, transaction, chainHash$/mu)
-  assert.match(held.stdout, /^NOT proved, whatever the file says: .*\bkind, spirit\b.*\bpayer\b/mu)
-  const proof = yield* cosigned(ask(`${url}/api/witness/${record.id}/proof`))
-  writeFileSync(join(at.folder, "cosigned.tlog-proof"), proof.text)
-  const watched = yield* at.run(["verify-proof", "cosigned.tlog-proof", "--stone", "bought.json", "--policy", "policy"])
-  assert.strictEqual(watched.code, 0, watched.stderr)
-  assert.include(watched.stdout, "Cosigned by watcher")
-  const { vkey: nobody } = Result.getOrThrow(
-    cosignerFrom(
-      Redacted.make("PRIVATE+KEY+webtessera.fixture.witness+18f977d3+AWJLz5U03Pi3k4VdC8bTygn0Fp9s0JwfaD4tvnYM4ClS"),
-    ),
-  )
-  writeFileSync(join(at.folder, "strict"), `log ${vkey}\nwitness nobody ${nobody}\nquorum nobody`)
-  const unsigned = yield* check("bought.json", vkey, "--policy", "strict")
-  assert.deepStrictEqual([unsigned.code, unsigned.stdout], [1, ""])
-  assert.match(unsigned.stderr, /^NOT PROVED \(cosignatures\): 0 of the 1 log witnesses/u)
-  assert.include(held.stdout, `Stone ${record.sequence} is in the log ${golden.name}`)
-
-  const stone = yield* ask(`${url}/api/witness/${record.id}`)
-  writeFileSync(join(at.folder, "stone.json"), stone.text)
-  assert.strictEqual((yield* check("stone.json")).code, 0)
-  const answer = JSON.parse(stone.text)
-  for (const [file, forged] of [
-    ["payer.json", { ...answer, stone: { ...answer.stone, payer: `0x${"1".repeat(40)}` } }],
-    ["two.json", { ...answer.stone, stone: answer.stone }],
-  ] as const) {
-    writeFileSync(join(at.folder, file), JSON.stringify(forged))
-    assert.strictEqual((yield* check(file)).code, 1, file)
-  }
-  const lie = JSON.stringify({ ...record, commitment: "ab".repeat(32) })
-  writeFileSync(join(at.folder, "lie.json"), lie)
-  const refused = yield* check("lie.json")
-  assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
-  assert.match(refused.stderr, /^NOT PROVED \(stone\): /u)
-  assert.strictEqual(
-    (yield* check("stone.json", "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k")).code,
-    1,
-  )
-
-  const walk = ["verify", "--log", "--vkey", vkey, "--seen", "seen.json", "--policy", "policy"]
-  const first = yield* at.run(walk)
-  assert.strictEqual(first.code, 0, first.stderr)
-  const [, walked = ""] = /(\d+) entries of (\S+): every tile and the signed root derive/u.exec(first.stdout) ?? []
-  assert.include(first.stdout, `${walked} entries of ${golden.name}: `)
-  assert.strictEqual(Number(walked), record.sequence)
-  assert.include((yield* at.run(walk)).stdout, `It continues the ${walked} entries of the last check`)
-  assert.notInclude(first.stdout, "%")
-  assert.match(first.stderr, /100 %  \d+ of \d+ entries hold/u)
-  const json = yield* at.run([...walk, "--json"])
-  assert.deepInclude(JSON.parse(json.stdout).log, {
-    origin: golden.name,
-    size: Number(walked),
-    continues: Number(walked),
-  })
-  const strict = yield* at.run(["verify", "--log", "--vkey", vkey, "--policy", "strict", "--json"])
-  assert.deepInclude(JSON.parse(strict.stdout), { ok: false, code: "broken" })
-  return record.sequence
-})
-
-suite("a server with a log", place, (it) => {
-  it("proves every stone, and continues to sell when the log stops", function* () {
-    const at = yield* outside
-    const policyFile = join(at.folder, "policy")
-    const env = yield* signingIn(at.folder)
-    const server = yield* ServerProcess.make({ ...env, LOG_WITNESSES: policyFile })
+suite("a log", Layer.orDie(Layer.merge(ownSql.pipe(Layer.provideMerge(database)), chain)), (it) => {
+  it("is joined by witnesses, proves every stone, is stopped while stones sell, and outlives its altar in a mirror", function* ({
+    sql,
+  }) {
+    const at = yield* Effect.provideService(terminal, TestServer, { url: "" })
+    const file = (name: string) => join(at.folder, name)
+    const write = (name: string, text: string) => writeFileSync(file(name), text)
+    write("served", `log ${vkey}\nquorum none\n`)
+    const log = { LOG_KEY: golden.signerKey, LOG_ORIGIN: golden.name, LOG_PUBLISH_SECONDS: "1" }
+    const files = { LOG_CHECKPOINT_FILE: file("checkpoint"), LOG_WITNESSES: file("served") }
+    const env = { ...(yield* direct), ...log, ...files }
+    const server = yield* ServerProcess.make(env)
     const { url } = server
-    const buyer = yield* newPayer()
-    const attempt = Effect.suspend(() => {
-      const body = { commitment: newCommitment() }
-      return Effect.map(pay(buyer, `${url}/api/witness`, body), (paid) => ({ ...paid, body }))
-    })
-    const isSold = ({ status }: Answer) => status === 201 || status === 200
-    const buy = Effect.flatMap(attempt, ({ answer, body, headers }) =>
-      isSold(answer)
-        ? Effect.succeed(answer)
-        : ask(`${url}/api/witness`, post(body, headers)).pipe(until(`never sold after ${answer.text}`, isSold)),
-    )
-    const watcher = yield* watching(at)
-    writeFileSync(policyFile, `log ${vkey}\n${watcher.line}\nquorum watcher`)
     yield* server.start
-    const sold = JSON.parse((yield* buy).text).record
-    const proof = yield* covered(url, sold.id)
-    assert.deepStrictEqual([proof.status, proof.headers.get("content-type")], [200, "text/plain; charset=utf-8"])
-    assert.include(proof.headers.get("content-disposition"), `stone-${sold.sequence}.tlog-proof`)
-    const status = yield* cosigned(ask(`${url}/api/witness/log`))
-    assert.deepInclude(status.json, { ok: true, origin: golden.name, vkey, url: `${url}/log/`, state: "running" })
+    const buyer = yield* newPayer()
+    const buy = Effect.gen(function* () {
+      const { answer } = yield* pay(buyer, `${url}/api/witness`, { commitment: newCommitment() })
+      assert.strictEqual(answer.status, 201, answer.text)
+      const { id, sequence }: { id: string; sequence: number } = JSON.parse(answer.text).record
+      return { id, sequence }
+    })
+    /** Runs a command, which has to end with this code, and answers its output. */
+    const command = Effect.fnUntraced(function* (code: number, ...args: ReadonlyArray<string>) {
+      const ended = yield* at.run(args, { ...env, SPIRIT_ALTAR_URL: url })
+      assert.strictEqual(ended.code, code, `${args.join(" ")}: ${ended.stdout}${ended.stderr}`)
+      return ended.stdout + ended.stderr
+    })
+
+    const first = yield* buy
+    const proof = yield* covered(url, first.id)
+    assert.strictEqual(proof.headers.get("content-type"), "text/plain; charset=utf-8")
+    assert.include(proof.headers.get("content-disposition"), `stone-${first.sequence}.tlog-proof`)
+    const status = (api: string, isSo: (json: Answer["json"]) => boolean) =>
+      ask(`${url}/api/${api}`).pipe(until(`${api} never came to that`, ({ json }) => isSo(json)))
+    const { vkey: acts } = (yield* status("acts/log", ({ size }) => size === 1)).json
+
+    // Without its checkpoint file it waits after a start, and sells, until an operator confirms the head of each log.
+    yield* server.kill
+    for (const name of ["checkpoint", "checkpoint-acts"]) rmSync(file(name))
+    yield* server.start
+    const waitsFor = "LOG_CHECKPOINT_FILE, which holds no checkpoint, to confirm the checkpoint of size 1"
+    const { root } = (yield* status("witness/log", ({ state }) => state === "waiting")).json
+    yield* status("acts/log", ({ state }) => state === "waiting")
+    yield* buy
+    for (const path of ["/api/health", "/readyz"]) {
+      const { json, status: code } = yield* ask(`${url}${path}`)
+      const waiting = { state: "waiting", waitsFor }
+      assert.deepStrictEqual([code, json["log"], json["actLog"]], [200, waiting, waiting], path)
+    }
+    assert.lengthOf(server.output().match(/log waiting/gu) ?? [], 2)
+    assert.include(yield* command(1, "log", "confirm"), `covers 1 stones and has the root ${String(root)}`)
+    yield* command(1, "log", "confirm", "--root", `${String(root).startsWith("A") ? "B" : "A"}${String(root).slice(1)}`)
+    assert.isFalse(existsSync(file("checkpoint")))
+    yield* command(0, "log", "confirm", "--root", String(root))
+    yield* status("witness/log", ({ size, state }) => size === 2 && state === "running")
+    assert.strictEqual((yield* ask(`${url}/api/acts/log`)).json["state"], "waiting")
+    const ofHead = /covers 1 acts and has the root (\S+)\./u.exec(yield* command(1, "log", "confirm", "--acts"))
+    yield* command(0, "log", "confirm", "--acts", "--root", ofHead?.[1] ?? "")
+    yield* status("acts/log", ({ size, state }) => size === 2 && state === "running")
+
+    // Witnesses of both logs join, one of them with a post-quantum key.
+    for (const name of ["a", "b"]) {
+      const serving = ["witness-serve", "--name", name, "--log", vkey, "--log", String(acts), "--data", name]
+      const port = String(yield* freePort)
+      const running = at.start([...serving, "--port", port, ...(name === "b" ? ["--post-quantum"] : [])])
+      const line = /^witness .*$/mu.exec(yield* Effect.promise(() => running.says(`witness ${name} `)))?.[0] ?? ""
+      writeFileSync(file("witnesses"), `${line}\n`, { flag: "a" })
+    }
+    const joining = ["log", "join", "--url", url, "--contact", "ops@altar.example", "--witnesses", "witnesses"]
+    const half = yield* ownWitness("half.example/w")
+    const unknown = yield* command(1, ...joining, "--witness", `${half.vkey},${half.url}`, "--policy", "policy")
+    assert.include(unknown, "2 of 3 witnesses signed both logs, and 3 must. No policy was written.")
+    assert.match(unknown, /^acts\/half.example-w +failed +it answered 404$/mu)
+    const said = yield* command(0, ...joining, "--policy", "policy")
+    assert.match(said, /^acts\/checkpoint +ok .*\n(?:.*\n)*acts\/b +ok +it signed the checkpoint of /mu)
+    const policy = readFileSync(file("policy"), "utf8")
+    assert.include(policy, `\nlog ${vkey} ${url}/log\nlog ${String(acts)} ${url}/log/acts\n`)
+    write("served", policy)
+    yield* server.kill
+    yield* server.start
+
+    // A stone of the command is proved under the policy.
+    const set = yield* at.run(["witness", "--text", "heron", "--proof", "stone.tlog-proof", "--json"], {
+      SPIRIT_ALTAR_URL: url,
+    })
+    assert.strictEqual(set.code, 0, set.stderr)
+    write("bought.json", set.stdout)
+    const { record } = JSON.parse(set.stdout)
+    const held = yield* command(0, "verify-proof", "stone.tlog-proof", "--stone", "bought.json", "--vkey", vkey)
+    assert.include(held, `Stone ${record.sequence} is in the log ${golden.name}`)
+    assert.match(held, /^proved: previousHash, sequence, commitment, witnessedAt, transaction, chainHash$/mu)
+    assert.match(held, /^NOT proved, whatever the file says: .*\bkind, spirit\b.*\bpayer\b/mu)
+    write("signed.tlog-proof", (yield* signed(ask(`${url}/api/witness/${record.id}/proof`))).text)
+    const underPolicy = ["verify-proof", "signed.tlog-proof", "--stone", "bought.json", "--policy", "policy"]
+    assert.include(yield* command(0, ...underPolicy), "Cosigned by a, b: the quorum of the policy.")
+    const answer = (yield* ask(`${url}/api/witness/${record.id}`)).json
+    const stone: Record<string, unknown> = { ...Object(answer["stone"]) }
+    const strict = ["--policy", file("strict")]
+    write("strict", policy.replace(/^group .*$/mu, `witness c ${half.vkey}\ngroup enough all a b c`))
+    const otherKey = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k"
+    for (const [says, given, ...more] of [
+      [/contradicts itself/u, { ...answer, stone: { ...stone, payer: `0x${"1".repeat(40)}` } }],
+      [/holds more than one stone/u, { ...stone, stone }],
+      [/^NOT PROVED \(stone\): /u, { ...record, commitment: "ab".repeat(32) }],
+      [/^NOT PROVED \(origin\): /u, stone, "--vkey", otherKey],
+      [/^NOT PROVED \(cosignatures\): /u, stone, ...strict],
+    ] as const) {
+      write("given.json", JSON.stringify(given))
+      const trust = more.length > 0 ? more : ["--vkey", vkey]
+      const args = ["verify-proof", file("signed.tlog-proof"), "--stone", file("given.json"), ...trust]
+      const refused = yield* commandRun(args, {})
+      assert.deepStrictEqual([refused.code, refused.stdout], [1, ""], `${says}`)
+      assert.match(refused.stderr, says)
+    }
+
+    // Its files, pages and manifests name the key and the witnesses.
+    const { json } = yield* signed(ask(`${url}/api/witness/log`))
+    assert.deepInclude(json, { ok: true, origin: golden.name, vkey, url: `${url}/log/`, state: "running" })
     const checkpoint = yield* ask(`${url}/log/checkpoint`)
-    assert.strictEqual(status.json["checkpoint"], checkpoint.text)
+    assert.strictEqual(json["checkpoint"], checkpoint.text)
     // It stores its own signature; the other signers are public.
     assert.isTrue(checkpoint.text.startsWith(readFileSync(env.LOG_CHECKPOINT_FILE, "utf8")))
-    assert.match(checkpoint.text, /\n— watcher \S+\n$/u)
-    const shown = yield* ask(`${url}/v2/log`)
-    assert.match(shown.text, /Of\s+1, 1 signed this one:\s+as many as this log asks for\./u)
-    assert.include(shown.text, watcher.vkey)
+    assert.match((yield* ask(`${url}/v2/log`)).text, /Of\s+2, 2 signed this one:\s+as many as this log asks for\./u)
     assert.include((yield* ask(`${url}/v2/`)).text, 'href="/v2/log"')
     for (const path of ["/llms.txt", "/for-agents", "/.well-known/agent.json", "/.well-known/mcp/server-card.json"])
       assert.include((yield* ask(`${url}${path}`)).text, vkey, path)
-    assert.strictEqual(
-      (yield* ask(`${url}/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/proof`)).json["code"],
-      "witness_not_found",
-    )
+    const missing = yield* ask(`${url}/api/witness/3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1/proof`)
+    assert.strictEqual(missing.json["code"], "witness_not_found")
 
-    const here = { ...at, run: (args: ReadonlyArray<string>) => at.run(args, { ...env, SPIRIT_ALTAR_URL: url }) }
-    yield* commands(here, url)
-    const running = yield* here.run(["log", "status"])
-    assert.strictEqual(running.code, 0, running.stderr)
-    assert.match(running.stdout, /^state {7}running$/mu)
-
-    yield* flipTile(0, 0)
+    // Its readers walk, watch and mirror both logs.
+    const walk = ["verify", "--log", "--seen", "seen.json", "--policy", "policy"]
+    const walked = yield* command(0, ...walk)
+    assert.include(walked, `${record.sequence} entries of ${golden.name}: every tile and the signed root derive`)
+    assert.include(walked, "Cosigned by a, b: the quorum of the policy.")
+    assert.include(yield* command(0, ...walk), `It continues the ${record.sequence} entries of the last check`)
+    // A caller that names the log's own URL needs no altar.
+    assert.include(yield* command(0, ...walk, "--url", `${url}/log`), `${record.sequence} entries of`)
+    const ofActs = at.run(["verify", "--log", "--url", `${url}/log/acts`, "--policy", "policy"])
+    assert.include((yield* ofActs.pipe(until("the acts' quorum", ({ code }) => code === 0))).stdout, "Cosigned by a, b")
+    const watch = ["log", "watch", "--policy", "policy", "--data", "watched"]
+    assert.include(yield* command(0, ...watch, "--once"), "/log/acts: nothing but growth.")
+    const port = String(yield* freePort)
+    const watching = at.start([...watch, "--every", "1", "--metrics-port", port])
     const last = yield* buy
-    assert.isTrue(isSold(last), "stones sell while the log is stopped")
-    const { id } = JSON.parse(last.text).record
-    yield* ask(`${url}/api/witness/log`).pipe(until("it never stopped", ({ json }) => json["state"] === "stopped"))
-    assert.strictEqual((yield* covered(url, id)).json["code"], "log_stopped")
-    assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
-    const told = yield* here.run(["log", "status"])
-    assert.strictEqual(told.code, 1)
-    assert.match(told.stderr, /^The log is stopped: the tiles (?:above|of) [^]*Another program wrote to log_tiles/u)
+    yield* Effect.tryPromise(() => fetch(`http://127.0.0.1:${port}/metrics`).then((got) => got.text())).pipe(
+      Effect.orElseSucceed(() => ""),
+      until("the watch never saw it", (text) => text.includes(`altar_watch_size{log="${url}/log"} ${last.sequence}\n`)),
+    )
+    yield* Effect.promise(watching.kill)
+    assert.notInclude(watching.output(), "ALARM")
+    yield* command(0, "log", "mirror", "acts", "--url", `${url}/log/acts`, "--policy", "policy")
+    yield* command(0, "log", "prove", "1", "--mirror", "acts")
+    const ofEntry = ["verify-proof", "entry-1.tlog-proof", "--policy", "policy"]
+    assert.include(yield* command(0, ...ofEntry, "--entry", "entry-1.entry"), `in the log ${golden.name}/acts,`)
+    assert.match(yield* command(1, ...ofEntry), /one of --stone, --entry and --leaf/u)
+
+    // It stops at a changed tile while stones sell, and goes on.
+    assert.match(yield* command(0, "log", "status"), /^state {7}running$/mu)
     yield* flipTile(0, 0)
-    assert.strictEqual((yield* here.run(["log", "resume"])).code, 0)
-    const late = yield* covered(url, id).pipe(until("it never went on", ({ status: code }) => code === 200))
-    const verdict = yield* Effect.promise(() => verifyProof(late.text, JSON.parse(last.text).record, { vkey }))
-    assert.isTrue(verdict.ok)
+    const late = yield* buy
+    yield* status("witness/log", ({ state }) => state === "stopped")
+    assert.strictEqual((yield* covered(url, late.id)).json["code"], "log_stopped")
+    assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
+    const told = yield* command(1, "log", "status")
+    assert.match(told, /^The log is stopped: the tiles (?:above|of) [^]*Another program wrote to log_tiles/mu)
+    yield* flipTile(0, 0)
+    yield* command(0, "log", "resume")
+    yield* sql`UPDATE log_head SET stopped_reason = 'act 1 is not the one that the log holds', stopped_at = now() WHERE id = 2`
+    yield* status("acts/log", ({ state }) => state === "stopped")
+    assert.match(yield* command(1, "log", "status", "--acts"), /^tree +\d+ acts; \d behind$/mu)
+    assert.include(yield* command(0, "log", "resume", "--acts"), "because act 1 is not")
+    yield* status("acts/log", ({ state }) => state === "running")
+    yield* covered(url, late.id).pipe(until("it never went on", ({ status }) => status === 200))
+    yield* command(0, "log", "mirror", "copy", "--url", url, "--vkey", vkey)
+
+    // The altar is gone, and another person's plain file server proves what was bought.
+    yield* server.kill
+    yield* sql`DROP SCHEMA public CASCADE`
+    const mirror = yield* serveFolder(file("copy"))
+    for (const { id, sequence } of [first, late]) {
+      yield* command(0, "log", "prove", id, "--mirror", mirror)
+      const name = `stone-${sequence}`
+      assert.strictEqual(JSON.parse(readFileSync(file(`${name}.json`), "utf8")).id, id)
+      const says = yield* command(0, "verify-proof", `${name}.tlog-proof`, "--stone", `${name}.json`, "--vkey", vkey)
+      assert.include(says, `Stone ${sequence} is in the log ${golden.name}`)
+    }
+    assert.match(yield* command(1, ...watch, "--once"), /was not read/u)
   })
 })

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Exit, Layer, Option } from "effect"
+import { utf8 } from "../../schema/log/Bytes.ts"
 import { verifyEntry } from "../../src/buyer/log/EntryProof.ts"
 import { verifyProof } from "../../src/buyer/log/StoneProof.ts"
 import { at, inFolder, type LogSource, textOf } from "../../src/cli/log/LogSource.ts"
@@ -12,7 +13,6 @@ import * as MirrorFolder from "../../src/cli/log/MirrorFolder.ts"
 import { openLog } from "../../src/cli/log/OpenedLog.ts"
 import { proveFrom } from "../../src/cli/log/Prove.ts"
 import { verifyLog } from "../../src/cli/log/VerifyLog.ts"
-import { leafOf } from "../../src/log/Tree.ts"
 import { serveFolder } from "../lab/log/FileServer.ts"
 import { signer } from "../lab/log/LogFixture.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
@@ -75,21 +75,14 @@ suite("a mirror of a log", Layer.merge(NodeServices.layer, NodeHttpClient.layerU
     assert.strictEqual(yield* checkFolder(folder), 600)
     assert.strictEqual(log.asked, 3)
     log.size = 1_300
-    yield* run(log, folder)
+    for (const _ of [1, 2]) yield* run(log, folder)
     assert.strictEqual(log.asked, 3 + 4, "of the first three bundles only the grown one is read again")
     assert.strictEqual(yield* checkFolder(folder), 1_300)
-    yield* run(log, folder)
-    assert.strictEqual(log.asked, 3 + 4)
     const names = [...filesIn(folder).keys()]
     const tiles = ["000", "001", "002", "003", "004", "005.p/20"]
-    assert.deepStrictEqual(
+    assert.sameMembers(
       names.filter((name) => name.startsWith("tile")),
-      [
-        tiles.map((tile) => `tile/0/${tile}`),
-        "tile/1/000.p/2",
-        "tile/1/000.p/5",
-        tiles.map((tile) => `tile/entries/${tile}`),
-      ].flat(),
+      [...tiles.flatMap((tile) => [`tile/0/${tile}`, `tile/entries/${tile}`]), "tile/1/000.p/2", "tile/1/000.p/5"],
       "a partial file goes when the full one is there",
     )
     const kept = names.filter((name) => name.startsWith("checkpoints/"))
@@ -109,7 +102,7 @@ suite("a mirror of a log", Layer.merge(NodeServices.layer, NodeHttpClient.layerU
       const { proof, stone } = yield* proveFrom(source, named)
       if (stone === undefined) return assert.fail("no stone")
       const verdict = yield* Effect.promise(() => verifyProof(proof, stone, { vkey }))
-      assert.deepInclude(verdict, { ok: true, index: sequence - 1, size: 1_300 }, JSON.stringify(verdict))
+      assert.deepInclude(verdict, { ok: true, index: sequence - 1, size: 1_300 })
       assert.strictEqual(Reflect.get(stone, "id"), `stone-${sequence}`)
     }
     for (const [named, says] of [
@@ -119,41 +112,30 @@ suite("a mirror of a log", Layer.merge(NodeServices.layer, NodeHttpClient.layerU
     ] as const) {
       assert.match((yield* Effect.flip(proveFrom(served, named))).message, says)
     }
-    // A mirror can be mirrored: it is a log like any other.
-    const second = newFolder()
-    yield* mirrored(served, second)
-    assert.strictEqual(yield* checkFolder(second), 1_300)
   })
 
   it("downloads a log of opaque entries as well, and proves them by their bytes", function* () {
     const folder = newFolder()
-    const entries = StaticLog.opaqueOf(257)
-    const log = yield* StaticLog.serve(entries)
+    const log = yield* StaticLog.serve(Array.from({ length: 257 }, (_, index) => utf8(`entry-${index}`)))
     assert.deepStrictEqual(yield* run(log, folder), { stones: undefined, keyIsItsOwnWord: false, isOpaque: true })
     const { entry, proof, stone } = yield* proveFrom(yield* inFolder(folder), "257")
     assert.isUndefined(stone)
     assert.strictEqual(Buffer.from(entry).toString(), "entry-256")
-    const bytes = Uint8Array.from(entry)
-    const verdict = yield* Effect.promise(() => verifyEntry(proof, { entry: bytes }, { vkey }))
+    const verdict = yield* Effect.promise(() => verifyEntry(proof, { entry: Uint8Array.from(entry) }, { vkey }))
     assert.deepInclude(verdict, { ok: true, index: 256, size: 257 })
-    const other = yield* Effect.promise(() => verifyEntry(proof, { leaf: leafOf(entries[0] ?? bytes) }, { vkey }))
-    assert.deepInclude(other, { ok: false, fault: "inclusion" })
   })
 
   it("that was killed at any step holds a complete checkpoint, and the next run continues", function* () {
     const log = yield* StaticLog.serve(all)
-    log.size = 300
-    const first = newFolder()
-    yield* run(log, first)
+    /** Mirrors so many entries. */
+    const reach = (size: number, folder: string) => Effect.suspend(() => run(Object.assign(log, { size }), folder))
     const whole = newFolder()
-    log.size = 600
-    yield* run(log, whole)
+    yield* reach(600, whole)
     const expected = filesIn(whole)
     let deaths = 0
     for (let last = 0; ; last += 1) {
       const folder = newFolder()
-      log.size = 300
-      yield* run(log, folder)
+      yield* reach(300, folder)
       log.size = 600
       const dying = dyingAt(yield* MirrorFolder.make(folder), last)
       const opened = yield* openFor(at(`${log.base}/log`), folder)
@@ -201,7 +183,8 @@ suite("a mirror of a log", Layer.merge(NodeServices.layer, NodeHttpClient.layerU
     yield* run(log, folder)
     const before = filesIn(folder)
     const refused = Effect.map(Effect.flip(run(log, folder)), ({ message }) => message)
-    const unchanged = () => {
+    /** The files that came; the others are as they were. */
+    const added = () => {
       const after = filesIn(folder)
       for (const [name, content] of before) assert.strictEqual(after.get(name), content, name)
       return [...after.keys()].filter((name) => !before.has(name))
@@ -212,23 +195,17 @@ suite("a mirror of a log", Layer.merge(NodeServices.layer, NodeHttpClient.layerU
     rmSync(join(folder, "mirror.json"))
     assert.match(yield* refused, /has 900 now/u)
     writeFileSync(join(folder, "mirror.json"), Buffer.from(before.get("mirror.json") ?? "", "base64"))
-    assert.deepStrictEqual(unchanged(), [], "an older copy is proved to be one, and contradicts nothing")
+    assert.deepStrictEqual(added(), [], "an older copy is proved to be one, and contradicts nothing")
 
     StaticLog.become(
       log,
       StaticLog.entriesOf(1_300, (sequence) => (sequence > 990 ? "rewritten" : "")),
     )
-    for (const size of [1_000, 1_300, 995]) {
-      log.size = size
-      const message = yield* refused
-      assert.match(message, size < 1_000 ? /^NOT COMPARABLE: /u : /^THE LOG IS BROKEN: /u)
-      assert.match(message, /Keep both signed checkpoints: \S+mirror\.json and \S+\.checkpoint\./u)
-    }
-    const kept = unchanged()
-    assert.lengthOf(kept, 3)
-    for (const name of kept) {
-      assert.match(readFileSync(join(folder, name), "utf8"), /^webtessera\.fixture\.log\n(?:1000|1300|995)\n/u)
-    }
+    log.size = 1_300
+    const message = yield* refused
+    assert.match(message, /^THE LOG IS BROKEN: .*Keep both signed checkpoints: \S+mirror\.json and \S+\.checkpoint\./u)
+    const [kept = ""] = added()
+    assert.match(readFileSync(join(folder, kept), "utf8"), /^webtessera\.fixture\.log\n1300\n/u)
     assert.strictEqual(yield* checkFolder(folder), 1_000)
 
     // Files that were changed together contradict the signed root: nothing is published over them.
@@ -236,8 +213,7 @@ suite("a mirror of a log", Layer.merge(NodeServices.layer, NodeHttpClient.layerU
     log.size = 1_300
     const forged = StaticLog.entriesOf(1_300, () => "forged")
     const other = newFolder()
-    const liar = yield* StaticLog.serve(forged)
-    yield* run(liar, other)
+    yield* run(yield* StaticLog.serve(forged), other)
     for (const name of ["tile/entries/001", "tile/0/001"]) {
       writeFileSync(join(folder, name), readFileSync(join(other, name)))
     }

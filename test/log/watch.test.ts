@@ -5,19 +5,19 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Clock, Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { parseNote } from "../../schema/log/Note.ts"
 import { Malformed } from "../../schema/log/Bytes.ts"
-import { watching } from "../../src/cli/log/Watch.ts"
-import { recall } from "../../src/cli/log/WatchedLog.ts"
+import { parseNote } from "../../schema/log/Note.ts"
+import { checkLog, watching } from "../../src/cli/log/Watch.ts"
+import { recall, type Watched } from "../../src/cli/log/WatchedLog.ts"
 import { leafOf } from "../../src/log/Tree.ts"
 import * as Prometheus from "../../src/telemetry/Prometheus.ts"
-import { assert, suite } from "../lab/Suites.ts"
-import { watchedLog } from "../lab/log/WatchedLog.ts"
-import { MemoryLog } from "../lab/log/MemoryLog.ts"
+import { newFolder } from "../lab/Folders.ts"
 import { signer } from "../lab/log/LogFixture.ts"
+import { MemoryLog } from "../lab/log/MemoryLog.ts"
 import * as StaticLog from "../lab/log/StaticLog.ts"
 import { cosignerOf, policyOf } from "../lab/log/Witnesses.ts"
-import { newFolder } from "../lab/Folders.ts"
+import { listening } from "../lab/proxy/HttpServer.ts"
+import { assert, suite } from "../lab/Suites.ts"
 
 const all = StaticLog.entriesOf(600)
 const cosigner = cosignerOf("w.example/w")
@@ -31,14 +31,53 @@ const cosign = (log: StaticLog.Log, seconds: () => number) => {
   }
 }
 
-const rewritten = (from: number) => StaticLog.entriesOf(600, (sequence) => (sequence > from ? "rewritten" : ""))
+const rewritten = StaticLog.entriesOf(600, (sequence) => (sequence > 400 ? "rewritten" : ""))
+
+/** A webhook that takes alarms or answers otherwise, and what it was told. */
+const hook = Effect.gen(function* () {
+  const got: Array<{ readonly cause: string; readonly state: string; readonly message: string }> = []
+  const answer = { status: 204, location: "" }
+  const base = yield* listening((body, response, { url: path }) => {
+    if (path !== "/hook") got.push({ cause: "redirected", state: "", message: "" })
+    else if (answer.status === 204) got.push(JSON.parse(body))
+    response.writeHead(answer.status, answer.location === "" ? {} : { location: answer.location }).end()
+  })
+  return { base, got, answer, told: () => got.map(({ cause, state }) => `${cause} ${state}`) }
+})
+
+/** A log under watch. Each check runs as a new process, which shares only the file with the one before. */
+const watchedLog = Effect.fnUntraced(function* (size = all.length, more: Partial<Watched> = {}) {
+  const log = yield* StaticLog.serve(all)
+  log.size = size
+  const watched: Watched = {
+    url: log.base,
+    file: join(newFolder(), "log.json"),
+    vkey: Option.some(signer.vkey),
+    origin: Option.none(),
+    policy: Option.none(),
+    staleAfter: 86_400_000,
+    patience: 2,
+    ...more,
+  }
+  const receiver = yield* hook
+  const causesAt = (startedAt: number) =>
+    Effect.map(checkLog(watched, startedAt, Option.some(`${receiver.base}/hook`)), ({ alarms }) =>
+      alarms.map(({ cause }) => cause),
+    )
+  const check = Effect.andThen(TestClock.adjust("1 minute"), Effect.flatMap(Clock.currentTimeMillis, causesAt))
+  /** A check has these alarms. */
+  const raises = (causes: ReadonlyArray<string>, why?: string) =>
+    Effect.map(check, (raised) => assert.deepStrictEqual<ReadonlyArray<string>>(raised, causes, why))
+  const checkpoint = Effect.map(recall(watched), (known) => Option.getOrThrow(known).checkpoint)
+  return { ...receiver, log, watched, causesAt, check, raises, checkpoint }
+})
 
 suite(
   "a watch of logs",
   Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici),
   (it) => {
     it("raises nothing for a growing log, one old copy, or its own pause", function* () {
-      const { log, raises, told } = yield* watchedLog(all)
+      const { log, raises, told } = yield* watchedLog()
       for (const size of [1, 255, 256, 257, 257, 200, 400]) {
         log.size = size
         yield* raises([], String(size))
@@ -54,7 +93,7 @@ suite(
     })
 
     it("raises a shrink at the second inspection, once, and reports its end", function* () {
-      const { check, log, raises, told } = yield* watchedLog(all)
+      const { check, log, raises, told } = yield* watchedLog()
       yield* check
       log.size = 590
       yield* raises([])
@@ -70,10 +109,10 @@ suite(
 
     it("raises a fork of any size at once, stores both checkpoints, and never withdraws it", function* () {
       for (const size of [500, 600]) {
-        const { check, checkpoint, got, log, raises, told, watched } = yield* watchedLog(all, 500)
+        const { check, checkpoint, got, log, raises, told, watched } = yield* watchedLog(500)
         yield* check
         const before = yield* checkpoint
-        StaticLog.become(log, rewritten(400))
+        StaticLog.become(log, rewritten)
         log.size = size
         yield* raises(["fork"])
         log.size = 1100 - size
@@ -94,10 +133,10 @@ suite(
     })
 
     it("alarms on a signed second history that is shown once, and proves the fork when the log grows", function* () {
-      const { check, got, log, raises, told } = yield* watchedLog(all, 590)
+      const { check, got, log, raises, told } = yield* watchedLog(590)
       yield* check
       // The files stay those of the first history.
-      log.signed = new MemoryLog().append(rewritten(400).map(leafOf))
+      log.signed = new MemoryLog().append(rewritten.map(leafOf))
       log.size = 595
       yield* raises([])
       log.signed = undefined
@@ -112,7 +151,7 @@ suite(
     })
 
     it("lets a checkpoint whose tiles came late pass", function* () {
-      const { check, checkpoint, log, raises, told } = yield* watchedLog(all, 500)
+      const { check, checkpoint, log, raises, told } = yield* watchedLog(500)
       yield* check
       log.size = 600
       log.hasTiles = false
@@ -124,8 +163,12 @@ suite(
       assert.match(yield* checkpoint, /\n600\n/u)
     })
 
-    it("raises a stale checkpoint until it grows or is cosigned again, and a log that cannot be read", function* () {
-      const { causesAt, log, raises, told } = yield* watchedLog(all, 500, { policy })
+    it("raises a missing cosignature, a stale checkpoint until it grows or is cosigned again, and a log that cannot be read", function* () {
+      const { causesAt, checkpoint, log, raises, told } = yield* watchedLog(500, { policy })
+      yield* raises([])
+      log.size = 501
+      yield* raises(["cosignatures"], "its checkpoint is followed all the same")
+      assert.match(yield* checkpoint, /\n501\n/u)
       let signedAt = 0
       cosign(log, () => signedAt)
       yield* raises([])
@@ -137,36 +180,26 @@ suite(
       yield* raises([], "its witness has signed it again")
       yield* TestClock.adjust("25 hours")
       yield* raises(["stale"])
-      log.size = 501
+      log.size = 502
       yield* raises([])
-      assert.deepStrictEqual(told(), ["stale raised", "stale over", "stale raised", "stale over"])
+      assert.deepStrictEqual(told().slice(0, 2), ["cosignatures raised", "cosignatures over"])
+      assert.deepStrictEqual(told().slice(2), ["stale raised", "stale over", "stale raised", "stale over"])
       const startedAt = yield* Clock.currentTimeMillis
       log.isAway = true
       for (const expected of [[], ["stale"], ["stale"]]) {
         assert.sameOrderedMembers<string>(yield* causesAt(startedAt), expected)
         yield* TestClock.adjust("25 hours")
       }
-      assert.deepStrictEqual(told().slice(4), ["stale raised"])
-    })
-
-    it("raises a missing cosignature at the second inspection, and still follows the log", function* () {
-      const { checkpoint, log, raises, told } = yield* watchedLog(all, 500, { policy })
-      yield* raises([])
-      log.size = 600
-      yield* raises(["cosignatures"])
-      assert.match(yield* checkpoint, /\n600\n/u)
-      cosign(log, () => 1)
-      yield* raises([])
-      assert.deepStrictEqual(told(), ["cosignatures raised", "cosignatures over"])
+      assert.deepStrictEqual(told().slice(6), ["stale raised"])
     })
 
     it("posts an alarm until it is accepted, without following redirects", function* () {
-      const { answer, check, log, other, raises, told } = yield* watchedLog(all)
+      const { answer, base, check, log, raises, told } = yield* watchedLog()
       yield* check
-      StaticLog.become(log, rewritten(400))
+      StaticLog.become(log, rewritten)
       for (const status of [500, 307]) {
         answer.status = status
-        answer.location = status === 307 ? other : ""
+        answer.location = status === 307 ? `${base}/other` : ""
         yield* raises(["fork"])
         assert.deepStrictEqual(told(), [])
       }
@@ -176,46 +209,28 @@ suite(
       assert.deepStrictEqual(told(), ["fork raised"])
     })
 
-    it("remembers the twenty newest changes of state for a webhook that is away", function* () {
-      const { answer, check, log, told, watched } = yield* watchedLog(all, undefined, { patience: 1 })
-      answer.status = 500
-      for (let at = 0; at < 15; at += 1) {
-        for (const size of [600, 500]) {
-          log.size = size
-          yield* check
-        }
-      }
-      assert.lengthOf(Option.getOrThrow(yield* recall(watched)).notices, 20)
-      answer.status = 204
-      yield* check
-      assert.deepStrictEqual(told(), Array.from({ length: 10 }, () => ["shrink over", "shrink raised"]).flat())
-    })
-
     it("that runs once fails for each alarm and each unreadable log, and measures both", function* () {
       const [good, bad] = [yield* StaticLog.serve(all), yield* StaticLog.serve(all)]
       const data = newFolder()
       const trusted = join(data, "trusted")
       writeFileSync(trusted, `log ${signer.vkey}\nquorum none\n`)
+      const [urls, none] = [[good.base, bad.base], Option.none()]
+      const seconds = { every: 60, stale: 86_400 }
+      const files = { policy: Option.some(trusted), data: Option.some(data) }
       const flags = {
-        urls: [good.base, bad.base],
-        vkey: Option.none(),
-        origin: Option.none(),
-        policy: Option.some(trusted),
+        urls,
+        vkey: none,
+        origin: none,
         once: true,
-        every: 60,
-        stale: 86_400,
-        webhook: Option.none(),
-        data: Option.some(data),
-        metricsPort: Option.none(),
+        webhook: none,
+        metricsPort: none,
+        ...seconds,
+        ...files,
       }
       yield* watching(flags)
-      for (const wrong of [
-        { urls: [good.base, `${good.base}/`] },
-        { webhook: Option.some("http://localhost:x@hooks.example/") },
-        { webhook: Option.some("http://hooks.example/") },
-      ]) {
-        yield* Effect.flip(watching({ ...flags, ...wrong }))
-      }
+      yield* Effect.flip(watching({ ...flags, urls: [good.base, `${good.base}/`] }))
+      for (const webhook of ["http://localhost:x@hooks.example/", "http://hooks.example/"])
+        yield* Effect.flip(watching({ ...flags, webhook: Option.some(webhook) }))
       bad.size = 10
       assert.strictEqual((yield* Effect.flip(watching(flags))).message, `shrink of ${bad.base}`)
       bad.isAway = true
@@ -223,7 +238,6 @@ suite(
       assert.strictEqual(message, `shrink of ${bad.base}; ${bad.base} was not read`)
       const metrics = yield* Prometheus.text
       assert.include(metrics, `altar_watch_alarm{log="${bad.base}",cause="shrink"} 1`)
-      assert.include(metrics, `altar_watch_size{log="${good.base}"} 600`)
       assert.include(metrics, `altar_watch_checks_total{log="${bad.base}",result="unread"} 1`)
     })
   },

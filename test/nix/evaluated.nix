@@ -15,51 +15,12 @@ let
   };
 in
 {
-  outputs = mapAttrs (_: mapAttrs (_: attrNames)) {
-    inherit (self)
-      packages
-      apps
-      devShells
-      checks
-      ;
-  };
-  programs = mapAttrs (_: app: app.program) self.apps.x86_64-linux;
-  # As a clean checkout is evaluated; a dirty one has no `rev`.
-  committed =
-    let
-      committed = (import ../../flake.nix).outputs {
-        inherit nixpkgs;
-        self = committed // {
-          rev = "0123456789abcdef0123456789abcdef01234567";
-        };
-      };
-    in
-    committed.packages.x86_64-linux.default.env;
+  locked = mapAttrs (_: packages: attrNames packages.default.npmDeps.sources) self.packages;
   package = {
-    inherit (package)
-      env
-      pname
-      version
-      src
-      npmBuildScript
-      npmBuildFlags
-      npmConfigHook
-      ;
+    inherit (package.src) files;
+    script = package.npmBuildScript;
+    flags = package.npmBuildFlags;
   };
-  checked = self.checks.x86_64-linux.tests.src.files;
-  locks =
-    let
-      of = npmDeps: {
-        inherit (npmDeps) package packageLock;
-        sources = attrNames npmDeps.packageSourceOverrides;
-      };
-      toolsOf = system: nixpkgs.legacyPackages.${system}.callPackage ../../nix/dependencies.nix { folder = ../../test/tools; };
-    in
-    {
-      "" = mapAttrs (_: packages: of packages.default.npmDeps) self.packages;
-      "test/tools/" = mapAttrs (system: _: of (toolsOf system)) self.packages;
-    };
-  inherit (self.checks.x86_64-linux.lint) buildPhase;
 
   # Two that are built: a tarball, and the same one with another hash expected.
   inherit (package.npmDeps) sources;
@@ -69,10 +30,6 @@ in
       outputHash = "sha256-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
     }
   );
-
-  served =
-    (nixpkgs.legacyPackages.x86_64-linux.callPackage ../../nix/serve.nix { spirit-altar = package; })
-    .text;
 
   off = configOf { };
   plain = configOf enabled;
@@ -96,12 +53,4 @@ in
     fromJSON secrets
   );
   environmentFile = (module { }).options.services.spirit-altar.environmentFile.type;
-
-  machine =
-    removeAttrs
-      (self.checks.x86_64-linux.vm.nodes.machine {
-        pkgs = nixpkgs.legacyPackages.x86_64-linux;
-        config.services.spirit-altar.package = package;
-      })
-      [ "imports" ];
 }

@@ -1,5 +1,5 @@
 /** The package works where it is installed: the command, the server and its pages, the library and its types. */
-import { cp, readdir, readFile, stat, writeFile } from "node:fs/promises"
+import { cp, readdir, readFile, writeFile } from "node:fs/promises"
 import { basename, join, relative } from "node:path"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -8,7 +8,6 @@ import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../lab/Database.ts"
-import { counter, isNear, named } from "../lab/DiskSpace.ts"
 import { patience } from "../lab/Patience.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask, post } from "../lab/Fixture.ts"
@@ -184,48 +183,21 @@ describe("the packed file", () => {
 })
 
 describe("the installed package", () => {
-  it("has the documented size, packed and installed", async () => {
-    const installs = counter()(join(folder, "node_modules"))
-    const packs = (await stat(tarball)).size / 1_000_000
-    for (const [file, words, measured] of [
-      ["README.md", /installed it takes (?<megabytes>\d+) MB/gu, installs],
-      ["docs/operations.md", /installed it takes (?<megabytes>\d+) MB/gu, installs],
-      ["docs/operations.md", /one file of (?<megabytes>[\d.]+) MB/gu, packs],
-    ] as const) {
-      const said = named(await readFile(join(root, file), "utf8"), words)
-      assert.isNotEmpty(said, `${file} says nothing of ${words}`)
-      for (const megabytes of said) assert.isTrue(isNear(megabytes, measured), `${file}: ${megabytes}, not ${measured}`)
-    }
-  })
-
-  it("weighs at most 60 MB with its dependencies, and installs nothing that a server does not load", async () => {
-    assert.isBelow(await weightOf(join(folder, "node_modules")), 60_000_000)
+  it("weighs at most 30 MB with its dependencies, and installs nothing that a server does not load", async () => {
+    assert.isBelow(await weightOf(join(folder, "node_modules")), 30_000_000)
     const there = (await readdir(join(folder, "node_modules"))).filter((name) => !name.startsWith("."))
     assert.deepStrictEqual(there.sort(), ["spirit-altar", "undici"])
   })
 })
 
 describe("the packed command", () => {
-  it("prints its version and its help", async () => {
+  it("prints its version and commit", async () => {
     assert.strictEqual(packed.gitHead, head)
     assert.deepStrictEqual(await altar(["--version"]), {
       code: 0,
       stdout: `spirit-altar v${manifest.version}${head === undefined ? "" : ` (commit ${head})`}\n`,
       stderr: "",
     })
-    const help = await altar(["--help"])
-    assert.strictEqual(help.code, 0)
-    for (const name of ["sandbox", "serve", "witness", "verify"])
-      assert.match(help.stdout, new RegExp(`^ +${name}`, "mu"))
-  })
-
-  it("says in one sentence that Node is too old", async () => {
-    const claim = `Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})`
-    const ended = await altar(["--version"], {
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(claim)}`,
-    })
-    assert.deepStrictEqual([ended.code, ended.stdout], [1, ""])
-    assert.match(ended.stderr, /^Node 24 or newer is needed, and this is Node 20\.20\.2: [^\n]+\n$/u)
   })
 
   it("names the sandbox's missing parts in one line", async () => {

@@ -1,12 +1,11 @@
 /** A checkout with what production needs and nothing else: `npm ci --omit=dev && npm run serve`. */
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { cp, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { Effect, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
 import * as OwnedProcess from "../../src/sandbox/OwnedProcess.ts"
 import { database } from "../lab/Database.ts"
-import { counter, isNear, named } from "../lab/DiskSpace.ts"
 import { freePort } from "../lab/Ports.ts"
 import { ask } from "../lab/Fixture.ts"
 import { newFolder } from "../lab/Folders.ts"
@@ -31,13 +30,6 @@ suite("a checkout without development's tools", database, (it) => {
     const idle = ["typescript", "redis", "@modelcontextprotocol", "@x402", "mppx", "zod", "express"]
     assertNone(idle, (name) => existsSync(join(modules, name)))
     assert.isBelow(yield* Effect.promise(() => weightOf(modules)), 160_000_000)
-    const takes = counter()(modules)
-    for (const file of ["README.md", "CONTRIBUTING.md", "docs/operations.md"]) {
-      const said = named(readFileSync(join(root, file), "utf8"), /`npm ci --omit=dev` takes (?<megabytes>\d+) MB/gu)
-      assert.isNotEmpty(said, file)
-      for (const megabytes of said) assert.isTrue(isNear(megabytes, takes), `${file}: ${megabytes}, not ${takes}`)
-    }
-
     const port = yield* freePort
     const url = `http://127.0.0.1:${port}`
     const set = {

@@ -16,7 +16,6 @@ import { relayer } from "../lab/buyer/QueuedPayments.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import type { SettledBy, Stage } from "../lab/server/ProxiedServer.ts"
 import type { SqlError } from "effect/sql/SqlError"
-import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { order } from "../lab/buyer/TokenIssuer.ts"
 import { apart, assert, assertAnswer } from "../lab/Suites.ts"
 
@@ -31,56 +30,19 @@ const assertRefused = (answer: Answer, code: string, wait: string, message: RegE
   assert.match(String(answer.json["message"]), message)
 }
 
-/** Every kind of unpaid request is refused, and the probes say why; the free routes work. */
-const offersNothing = Effect.fnUntraced(function* (
-  code: string,
-  wait: string,
-  message: RegExp,
-  payments: "failing" | "paused",
-) {
-  const { url } = yield* TestServer
-  const ready = yield* becomes("/readyz", 503)
-  assert.deepInclude(ready.json, { ready: false, database: "ok", payments })
-  const body = { commitment: newCommitment() }
-  const unpaid = [{ method: "POST" }, post(body), post(body, { "idempotency-key": newKey() })]
-  for (const init of unpaid) assertRefused(yield* ask(`${url}/api/witness`, init), code, wait, message)
-  const health = yield* ask(`${url}/api/health`)
-  assert.deepStrictEqual([health.status, health.json["ok"]], [503, false])
-  assert.deepInclude(health.json["payments"], { state: payments })
-  assert.strictEqual((yield* ask(`${url}/readyz?for=reads`)).status, 200)
-  assert.strictEqual((yield* ask(`${url}/readyz?for=sales`)).status, 400)
-  assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
-  return health.json["payments"] as Readonly<Record<string, unknown>>
-})
-
 const attempts = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql<{ n: number }>`SELECT count(*)::int AS n FROM payment_attempts`,
 ).pipe(Effect.map((rows) => rows[0]?.n))
 
-/** The same payment, once it can be taken. */
-const sellsAgain = Effect.fnUntraced(function* (purchase: Purchase.Purchase) {
-  const { url } = yield* TestServer
-  yield* becomes("/readyz", 200)
-  assert.deepInclude((yield* ask(`${url}/api/health`)).json["payments"], { state: "ready", obstacle: null })
-  assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-  yield* Purchase.assertSettled(url, purchase)
-})
-
-const primed = Effect.gen(function* () {
-  const { purchase, url } = yield* signedFixture
-  // A bare question is remembered, and must notice all the same.
-  assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402)
-  return { url, purchase }
-})
-
 interface Trouble {
   readonly what: string
-  readonly settledBy: SettledBy
+  /** By our relayer, unless it is told. */
+  readonly settledBy?: SettledBy
   readonly begin: Effect.Effect<unknown, SqlError, Stage>
   readonly end: Effect.Effect<unknown, SqlError, Stage>
+  /** The message of a refusal; to a paid request where that one is another. */
   readonly message: RegExp
-  /** The message to a paid request; absent where it is told the same. */
   readonly paid?: RegExp
   /** Of a refusal, and of the probes; absent where the settlement fails. */
   readonly refusal?: readonly [code: string, wait: string, payments: "paused"]
@@ -108,12 +70,11 @@ const gas = (value: bigint) =>
 const receiver = (name: "blacklist" | "unBlacklist") => Effect.flatMap(LocalChain, ({ payTo }) => order([name, payTo]))
 
 const troubles: ReadonlyArray<Trouble> = [
-  { what: "the node fails, with a relayer", settledBy: "relayer", ...node("status500") },
-  { what: "the node does not answer, with a relayer", settledBy: "relayer", ...node("nothing") },
+  { what: "the node fails, with a relayer", ...node("status500") },
+  { what: "the node does not answer, with a relayer", ...node("nothing") },
   { what: "the node returns garbage, with a facilitator", settledBy: "facilitator", ...node("nonsense") },
   {
     what: "the operator has paused sales",
-    settledBy: "relayer",
     begin: pause("stock-taking"),
     end: pause(null),
     message: /^The operator has paused sales/u,
@@ -122,21 +83,18 @@ const troubles: ReadonlyArray<Trouble> = [
   },
   {
     what: "the token is paused",
-    settledBy: "relayer",
     begin: order(["pause"]),
     end: order(["unpause"]),
     message: /paused all transfers/u,
   },
   {
     what: "the receiving wallet is blocked",
-    settledBy: "relayer",
     begin: receiver("blacklist"),
     end: receiver("unBlacklist"),
     message: /blocked the wallet that receives/u,
   },
   {
     what: "the relayer has no gas",
-    settledBy: "relayer",
     begin: gas(1n),
     end: gas(parseEther("1")),
     message: /This request charged nothing\.$/u,
@@ -152,31 +110,47 @@ const troubles: ReadonlyArray<Trouble> = [
 ]
 
 apart("while every payment would be refused", proxiedServer("relayer", "20 seconds"), (it) => {
-  for (const { begin, end, message, paid, refusal, settledBy, told, what } of troubles) {
+  for (const { begin, end, message, paid = message, refusal, settledBy = "relayer", told, what } of troubles) {
     it.on(proxiedServer(settledBy, "5 seconds"))(
       `because ${what}, the server claims nothing, tells probes why, and settles the same payment afterwards`,
       function* ({ url }) {
         const earlier = yield* Purchase.prepare(url)
         assert.strictEqual((yield* Purchase.send(url, earlier)).status, 201)
-        const { purchase } = yield* primed
+        const purchase = yield* Purchase.prepare(url)
+        // A bare question is remembered, and must notice all the same.
+        assert.strictEqual((yield* ask(`${url}/api/witness`, { method: "POST" })).status, 402)
         yield* begin
         const [code, wait, state] = refusal ?? ["facilitator_unavailable", "5", "failing"]
-        const payments = yield* offersNothing(code, wait, message, state)
-        if (told === undefined) assert.match(String(payments["obstacle"]), message)
-        else assert.deepInclude(payments, told)
+        const ready = yield* becomes("/readyz", 503)
+        assert.deepInclude(ready.json, { ready: false, database: "ok", payments: state })
+        const body = { commitment: newCommitment() }
+        for (const init of [{ method: "POST" }, post(body), post(body, { "idempotency-key": newKey() })])
+          assertRefused(yield* ask(`${url}/api/witness`, init), code, wait, message)
+        const health = yield* ask(`${url}/api/health`)
+        assert.deepStrictEqual([health.status, health.json["ok"]], [503, false])
+        const payments = Object(health.json["payments"])
+        assert.deepInclude(payments, { state, ...told })
+        if (told === undefined) assert.match(String(payments.obstacle), message)
+        // The free routes work.
+        assert.strictEqual((yield* ask(`${url}/readyz?for=reads`)).status, 200)
+        assert.strictEqual((yield* ask(`${url}/readyz?for=sales`)).status, 400)
+        assert.strictEqual((yield* ask(`${url}/api/witness`)).status, 200)
         const refused = yield* Purchase.send(url, purchase)
-        assertRefused(refused, code, wait, paid ?? message)
+        assertRefused(refused, code, wait, paid)
         assert.match(refused.text, /This request charged nothing\./u)
         assert.strictEqual((yield* Purchase.send(url, earlier)).status, 200, "what is settled replays")
         assert.strictEqual(yield* attempts, 1, "nothing is claimed")
         yield* end
-        yield* sellsAgain(purchase)
+        yield* becomes("/readyz", 200)
+        assert.deepInclude((yield* ask(`${url}/api/health`)).json["payments"], { state: "ready", obstacle: null })
+        assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
+        yield* Purchase.assertSettled(url, purchase)
       },
     )
   }
 
-  it("the server refuses a blocked payer alone and sells to every other", function* () {
-    const { purchase, url } = yield* primed
+  it("the server refuses a blocked payer alone and sells to every other", function* ({ url }) {
+    const purchase = yield* Purchase.prepare(url)
     yield* order(["blacklist", purchase.payer.address])
     const refused = yield* Purchase.send(url, purchase)
     assertAnswer(refused, 402, "payment_invalid")
@@ -187,11 +161,8 @@ apart("while every payment would be refused", proxiedServer("relayer", "20 secon
 apart("a token without paused() and isBlacklisted()", Layer.empty, (it) => {
   const watching = (answer: Effect.Effect<unknown, ChainUnavailable>) =>
     Effect.flatMap(TokenWatch, ({ obstacleNow }) => obstacleNow).pipe(
-      Effect.provide(
-        TokenWatch.layer({ asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` }).pipe(
-          Layer.provide(Layer.mock(Chain, { ask: () => answer })),
-        ),
-      ),
+      Effect.provide(TokenWatch.layer({ asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` })),
+      Effect.provide(Layer.mock(Chain, { ask: () => answer })),
     )
   const refusal = (facts: object) =>
     Effect.fail(new ChainUnavailable({ method: "eth_call", reason: "refused the question", ...facts }))

@@ -1,6 +1,5 @@
 /** For every answer or silence of the card processor, a request is answered 202 until there is evidence, and charged once. */
 import { Duration, Effect, Fiber } from "effect"
-import { SqlClient } from "effect/sql"
 import type { CardFault } from "../lab/proxy/CardProcessor.ts"
 import { books, carded, type CardPurchase, cardsOf, prepare, Processor, reconcile, send } from "../lab/buyer/Cards.ts"
 import { afterNextSweep, storedAnswer } from "../lab/buyer/Purchase.ts"
@@ -27,72 +26,25 @@ const assertSettled = Effect.fnUntraced(function* (purchase: CardPurchase) {
   assert.deepStrictEqual([bank.asked().keys, bank.taken().length], [1, 1])
 })
 
-const assertFailed = Effect.fnUntraced(function* (purchase: CardPurchase, reason: string) {
-  const bank = yield* Processor
-  assert.deepInclude(yield* books(purchase), { state: "failed", reason, taken: 0, acts: 0, candles: 0, claims: 0 })
-  for (const answer of [yield* send(purchase), yield* reconcile(purchase)])
-    assertAnswer(answer, 402, "payment_failed", reason)
-  assert.deepStrictEqual(bank.taken(), [])
-})
-
 /** How it ended: on a slow day the processor still answers what was asked before it was calm. */
 const ended = (purchase: CardPurchase) => storedAnswer(new URL(purchase.url).origin, purchase)
 
-/** The attempt was accepted so many hours earlier than it was. */
-const hoursPass = Effect.fnUntraced(function* ({ key }: CardPurchase, hours: number) {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`UPDATE payment_attempts SET accepted_at = accepted_at - make_interval(hours => ${hours}::int)
-    WHERE idempotency_key = ${key}`
-})
-
-/** Waits until the processor took money. */
-const taking = Effect.flatMap(Processor, (bank) =>
-  Effect.sync(bank.taken).pipe(until("nothing was ever taken", (taken) => taken.length > 0)),
-)
-
-const suffer = Effect.fnUntraced(function* (fault: CardFault, paymentMethod?: string) {
+const suffer = Effect.fnUntraced(function* (fault: CardFault) {
   const { url } = yield* TestServer
   const bank = yield* Processor
-  const purchase = yield* prepare(url, paymentMethod)
+  const purchase = yield* prepare(url)
   const trap = bank.arm(fault)
   return { bank, purchase, trap, first: yield* send(purchase) }
 })
 
 apart("a charge that the processor made, but whose response", carded(), (it) => {
-  const faults: ReadonlyArray<readonly [what: string, fault: CardFault]> = [
-    ["never arrives", "holdAfter"],
-    ["is cut off", "dropAfter"],
-    ["is garbage", "nonsenseAfter"],
-    ["is about another charge", "foreignAfter"],
-  ]
-  for (const [what, fault] of faults) {
-    it(`${what}, is found under its idempotency key`, function* () {
-      const { bank, first, purchase } = yield* suffer(fault)
-      assertPending(purchase, first)
-      assert.strictEqual(bank.taken().length, 1)
-      yield* bank.calm
-      const answer = yield* ended(purchase)
-      assert.strictEqual(answer.status, 200, answer.text)
-      yield* assertSettled(purchase)
-    })
-  }
-
-  it("is the processor's own server error, is found by the attempt's id", function* () {
-    const { bank, first, purchase } = yield* suffer("mistakeAfter")
-    assert.strictEqual(first.status, 201, first.text)
-    assert.strictEqual(bank.asked().searches, 1)
-    yield* assertSettled(purchase)
-  })
-
-  it("never arrives, is found by the attempt's id after its key expired, and is not requested again", function* () {
-    const { bank, purchase } = yield* suffer("dropAfter")
+  it("never arrives, is found under its idempotency key", function* () {
+    const { bank, first, purchase } = yield* suffer("dropAfter")
+    assertPending(purchase, first)
+    assert.strictEqual(bank.taken().length, 1)
     yield* bank.calm
-    yield* bank.forget
-    yield* hoursPass(purchase, 25)
-    const { charges } = bank.asked()
-    const answer = yield* reconcile(purchase)
+    const answer = yield* ended(purchase)
     assert.strictEqual(answer.status, 200, answer.text)
-    assert.strictEqual(bank.asked().charges, charges)
     yield* assertSettled(purchase)
   })
 
@@ -111,17 +63,9 @@ apart("a charge that the processor made, but whose response", carded(), (it) => 
     assert.strictEqual(after.checks, before.checks + 3)
     assert.deepStrictEqual([after.at, bank.taken()], [before.at, []])
     yield* trap.release
-    yield* taking
+    yield* Effect.sync(bank.taken).pipe(until("nothing was ever taken", (taken) => taken.length > 0))
     assert.strictEqual((yield* ended(purchase)).status, 200)
     yield* assertSettled(purchase)
-  })
-
-  it("was a refusal and was cut off, is read later as the same refusal", function* () {
-    const { bank, first, purchase } = yield* suffer("dropAfter", "pm_card_visa_chargeDeclined")
-    assertPending(purchase, first)
-    yield* bank.calm
-    assert.strictEqual((yield* reconcile(purchase)).json["reason"], "generic_decline")
-    yield* assertFailed(purchase, "generic_decline")
   })
 
   it("says that the bank is still working, is read by the charge's own id until the bank is done", function* ({ url }) {
@@ -137,112 +81,74 @@ apart("a charge that the processor made, but whose response", carded(), (it) => 
 })
 
 apart("a charge that was not made, because the processor", carded(), (it) => {
-  const faults: ReadonlyArray<readonly [what: string, fault: CardFault]> = [
+  it.each([
     ["disconnected", "dropBefore"],
-    ["was behind a broken gateway", "status503Before"],
-    ["returned garbage", "nonsenseBefore"],
     ["redirected us", "redirectBefore"],
-    ["no longer knew our secret key", "unauthorizedBefore"],
-    ["limited our requests", "rateLimitBefore"],
-  ]
-  for (const [what, fault] of faults) {
-    it(`${what}, is made later under the same key`, function* () {
-      const { bank, first, purchase } = yield* suffer(fault)
-      assertPending(purchase, first)
-      assertPending(purchase, yield* send(purchase))
-      assert.deepStrictEqual([bank.taken().length, bank.elsewhere()], [0, 0])
-      yield* bank.calm
-      assert.strictEqual((yield* ended(purchase)).status, 200)
-      yield* assertSettled(purchase)
-    })
-  }
-
-  it("held the request back, happens once when the request is released", function* () {
-    const { bank, first, purchase, trap } = yield* suffer("holdBefore")
+  ] as const)("%s, is made later under the same key", function* ([, fault]) {
+    const { bank, first, purchase } = yield* suffer(fault)
     assertPending(purchase, first)
-    const asked = yield* Effect.forkScoped(reconcile(purchase))
-    yield* trap.release
-    yield* taking
-    yield* Fiber.join(asked)
+    assertPending(purchase, yield* send(purchase))
+    assert.deepStrictEqual([bank.taken().length, bank.elsewhere()], [0, 0])
     yield* bank.calm
-    assert.strictEqual((yield* reconcile(purchase)).status, 200)
+    assert.strictEqual((yield* ended(purchase)).status, 200)
     yield* assertSettled(purchase)
   })
 
-  it("stores its server error under the key, stays open until no charge is certain, and then frees everything", function* () {
+  it("stores its server error under the key, stays open until no charge is certain, and then frees everything", function* ({
+    sql,
+  }) {
     const { bank, first, purchase } = yield* suffer("mistakeBefore")
+    const hoursPass = (hours: number) =>
+      sql`UPDATE payment_attempts SET accepted_at = accepted_at - make_interval(hours => ${hours}::int)`
     assertPending(purchase, first)
     yield* bank.calm
     assertPending(purchase, yield* reconcile(purchase))
-    yield* hoursPass(purchase, 20)
+    yield* hoursPass(20)
     const { charges } = bank.asked()
     assertPending(purchase, yield* reconcile(purchase))
-    yield* hoursPass(purchase, 4)
+    yield* hoursPass(4)
     assertPending(purchase, yield* reconcile(purchase))
     yield* afterNextSweep(purchase)
-    assert.strictEqual((yield* reconcile(purchase)).json["reason"], "card_never_charged")
+    yield* reconcile(purchase)
     assert.strictEqual(bank.asked().charges, charges, "after twelve hours it is not asked for again")
-    yield* assertFailed(purchase, "card_never_charged")
-  })
-
-  it("refuses the token, ends when a sweep later the processor still refuses it", function* ({ url }) {
-    const bank = yield* Processor
-    const purchase = yield* prepare(url)
-    yield* bank.revoke
-    assertPending(purchase, yield* send(purchase))
-    assertPending(purchase, yield* reconcile(purchase))
-    yield* afterNextSweep(purchase)
-    assert.strictEqual((yield* reconcile(purchase)).json["reason"], "resource_missing")
-    yield* assertFailed(purchase, "resource_missing")
+    const failed = { state: "failed", reason: "card_never_charged", taken: 0, acts: 0, candles: 0, claims: 0 }
+    assert.deepInclude(yield* books(purchase), failed)
+    for (const answer of [yield* send(purchase), yield* reconcile(purchase)])
+      assertAnswer(answer, 402, "payment_failed", "card_never_charged")
+    assert.deepStrictEqual(bank.taken(), [])
   })
 })
 
-apart("a request that fails validation, whose key the processor does not store,", carded(), (it) => {
-  /** Sent, and refused for now. */
-  const refused = Effect.gen(function* () {
-    const { url } = yield* TestServer
+apart("a request that fails validation, whose key the processor does not store,", carded("20 seconds"), (it) => {
+  // I6
+  it("is charged and reported to the operator once, when it passes for one server while another gives up", function* ({
+    sql,
+    url,
+  }) {
     const bank = yield* Processor
     const purchase = yield* prepare(url)
     yield* bank.arm("invalidBefore").release
     assertPending(purchase, yield* send(purchase))
-    return { bank, purchase, url }
+    const cards = { cards: cardsOf(bank), patience: Duration.seconds(20), sweepEvery: Duration.hours(1) }
+    const there = { ...purchase, url: purchase.url.replace(url, yield* anotherServer(cards)) }
+
+    yield* afterNextSweep(purchase)
+    const refusal = bank.arm("invalidBefore")
+    const one = yield* Effect.forkScoped(reconcile(purchase))
+    yield* refusal.arrived
+    const charge = bank.arm("holdAfter")
+    const other = yield* Effect.forkScoped(reconcile(there))
+    yield* charge.arrived
+    yield* refusal.release
+    assert.strictEqual((yield* Fiber.join(one)).json["reason"], "shared_payment_token_in_use")
+    yield* charge.release
+    const told = yield* Fiber.join(other)
+    assertAnswer(told, 402, "payment_failed")
+    const sentence = /^This card was charged after .* payment intent pi_\S+ .* Do not pay again/u
+    assert.match(String(told.json["message"]), sentence)
+    assert.deepInclude(yield* books(purchase), { state: "failed", taken: 1, acts: 0, claims: 0 })
+    const strays = sql`SELECT network, amount_atomic::text AS amount, transaction LIKE 'pi\_%' AS "isIntent"
+      FROM payment_strays`
+    assert.deepStrictEqual(yield* strays, [{ network: "card", amount: "3000000", isIntent: true }])
   })
-
-  it("is charged once when the same request passes a moment later", function* () {
-    const { bank, purchase } = yield* refused
-    yield* bank.calm
-    assert.strictEqual((yield* reconcile(purchase)).status, 200)
-    yield* assertSettled(purchase)
-  })
-
-  // I6
-  it.on(carded("20 seconds"))(
-    "is charged and reported to the operator once, when it passes for one server while another gives up",
-    function* ({ sql }) {
-      const { bank, purchase, url } = yield* refused
-      const cards = { cards: cardsOf(bank), patience: Duration.seconds(20), sweepEvery: Duration.hours(1) }
-      const there = { ...purchase, url: purchase.url.replace(url, yield* anotherServer(cards)) }
-
-      yield* afterNextSweep(purchase)
-      const refusal = bank.arm("invalidBefore")
-      const one = yield* Effect.forkScoped(reconcile(purchase))
-      yield* refusal.arrived
-      const charge = bank.arm("holdAfter")
-      const other = yield* Effect.forkScoped(reconcile(there))
-      yield* charge.arrived
-      yield* refusal.release
-      assert.strictEqual((yield* Fiber.join(one)).json["reason"], "shared_payment_token_in_use")
-      yield* charge.release
-      const told = yield* Fiber.join(other)
-      assertAnswer(told, 402, "payment_failed")
-      assert.match(
-        String(told.json["message"]),
-        /^This card was charged after .* payment intent pi_\S+ .* Do not pay again/u,
-      )
-      assert.deepInclude(yield* books(purchase), { state: "failed", taken: 1, acts: 0, claims: 0 })
-      const strays = sql`SELECT network, amount_atomic::text AS amount, transaction LIKE 'pi\_%' AS "isIntent"
-        FROM payment_strays`
-      assert.deepStrictEqual(yield* strays, [{ network: "card", amount: "3000000", isIntent: true }])
-    },
-  )
 })

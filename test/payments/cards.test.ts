@@ -1,11 +1,8 @@
 /** The card rail: off unless configured; a credential pays for the very request it was made for, once, as x402 does beside it. */
 import { ExactEvmScheme } from "@x402/evm"
 import { wrapFetchWithPaymentFromConfig } from "@x402/fetch"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { Challenge, Credential, Receipt } from "mppx"
-import { ActAnswer } from "../../schema/altar/ActApi.ts"
-import { CandleList, CandleSettled } from "../../schema/altar/Candle.ts"
-import { Field } from "../../schema/altar/Guide.ts"
 import * as CardProcessor from "../lab/proxy/CardProcessor.ts"
 import {
   agent,
@@ -19,16 +16,10 @@ import {
   send,
   written,
 } from "../lab/buyer/Cards.ts"
-import { ask, layer as world, newKey, newPayer, post } from "../lab/Fixture.ts"
+import { ask, layer as world, newKey, newPayer, post, read } from "../lab/Fixture.ts"
 import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 
 const week = "/api/candles/week/moss-hare"
-
-const strict = { onExcessProperty: "error" } as const
-const settled = Schema.decodeUnknownSync(CandleSettled, strict)
-const settledActOf = Schema.decodeUnknownSync(ActAnswer, strict)
-const wallOf = Schema.decodeUnknownSync(CandleList, strict)
-const fieldOf = Schema.decodeUnknownSync(Field, strict)
 
 suite("a server without cards", world(), (it) => {
   it("does not mention cards, and refuses one without charging anything", function* ({ url }) {
@@ -57,11 +48,8 @@ suite("a server without cards", world(), (it) => {
       assert.isNull(answer.headers.get("www-authenticate"))
     }
     assert.strictEqual(yield* written, before)
-  })
-
-  it("accepts requests with any other Authorization header", function* ({ url }) {
-    const headers = { "idempotency-key": newKey(), authorization: "Bearer something" }
-    assert.strictEqual((yield* ask(`${url}${week}`, post(dedication, headers))).json["code"], "payment_required")
+    const other = { "idempotency-key": newKey(), authorization: "Bearer something" }
+    assert.strictEqual((yield* ask(`${url}${week}`, post(dedication, other))).json["code"], "payment_required")
   })
 })
 
@@ -107,12 +95,12 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     const response = yield* Effect.promise(() => pay(`${url}${week}`, request))
     const text = yield* Effect.promise(() => response.text())
     assert.strictEqual(response.status, 201, text)
-    const { permalink, receipt, record } = settled(JSON.parse(text))
+    const { permalink, receipt, record } = JSON.parse(text)
     assert.deepStrictEqual([record.payer, record.transaction, record.days], [null, null, 7])
     assert.deepInclude(receipt, { transaction: null, payer: null, amountAtomic: "3000000", priceUsd: "$3.00" })
     const paid = Receipt.fromResponse(response)
     assert.deepInclude(paid, { method: "stripe", status: "success", timestamp: receipt.settledAt })
-    assert.deepStrictEqual("card" in receipt ? receipt.card : undefined, {
+    assert.deepStrictEqual(receipt.card, {
       method: "stripe",
       reference: paid.reference,
       currency: "usd",
@@ -137,27 +125,27 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     assert.strictEqual(counted.tokens, 1)
 
     const { id } = record
-    const act = yield* ask(`${url}/api/acts/${id}`)
-    assert.deepStrictEqual(settledActOf(act.json).act.receipt, receipt)
-    const wall = wallOf((yield* ask(`${url}/api/candles`)).json)
-    assert.isDefined(wall.candles.find((candle) => candle.id === id && candle.payer === null))
-    const field = fieldOf((yield* ask(`${url}/api/field`)).json)
-    assert.deepStrictEqual([field.lastSettlement?.id, field.lastSettlement?.transaction], [id, null])
+    assert.deepStrictEqual((yield* read(`/api/acts/${id}`)).act.receipt, receipt)
+    const { candles } = yield* read("/api/candles")
+    assert.deepInclude(
+      candles.find((candle: { readonly id: string }) => candle.id === id),
+      { payer: null },
+    )
+    assert.deepInclude((yield* read("/api/field")).lastSettlement, { id, transaction: null })
     const page = yield* ask(permalink, { headers: { accept: "text/html" } })
     assert.strictEqual(page.status, 200)
     assert.include(page.text, `<span class="price">$3.00</span> by card`)
     assert.include(page.text, paid.reference)
-    for (const path of ["/v2/", "/v2/candles"]) assert.strictEqual((yield* ask(`${url}${path}`)).status, 200, path)
   })
 
   it("sells an anonymous light on a candle by card, and every page can show it", function* ({ url }) {
     const candle = yield* send(yield* prepare(url))
-    const { record } = settled(candle.json)
+    const { record } = JSON.parse(candle.text)
     const light = yield* send(
       yield* prepare(url, "pm_card_visa", "/api/candles/month/moss-hare", { parentId: record.id }),
     )
     assert.strictEqual(light.status, 201, light.text)
-    assert.deepInclude(settled(light.json).record, { kind: "light", parentId: record.id, days: 30 })
+    assert.deepInclude(JSON.parse(light.text).record, { kind: "light", parentId: record.id, days: 30 })
     for (const path of ["/v2/", "/v2/candles", "/v2/spirits/moss-hare", `/acts/${record.id}`]) {
       const page = yield* ask(`${url}${path}`, { headers: { accept: "text/html" } })
       assert.isBelow(page.status, 400, path)
@@ -173,7 +161,7 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     })
     const request = post(dedication, { "idempotency-key": newKey() })
     const response = yield* Effect.promise(() => pay(`${url}${week}`, request))
-    const { receipt } = settled(yield* Effect.promise(() => response.json()))
+    const { receipt } = yield* Effect.promise(() => response.json())
     assert.strictEqual(response.status, 201)
     assert.isNotNull(receipt.transaction)
     assert.isNotNull(response.headers.get("payment-response"))
@@ -197,13 +185,5 @@ suite("a server that takes cards", carded("20 seconds"), (it) => {
     assert.deepInclude(yield* books({ key }), { state: "failed", acts: 0, candles: 0, claims: 0, taken: 0 })
     assert.strictEqual((yield* reconcile({ url, key, body: {}, headers: {} })).json["code"], "payment_failed")
     assert.strictEqual((yield* send(yield* prepare(url))).status, 201)
-  })
-
-  it("abandons a payment that needs its card holder's action, so that it can no longer complete", function* ({ url }) {
-    const purchase = yield* prepare(url, "pm_card_authenticationRequired")
-    const answer = yield* send(purchase)
-    assertAnswer(answer, 402, "payment_failed", "card_requires_action")
-    yield* (yield* Processor).finish
-    assert.deepInclude(yield* books(purchase), { state: "failed", claims: 0, taken: 0 })
   })
 })

@@ -60,19 +60,6 @@ const named = Effect.fnUntraced(function* (id: unknown, path = "/api/witness") {
 })
 
 suite("payment-identifier", world(), (it) => {
-  it("is offered in every challenge, in the form that its own library checks", function* ({ url }) {
-    for (const act of acts()) {
-      const { path } = act.request()
-      const offered = extensionsOf(yield* ask(`${url}${path}`, { method: "POST" }))[PAYMENT_IDENTIFIER]
-      assert.deepStrictEqual(validatePaymentIdentifier(offered), { valid: true }, act.name)
-      assert.strictEqual(offered.info.required, true, act.name)
-      assert.deepStrictEqual(
-        validatePaymentIdentifier({ ...offered, info: { required: false, id: "short" } }).valid,
-        false,
-      )
-    }
-  })
-
   it("lets the unchanged client pay without an Idempotency-Key, and its id is the key afterwards", function* ({ url }) {
     const id = generatePaymentId()
     const paying = client(yield* newPayer(), id)
@@ -152,26 +139,16 @@ const catalogued = Layer.unwrap(
   Effect.map(LocalChain, (local) => world({ terms: { ...paymentsOf(local).terms, isCatalogued: true } })),
 ).pipe(Layer.provideMerge(chain))
 
-suite("a 402 without the catalogue extension", world(), (it) => {
-  it("fits the buffers of proxies: 1.5 KB for a challenge, and 2.5 KB for a payment", function* ({ url }) {
-    const payer = yield* newPayer()
-    for (const { name, path } of longestRequests()) {
-      const probe = yield* ask(`${url}${path}`, { method: "POST" })
-      assert.notProperty(extensionsOf(probe), "bazaar", name)
-      assert.isAtMost(probe.headers.get("payment-required")?.length ?? Infinity, 1_536, name)
-      assert.isAtMost((yield* longestSignature(payer, probe, path)).length, 2_560, name)
-    }
-  })
-})
-
-suite("bazaar", catalogued, (it) => {
-  it("declares each act as its own library reads it, and the server accepts that", function* ({ url }) {
+suite("the extensions of a challenge", catalogued, (it) => {
+  it("declare each act as their own libraries read it, and the server accepts that", function* ({ url }) {
     const payer = yield* newPayer(20_000_000n)
     yield* today
     for (const act of acts()) {
       const { path } = act.request()
       const probe = yield* ask(`${url}${path}`, { method: "POST" })
-      const { bazaar } = extensionsOf(probe)
+      const { bazaar, [PAYMENT_IDENTIFIER]: identifier } = extensionsOf(probe)
+      assert.deepStrictEqual(validatePaymentIdentifier(identifier), { valid: true }, act.name)
+      assert.strictEqual(identifier.info.required, true, act.name)
       assert.deepStrictEqual(validateDiscoveryExtension(bazaar), { valid: true }, act.name)
       assert.deepStrictEqual(validateDiscoveryExtensionSpec(bazaar), { valid: true }, act.name)
       const { body, bodyType, method, pathParams, queryParams } = bazaar.info.input

@@ -4,7 +4,6 @@ import { SqlClient } from "effect/sql"
 import { Fail } from "../../src/payments/ledger/Fail.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
-import { broadcast } from "../lab/buyer/ThirdParty.ts"
 import { type Answer, ask, TestServer } from "../lab/Fixture.ts"
 import { until } from "../lab/Eventually.ts"
 import { apart, assert, assertAnswer } from "../lab/Suites.ts"
@@ -96,28 +95,6 @@ apart("after the claim, a facilitator that", sweeping, (it) => {
       yield* Purchase.ended(purchase)
       assert.strictEqual(facilitator.asked(), 2)
       yield* Purchase.assertSettled(url, purchase)
-    },
-  )
-
-  it.on(proxiedServer("facilitator", "2 minutes", "200 millis"))(
-    "takes long over a resubmission delays no other payment",
-    function* ({ facilitator, sql, url }) {
-      const [slow, other] = [yield* Purchase.prepare(url), yield* Purchase.prepare(url)]
-      for (const purchase of [slow, other]) {
-        facilitator.arm("nonsenseBefore")
-        Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      }
-      const trap = facilitator.arm("holdBefore")
-      yield* anHourLater(slow)
-      yield* trap.arrived
-      yield* broadcast(other)
-      yield* sql`UPDATE payment_attempts SET next_check_at = now() WHERE idempotency_key = ${other.key}`
-      assert.strictEqual(yield* Purchase.ended(other), "settled")
-      assert.strictEqual((yield* attemptOf(slow)).state, "pending")
-      yield* trap.release
-      assert.strictEqual(yield* Purchase.ended(slow), "settled")
-      assert.strictEqual(facilitator.asked(), 3)
-      yield* Purchase.audit(url)
     },
   )
 

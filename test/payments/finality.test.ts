@@ -1,12 +1,9 @@
 /** The fate of a settled transfer once its block is final: still there, found elsewhere, or gone for good and said so. */
 import { Context, Duration, Effect, Layer, Logger, Option } from "effect"
 import { Finality } from "../../src/payments/Finality.ts"
-import { SettledTransfers } from "../../src/payments/ledger/SettledTransfers.ts"
-import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { ask, read } from "../lab/Fixture.ts"
-import { until } from "../lab/Eventually.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
 
 import {
@@ -15,13 +12,11 @@ import {
   sweeper,
   sweeperOfFacilitator,
   neighbour,
-  at,
   inquirer,
   leased,
   readAct,
   becomes,
   assertKept,
-  everyBlock,
   looked,
   foundAbove,
   hasten,
@@ -112,21 +107,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   )
 
   // I15
-  it("that is lost for good is marked so once two inquiries agree that are a sweep apart", function* () {
-    const bought = yield* buy
-    yield* Purchase.reorganise(1)
-    yield* Purchase.passExpiry
-    const patient = yield* Layer.build(inquirer(Duration.minutes(30)))
-    const look = Effect.andThen(hasten, Context.get(patient, Finality).sweep)
-    for (const _ of [1, 2, 3]) yield* look
-    yield* Purchase.doubted(bought.purchase)
-    assert.strictEqual((yield* readAct(bought)).finality, "pending")
-    yield* Purchase.afterNextSweep(bought.purchase)
-    yield* look
-    assert.strictEqual((yield* readAct(bought)).finality, "lost")
-  })
-
-  it("that is lost for good is logged as one error, however many servers sweep", function* () {
+  it("that is lost for good is marked so, and logged once, when two inquiries a sweep apart agree", function* () {
     const bought = yield* buy
     yield* Purchase.reorganise(1)
     yield* Purchase.passExpiry
@@ -134,41 +115,17 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     const ears = Logger.make<unknown, void>(({ logLevel, message }) => {
       if (logLevel === "Error") alarms.push(JSON.stringify(message))
     })
-    const server = inquirer(Duration.millis(200)).pipe(Layer.provide(Logger.layer([ears])))
-    // The server of this test sweeps at its start only; these are its neighbours.
-    for (const _ of [1, 2, 3, 4]) yield* Layer.build(Layer.fresh(server))
-    yield* becomes(bought, "lost")
-    yield* Effect.sync(() => alarms.length).pipe(until("no alarm", (rung) => rung > 0))
-    assertEach(
-      alarms,
-      (alarm) => alarm.includes(bought.id) && alarm.includes(bought.receipt.transaction),
-      [true],
-      alarms.join(),
-    )
+    const patient = yield* Layer.build(inquirer(Duration.minutes(30)).pipe(Layer.provide(Logger.layer([ears]))))
+    const look = Effect.andThen(hasten, Context.get(patient, Finality).sweep)
+    for (const _ of [1, 2, 3]) yield* look
+    yield* Purchase.doubted(bought.purchase)
+    assert.strictEqual((yield* readAct(bought)).finality, "pending")
+    yield* Purchase.afterNextSweep(bought.purchase)
+    yield* look
+    assert.strictEqual((yield* readAct(bought)).finality, "lost")
+    yield* look
+    assertEach(alarms, (alarm) => alarm.includes(bought.id) && alarm.includes(bought.receipt.transaction), [true])
   })
-
-  it.on(sweeper)(
-    "that cannot be inquired about is deferred for longer each time, and stays in doubt",
-    function* ({ rpc, sql }) {
-      yield* buy
-      yield* sql`UPDATE payment_attempts SET doubted_reason = 'authorization_expired', doubted_at = now()`
-      const before = yield* sql`SELECT doubted_at, doubted_reason FROM payment_attempts`
-      rpc.arm("eth_getTransactionReceipt", "refusal")
-      yield* Purchase.mine(2)
-      for (const [index, seconds] of [2, 4, 8].entries()) {
-        const [asked] = yield* sql<{ readonly at: Date }>`SELECT now() AS at`
-        yield* hasten
-        yield* looked(index + 1)
-        const [found] = yield* sql<{ readonly at: Date; readonly next: Date }>`
-          SELECT now()::timestamptz(3) AS at, next_check_at AS next FROM payment_attempts`
-        const [early, late, next] = [asked?.at, found?.at, found?.next].map((at) => Number(at) / 1000)
-        // The look was between the two questions, however long they took.
-        assert.isAtLeast(Number(next) - Number(early), seconds - 0.01)
-        assert.isAtMost(Number(next) - Number(late), seconds)
-      }
-      assert.deepStrictEqual(yield* sql`SELECT doubted_at, doubted_reason FROM payment_attempts`, before)
-    },
-  )
 
   it.on(proxiedServer("facilitator", "5 seconds"))(
     "that cannot be inquired about before its block is final is inquired about within a minute",
@@ -186,44 +143,6 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
       )
     },
   )
-
-  it("is leased and deferred by the database's clock, however wrong a server's clock is", function* ({ sql }) {
-    const transfers = Context.get(yield* Layer.build(SettledTransfers.layer), SettledTransfers)
-    yield* buy
-    yield* settledLongAgo
-    const waits = sql<{ readonly seconds: number }>`
-        SELECT extract(epoch FROM next_check_at - now())::float8 AS seconds FROM payment_attempts`.pipe(
-      Effect.map(([row]) => row?.seconds ?? 0),
-    )
-    const assertWaits = Effect.fnUntraced(function* (seconds: number) {
-      const left = yield* waits
-      assert.isAtMost(left, seconds + 0.001)
-      assert.isAbove(left, seconds - patience(10) / 1000)
-    })
-    for (const skew of [-600, 600]) {
-      const here = <A>(effect: Effect.Effect<A>) => at(Date.now() / 1000 + skew, effect)
-      yield* hasten
-      assert.isTrue(yield* here(transfers.isAnyDue))
-      const [taken] = (yield* here(transfers.lease(1, everyBlock, 300_000))).transfers
-      assert.isDefined(taken)
-      if (taken === undefined) return
-      yield* assertWaits(300)
-      assert.isFalse(yield* here(transfers.isAnyDue))
-      const held = yield* here(transfers.hold(taken, 60_000))
-      yield* assertWaits(60)
-      yield* here(
-        transfers.defer(
-          Option.getOrElse(held, () => taken),
-          null,
-          30_000,
-        ),
-      )
-      yield* assertWaits(30)
-      // It lives for some minutes, and its block is not final.
-      yield* hasten
-      assert.strictEqual((yield* here(transfers.lease(1, 0n, 300_000))).taken, 1)
-    }
-  })
 
   it("that is about to expire is not leased until then by a server that may be stopped", function* ({ sql }) {
     yield* buy

@@ -11,7 +11,6 @@ import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 import { apart, assert } from "../lab/Suites.ts"
 
 const server = proxiedServer("relayer", "20 seconds", "300 millis")
-const still = proxiedServer("relayer", "20 seconds")
 
 const fund = ({ payer }: Purchase.Purchase) =>
   Effect.flatMap(LocalChain, (chain) => chain.fund(payer.address, 10n * Purchase.price))
@@ -101,29 +100,5 @@ apart("a late payment for a failed attempt", server, (it) => {
     yield* Purchase.passExpiry
     yield* QueuedPayments.eventually("let go", due, (rows) => rows.length === 0)
     assert.deepStrictEqual(yield* strays, [])
-  })
-})
-
-apart("an attempt whose wallet was emptied", still, (it) => {
-  it("does not fail while the transaction that was to charge it can still be orphaned", function* ({ url }) {
-    const purchase = yield* emptied
-    for (let blocks = 0; blocks < 2; blocks += 1) {
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      const sql = yield* SqlClient.SqlClient
-      assert.deepStrictEqual(yield* sql`SELECT doubted_reason FROM payment_attempts`, [{ doubtedReason: null }])
-      yield* Purchase.mine(1)
-    }
-    assert.strictEqual((yield* Purchase.secondInquiry(url, purchase)).status, 402)
-  })
-
-  it("does not fail when it has money again at the second inquiry, and settles then", function* ({ url }) {
-    const purchase = yield* emptied
-    yield* Purchase.mine(3)
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    yield* Purchase.afterNextSweep(purchase)
-    yield* fund(purchase)
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    yield* broadcast(purchase)
-    yield* Purchase.settlesNow(url, purchase)
   })
 })

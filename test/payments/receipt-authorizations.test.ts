@@ -7,25 +7,24 @@ import { Reveals } from "../../src/altar/Reveals.ts"
 import { SignedActs } from "../../src/altar/SignedActs.ts"
 import { authorizationHash } from "../../src/buyer/receipt/Authority.ts"
 import { authorized } from "../../src/cli/operator/Authorize.ts"
-import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
+import { generate, plainFrom } from "../../src/log/Signer.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import type { ServerConfig } from "../../src/server/config/Config.ts"
 import { unprovenIn } from "../../src/server/ReceiptAuthorizations.ts"
 import { network } from "../lab/Chain.ts"
-import { checked, printing } from "../lab/buyer/CheckedReceipt.ts"
+import { checked } from "../lab/buyer/CheckedReceipt.ts"
+import { printing } from "../lab/CommandRun.ts"
 import { agreeing, burning, giveCode } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, bought as buy, layer as world, newCommitment, paymentsOf, TestServer } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
+import { key as vkey, signer as first } from "../lab/buyer/ReceiptFiles.ts"
 import { payTo } from "../lab/buyer/Refunds.ts"
 import { signer, signing } from "../lab/log/LogFixture.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { assert, assertSome, suite } from "../lab/Suites.ts"
 
-const [firstText, secondText] = [generate("receipts-1"), generate("receipts-2")].map(Result.getOrThrow)
-const keyOf = (text = firstText) => Result.getOrThrow(plainFrom(text ?? assert.fail()))
-const vkey = Result.getOrThrow(fromText(firstText ?? assert.fail())).vkey
-const [first, second] = [keyOf(), keyOf(secondText)]
+const second = Result.getOrThrow(Result.flatMap(generate("receipts-2"), plainFrom))
 const log = { ...signing, checkpointFile: Option.none<string>(), publishSeconds: 1 }
 
 /** The stdout of a command that succeeds. */
@@ -48,19 +47,8 @@ const none = Option.none<string>()
 const flagsOf = Effect.gen(function* () {
   const { url } = yield* TestServer
   const { payTo: paid } = yield* LocalChain
-  const notBefore = "2026-01-01T00:00:00.000Z"
-  return {
-    url,
-    key: vkey,
-    payTo: paid,
-    network,
-    vkey: none,
-    notBefore,
-    replaces: none,
-    signature: none,
-    keyFile: none,
-    rpc: none,
-  }
+  const unset = { vkey: none, replaces: none, signature: none, keyFile: none, rpc: none }
+  return { ...unset, url, key: vkey, payTo: paid, network, notBefore: "2026-01-01T00:00:00.000Z" }
 })
 
 /** The stone of a signed statement, and the file that a server is given of both. */

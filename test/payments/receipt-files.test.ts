@@ -2,33 +2,32 @@
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { randomUUID } from "node:crypto"
-import { Effect, Layer, Option, Result, Schema } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
 import { ReceiptFile } from "../../schema/altar/ReceiptFile.ts"
 import { Moderation } from "../../src/altar/Moderation.ts"
 import { seal } from "../../src/altar/Hashes.ts"
 import { verifyReceipt } from "../../src/buyer/index.ts"
 import { ofActs } from "../../src/log/Log.ts"
-import { fromText, generate, plainFrom } from "../../src/log/Signer.ts"
 import { jwsOf } from "../../src/payments/receipts/Jws.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { checked } from "../lab/buyer/CheckedReceipt.ts"
+import { key, signer as ofReceipts } from "../lab/buyer/ReceiptFiles.ts"
 import { stranger } from "../lab/Chain.ts"
 import { until } from "../lab/Eventually.ts"
-import { ask, bought as buy, layer as world, newCommitment, post } from "../lab/Fixture.ts"
+import { ask, bought as buy, layer as world, post } from "../lab/Fixture.ts"
 import { signer, signing } from "../lab/log/LogFixture.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
-const keyText = Result.getOrThrow(generate("receipts-1"))
-const key = Result.getOrThrow(fromText(keyText)).vkey
-const receipts = { current: Result.getOrThrow(plainFrom(keyText)), retired: [] }
+const receipts = { current: ofReceipts, retired: [] }
 const logConfig = { ...signing, checkpointFile: Option.none<string>(), publishSeconds: 1 }
 
 const words = { salt: "a salt of sixteen or more", text: "The tide table was wrong." }
 
 const bought = (path: string, body: object) =>
-  Effect.map(buy(path, body), ({ permalink, record }) => ({
+  Effect.map(buy(path, body), ({ answer, permalink, record }) => ({
     id: String(record.id),
+    settlement: JSON.parse(Buffer.from(answer.headers.get("payment-response") ?? "", "base64").toString()),
     record,
     permalink: String(permalink),
     file: `${permalink}.receipt.json`,
@@ -73,13 +72,13 @@ suite(
       assert.strictEqual(elsewhere.text, answer.text)
       const tag = answer.headers.get("etag") ?? ""
       assert.strictEqual((yield* ask(stone.file, { headers: { "if-none-match": tag } })).status, 304)
-      assert.include(
-        (yield* ask(stone.permalink, { headers: { accept: "text/html" } })).text,
-        `${stone.id}.receipt.json`,
-      )
+      const page = yield* ask(stone.permalink, { headers: { accept: "text/html" } })
+      assert.include(page.text, `${stone.id}.receipt.json`)
     })
 
-    it("of a candle holds its unsealed words with their salt, and the command shows them", function* ({ url }) {
+    it("of a candle holds its unsealed words with their salt, and the command shows what of it holds", function* ({
+      url,
+    }) {
       const intentionCommitment = seal(words.salt, words.text)
       const candle = yield* bought("/api/candles/day/moss-hare", { dedication: "For the tide", intentionCommitment })
       const closed = yield* checked((yield* ask(candle.file)).text, { key: Option.some(key) })
@@ -96,6 +95,11 @@ suite(
       const forged = yield* checked(other, { key: Option.some(key) })
       assert.strictEqual(forged.ended._tag, "Failure")
       assert.isTrue(forged.lines.some((line) => line.startsWith("BROKEN     words: ")))
+      const asJson = yield* checked(other, { key: Option.some(key), json: true })
+      assert.deepInclude(JSON.parse(asJson.lines[0] ?? ""), { ok: false })
+      assert.match(String((yield* checked(text, {})).ended), /--key/u)
+      const huge = yield* checked(" ".repeat(2_000_000), { key: Option.some(key) })
+      assert.strictEqual(huge.ended._tag, "Failure")
     })
 
     it("of any act holds its proof in the log over all acts, and a forged member fails", function* () {
@@ -120,10 +124,8 @@ suite(
         const said = yield* states(JSON.stringify({ ...json, ...forged }), trust)
         assert.deepInclude(said, { ok: "false", [broken]: "broken" }, name)
       }
-      assert.deepInclude(yield* states(text, { key, actLog: { vkey: signer.vkey } }), {
-        ok: "false",
-        "acts' log": "open",
-      })
+      const ofAnother = yield* states(text, { key, actLog: { vkey: signer.vkey } })
+      assert.deepInclude(ofAnother, { ok: "false", "acts' log": "open" })
       const shown = yield* checked(text, { key: Option.some(key), actsVkey: Option.some(actLog.vkey) })
       assert.isTrue(shown.lines.some((line) => line.startsWith("SHOWN      acts' log: ")))
       const policy = join(newFolder(), "policy")
@@ -134,32 +136,17 @@ suite(
       assert.deepInclude(yield* states(JSON.stringify(cut), trust), { ok: "false", "acts' log": "broken" })
     })
 
-    it("is not public once an operator hid a text, whose guesses it would confirm", function* ({ sql }) {
+    it("is not public once an operator hid a text, whose guesses it would confirm, and is none of no act", function* ({
+      sql,
+      url,
+    }) {
       const kept = yield* bought("/api/acquire/glass-tortoise", { agentName: "Wren", reason: "It is slow." })
       yield* sql.withTransaction((yield* Moderation).hide(kept.id, "reason"))
       const answer = yield* ask(kept.file)
-      assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "receipt_hidden"])
+      assertAnswer(answer, 404, "receipt_hidden")
       assert.notInclude(answer.text, "eyJ")
-    })
-
-    it("is a 404 where there is no act", function* ({ url }) {
-      for (const id of [randomUUID(), "nonsense"]) {
-        const answer = yield* ask(`${url}/acts/${id}.receipt.json`)
-        assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "act_not_found"], id)
-      }
-    })
-
-    it("that was forged, or is huge, is rejected by the command, which needs a key", function* () {
-      const stone = yield* bought("/api/witness", { commitment: newCommitment() })
-      const { json, text } = yield* ask(stone.file)
-      const forged = JSON.stringify({ ...json, record: { ...stone.record, payer: `0x${"11".repeat(20)}` } })
-      const bad = yield* checked(forged, { key: Option.some(key), json: true })
-      assert.strictEqual(bad.ended._tag, "Failure")
-      assert.deepInclude(JSON.parse(bad.lines[0] ?? ""), { ok: false })
-      const unnamed = yield* checked(text, {})
-      assert.match(String(unnamed.ended), /--key/u)
-      const huge = yield* checked(" ".repeat(2_000_000), { key: Option.some(key) })
-      assert.strictEqual(huge.ended._tag, "Failure")
+      for (const id of [randomUUID(), "nonsense"])
+        assertAnswer(yield* ask(`${url}/acts/${id}.receipt.json`), 404, "act_not_found")
     })
 
     it("is compared with the transfer on the chain, and every other claim fails", function* ({ url }) {
@@ -186,23 +173,17 @@ suite(
         /^SHOWN {6}payment: Transaction 0x[0-9a-f]{64} transfers 0\.01 USDC from 0x/mu,
       )
       const unknown = `0x${"ab".repeat(32)}`
+      const unused = { ...delivered, nonce: unknown }
+      const others = claimsIn(second["receipt"]).transaction
       const cases: ReadonlyArray<readonly [what: string, change: object, expected: RegExp]> = [
         ["another amount", { delivered: { ...delivered, amount: "10001" } }, /^Failure BROKEN .* does not hold/u],
-        ["another nonce", { delivered: { ...delivered, nonce: unknown } }, /^Failure BROKEN .* does not hold/u],
+        ["another nonce", { delivered: unused }, /^Failure BROKEN .* does not hold/u],
         ["another payee", { delivered: { ...delivered, payTo: stranger } }, /^Failure BROKEN .* does not hold/u],
         ["another payer", { payer: stranger }, /^Failure BROKEN .* does not hold/u],
         ["another token", { delivered: { ...delivered, asset: stranger } }, /^Failure BROKEN .* USDC is 0x/u],
-        [
-          "another act's transaction",
-          { transaction: claimsIn(second["receipt"]).transaction },
-          /^Failure BROKEN .* does not hold/u,
-        ],
+        ["another act's transaction", { transaction: others }, /^Failure BROKEN .* does not hold/u],
         ["a moved transaction", { transaction: unknown }, /NOT SHOWN .* its authorization is used/u],
-        [
-          "no transaction",
-          { transaction: unknown, delivered: { ...delivered, nonce: unknown } },
-          /^Failure BROKEN .* nothing was paid/u,
-        ],
+        ["no transaction", { transaction: unknown, delivered: unused }, /^Failure BROKEN .* nothing was paid/u],
         ["another network", { network: "eip155:8453" }, /^Failure $/u],
       ]
       for (const [what, change, expected] of cases) assert.match(yield* line(change), expected, what)
@@ -213,9 +194,11 @@ suite(
 )
 
 suite("a server without a receipt key", world(), (it) => {
-  it("serves receipt files that say the act has no signed receipt", function* () {
+  it("signs nothing, publishes no keys, and says so of a receipt file", function* ({ url }) {
     const act = yield* bought("/api/acquire/dew-spider", {})
+    assert.hasAllKeys(act.settlement, ["success", "transaction", "network", "payer"])
+    assert.strictEqual((yield* ask(`${url}/.well-known/did.json`)).status, 404)
     const answer = yield* ask(act.file)
-    assert.deepStrictEqual([answer.status, answer.json["code"]], [404, "receipt_unsigned"])
+    assertAnswer(answer, 404, "receipt_unsigned")
   })
 })

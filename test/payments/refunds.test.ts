@@ -10,7 +10,7 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import * as Refunds from "../lab/buyer/Refunds.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
 import { order } from "../lab/buyer/TokenIssuer.ts"
-import { broadcast, giveCode, agreeing } from "../lab/buyer/ThirdParty.ts"
+import { agreeing, broadcast, giveCode, leave } from "../lab/buyer/ThirdParty.ts"
 import { until } from "../lab/Eventually.ts"
 import { ask, TestServer } from "../lab/Fixture.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
@@ -47,21 +47,13 @@ apart("an unmatched payment", server, (it) => {
     const listed = yield* one.refund("--json")
     assert.strictEqual(listed.code, 0, listed.stderr)
     const [found] = json(listed.stdout).payments
-    assert.deepInclude(found, {
-      reason: "unmatched",
-      attempt: null,
-      transaction: bought.transaction,
-      amountAtomic: "10000",
-    })
+    const { transaction } = bought
+    assert.deepInclude(found, { reason: "unmatched", attempt: null, transaction, amountAtomic: "10000" })
     assert.include((yield* one.refund()).stdout, "It can be refunded.")
 
     yield* one.repay("--payment", bought.transaction)
     const refund = yield* Refunds.becomes(bought.transaction, "REFUNDED")
-    assert.deepInclude(refund, {
-      originalTransaction: bought.transaction,
-      amountAtomic: "10000",
-      reason: "unmatched",
-    })
+    assert.deepInclude(refund, { originalTransaction: transaction, amountAtomic: "10000", reason: "unmatched" })
     assert.deepStrictEqual(yield* returned(bought.payer.address), [10_000n])
     yield* Purchase.mine(3)
     const final = yield* Refunds.becomes(bought.transaction, "REFUNDED", "final")
@@ -126,22 +118,31 @@ apart("an unmatched payment", server, (it) => {
   })
 
   // I20
-  it("is returned only by the wallet that was paid, up to its amount, and with a reason", function* () {
+  it("is returned only by the wallet that was paid and can pay, up to its amount, and with a reason", function* ({
+    sql,
+  }) {
     const one = yield* operator
-    const bought = yield* unmatched
+    const { transaction } = yield* unmatched
     const stranger = join(one.folder, "stranger.key")
     writeFileSync(stranger, generatePrivateKey(), { mode: 0o600 })
+    const [payment, key] = [
+      ["--payment", transaction],
+      ["--key-file", one.keyFile],
+    ]
     const refuse = Effect.fnUntraced(function* (sentence: string, ...args: ReadonlyArray<string>) {
-      const refused = yield* one.refund("--payment", bought.transaction, ...args)
+      const refused = yield* one.refund(...args)
       assert.strictEqual(refused.code, 1, refused.stdout)
       assert.include(refused.stderr, sentence)
-      assert.include(refused.stderr, "othing ")
     })
-    yield* refuse("Only the wallet that was paid can refund", "--key-file", stranger, ...why)
-    yield* refuse("at most all of it", "--key-file", one.keyFile, "--amount", "0.02", ...why)
-    yield* refuse("--why is blank", "--key-file", one.keyFile)
-    yield* refuse("No key of the wallet", ...why)
-    assert.deepStrictEqual(yield* Refunds.refundsOf((yield* TestServer).url, bought.transaction), [])
+    yield* refuse("Only the wallet that was paid can refund", ...payment, "--key-file", stranger, ...why)
+    yield* refuse("at most all of it", ...payment, ...key, "--amount", "0.02", ...why)
+    yield* refuse("part of one payment", "--all", ...key, "--amount", "0.005", ...why)
+    yield* refuse("--why is blank", ...payment, ...key)
+    yield* refuse("No key of the wallet", ...payment, ...why)
+    yield* leave(payTo)
+    yield* refuse("holds less USDC than 10000 atomic. Fund it", ...payment, ...key, ...why)
+    yield* refuse("wallet.key cannot be written, or exists.", ...payment, "--unsigned", one.keyFile, ...why)
+    assert.deepStrictEqual(yield* sql`SELECT id FROM payment_refunds`, [])
   })
 
   it("is returned by a signature made elsewhere: by the wallet's key, or by its contract", function* () {
@@ -167,15 +168,8 @@ apart("an unmatched payment", server, (it) => {
     yield* one.refund("--payment", other.transaction, "--unsigned", second)
     const wrong = yield* signed("0x1234")
     assert.include(wrong.stderr, "was refunded", "a file is for one payment")
-    const contract = yield* one.refund(
-      "--payment",
-      other.transaction,
-      "--signed",
-      second,
-      "--signature",
-      "0x1234",
-      ...why,
-    )
+    const byContract = ["--payment", other.transaction, "--signed", second, "--signature", "0x1234"]
+    const contract = yield* one.refund(...byContract, ...why)
     assert.strictEqual(contract.code, 0, contract.stderr)
     yield* Refunds.becomes(other.transaction, "REFUNDED")
     assert.deepStrictEqual(yield* returned(other.payer.address), [10_000n])

@@ -1,7 +1,8 @@
 /** Wallets that would have the relayer pay gas for nothing: each can do it once, and all servers know it. */
-import { Effect, Fiber, Latch } from "effect"
+import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Hex } from "viem"
+import type { PrivateKeyAccount } from "viem/accounts"
 import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
@@ -9,7 +10,7 @@ import { agreeing, agrees, broadcast, burning, cancel, giveCode } from "../lab/b
 import { newPayer, TestServer } from "../lab/Fixture.ts"
 import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
-import { apart, assert } from "../lab/Suites.ts"
+import { apart, assert, assertAnswer } from "../lab/Suites.ts"
 
 /** Agrees while gas has no price, and otherwise turns until its gas is gone. */
 const burningAtAPrice: Hex = `0x3a156009575b6005565b${agrees}`
@@ -36,12 +37,12 @@ const buyAnd = Effect.fnUntraced(function* <E, R>(purchase: Purchase.Purchase, b
 })
 
 /** A wallet with code whose payment has taken our gas and reverted; no inquiry has run yet. */
-const burnt = Effect.gen(function* () {
+const burnt = Effect.fnUntraced(function* <E, R>(during: (payer: PrivateKeyAccount) => Effect.Effect<unknown, E, R>) {
   const { url } = yield* TestServer
   const payer = yield* newPayer(64n * Purchase.price)
   yield* giveCode(payer.address, agreeing)
   const purchase = yield* Purchase.prepare(url, undefined, payer)
-  const answer = yield* buyAnd(purchase, giveCode(payer.address, burning))
+  const answer = yield* buyAnd(purchase, Effect.andThen(during(payer), giveCode(payer.address, burning)))
   Purchase.assertPending(url, purchase, answer)
   yield* giveCode(payer.address, agreeing)
   return purchase
@@ -76,44 +77,23 @@ apart(
       assert.deepStrictEqual(yield* attempts, [["failed", failed.length]], "no slot is held")
     })
 
-    it("has one payment in flight until one pays, and is refused everywhere on a revert", function* ({ rpc, url }) {
+    it("has one payment in flight until one pays, and is refused everywhere on a revert", function* ({ url }) {
       const other = yield* anotherServer()
-      const payer = yield* newPayer(64n * Purchase.price)
-      const purchases = yield* Effect.forEach([1, 2, 3, 4, 5, 6], () => Purchase.prepare(url, undefined, payer))
-      yield* giveCode(payer.address, agreeing)
-      const trap = rpc.arm("eth_sendRawTransaction", "holdBefore")
-      // All but the one that is held are judged while the wallet still agrees.
-      const others = yield* Latch.make()
-      let answered = 0
-      const send = (one: (typeof purchases)[number]) =>
-        Effect.tap(Purchase.send(url, one), () => (++answered === purchases.length - 1 ? others.open : Effect.void))
-      const crowd = yield* Effect.forkScoped(Effect.forEach(purchases, send, { concurrency: "unbounded" }))
-      yield* trap.arrived
-      yield* others.await
-      yield* rpc.calm
-      yield* giveCode(payer.address, burning)
-      yield* trap.release
-      const answers = yield* Fiber.join(crowd)
-      const open = purchases.find((_, index) => answers[index]?.status === 202)
-      const limited = answers.filter(({ status }) => status === 409)
-      assert.deepStrictEqual([open === undefined, limited.length], [false, 5])
-      for (const { json } of limited) {
-        assert.match(
-          String(json["message"]),
-          /wallet with code .* The limit of this wallet is 1 now\. .* This request charged nothing\.$/u,
-        )
-      }
-      if (open === undefined) return
+      const open = yield* burnt((payer) =>
+        Effect.gen(function* () {
+          const limited = yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, payer))
+          assertAnswer(limited, 409, "reconcile_required")
+          assert.match(
+            String(limited.json["message"]),
+            /wallet with code .* The limit of this wallet is 1 now\. .* This request charged nothing\.$/u,
+          )
+        }),
+      )
       Purchase.assertPending(url, open, yield* Purchase.reconcile(url, open))
-      yield* giveCode(payer.address, agreeing)
       for (const server of [url, other]) {
-        const next = yield* Purchase.prepare(url, undefined, payer)
+        const next = yield* Purchase.prepare(url, undefined, open.payer)
         const refused = yield* Purchase.send(server, next)
-        assert.deepStrictEqual(
-          Purchase.reasonIn(refused),
-          [402, "payment_invalid", "wallet_reverted_settlement"],
-          refused.text,
-        )
+        assertAnswer(refused, 402, "payment_invalid", "wallet_reverted_settlement")
         assert.match(
           String(refused.json["message"]),
           /for an hour\. This request charged nothing; until its validBefore .* Pay from another wallet/u,
@@ -134,7 +114,7 @@ apart(
 
 apart("a payment that was in a block and failed", proxiedServer("relayer", "20 seconds"), (it) => {
   it("counts against its wallet also where its authorization expires at once", function* ({ sql }) {
-    const purchase = yield* burnt
+    const purchase = yield* burnt(() => Effect.void)
     // As if it had been signed for a few seconds only: it lives, and is too short to be sent.
     const end = Math.floor(Date.now() / 1000) + 4
     yield* sql`UPDATE payment_attempts SET valid_before = ${end} WHERE idempotency_key = ${purchase.key}`
@@ -143,7 +123,7 @@ apart("a payment that was in a block and failed", proxiedServer("relayer", "20 s
   })
 
   it("counts against its wallet where the wallet cancels it, before the cancellation is final", function* ({ url }) {
-    const purchase = yield* burnt
+    const purchase = yield* burnt(() => Effect.void)
     yield* cancel(purchase)
     assert.deepStrictEqual(yield* nextAfterLook(purchase), [402, "payment_invalid", "wallet_reverted_settlement"])
     const lost = yield* lostGas
@@ -178,26 +158,5 @@ apart("a payment that was in a block and failed", proxiedServer("relayer", "20 s
     const answer = yield* Purchase.send(url, yield* Purchase.prepare(url, undefined, purchase.payer))
     assert.strictEqual(answer.status, 201, answer.text)
     assert.strictEqual(yield* lostGas, 0)
-  })
-})
-
-apart("an unsent payment of a wallet without code", proxiedServer("relayer"), (it) => {
-  it("is sent later unless the wallet has code by then", function* ({ rpc, url }) {
-    const payer = yield* newPayer(3n * Purchase.price)
-    const changing = yield* Effect.forEach([1, 2, 3], () => Purchase.prepare(url, undefined, payer))
-    const honest = yield* Purchase.prepare(url)
-    rpc.arm("eth_estimateGas", "refusal")
-    for (const one of [...changing, honest]) Purchase.assertPending(url, one, yield* Purchase.send(url, one))
-    yield* rpc.calm
-    yield* giveCode(payer.address, agreeing)
-    for (const one of changing) Purchase.assertPending(url, one, yield* Purchase.reconcile(url, one))
-    assert.strictEqual(yield* QueuedPayments.relayed, 0, "no gas is spent")
-    yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, honest), ({ status }) => status === 200)
-    yield* giveCode(payer.address, "0x")
-    for (const one of changing) {
-      yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
-    }
-    assert.strictEqual(yield* QueuedPayments.relayed, 4)
-    yield* Purchase.audit(url)
   })
 })

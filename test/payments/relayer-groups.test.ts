@@ -8,27 +8,37 @@ import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
+import { until } from "../lab/Eventually.ts"
 import { type Answer, newPayer } from "../lab/Fixture.ts"
 import { agreeing, burning, empty, giveCode } from "../lab/buyer/ThirdParty.ts"
-import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { apart, assert, assertEach, valuesOf } from "../lab/Suites.ts"
 
 const { prepareMany: prepare } = QueuedPayments
 
 const statuses = (answers: ReadonlyArray<Answer>) => answers.map(({ status }) => status)
 
+/** Whether the parameters of a call carry two or more of these payments. */
+const isGroupOf = (purchases: ReadonlyArray<Purchase.Purchase>) => (params: string) =>
+  purchases.filter(({ nonce }) => params.includes(nonce.slice(2))).length > 1
+
 /** Catches the broadcast of the group that these payments travel in; `order` is theirs in it. */
 const catchGroup = (purchases: ReadonlyArray<Purchase.Purchase>) =>
   Effect.map(Proxies, ({ rpc }) => {
     let group = ""
     const trap = rpc.arm("eth_sendRawTransaction", "holdBefore", (params) => {
-      const isGroup = purchases.filter(({ nonce }) => params.includes(nonce.slice(2))).length > 1
-      if (isGroup) group = params
-      return isGroup
+      if (isGroupOf(purchases)(params)) group = params
+      return isGroupOf(purchases)(params)
     })
     const order = () => purchases.toSorted((a, b) => group.indexOf(a.nonce.slice(2)) - group.indexOf(b.nonce.slice(2)))
     return { ...trap, order }
   })
+
+const settledInTheEnd = Effect.fnUntraced(function* (url: string, purchases: ReadonlyArray<Purchase.Purchase>) {
+  for (const one of purchases) {
+    yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+    yield* Purchase.assertSettled(url, one)
+  }
+})
 
 const patient = proxiedServer("relayer", "20 seconds")
 
@@ -112,12 +122,9 @@ apart("payments that wait during another broadcast", patient, (it) => {
     yield* giveCode(burner.payer.address, burning)
     yield* caught.release
     yield* crowd.others
-    for (const one of honest) {
-      yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
-    }
+    yield* settledInTheEnd(url, honest)
     const sent = yield* QueuedPayments.sentFor([first, ...others])
     assert.isAtMost(sent.filter(({ payments }) => payments > 0).length, 2 + honest.length)
-    for (const one of honest) yield* Purchase.assertSettled(url, one)
     yield* Purchase.reconcile(url, burner)
     yield* Effect.flatMap(LocalChain, ({ fund }) => fund(burner.payer.address, 2n * Purchase.price))
     const again = yield* Purchase.prepare(url, Purchase.price, burner.payer)
@@ -137,33 +144,29 @@ apart("payments that wait during another broadcast", patient, (it) => {
     assert.isFalse((yield* QueuedPayments.sentFor(later)).some(({ isGroup, payments }) => isGroup && payments > 0))
   })
 
-  it("go without a wallet that has code, whose payment travels alone", function* ({ url }) {
-    const [first, smart, ...others] = yield* prepare(url, 5)
-    if (first === undefined || smart === undefined) return
+  it("go without wallets with code: one travels alone, and one that got it after its claim is not sent", function* ({
+    url,
+  }) {
+    const { first, others } = yield* QueuedPayments.prepareGroup(url, 5)
+    const [smart, ...plain] = others
+    if (smart === undefined) return assert.fail()
     yield* giveCode(smart.payer.address, agreeing)
-    const crowd = yield* QueuedPayments.gather(url, first, [smart, ...others])
-    yield* crowd.letGo
-    assert.deepStrictEqual(statuses(yield* crowd.others), Array(4).fill(201))
-    const own = (yield* QueuedPayments.sentFor([smart])).filter(({ payments }) => payments > 0)
-    assert.deepStrictEqual(valuesOf(own, "isGroup"), [false])
-    const groups = (yield* QueuedPayments.sentFor(others)).filter(({ isGroup }) => isGroup)
-    assert.deepStrictEqual(valuesOf(groups, "payments"), [3])
-  })
-
-  it("go without a wallet that got code after its claim, whose payment is not sent at all", function* ({ url }) {
-    const { first, others } = yield* QueuedPayments.prepareGroup(url, 4)
     const payer = yield* newPayer(5n * Purchase.price)
     const changing = yield* Effect.forEach([1, 2, 3, 4, 5], () => Purchase.prepare(url, undefined, payer))
     const crowd = yield* QueuedPayments.gather(url, first, [...changing, ...others])
     yield* giveCode(payer.address, agreeing)
     yield* crowd.letGo
     const answers = yield* crowd.others
-    assert.deepStrictEqual(statuses(answers.slice(5)), Array(3).fill(201))
+    assert.deepStrictEqual(statuses(answers.slice(5)), Array(4).fill(201))
     for (const answer of answers.slice(0, 5)) {
       assert.deepStrictEqual(Purchase.reasonIn(answer), [402, "payment_failed", "wallet_got_code"])
       assert.match(String(answer.json["message"]), /got code .* This request charged nothing; until its validBefore/u)
     }
-    assert.strictEqual((yield* QueuedPayments.sentFor(changing)).filter(({ payments }) => payments > 0).length, 0)
+    const paying = (purchases: ReadonlyArray<Purchase.Purchase>) =>
+      Effect.map(QueuedPayments.sentFor(purchases), (sent) => sent.filter(({ payments }) => payments > 0))
+    assertEach(yield* paying([smart]), ({ isGroup }) => isGroup, [false])
+    assertEach(yield* paying(plain), ({ isGroup, payments }) => [isGroup, payments], [[true, 3]])
+    assert.isEmpty(yield* paying(changing))
     yield* Purchase.audit(url)
   })
 
@@ -207,22 +210,55 @@ apart("two stones of one wallet in one transaction", patient, (it) => {
   })
 })
 
-apart("two servers with one relayer key", patient, (it) => {
-  it("settle each of many payments once, in groups", function* ({ url }) {
-    const servers = [url, yield* anotherServer()]
-    const purchases = yield* prepare(url, 40)
-    // Each is sent to both at once, as an impatient client does.
-    const answers = yield* Effect.forEach(
-      purchases.flatMap((one) => servers.map((server) => [one, server] as const)),
-      ([one, server]) => Purchase.send(server, one),
-      { concurrency: "unbounded" },
-    )
-    for (const { status, text } of answers) assert.include([200, 201, 202], status, text)
-    for (const one of purchases) {
-      yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
-      assert.deepInclude(yield* Purchase.books(one), { state: "settled", charged: 1, acts: 1, stones: 1 })
-    }
-    yield* Purchase.audit(url)
-    assert.isBelow((yield* QueuedPayments.sentFor(purchases)).length, purchases.length)
+// Not before all of a crowd have come.
+apart("a group that the node rejects", proxiedServer("relayer", "6 seconds"), (it) => {
+  it.on(patient)("although it accepted the transaction is not sent again", function* ({ rpc, url }) {
+    const { first, others } = yield* QueuedPayments.prepareGroup(url, 5)
+    rpc.arm("eth_sendRawTransaction", "deny", isGroupOf(others))
+    const crowd = yield* QueuedPayments.gather(url, first, others)
+    yield* crowd.letGo
+    for (const { status, text } of yield* crowd.others) assert.strictEqual(status, 201, text)
+    const sent = yield* QueuedPayments.sentFor([first, ...others])
+    assert.deepStrictEqual(valuesOf(sent, "payments"), [1, 4])
+  })
+
+  it.each([
+    ["for a transient reason stays open as a whole, and its members are not sent one by one", "eth_sendRawTransaction"],
+    ["to rehearse for now waits as a whole, and is rehearsed again", "eth_call"],
+  ] as const)("%s", function* ([, refused], { rpc, url }) {
+    const { first, others } = yield* QueuedPayments.prepareGroup(url, 5)
+    const crowd = yield* QueuedPayments.gather(url, first, others)
+    rpc.arm(refused, "refusal", isGroupOf(others))
+    let singles = 0
+    rpc.arm(refused === "eth_call" ? "eth_estimateGas" : refused, "holdBefore", (params) => {
+      if (others.some(({ nonce }) => params.includes(nonce.slice(2)))) singles += 1
+      return false
+    })
+    yield* crowd.letGo
+    for (const [index, answer] of (yield* crowd.others).entries())
+      Purchase.assertPending(url, others[index] ?? first, answer)
+    assert.strictEqual(singles, 0, "none is sent or asked about by itself")
+    yield* rpc.calm
+    yield* settledInTheEnd(url, others)
+  })
+})
+
+apart("a group that no block includes", proxiedServer("relayer", "3 seconds"), (it) => {
+  it("is replaced, and each of its payments is made once", function* ({ url }) {
+    const { first, others } = yield* QueuedPayments.prepareGroup(url, 6)
+    const caught = yield* catchGroup(others)
+    const crowd = yield* QueuedPayments.gather(url, first, others)
+    yield* crowd.letGo
+    yield* caught.arrived
+    yield* Purchase.automine(false)
+    yield* caught.release
+    for (const answer of yield* crowd.others) assert.strictEqual(answer.status, 202, answer.text)
+    yield* QueuedPayments.raiseFees
+    // No more often than the limit of an address lets five ask for a minute.
+    const looks = Effect.forEach(others, (one) => Purchase.reconcile(url, one), { concurrency: "unbounded" })
+    yield* looks.pipe(until("never settled", (answers) => answers.every(({ status }) => status === 200), 40, 1_500))
+    yield* Purchase.ended(first)
+    for (const one of others) yield* Purchase.assertSettled(url, one)
+    yield* Purchase.assertNextStone(url)
   })
 })

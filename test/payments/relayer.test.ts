@@ -1,14 +1,18 @@
 /** The relayer's own purse and its own transactions: without gas nothing is sold, and nothing that never left stays behind. */
-import { Effect, Fiber } from "effect"
-import { type Hex, keccak256, parseTransaction } from "viem"
+import { Duration, Effect, Fiber, Redacted } from "effect"
+import { type Hex, keccak256, parseEther, parseTransaction } from "viem"
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
+import { patience } from "../lab/Patience.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import type { NodeProxy } from "../lab/proxy/Node.ts"
-import { agrees, cancel, empty, giveCode, leave } from "../lab/buyer/ThirdParty.ts"
+import { agrees, cancel, giveCode, leave } from "../lab/buyer/ThirdParty.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { eventually, raiseFees, relayed } from "../lab/buyer/QueuedPayments.ts"
 import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
-import { apart, assert, assertAnswer, assertEach } from "../lab/Suites.ts"
+import { layer as world } from "../lab/Fixture.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
+import { apart, assert, assertAnswer, assertEach, suite } from "../lab/Suites.ts"
 
 /** Every transaction that is sent to the node from now on, as its bytes. */
 const overhear = (rpc: NodeProxy) => {
@@ -66,45 +70,17 @@ apart("a payment that its own request did not broadcast", proxiedServer("relayer
     yield* Purchase.automine(true)
   })
 
-  it("is not called unpaid where a concurrent reconciliation broadcast it", function* ({ rpc, url }) {
-    const purchase = yield* Purchase.prepare(url, Purchase.price)
-    const sent: Array<Hex> = []
-    rpc.arm("eth_sendRawTransaction", "swallow", (params) => {
-      const [raw]: ReadonlyArray<Hex> = JSON.parse(params)
-      if (raw !== undefined) sent.push(raw)
-      return true
-    })
-    let estimates = 0
-    const trap = rpc.arm("eth_estimateGas", "holdBefore", () => estimates++ === 0)
+  it("is never broadcast once its authorization has expired", function* ({ rpc, url }) {
+    const purchase = yield* Purchase.prepare(url)
+    const trap = rpc.arm("eth_estimateGas", "holdBefore")
     const request = yield* Purchase.sendInto(trap, url, purchase)
-    const looks = Effect.map(Purchase.reconcile(url, purchase), () => sent.length)
-    yield* eventually("sent", looks, (count) => count > 0)
-    yield* empty(purchase.payer)
-    yield* trap.release
-    Purchase.assertPending(url, purchase, yield* Fiber.join(request))
-    // It arrives after all, and its wallet has money again.
+    yield* Purchase.passExpiry
     yield* rpc.calm
-    yield* Effect.flatMap(LocalChain, ({ fund }) => fund(purchase.payer.address, Purchase.price))
-    yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: sent[0] ?? "0x" }))
-    yield* untilSettled(url, purchase)
-    yield* Purchase.assertSettled(url, purchase)
+    yield* trap.release
+    assert.strictEqual((yield* Fiber.join(request)).status, 402)
+    assert.strictEqual(yield* relayed, 0)
+    yield* Purchase.assertFailed(url, purchase, "authorization_expired")
   })
-
-  it.on(proxiedServer("relayer", "1 hour"))(
-    "is broadcast by a reconciliation that does not wait for a block",
-    function* ({ database, rpc, url }) {
-      const purchase = yield* Purchase.prepare(url)
-      database.arm(/INSERT INTO payment_attempts/u, "cutAfter")
-      assert.strictEqual((yield* Purchase.send(url, purchase)).status, 503)
-      yield* database.calm
-      yield* Purchase.automine(false)
-      const sent = overhear(rpc)
-      yield* eventually("sent", Purchase.reconcile(url, purchase), () => sent.length > 0)
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      yield* Purchase.mineAll
-      yield* untilSettled(url, purchase)
-    },
-  )
 })
 
 apart("a node without a pending state", proxiedServer("relayer", "20 seconds"), (it) => {
@@ -177,16 +153,6 @@ apart("a relayer nonce that a lost transaction leaves free", proxiedServer("rela
     yield* Purchase.assertSettled(url, waiting)
     yield* Purchase.assertNextStone(url)
   })
-
-  it("is used by the next purchase", function* ({ url }) {
-    const { lost, waiting } = yield* gap
-    yield* cancel(lost)
-    const next = yield* Purchase.prepare(url)
-    const answer = yield* Purchase.send(url, next)
-    assert.strictEqual(answer.status, 201, answer.text)
-    yield* untilSettled(url, waiting)
-    assert.strictEqual(yield* relayed, 2)
-  })
 })
 
 apart("a transaction that no block includes before its authorization expires", proxiedServer("relayer"), (it) => {
@@ -244,4 +210,41 @@ apart("a wallet whose contract answers the relayer differently", proxiedServer("
       yield* Purchase.assertFailed(url, purchase, "gas_too_high")
     },
   )
+})
+
+const waits = Duration.millis(patience(1))
+
+suite("two relayer keys side by side", world({ patience: waits }), (it) => {
+  it("conclude a payment of the old key, and send new payments by the new key", function* ({ sql, url }) {
+    const { relayerKey } = yield* LocalChain
+    const key = generatePrivateKey()
+    const [old, now] = [privateKeyToAddress(Redacted.value(relayerKey)), privateKeyToAddress(key)]
+    const sentBy = (address: typeof now) => Purchase.onChain((client) => client.getTransactionCount({ address }))
+    yield* Purchase.onChain((client) => client.setBalance({ address: now, value: parseEther("1") }))
+
+    const purchase = yield* Purchase.prepare(url)
+    yield* Purchase.automine(false)
+    Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
+    const before = yield* sentBy(old)
+
+    // The next server has the new key, and knows the old one.
+    const second = yield* anotherServer({
+      patience: waits,
+      settlement: { _tag: "Relayer", privateKey: Redacted.make(key), previousKey: relayerKey },
+    })
+    const broadcast = Effect.map(sql`SELECT hash, nonce FROM relayer_broadcasts`, ([row]) => Object(row))
+    const first = yield* broadcast
+    const reconciled = Purchase.reconcile(second, purchase)
+    // No block takes it: in its own place, by its own key, another one is offered more for.
+    const looks = Effect.andThen(reconciled, broadcast)
+    const replaced = yield* eventually("replaced", looks, ({ hash }) => hash !== first.hash)
+    assert.strictEqual(replaced.nonce, first.nonce)
+    yield* Purchase.mineAll
+    yield* eventually("settled", reconciled, ({ status }) => status === 200)
+    assert.deepStrictEqual([yield* sentBy(old), yield* sentBy(now)], [before + 1, 0])
+
+    const next = yield* Purchase.prepare(url)
+    assert.strictEqual((yield* Purchase.send(second, next)).status, 201)
+    assert.deepStrictEqual([yield* sentBy(old), yield* sentBy(now)], [before + 1, 1])
+  })
 })

@@ -1,6 +1,5 @@
 /** One look at one node ends no attempt as unpaid: its answer must be confirmed a sweep later, and missing answers prove nothing. */
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { neighbours, proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
@@ -14,39 +13,6 @@ const unsent = Effect.gen(function* () {
   Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
   yield* rpc.calm
   return { url, rpc, purchase }
-})
-
-/** Several looks, each an hour after the one before: none of them has even doubted. */
-const staysOpen = Effect.fnUntraced(function* (url: string, purchase: Purchase.Purchase) {
-  const sql = yield* SqlClient.SqlClient
-  for (const _ of [1, 2, 3]) {
-    Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-    const doubts = yield* sql<{ readonly doubtedReason: string | null }>`SELECT doubted_reason FROM payment_attempts`
-    assert.deepStrictEqual(doubts, [{ doubtedReason: null }])
-  }
-  assert.deepInclude(yield* Purchase.attemptOf(purchase), { state: "pending", claims: 1 })
-})
-
-/** Long enough to be sent while the server waits for it: once expired, it is not sent again. */
-const sending = proxiedServer("relayer", "5 seconds")
-
-apart("a paid attempt", sending, (it) => {
-  for (const forgets of [["receipts"], ["logs", "receipts"]] as const) {
-    it(`stays open while the node has lost its ${forgets.join(" and ")}, and then settles`, function* ({ rpc, url }) {
-      const purchase = yield* Purchase.prepare(url)
-      rpc.behave(() => ({ forgets }))
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      // Final, and expired: the answers are still missing, and still prove nothing.
-      yield* Purchase.mine(4)
-      Purchase.assertPending(url, purchase, yield* Purchase.reconcile(url, purchase))
-      yield* Purchase.passExpiry
-      yield* staysOpen(url, purchase)
-      yield* rpc.calm
-      yield* Purchase.settlesNow(url, purchase)
-      // How long it was open says nothing of how soon its block has to be looked at.
-      assert.deepInclude(yield* Purchase.attemptOf(purchase), { checks: 0 })
-    })
-  }
 })
 
 apart("an attempt that was never paid", proxiedServer("relayer"), (it) => {

@@ -2,7 +2,7 @@
 import { Clock, Effect, Layer } from "effect"
 import { ask, layer as world, newCommitment, newPayer, pay, TestServer } from "../lab/Fixture.ts"
 import { heldClock } from "../lab/Clock.ts"
-import { assert, suite } from "../lab/Suites.ts"
+import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 
 /** A clock that stands so many seconds ahead of the machine's. */
 const ahead = (seconds: number) =>
@@ -22,24 +22,17 @@ const buy = Effect.fnUntraced(function* (life: number) {
   })).answer
 })
 
-for (const [what, seconds] of [
-  ["150 seconds ahead", 150],
-  ["150 seconds behind", -150],
-] as const) {
-  suite(`a server clock ${what}`, world().pipe(Layer.provide(ahead(seconds))), (it) => {
+const clocks = [
+  ["ahead", 150],
+  ["behind", -150],
+] as const
+for (const [way, seconds] of clocks) {
+  suite(`a server clock 150 seconds ${way}`, world().pipe(Layer.provide(ahead(seconds))), (it) => {
     it("accepts an honest authorization of 60 seconds and refuses one that lives too long", function* () {
       const bought = yield* buy(60)
       assert.strictEqual(bought.status, 201, bought.text)
-      const long = yield* buy(601 + 60)
-      assert.deepStrictEqual(
-        [long.status, long.json["reason"]],
-        [402, "invalid_exact_evm_payload_authorization_valid_before"],
-      )
-      const expired = yield* buy(-60)
-      assert.deepStrictEqual(
-        [expired.status, expired.json["reason"]],
-        [402, "invalid_exact_evm_payload_authorization_valid_before"],
-      )
+      for (const life of [601 + 60, -60])
+        assertAnswer(yield* buy(life), 402, "payment_invalid", "invalid_exact_evm_payload_authorization_valid_before")
     })
 
     it("fails /readyz and /api/health, and does not affect reads", function* ({ url }) {

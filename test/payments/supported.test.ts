@@ -1,5 +1,4 @@
 /** The meaning of a facilitator's `/supported`, and of a failed connection. */
-import { createServer } from "node:net"
 import { Duration, Effect, Layer, Option, Redacted, Result } from "effect"
 import * as JsonClient from "../../src/http/JsonClient.ts"
 import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
@@ -8,7 +7,7 @@ import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import * as Facilitator from "../../src/payments/x402/settlement/Facilitator.ts"
 import * as Supported from "../../src/payments/x402/settlement/Supported.ts"
-import { json, type Reply, serve } from "../lab/proxy/HttpServer.ts"
+import { json, listening, type Reply, serve } from "../lab/proxy/HttpServer.ts"
 import { freePort } from "../lab/Ports.ts"
 import { authorization, terms } from "../lab/buyer/Samples.ts"
 import { apart, assert } from "../lab/Suites.ts"
@@ -97,23 +96,6 @@ apart("the knowledge whether a facilitator settles", Layer.empty, (it) => {
   })
 })
 
-/** A port that takes connections and does this with them. */
-const port = (greet: (end: () => void) => void) =>
-  Effect.acquireRelease(
-    Effect.callback<{ readonly at: number; readonly close: () => void }>((resume) => {
-      const server = createServer((socket) => {
-        socket.on("error", () => {})
-        socket.once("data", () => greet(() => socket.destroy()))
-      })
-      server.listen(0, "127.0.0.1", () => {
-        const found = server.address()
-        const at = typeof found === "object" && found !== null ? found.port : 0
-        resume(Effect.succeed({ at, close: () => server.close() }))
-      })
-    }),
-    ({ close }) => Effect.sync(close),
-  )
-
 const submit = (url: string) =>
   Effect.flatMap(Settlement, ({ submit: handIn }) =>
     handIn({
@@ -127,16 +109,16 @@ const submit = (url: string) =>
 apart("a settlement call", Layer.empty, (it) => {
   it("was not received where no connection was made, be it refused, unresolved or without TLS", function* () {
     const nobody = yield* freePort
-    const plain = yield* port((end) => end())
-    for (const url of [`http://127.0.0.1:${nobody}`, "http://facilitator.invalid", `https://127.0.0.1:${plain.at}`]) {
+    const plain = yield* listening((_, response) => response.destroy())
+    for (const url of [`http://127.0.0.1:${nobody}`, "http://facilitator.invalid", plain.replace("http:", "https:")]) {
       assert.deepStrictEqual(yield* submit(url), { _tag: "Unheard", reason: "facilitator_unreachable" }, url)
     }
   })
 
   it("may have been received once a byte of it was written", function* () {
-    const { at } = yield* port((end) => end())
-    assert.strictEqual((yield* submit(`http://127.0.0.1:${at}`))._tag, "Unclear")
-    const post = yield* JsonClient.make(new URL(`http://127.0.0.1:${at}`))
+    const url = yield* listening((_, response) => response.destroy())
+    assert.strictEqual((yield* submit(url))._tag, "Unclear")
+    const post = yield* JsonClient.make(new URL(url))
     const failed = yield* Effect.flip(post({ text: "{}" }))
     assert.deepInclude(failed, { _tag: "ConnectionFailed", isUnsent: false })
   })

@@ -8,8 +8,9 @@ import * as ThirdParty from "../lab/buyer/ThirdParty.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { type Answer, ask, newCommitment, newKey, post } from "../lab/Fixture.ts"
 import { relayed } from "../lab/buyer/QueuedPayments.ts"
-import { paymentFixture } from "../lab/buyer/PaymentFixture.ts"
-import { apart, assert, assertAnswer, describe, live, valuesOf } from "../lab/Suites.ts"
+import { apart, assert, assertAnswer } from "../lab/Suites.ts"
+
+const relayerServer = proxiedServer("relayer", "20 seconds")
 
 /** The same payment for another purchase. */
 const otherwise = (purchase: Purchase.Purchase): Purchase.Purchase => {
@@ -52,7 +53,7 @@ const seconds = () => Math.floor(Date.now() / 1000)
 /** Late enough to be sent before, on a slow machine, too; soon enough to be waited for. */
 const soon = () => seconds() + Number(patientSeconds(20))
 
-apart("an authorization that another attempt holds", proxiedServer("relayer", "20 seconds"), (it) => {
+apart("an authorization that another attempt holds", relayerServer, (it) => {
   // I1
   it("belongs to that attempt once settled, without a node, and after it expires", function* ({ rpc, url }) {
     const end = soon()
@@ -70,66 +71,34 @@ apart("an authorization that another attempt holds", proxiedServer("relayer", "2
   })
 })
 
-apart("an authorization that paid us and has no attempt", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("buys an act in time, even after its wallet was emptied, and costs us no gas", function* ({ url }) {
+apart("a payment under verification while a duplicate of its request settles", relayerServer, (it) => {
+  it("gets the answer that the duplicate bought", function* ({ rpc, url }) {
+    const purchase = yield* Purchase.prepare(url)
+    const trap = rpc.arm("eth_call", "holdBefore")
+    const slower = yield* Purchase.sendInto(trap, url, purchase)
+    yield* rpc.calm
+    const faster = yield* Purchase.send(url, purchase)
+    assert.strictEqual(faster.status, 201, faster.text)
+    yield* trap.release
+    const answer = yield* Fiber.join(slower)
+    assert.deepStrictEqual([answer.status, answer.text], [200, faster.text.replace(/false\}$/u, "true}")])
+    yield* Purchase.assertSettled(url, purchase)
+  })
+})
+
+apart("an authorization that paid us and has no attempt", relayerServer, (it) => {
+  it("buys an act in time, even after its wallet was emptied, and costs us no gas", function* ({ sql, url }) {
+    yield* Purchase.mine(3)
     const purchase = yield* Purchase.prepare(url, Purchase.price)
     const transaction = yield* ThirdParty.broadcast(purchase)
+    const head = yield* Purchase.height
     const answer = yield* Purchase.send(url, purchase)
     assert.strictEqual(answer.status, 201, answer.text)
     assert.strictEqual(JSON.parse(answer.text).receipt.transaction, transaction)
     assert.strictEqual(yield* relayed, 0)
+    // A search begins where its block, if it is orphaned, can still be found.
+    assert.deepStrictEqual(yield* sql`SELECT from_block FROM payment_attempts`, [{ fromBlock: head - 2n }])
     yield* Purchase.assertSettled(url, purchase)
-  })
-
-  it("is claimed with its transaction once the block cannot be orphaned", function* ({ rpc, sql, url }) {
-    yield* Purchase.mine(3)
-    const purchase = yield* Purchase.prepare(url)
-    const transaction = yield* ThirdParty.broadcast(purchase)
-    const head = yield* Purchase.height
-    // The second question for the receipt is that of the claimed attempt.
-    let receipts = 0
-    const looks = rpc.arm("eth_getTransactionReceipt", "holdBefore", () => ++receipts > 1)
-    const answer = yield* Purchase.sendInto(looks, url, purchase)
-    const claimed = yield* sql<{ state: string; transaction: string; fromBlock: bigint }>`
-        SELECT state, transaction, from_block FROM payment_attempts`
-    assert.deepStrictEqual(claimed, [{ state: "pending", transaction, fromBlock: head - 2n }])
-    yield* looks.release
-    assert.strictEqual((yield* Fiber.join(answer)).status, 201)
-    yield* Purchase.assertSettled(url, purchase)
-  })
-
-  it("is not called unpaid by two nodes of which one is stale", function* ({ rpc, url }) {
-    const purchase = yield* Purchase.prepare(url)
-    const head = yield* Purchase.height
-    yield* ThirdParty.broadcast(purchase)
-    // The dry run and the balance come from the node itself.
-    rpc.behave((method, before) => (method === "eth_call" && before < 2 ? {} : { head }))
-    assertUntold(yield* Purchase.send(url, purchase))
-    yield* rpc.calm
-    assert.strictEqual((yield* Purchase.send(url, purchase)).status, 201)
-    yield* Purchase.assertSettled(url, purchase)
-  })
-
-  it("is searched for by at most four requests at once", function* ({ rpc, url }) {
-    const purchases = yield* Effect.forEach(Array.from({ length: 8 }), () => Purchase.prepare(url))
-    for (const purchase of purchases) yield* ThirdParty.broadcast(purchase)
-    let searches = 0
-    rpc.arm("eth_getLogs", "holdBefore", () => ++searches === 0)
-    const held = rpc.arm("eth_getLogs", "holdBefore")
-    const answers = yield* Effect.forkChild(
-      Effect.forEach(purchases, (purchase) => Purchase.send(url, purchase), { concurrency: "unbounded" }),
-    )
-    yield* held.arrived
-    // As long as another request takes from end to end.
-    assert.strictEqual((yield* Purchase.send(url, yield* Purchase.prepare(url))).status, 201)
-    assert.isAtMost(searches, 4)
-    yield* held.release
-    assert.deepStrictEqual(
-      valuesOf(yield* Fiber.join(answers), "status"),
-      purchases.map(() => 201),
-    )
-    assert.strictEqual(searches, 8)
-    yield* Purchase.audit(url)
   })
 
   const late: ReadonlyArray<readonly [what: string, end: () => number, isAwaited: boolean]> = [
@@ -165,9 +134,13 @@ apart("an authorization that paid us and has no attempt", proxiedServer("relayer
   }
 })
 
-describe("an authorization that paid us for a failed attempt", { concurrent: true }, () => {
-  const deliver = Effect.fnUntraced(function* (isTakenBack: boolean) {
-    const { facilitator, rpc, sql, url } = yield* paymentFixture
+const failing = Layer.provideMerge(Fail.layer, proxiedServer("facilitator", "20 seconds"))
+
+apart("an authorization that paid us for a failed attempt", failing, (it) => {
+  it.each([
+    ["is named as such to its caller, and delivers to a caller who presents it in time", false],
+    ["in an orphaned block can buy nothing else once it has bought something", true],
+  ] as const)("%s", function* ([, isTakenBack], { facilitator, rpc, sql, url }) {
     const { fail } = yield* Fail
     const purchase = yield* Purchase.prepare(url)
     facilitator.arm("nonsenseBefore")
@@ -197,36 +170,28 @@ describe("an authorization that paid us for a failed attempt", { concurrent: tru
     assert.strictEqual((yield* written)?.strays, 0, "it belongs to a purchase by now")
     yield* Purchase.assertSettled(url, again)
   })
-  const stage = Layer.provideMerge(Fail.layer, proxiedServer("facilitator", "20 seconds"))
-
-  live("is named as such to its caller, and delivers to a caller who presents it in time", () =>
-    deliver(false).pipe(Effect.provide(stage)),
-  )
-
-  live("in an orphaned block can buy nothing else once it has bought something", () =>
-    deliver(true).pipe(Effect.provide(stage)),
-  )
 })
 
-apart("an authorization that did not pay us", proxiedServer("relayer", "20 seconds"), (it) => {
-  it("is refused as cancelled where its wallet cancelled it", function* ({ url }) {
+apart("an authorization that did not pay us", relayerServer, (it) => {
+  const ends = [
+    [
+      "cancelled where its wallet cancelled it",
+      ThirdParty.cancel,
+      /cancelled this authorization .* Nothing was charged\. Sign a new one\.$/u,
+    ],
+    [
+      "used elsewhere where its nonce paid another recipient",
+      ThirdParty.spendElsewhere,
+      /which did not pay us its amount\. This request charged nothing\. Sign a new one\.$/u,
+    ],
+  ] as const
+  it.each(ends)("is refused as %s", function* ([, end, words], { rpc, url }) {
     const purchase = yield* Purchase.prepare(url)
-    const transaction = yield* ThirdParty.cancel(purchase)
+    const transaction = yield* end(purchase)
     assertUntold(yield* Purchase.send(url, purchase))
     yield* Purchase.mine(4)
     const answer = yield* Purchase.send(url, purchase)
-    assertInvalid(answer, /cancelled this authorization .* Nothing was charged\. Sign a new one\.$/u)
-    assert.include(answer.text, transaction)
-    assert.deepStrictEqual(yield* written, { attempts: 0, claims: 0, strays: 0 })
-  })
-
-  it("is refused as used elsewhere where its nonce paid another recipient", function* ({ rpc, url }) {
-    const purchase = yield* Purchase.prepare(url)
-    const transaction = yield* ThirdParty.spendElsewhere(purchase)
-    assertUntold(yield* Purchase.send(url, purchase))
-    yield* Purchase.mine(4)
-    const answer = yield* Purchase.send(url, purchase)
-    assertInvalid(answer, /which did not pay us its amount\. This request charged nothing\. Sign a new one\.$/u)
+    assertInvalid(answer, words)
     assert.include(answer.text, transaction)
     // A final verdict is remembered: no log is read for it again.
     rpc.arm("eth_getLogs", "status500")

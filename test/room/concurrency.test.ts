@@ -1,72 +1,129 @@
-/** 200 sends at once through two server processes: gapless, evicted, once per clientId, as if they had come in a row. */
+/** Many requests at once through two server processes: limits, sequence numbers and clientIds are as if they had come in a row. */
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { atOnce, layer as processes, Servers } from "../lab/server/TwoServers.ts"
-import { codeOf, type RoomClient, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
-import type { Answer } from "../lab/Fixture.ts"
+import {
+  bearer,
+  codeOf,
+  endRoom,
+  from,
+  newAddress,
+  newRoom,
+  poll,
+  polled,
+  type RoomClient,
+  send,
+} from "../lab/server/Rooms.ts"
+import { type Answer, ask } from "../lab/Fixture.ts"
 import { assert, assertEach, assertNone, suite, valuesOf } from "../lab/Suites.ts"
 
-const byStatus = (answers: ReadonlyArray<Answer>) =>
+const outcomesOf = (answers: ReadonlyArray<Answer>) =>
   Object.fromEntries(
-    [...Map.groupBy(answers, (answer) => (answer.status < 400 ? `${answer.status}` : codeOf(answer)))]
-      .map(([key, list]) => [key, list.length] as const)
-      .sort(),
+    [...Map.groupBy(answers, (answer) => (answer.status < 400 ? `${answer.status}` : codeOf(answer)))].map(
+      ([key, list]) => [key, list.length],
+    ),
   )
 
-/** A room that has kept `count` messages, none of them in the last minute. */
-const roomWith = Effect.fnUntraced(function* (url: string, count: number) {
-  const db = yield* SqlClient.SqlClient
-  const guest = yield* newRoom(url)
-  for (let index = 0; index < count; index++) {
-    assert.strictEqual((yield* send(guest, { text: `before ${index}`, clientId: `before-${index}` })).status, 201)
-    yield* db`UPDATE rooms SET sent = '{}' WHERE id = ${guest.id}::uuid`
-  }
-  return guest
-})
+const at = (guest: RoomClient | undefined, url: string): RoomClient => ({ ...(guest ?? assert.fail("no room")), url })
 
-const at = (guest: RoomClient, url: string): RoomClient => ({ ...guest, url })
+const newRooms = (url: string, count: number) => Effect.forEach(Array.from({ length: count }), () => newRoom(url))
 
-suite("200 concurrent sends", processes, (it) => {
-  it("take consecutive numbers, 30 a minute, and evict the oldest", function* ({ sql: db }) {
+const create = (url: string, who: string) => ask(`${url}/api/rooms`, { method: "POST", headers: from(who) })
+
+const remove = (guest: RoomClient, who?: string) =>
+  ask(`${guest.url}/api/rooms/${guest.id}`, { method: "DELETE", headers: bearer(guest, who) })
+
+const accepted = (answers: ReadonlyArray<Answer>) => answers.filter(({ status }) => status < 300)
+const refused = (answers: ReadonlyArray<Answer>) => answers.filter(({ status }) => status === 429)
+
+/** The n-th /64 of a /56, whose number is `customer`, in a /48. */
+const addressIn = (site: string, customer: number, nth: number) =>
+  `2001:db8:${site}:${((customer << 8) | nth).toString(16)}::1`
+
+/** The message of a limit's refusal, and its wait. */
+const saidBy = (answer: Answer | undefined) => {
+  const { error, retryAfter } = JSON.parse(answer?.text ?? "{}")
+  assert.strictEqual(error.code, "RATE_LIMITED")
+  assert.strictEqual(answer?.headers.get("retry-after"), String(retryAfter))
+  return { message: String(error.message), wait: Number(retryAfter) }
+}
+
+suite("two servers", processes, (it) => {
+  it.each([
+    { quota: 5, seconds: 3600, name: "creations-hour" },
+    { quota: 20, seconds: 60, name: "sends" },
+    { quota: 10, seconds: 60, name: "deletions" },
+  ] as const)(
+    "accept $quota $name of 200 concurrent requests from one address, and tell the others the wait",
+    function* ({ name, quota, seconds }) {
+      const servers = yield* Servers
+      const guests = yield* newRooms(servers[0], 40)
+      const address = newAddress()
+      const request = {
+        "creations-hour": (url: string) => create(url, address),
+        sends: (url: string, index: number) => send(at(guests[index % 40], url), {}, address),
+        deletions: (url: string, index: number) => remove(at(guests[index % 40], url), address),
+      }
+      const began = performance.now()
+      const answers = yield* atOnce(servers, 200, request[name])
+      assert.lengthOf(accepted(answers), quota)
+      assert.isAbove(refused(answers).length, 100)
+      for (const answer of refused(answers)) {
+        const { message, wait } = saidBy(answer)
+        assert.match(message, new RegExp(`${quota} .+ per (minute|hour)`, "u"))
+        assert.isAtMost(wait, seconds)
+        assert.isAtLeast(wait, seconds - Math.ceil((performance.now() - began) / 1000))
+        assert.include(answer.headers.get("ratelimit-policy") ?? "", `"${name}";q=${quota};w=${seconds}`)
+        assert.include(answer.headers.get("ratelimit") ?? "", `"${name}";r=0;t=${wait}`)
+        assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+      }
+    },
+  )
+
+  it("accept 120 polls of an address beside any number that a room refuses", function* () {
     const servers = yield* Servers
-    const guest = yield* roomWith(servers[0], 35)
-    const answers = yield* atOnce(servers, 200, (url, index) =>
-      send(at(guest, url), { text: `${index}`, clientId: `c${index}` }),
+    const [guest, other, ended] = yield* newRooms(servers[0], 3)
+    yield* endRoom(at(ended, ""))
+    const address = newAddress()
+    const wrong = [{ ...guest, token: other?.token ?? "" }, { ...guest, id: crypto.randomUUID() }, ended]
+    const answers = yield* atOnce(servers, 480, (url, index) =>
+      poll(at({ ...at(guest, url), ...wrong[(index % 4) - 1] }, url), "", address),
     )
-    assert.deepStrictEqual(byStatus(answers), { "201": 30, RATE_LIMITED: 170 })
-    const accepted = answers.filter(({ status }) => status === 201).map(({ text }) => JSON.parse(text))
-    assert.deepStrictEqual(
-      accepted.map(({ message }) => message.seq).sort((one, other) => one - other),
-      Array.from({ length: 30 }, (_, index) => index + 36),
-    )
-    for (const { message, room } of accepted) assert.strictEqual(room.latestSequence, message.seq)
-    const { messages, room } = polled(yield* poll(guest))
-    assert.strictEqual(room.latestSequence, 65)
+    assert.deepStrictEqual(outcomesOf(answers), { 200: 120, UNAUTHORIZED: 120, NOT_FOUND: 120, EXPIRED: 120 })
+    assert.strictEqual((yield* poll(at(guest, servers[0]), "", address)).status, 429)
+  })
+
+  it("number 200 concurrent sends to one room consecutively, accept 30 a minute, and evict the oldest", function* ({
+    sql: db,
+  }) {
+    const servers = yield* Servers
+    const guest = yield* newRoom(servers[0])
+    for (let index = 0; index < 35; index++) {
+      assert.strictEqual((yield* send(guest, { text: `before ${index}` })).status, 201)
+      yield* db`UPDATE rooms SET sent = '{}' WHERE id = ${guest.id}::uuid`
+    }
+    const answers = yield* atOnce(servers, 200, (url, index) => send(at(guest, url), { text: `${index}` }))
+    assert.deepStrictEqual(outcomesOf(answers), { "201": 30, RATE_LIMITED: 170 })
+    assert.match(saidBy(refused(answers)[0]).message, /30 new messages per minute in one room/u)
+    const sent = accepted(answers).map(({ text }) => JSON.parse(text))
+    for (const { message, room } of sent) assert.strictEqual(room.latestSequence, message.seq)
+    const inOrder = sent.map(({ message }) => message).sort((one, two) => one.seq - two.seq)
+    const { messages } = polled(yield* poll(guest))
     assert.deepStrictEqual(
       valuesOf(messages, "seq"),
       Array.from({ length: 50 }, (_, index) => index + 16),
     )
-    for (const { message } of accepted) {
-      assert.deepStrictEqual(
-        messages.find(({ seq }) => seq === message.seq),
-        message,
-      )
-    }
-    const times = JSON.parse((yield* poll(guest)).text).messages.map((one: { createdAt: string }) => one.createdAt)
+    assert.deepStrictEqual(messages.slice(20), inOrder)
+    const times = inOrder.map(({ createdAt }) => createdAt)
     assert.deepStrictEqual(times, times.toSorted())
-    const [kept] = yield* db<{ messages: number; keys: number; sent: number }>`
-        SELECT (SELECT count(*) FROM room_messages WHERE room_id = rooms.id)::int AS messages,
-          cardinality(client_keys) AS keys, cardinality(sent) AS sent FROM rooms WHERE id = ${guest.id}::uuid`
-    assert.deepStrictEqual(kept, { messages: 50, keys: 50, sent: 30 })
   })
 
-  it("with one clientId make one message, and other content conflicts", function* () {
+  it("make one message of 200 concurrent sends with one clientId, and refuse other content", function* () {
     const servers = yield* Servers
     const guest = yield* newRoom(servers[0])
     const answers = yield* atOnce(servers, 200, (url, index) =>
       send(at(guest, url), { clientId: "same", text: index % 4 < 2 ? "one" : "other" }),
     )
-    assert.deepStrictEqual(byStatus(answers), { "200": 99, "201": 1, CONFLICT: 100 })
+    assert.deepStrictEqual(outcomesOf(answers), { "200": 99, "201": 1, CONFLICT: 100 })
     const first = answers.find(({ status }) => status === 201)?.text ?? ""
     for (const { status, text } of answers) {
       if (status === 200) assert.strictEqual(text, first.replace('"duplicate":false', '"duplicate":true'))
@@ -74,49 +131,83 @@ suite("200 concurrent sends", processes, (it) => {
     assert.deepStrictEqual(valuesOf(polled(yield* poll(guest)).messages, "seq"), [1])
   })
 
-  it("to many rooms from shared addresses do not deadlock, and keep each room gapless", function* () {
+  it("do not deadlock when many addresses send to many rooms, and keep each room gapless", function* () {
     const servers = yield* Servers
-    const guests = yield* Effect.forEach(Array.from({ length: 12 }), () => newRoom(servers[0]))
+    const guests = yield* newRooms(servers[0], 12)
     const addresses = Array.from({ length: 25 }, () => newAddress())
     const answers = yield* atOnce(servers, 200, (url, index) => {
-      const guest = guests[(index * 7) % guests.length]
       const address = addresses[(index * 11) % addresses.length]
-      if (guest === undefined) return Effect.die("no room")
-      return Effect.map(send(at(guest, url), { text: `${index}` }, address), (answer) => ({ guest, index, answer }))
+      return send(at(guests[(index * 7) % guests.length], url), { text: `${index}` }, address)
     })
-    assert.deepStrictEqual(byStatus(answers.map(({ answer }) => answer)), { "201": 200 })
+    assert.deepStrictEqual(outcomesOf(answers), { "201": 200 })
     for (const guest of guests) {
-      const sent = answers
-        .filter((one) => one.guest === guest)
-        .map(({ answer, index }) => [JSON.parse(answer.text).message, index] as const)
-        .sort(([one], [other]) => one.seq - other.seq)
       const { messages } = polled(yield* poll(guest))
       assertEach(
         messages,
-        ({ seq, text }) => [seq, text],
-        sent.map(([, index], place) => [place + 1, `${index}`]),
+        ({ seq }) => seq,
+        messages.map((_, place) => place + 1),
       )
     }
   })
 
-  it("leave nothing in a room that is deleted concurrently", function* ({ sql: db }) {
+  it("leave nothing of a room that is deleted between concurrent sends", function* ({ sql: db }) {
     const servers = yield* Servers
     const guest = yield* newRoom(servers[0])
     const answers = yield* atOnce(servers, 60, (url, index) =>
-      index === 30
-        ? Effect.promise(() =>
-            fetch(`${url}/api/rooms/${guest.id}`, {
-              method: "DELETE",
-              headers: { authorization: `Bearer ${guest.token}` },
-            }),
-          ).pipe(Effect.map(({ status }) => status))
-        : Effect.map(send(at(guest, url)), ({ status }) => status),
+      index === 30 ? remove(at(guest, url)) : send(at(guest, url)),
     )
-    assert.strictEqual(answers[30], 200)
-    assertNone(answers, (status) => ![200, 201, 404, 429].includes(status))
+    assert.deepStrictEqual([answers[30]?.status, answers[30]?.text], [200, '{"deleted":true}'])
+    assertNone(answers, ({ status }) => ![200, 201, 404, 429].includes(status))
     const [left] = yield* db<{ n: number }>`
         SELECT (SELECT count(*) FROM rooms WHERE id = ${guest.id}::uuid)::int
           + (SELECT count(*) FROM room_messages WHERE room_id = ${guest.id}::uuid)::int AS n`
     assert.strictEqual(left?.n, 0)
+  })
+
+  it("create 20 rooms an hour for a /56 and 100 for a /48, and others for another /48", function* () {
+    const servers = yield* Servers
+    const customer = (which: number) => atOnce(servers, 40, (url, index) => create(url, addressIn("a", which, index)))
+    for (const which of [1, 2, 3, 4, 5]) {
+      const answers = yield* customer(which)
+      // Never more than 20. A request that loses a race may use up a place of its network.
+      assert.isAtMost(accepted(answers).length, 20)
+      assert.isAtLeast(accepted(answers).length, 16)
+      assert.match(
+        saidBy(refused(answers)[0]).message,
+        /limit of 20 new rooms per hour from one \/56 network is reached/u,
+      )
+    }
+    const beyond = yield* customer(6)
+    assert.lengthOf(accepted(beyond), 0)
+    assert.match(saidBy(beyond[0]).message, /limit of 100 new rooms per hour from one \/48 network is reached/u)
+    assert.strictEqual((yield* create(servers[0], addressIn("b", 1, 1))).status, 201)
+  })
+
+  it("send 80 signals a minute from a /56, whose refusals count nothing for an address", function* ({ sql: db }) {
+    const servers = yield* Servers
+    const guests = yield* newRooms(servers[0], 5)
+    const sendFrom = (url: string, index: number, who: string) => send(at(guests[index % 5], url), {}, who)
+    const answers = yield* atOnce(servers, 100, (url, index) => sendFrom(url, index, addressIn("c", 1, index % 50)))
+    assert.lengthOf(accepted(answers), 80)
+    for (const answer of refused(answers)) {
+      assert.match(saidBy(answer).message, /limit of 80 sends per minute from one \/56 network is reached/u)
+      assert.include(answer.headers.get("ratelimit-policy") ?? "", '"sends-56";q=80;w=60')
+    }
+    const fresh = addressIn("c", 1, 200)
+    assert.strictEqual((yield* sendFrom(servers[0], 0, fresh)).status, 429)
+    yield* db`UPDATE rate_limits_56 SET hits = ARRAY(SELECT h - interval '1 minute' FROM unnest(hits) AS h)`
+    yield* db`UPDATE rooms SET sent = '{}'`
+    const next = yield* sendFrom(servers[0], 0, fresh)
+    assert.match(next.headers.get("ratelimit") ?? "", /^"sends";r=19;/u)
+  })
+
+  it("count nothing for a network of an address that exceeds its own limit", function* ({ sql: db }) {
+    const servers = yield* Servers
+    const guest = yield* newRoom(servers[0])
+    const loud = yield* Effect.forEach(Array.from({ length: 60 }), () => send(guest, {}, addressIn("d", 1, 1)))
+    assert.lengthOf(accepted(loud), 20)
+    const [row] = yield* db<{ n: number }>`
+        SELECT count(*)::int AS n FROM rate_limits_48 WHERE key LIKE 'room-sends-48:%' AND cardinality(hits) = 20`
+    assert.strictEqual(row?.n, 1)
   })
 })

@@ -1,13 +1,45 @@
-/** Every refusal of the signal room: which condition yields which status, code and headers. */
-import { bearer, codeOf, from, layer as rooms, newAddress, newRoom, poll, send } from "../lab/server/Rooms.ts"
+/** Every refusal of the signal room: which condition yields which status, code and headers; and what it accepts. */
+import { createHash } from "node:crypto"
+import { Effect } from "effect"
+import { openConnection } from "../lab/Connection.ts"
+import { bearer, codeOf, from, layer as rooms, newAddress, newRoom, poll, polled, send } from "../lab/server/Rooms.ts"
 import { type Answer, ask, post } from "../lab/Fixture.ts"
 import { assert, suite } from "../lab/Suites.ts"
 
-const told = (answer: Answer) => [answer.status, codeOf(answer)]
 const message = { sender: "Wren", text: "hello", mode: "calm" }
 const unknown = "5f1b7c0e-3d2a-4f6b-8c9d-1e2f3a4b5c6d"
 
+const assertRefused = (answer: Answer, status: number, code: string, what?: string) => {
+  assert.deepStrictEqual([answer.status, codeOf(answer)], [status, code], what)
+  assert.strictEqual(answer.headers.get("cache-control"), "no-store", what)
+}
+
+const create = (url: string, body: unknown) => ask(`${url}/api/rooms`, post(body, from(newAddress())))
+
+/** The answer to bytes as they are. */
+const raw = (url: string, bytes: string) =>
+  Effect.scoped(Effect.flatMap(openConnection(Number(new URL(url).port)), ({ ask }) => ask(bytes)))
+
 suite("the room answers", rooms(), (it) => {
+  it("201 to the longest names and words, which it trims, and stores a digest of the token", function* ({ sql, url }) {
+    const created = yield* create(url, { name: `  ${"🜁".repeat(60)} ` })
+    assert.strictEqual(created.headers.get("cache-control"), "no-store")
+    const { room, token }: { room: { id: string; name: string }; token: string } = JSON.parse(created.text)
+    assert.strictEqual(room.name, "🜁".repeat(60))
+    const [row] = yield* sql<{ tokenDigest: Uint8Array }>`SELECT token_digest FROM rooms WHERE id = ${room.id}::uuid`
+    assert.deepEqual(row?.tokenDigest, createHash("sha256").update(token).digest())
+    // Astral letters, joined emoji, right-to-left words, markup.
+    for (const text of ["🜁".repeat(160), " 👩‍🚀 ok ", "שלום עולם", '<b>"hé"</b>']) {
+      const answer = yield* send(
+        { url, id: room.id, token },
+        { text, sender: ` ${"🜁".repeat(40)} `, senderKind: "agent", clientId: `-_aZ09${text.length}`.padEnd(64, "x") },
+      )
+      assert.strictEqual(answer.status, 201, answer.text)
+      const stored = { sender: "🜁".repeat(40), senderKind: "agent", text: text.trim() }
+      assert.deepInclude(JSON.parse(answer.text).message, stored)
+    }
+  })
+
   it("401 to every token but this room's, and 404 to every id without a room", function* ({ url }) {
     const guest = yield* newRoom(url)
     const other = yield* newRoom(url)
@@ -29,45 +61,55 @@ suite("the room answers", rooms(), (it) => {
         yield* ask(`${room}/messages`, post(message, headers)),
         yield* ask(room, { method: "DELETE", headers }),
       ]) {
-        assert.deepStrictEqual(told(answer), [401, "UNAUTHORIZED"], authorization)
+        assertRefused(answer, 401, "UNAUTHORIZED", authorization)
         assert.strictEqual(answer.headers.get("www-authenticate"), "Bearer")
-        assert.strictEqual(answer.headers.get("cache-control"), "no-store")
       }
     }
     assert.strictEqual((yield* ask(room, { headers: { authorization: `bearer ${guest.token}` } })).status, 200)
     for (const id of [unknown, guest.id.toUpperCase(), `${guest.id}0`, "x", guest.id.replace(/-4/u, "-1")]) {
-      assert.deepStrictEqual(told(yield* poll({ ...guest, id })), [404, "NOT_FOUND"], id)
-      assert.deepStrictEqual(told(yield* send({ ...guest, id })), [404, "NOT_FOUND"], id)
+      assertRefused(yield* poll({ ...guest, id }), 404, "NOT_FOUND", id)
+      assertRefused(yield* send({ ...guest, id }), 404, "NOT_FOUND", id)
     }
   })
 
-  it("404 and 405 in its own form, with Allow", function* ({ url }) {
+  it("404 to other paths, also raw ones, and 405 with Allow to other methods", function* ({ sql, url }) {
     const guest = yield* newRoom(url)
-    const try_ = (method: string, path: string) => ask(`${url}/api/rooms${path}`, { method, headers: bearer(guest) })
-    for (const path of ["/", `/${guest.id}/`, `/${guest.id}/nothing`, `/${guest.id}/messages/1`]) {
-      assert.deepStrictEqual(told(yield* try_("GET", path)), [404, "NOT_FOUND"], path)
-    }
+    const headers = bearer(guest)
+    for (const path of ["rooms/", "rooms/x/", `rooms/${guest.id}/nothing`, "rooms/x/messages/1", "health/", "health/x"])
+      assertRefused(yield* ask(`${url}/api/${path}`, { headers }), 404, "NOT_FOUND", path)
     for (const [method, path, allow] of [
-      ["GET", "", "POST"],
-      ["DELETE", "", "POST"],
-      ["OPTIONS", "", "POST"],
-      ["PUT", `/${guest.id}`, "DELETE, GET, HEAD, POST"],
-      ["OPTIONS", `/${guest.id}`, "DELETE, GET, HEAD, POST"],
-      ["GET", `/${guest.id}/messages`, "POST"],
-      ["POST", `/${guest.id}/stream`, "GET, HEAD"],
+      ["GET", "rooms", "POST"],
+      ["DELETE", "rooms", "POST"],
+      ["OPTIONS", "rooms", "POST"],
+      ["PUT", `rooms/${guest.id}`, "DELETE, GET, HEAD, POST"],
+      ["OPTIONS", `rooms/${guest.id}`, "DELETE, GET, HEAD, POST"],
+      ["GET", `rooms/${guest.id}/messages`, "POST"],
+      ["POST", `rooms/${guest.id}/stream`, "GET, HEAD"],
+      ["POST", "health", "GET, HEAD"],
+      ["OPTIONS", "health", "GET, HEAD"],
     ] as const) {
-      const answer = yield* try_(method, path)
-      assert.deepStrictEqual(told(answer), [405, "METHOD_NOT_ALLOWED"], `${method} ${path}`)
+      const answer = yield* ask(`${url}/api/${path}`, { method, headers })
+      assertRefused(answer, 405, "METHOD_NOT_ALLOWED", `${method} ${path}`)
       assert.strictEqual(answer.headers.get("allow"), allow)
-      assert.strictEqual(answer.headers.get("cache-control"), "no-store")
     }
-    const head = yield* ask(`${url}/api/rooms/${guest.id}`, { method: "HEAD", headers: bearer(guest) })
+    const head = yield* ask(`${url}/api/rooms/${guest.id}`, { method: "HEAD", headers })
     assert.deepStrictEqual([head.status, head.text], [200, ""])
+
+    const count = sql`SELECT count(*) FROM rooms`
+    const before = yield* count
+    for (const path of ["rooms;x", "rooms;", "rooms#x", "%72ooms", "rooms;x?y"]) {
+      const lines = [`POST /api/${path} HTTP/1.1`, `host: ${new URL(url).host}`, "origin: https://evil.example"]
+      const answer = yield* raw(url, `${lines.join("\r\n")}\r\ncontent-length: 16\r\n\r\n{"name":"Stolen"}`)
+      assert.match(answer, /^HTTP\/1\.1 404 .*\r\ncache-control: no-store\r\n.*"code":"NOT_FOUND"/isu, path)
+      assert.notMatch(answer, /access-control-allow-origin/iu, path)
+    }
+    assert.deepStrictEqual(yield* count, before)
   })
 
   it("403 to every foreign origin, and grants none", function* ({ url }) {
     const guest = yield* newRoom(url)
     const room = `${url}/api/rooms/${guest.id}`
+    const grants = (answer: Answer) => [...answer.headers.keys()].filter((name) => name.startsWith("access-control-"))
     for (const origin of [
       "https://evil.example",
       "null",
@@ -84,33 +126,27 @@ suite("the room answers", rooms(), (it) => {
         yield* ask(`${url}/api/rooms`, { method: "POST", headers }),
         yield* ask(room, { method: "OPTIONS", headers: { origin, "access-control-request-method": "POST" } }),
         yield* ask(`${url}/api/rooms/nothing/at/all`, { headers }),
+        yield* ask(`${url}/api/health`, { headers }),
       ]) {
-        assert.deepStrictEqual(told(answer), [403, "FORBIDDEN"], origin)
-        assert.strictEqual(answer.headers.get("access-control-allow-origin"), null)
+        assertRefused(answer, 403, "FORBIDDEN", origin)
+        assert.deepStrictEqual(grants(answer), [], origin)
       }
     }
     const own = yield* ask(room, { headers: { ...bearer(guest), origin: url } })
-    assert.strictEqual(own.status, 200)
-    assert.strictEqual(own.headers.get("access-control-allow-origin"), null)
-  })
+    assert.deepStrictEqual([own.status, grants(own)], [200, []])
 
-  it("with its page to every caller, without a grant to other origins", function* ({ url }) {
-    const grants = (answer: Answer) => [...answer.headers.keys()].filter((name) => name.startsWith("access-control-"))
+    // The room's page is for every caller, without a grant; the altar beside it grants every origin.
     const origin = "https://evil.example"
     const preflight = { method: "OPTIONS", headers: { origin, "access-control-request-method": "GET" } }
     for (const path of ["/signals/", "/signals/index.html", "/signals/nothing"])
       for (const init of [{}, { headers: { origin } }, { method: "HEAD" }, { method: "POST" }, preflight])
         assert.deepStrictEqual(grants(yield* ask(`${url}${path}`, init)), [], `${path} ${JSON.stringify(init)}`)
-    const page = yield* ask(`${url}/signals/`)
-    assert.deepStrictEqual([page.status, page.headers.get("cache-control")?.includes("no-store")], [200, false])
-    const asked = yield* ask(`${url}/signals/`, preflight)
-    assert.deepStrictEqual([asked.status, asked.headers.get("cache-control")], [404, "no-store"])
-    // Beside it, the altar's pages and routes are as open as ever.
+    assert.strictEqual((yield* ask(`${url}/signals/`)).status, 200)
     for (const path of ["/v2/", "/api/acts"])
       assert.include(grants(yield* ask(`${url}${path}`)), "access-control-allow-origin", path)
   })
 
-  it("400 to every undocumented form, and stores nothing", function* ({ sql, url }) {
+  it("400 to every undocumented form, and stores nothing", function* ({ url }) {
     const guest = yield* newRoom(url)
     const room = `${url}/api/rooms/${guest.id}`
     const control = ["\u0000", "\n", "\u0007", "\u007f", "\u0085", "\u2028", "\u2029", "\u202e", "\u2066", "\ud800"]
@@ -141,48 +177,48 @@ suite("the room answers", rooms(), (it) => {
         { ...message, sender: `a${char}b` },
       ]),
     ]
-    for (const body of bodies) {
-      const answer = yield* ask(`${room}/messages`, post(body, bearer(guest)))
-      assert.deepStrictEqual(told(answer), [400, "BAD_REQUEST"], JSON.stringify(body))
-    }
-    const text = JSON.stringify(message)
-    for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonx"]) {
-      const answer = yield* ask(`${room}/messages`, post(text, { ...bearer(guest), "content-type": type }))
-      assert.deepStrictEqual(told(answer), [400, "BAD_REQUEST"], type)
-    }
-    const latin = yield* ask(`${room}/messages`, {
-      ...post("", bearer(guest)),
-      body: Buffer.from(JSON.stringify({ ...message, text: "é" }), "latin1"),
-    })
-    assert.deepStrictEqual(told(latin), [400, "BAD_REQUEST"])
-    for (const query of [
-      "after=-1",
-      "after=1.5",
-      "after=x",
-      "after=",
-      "after=9007199254740992",
-      "after=1&after=2",
-      "token=x",
-    ]) {
-      assert.deepStrictEqual(told(yield* poll(guest, `?${query}`)), [400, "BAD_REQUEST"], query)
-    }
-    assert.deepStrictEqual(told(yield* ask(`${room}/messages?token=${guest.token}`, post(message, bearer(guest)))), [
-      400,
-      "BAD_REQUEST",
-    ])
-    const [row] = yield* sql<{ latest: number }>`
-        SELECT latest_sequence AS latest FROM rooms WHERE id = ${guest.id}::uuid`
-    assert.strictEqual(row?.latest, 0)
-    // The accepted requests: the longest text, astral letters, joined emoji, right-to-left words.
-    for (const words of ["🜁".repeat(160), "👩‍🚀 ok", "שלום עולם"]) {
-      const answer = yield* send(guest, {
-        text: words,
-        sender: "🜁".repeat(40),
-        clientId: "-_aZ09".padEnd(64, words.length > 99 ? "x" : "y").slice(words.length % 7),
-      })
-      assert.strictEqual(answer.status, 201, answer.text)
-      assert.strictEqual(JSON.parse(answer.text).message.text, words)
-    }
+    const refused: ReadonlyArray<readonly [string, RequestInit]> = [
+      ...bodies.map((body) => [`${room}/messages`, post(body, bearer(guest))] as const),
+      ...["text/plain", "application/x-www-form-urlencoded", "application/jsonx"].map(
+        (type) => [`${room}/messages`, post(message, { ...bearer(guest), "content-type": type })] as const,
+      ),
+      [
+        `${room}/messages`,
+        { ...post("", bearer(guest)), body: Buffer.from(JSON.stringify({ ...message, text: "é" }), "latin1") },
+      ],
+      [`${room}/messages?token=${guest.token}`, post(message, bearer(guest))],
+      ...["after=-1", "after=1.5", "after=x", "after=", "after=9007199254740992", "after=1&after=2", "token=x"].map(
+        (query) => [`${room}?${query}`, { headers: bearer(guest) }] as const,
+      ),
+      [`${url}/api/health?token=x`, {}],
+      ...[{ name: "🜁".repeat(61) }, { name: " " }, { name: "a\nb" }, { name: 1 }, { nom: "x" }, [], null].map(
+        (body) => [`${url}/api/rooms`, post(body, from(newAddress()))] as const,
+      ),
+    ]
+    for (const [at, init] of refused) assertRefused(yield* ask(at, init), 400, "BAD_REQUEST", `${at} ${init.body}`)
+    assert.strictEqual(polled(yield* poll(guest)).room.latestSequence, 0)
+  })
+
+  it("413 to a body of more than 4096 bytes, however it is announced", function* ({ url }) {
+    const guest = yield* newRoom(url)
+    const path = `/api/rooms/${guest.id}/messages`
+    const exact = (bytes: number) => JSON.stringify(message).padEnd(bytes, " ")
+    const accepted = yield* ask(`${url}${path}`, post(exact(4096), bearer(guest)))
+    assert.strictEqual(accepted.status, 201, accepted.text)
+    assertRefused(yield* ask(`${url}${path}`, post(exact(4097), bearer(guest))), 413, "TOO_LARGE")
+    // 1400 characters, but 4200 bytes.
+    const wide = post({ ...message, text: "€".repeat(1400) }, bearer(guest))
+    assertRefused(yield* ask(`${url}${path}`, wide), 413, "TOO_LARGE")
+    assertRefused(yield* create(url, exact(4097)), 413, "TOO_LARGE")
+    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${guest.token}\r\nContent-Type: application/json\r\n`
+    // Chunked and never finished: refused as soon as it is too long.
+    const chunks = `400\r\n${" ".repeat(1024)}\r\n`.repeat(5)
+    assert.match(yield* raw(url, `${head}Transfer-Encoding: chunked\r\n\r\n${chunks}`), /^HTTP\/1\.1 413 .*TOO_LARGE/su)
+    // Announced as endless and not sent: refused without waiting for it.
+    assert.match(yield* raw(url, `${head}Content-Length: 1000000000\r\n\r\n{`), /^HTTP\/1\.1 413 /u)
+    // Announced as short: nothing past the announcement is read as body.
+    assert.match(yield* raw(url, `${head}Content-Length: 2\r\n\r\n{}${exact(5000)}`), /^HTTP\/1\.1 400 /u)
+    assert.strictEqual(polled(yield* poll(guest)).room.latestSequence, 1)
   })
 
   it("500 without a detail", function* ({ sql, url }) {
@@ -190,40 +226,18 @@ suite("the room answers", rooms(), (it) => {
     yield* sql`ALTER TABLE room_messages RENAME TO elsewhere`
     const answer = yield* poll(guest)
     yield* sql`ALTER TABLE elsewhere RENAME TO room_messages`
-    assert.deepStrictEqual(told(answer), [500, "INTERNAL"])
-    assert.deepStrictEqual(Object.keys(JSON.parse(answer.text)), ["error"])
+    assertRefused(answer, 500, "INTERNAL")
     assert.notInclude(answer.text, "room_messages")
     assert.strictEqual((yield* poll(guest)).status, 200)
   })
 
   it("its health without a token, uncached, and without a grant to an origin", function* ({ url }) {
-    for (const headers of [{}, { origin: url }]) {
-      const health = yield* ask(`${url}/api/health`, { headers })
+    for (const init of [{}, { headers: { origin: url } }, { method: "HEAD" }]) {
+      const health = yield* ask(`${url}/api/health`, init)
       assert.strictEqual(health.status, 200, health.text)
-      assert.deepStrictEqual(health.json["modes"], ["calm", "spark", "ping", "celebrate"])
+      if (health.text !== "") assert.deepStrictEqual(health.json["modes"], ["calm", "spark", "ping", "celebrate"])
       assert.strictEqual(health.headers.get("cache-control"), "no-store")
       assert.isNull(health.headers.get("access-control-allow-origin"))
-    }
-    assert.strictEqual((yield* ask(`${url}/api/health`, { method: "HEAD" })).status, 200)
-  })
-
-  it("about its health with refusals in its own form", function* ({ url }) {
-    const refused: ReadonlyArray<readonly [RequestInit, string, number, string]> = [
-      [{ method: "POST" }, "", 405, "METHOD_NOT_ALLOWED"],
-      [{ method: "DELETE" }, "", 405, "METHOD_NOT_ALLOWED"],
-      [{ method: "OPTIONS" }, "", 405, "METHOD_NOT_ALLOWED"],
-      [{}, "?token=x", 400, "BAD_REQUEST"],
-      [{}, "/", 404, "NOT_FOUND"],
-      [{}, "/x", 404, "NOT_FOUND"],
-      [{ headers: { origin: "https://evil.example" } }, "", 403, "FORBIDDEN"],
-    ]
-    for (const [init, rest, status, code] of refused) {
-      const answer = yield* ask(`${url}/api/health${rest}`, init)
-      const what = `${init.method ?? "GET"} /api/health${rest}`
-      assert.deepStrictEqual([answer.status, codeOf(answer)], [status, code], `${what}: ${answer.text}`)
-      assert.deepStrictEqual(Object.keys(answer.json), ["error"], what)
-      assert.strictEqual(answer.headers.get("cache-control"), "no-store", what)
-      if (status === 405) assert.strictEqual(answer.headers.get("allow"), "GET, HEAD", what)
     }
   })
 })

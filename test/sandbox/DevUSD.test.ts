@@ -1,8 +1,10 @@
 // The play token refuses what USDC refuses, in USDC's words, and pays what USDC pays.
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import {
+  type Abi,
   type Hex,
   concat,
+  encodeFunctionData,
   hexToBigInt,
   keccak256,
   numberToHex,
@@ -12,45 +14,85 @@ import {
   toHex,
 } from "viem"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import DevUSD from "../../src/sandbox/contracts/DevUSD.json" with { type: "json" }
+import { transferTypes } from "../../schema/payments/TransferTypes.ts"
 import { LocalChain } from "../../src/sandbox/LocalChain.ts"
-import { order, price, setup, types } from "./Token.ts"
+import { cancelTypes } from "../lab/buyer/Payment.ts"
+import { chainClient } from "../lab/Chain.ts"
 import { events } from "../lab/TransferLogs.ts"
 import { assert, assertEach, suite } from "../lab/Suites.ts"
 
-suite("DevUSD", LocalChain.layer({ network: "eip155:84532" }), (it) => {
-  it("has the names of USDC on Base Sepolia", function* () {
-    const { read } = yield* setup
-    assert.deepStrictEqual(yield* Effect.forEach(["name", "symbol", "version", "decimals"], (field) => read(field)), [
-      "USDC",
-      "USDC",
-      "2",
-      6,
-    ])
-    assert.deepStrictEqual(
-      yield* Effect.forEach(
-        [
-          "TRANSFER_WITH_AUTHORIZATION_TYPEHASH",
-          "RECEIVE_WITH_AUTHORIZATION_TYPEHASH",
-          "CANCEL_AUTHORIZATION_TYPEHASH",
-        ],
-        (field) => read(field),
-      ),
-      [
-        "0x7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267",
-        "0xd099cc98ef71107a616c4f0f941f04c322d8e254fe26b3c6668db87aae413de8",
-        "0x158b0a9edf7a828aad02f63cd515c68ef2f50ba807396f6d12842833a1597429",
-      ],
-    )
-  })
+const types = {
+  ...transferTypes,
+  ReceiveWithAuthorization: transferTypes.TransferWithAuthorization,
+  ...cancelTypes,
+} as const
+const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+const price = 10_000n
+const abi = DevUSD.abi as Abi
 
+/** A buyer with three prices, and what can be asked of the token. */
+const setup = Effect.gen(function* () {
+  const chain = yield* LocalChain
+  const client = chainClient(chain.rpcUrl)
+  const relayer = privateKeyToAccount(Redacted.value(chain.relayerKey))
+  const buyer = privateKeyToAccount(generatePrivateKey())
+  const domain = { name: "USDC", version: "2", chainId: chain.chainId, verifyingContract: chain.asset }
+  let counter = BigInt(buyer.address)
+  const authorize = (changes: { to?: Hex; value?: bigint; validAfter?: bigint; validBefore?: bigint } = {}) => ({
+    from: buyer.address as Hex,
+    to: chain.payTo,
+    value: price,
+    validAfter: 0n,
+    validBefore: 2n ** 48n,
+    nonce: keccak256(toHex(counter++)),
+    ...changes,
+  })
+  type Authorization = ReturnType<typeof authorize>
+  const sign = (
+    message: Authorization,
+    primaryType: "TransferWithAuthorization" | "ReceiveWithAuthorization" = "TransferWithAuthorization",
+    signer = buyer,
+  ) => Effect.promise(() => signer.signTypedData({ domain, types, primaryType, message }))
+  const argumentsOf = (a: Authorization) => [a.from, a.to, a.value, a.validAfter, a.validBefore, a.nonce] as const
+  const split = (signature: Hex) => {
+    const { r, s, yParity } = parseSignature(signature)
+    return [27 + yParity, r, s] as const
+  }
+  // Simulated first: a mined revert carries no reason, an eth_call does.
+  const call = Effect.fnUntraced(function* (
+    functionName: string,
+    args: ReadonlyArray<unknown>,
+    account: Hex = relayer.address,
+  ) {
+    yield* Effect.tryPromise({
+      try: () => client.simulateContract({ address: chain.asset, abi, functionName, args, account }),
+      catch: (cause) => /reverted with the following reason:\n(.*)/.exec(String(cause))?.[1] ?? String(cause),
+    })
+    const data = encodeFunctionData({ abi, functionName, args })
+    const hash = yield* Effect.promise(() =>
+      client.sendTransaction({ account: relayer, to: chain.asset, data, chain: null, gas: 300_000n }),
+    )
+    return yield* Effect.promise(() => client.waitForTransactionReceipt({ hash }))
+  })
+  const read = (functionName: string, args: ReadonlyArray<unknown> = []) =>
+    Effect.promise(() => client.readContract({ address: chain.asset, abi, functionName, args }))
+  const redeem = Effect.fnUntraced(function* (a: Authorization, signature?: Hex) {
+    return yield* call("transferWithAuthorization", [...argumentsOf(a), signature ?? (yield* sign(a))])
+  })
+  const refused = (expected: string, attempt: Effect.Effect<unknown, string>) =>
+    Effect.map(Effect.flip(attempt), (reason) => assert.strictEqual(reason, expected))
+  yield* chain.fund(buyer.address, price * 3n)
+  return { chain, client, relayer, buyer, domain, authorize, sign, argumentsOf, split, call, read, redeem, refused }
+})
+
+suite("DevUSD", LocalChain.layer({ network: "eip155:84532" }), (it) => {
   it("pays by v, r, s and by bytes, and emits AuthorizationUsed before Transfer", function* () {
     const t = yield* setup
     const before = yield* t.read("balanceOf", [t.chain.payTo])
     const first = t.authorize()
-    const receipt = yield* t.call("transferWithAuthorization", [
-      ...t.argumentsOf(first),
-      ...t.split(yield* t.sign(first)),
-    ])
+    const signature = yield* t.sign(first)
+    const receipt = yield* t.call("transferWithAuthorization", [...t.argumentsOf(first), ...t.split(signature)])
     yield* t.redeem(t.authorize())
     assertEach(receipt.logs, (log) => log.topics[0], [
       "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5",
@@ -76,75 +118,60 @@ suite("DevUSD", LocalChain.layer({ network: "eip155:84532" }), (it) => {
 
   it("rejects a signature of another wallet, and a malleable, short or meaningless one", function* () {
     const t = yield* setup
-    const other = privateKeyToAccount(generatePrivateKey())
     const a = t.authorize()
-    yield* t.refused(
-      "FiatTokenV2: invalid signature",
-      t.redeem(a, yield* t.sign(a, "TransferWithAuthorization", other)),
-    )
     const good = parseSignature(yield* t.sign(a))
     const twin = serializeSignature({
       r: good.r,
       s: numberToHex(order - hexToBigInt(good.s), { size: 32 }),
       yParity: good.yParity === 0 ? 1 : 0,
     })
-    yield* t.refused("ECRecover: invalid signature 's' value", t.redeem(a, twin))
-    yield* t.refused("ECRecover: invalid signature length", t.redeem(a, concat([good.r, good.s])))
-    yield* t.refused(
-      "ECRecover: invalid signature 'v' value",
-      t.redeem(a, concat([good.r, good.s, numberToHex(good.yParity)])),
-    )
-    yield* t.refused("ECRecover: invalid signature", t.redeem(a, concat([pad("0x0"), good.s, numberToHex(27)])))
+    const stranger = privateKeyToAccount(generatePrivateKey())
+    for (const [reason, signature] of [
+      ["FiatTokenV2: invalid signature", yield* t.sign(a, "TransferWithAuthorization", stranger)],
+      ["FiatTokenV2: invalid signature", yield* t.sign(a, "ReceiveWithAuthorization")],
+      ["ECRecover: invalid signature 's' value", twin],
+      ["ECRecover: invalid signature length", concat([good.r, good.s])],
+      ["ECRecover: invalid signature 'v' value", concat([good.r, good.s, numberToHex(good.yParity)])],
+      ["ECRecover: invalid signature", concat([pad("0x0"), good.s, numberToHex(27)])],
+    ] as const)
+      yield* t.refused(reason, t.redeem(a, signature))
     assert.strictEqual(yield* t.read("authorizationState", [a.from, a.nonce]), false)
   })
 
-  it("cancels by both forms, once", function* () {
+  it.each(["split", "bytes"] as const)("cancels once by %s", function* (form) {
     const t = yield* setup
-    for (const form of ["split", "bytes"] as const) {
-      const a = t.authorize()
-      const message = { authorizer: a.from, nonce: a.nonce }
-      const signature = yield* Effect.promise(() =>
-        t.buyer.signTypedData({
-          domain: t.domain,
-          types,
-          primaryType: "CancelAuthorization",
-          message,
-        }),
-      )
-      const cancel = t.call("cancelAuthorization", [
-        a.from,
-        a.nonce,
-        ...(form === "split" ? t.split(signature) : [signature]),
-      ])
-      const receipt = yield* cancel
-      const logs = yield* Effect.promise(() =>
-        t.client.getContractEvents({
-          address: t.chain.asset,
-          abi: events,
-          eventName: "AuthorizationCanceled",
-          args: { authorizer: a.from, nonce: a.nonce },
-          fromBlock: 0n,
-        }),
-      )
-      assertEach(logs, (log) => log.transactionHash, [receipt.transactionHash])
-      yield* t.refused("FiatTokenV2: authorization is used or canceled", t.redeem(a))
-      yield* t.refused("FiatTokenV2: authorization is used or canceled", cancel)
-    }
+    const a = t.authorize()
+    const message = { authorizer: a.from, nonce: a.nonce }
+    const signature = yield* Effect.promise(() =>
+      t.buyer.signTypedData({ domain: t.domain, types, primaryType: "CancelAuthorization", message }),
+    )
+    const signed = form === "split" ? t.split(signature) : [signature]
+    const cancel = t.call("cancelAuthorization", [a.from, a.nonce, ...signed])
+    const receipt = yield* cancel
+    const address = t.chain.asset
+    const logs = yield* Effect.promise(() =>
+      t.client.getContractEvents({
+        address,
+        abi: events,
+        eventName: "AuthorizationCanceled",
+        args: message,
+        fromBlock: 0n,
+      }),
+    )
+    assertEach(logs, (log) => log.transactionHash, [receipt.transactionHash])
+    yield* t.refused("FiatTokenV2: authorization is used or canceled", t.redeem(a))
+    yield* t.refused("FiatTokenV2: authorization is used or canceled", cancel)
   })
 
   it("lets only the payee receive", function* () {
     const t = yield* setup
-    const a = { ...t.authorize(), to: t.relayer.address as Hex }
-    const signature = yield* t.sign(a, "ReceiveWithAuthorization")
-    const args = [...t.argumentsOf(a), signature]
-    yield* t.refused("FiatTokenV2: caller must be the payee", t.call("receiveWithAuthorization", args, t.chain.payTo))
-    yield* t.refused("FiatTokenV2: invalid signature", t.redeem(a, signature))
-    yield* t.call("receiveWithAuthorization", args)
-    const b = { ...t.authorize(), to: t.relayer.address as Hex }
-    yield* t.call("receiveWithAuthorization", [
-      ...t.argumentsOf(b),
-      ...t.split(yield* t.sign(b, "ReceiveWithAuthorization")),
-    ])
+    for (const form of ["bytes", "split"]) {
+      const a = t.authorize({ to: t.relayer.address })
+      const signature = yield* t.sign(a, "ReceiveWithAuthorization")
+      const args = [...t.argumentsOf(a), ...(form === "split" ? t.split(signature) : [signature])]
+      yield* t.refused("FiatTokenV2: caller must be the payee", t.call("receiveWithAuthorization", args, t.chain.payTo))
+      yield* t.call("receiveWithAuthorization", args)
+    }
     assert.strictEqual(yield* t.read("balanceOf", [t.buyer.address]), price)
   })
 })

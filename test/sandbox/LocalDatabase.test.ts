@@ -4,8 +4,8 @@ import { join } from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { LocalDatabase } from "../../src/sandbox/LocalDatabase.ts"
-import { awaitGone, holdAndKill } from "./Holder.ts"
 import { isAlive } from "../lab/Processes.ts"
+import { until } from "../lab/Eventually.ts"
 import { apart, assert } from "../lab/Suites.ts"
 import { newFolder } from "../lab/Folders.ts"
 
@@ -62,17 +62,6 @@ apart("LocalDatabase", Layer.empty, (it) => {
     assert.strictEqual(error.reason._tag, "AuthenticationError")
   })
 
-  it("takes over the data folder of a killed process", function* () {
-    const dataDir = join(newFolder(), "database")
-    const orphan = yield* holdAndKill("database", dataDir, pidOf)
-    const rows = yield* withSql(dataDir, (sql) => {
-      assert.notStrictEqual(pidOf(dataDir), orphan)
-      return sql`SELECT n FROM kept`
-    })
-    assert.deepStrictEqual(rows, [{ n: 7 }])
-    assert.strictEqual(isAlive(orphan), false)
-  })
-
   it("ends another server on its data folder first", function* () {
     const dataDir = join(newFolder(), "database")
     yield* withSql(dataDir, (first) =>
@@ -80,7 +69,7 @@ apart("LocalDatabase", Layer.empty, (it) => {
         const pid = pidOf(dataDir)
         yield* first`CREATE TABLE kept (n int)`
         yield* withSql(dataDir, (second) => second`SELECT n FROM kept`)
-        yield* awaitGone(pid)
+        yield* Effect.sync(() => isAlive(pid)).pipe(until("the first server stays", (alive) => !alive))
       }),
     )
   })

@@ -129,7 +129,10 @@ apart("metrics", stage, (it) => {
     rpc.arm("*", "status500")
     yield* becomes("altar_payments_taken", 0)
     yield* becomes("altar_rpc_up", 0)
+    yield* server.says("payments unavailable")
+    assert.strictEqual((yield* ask(`${url}/readyz`)).status, 503)
     yield* rpc.calm
+    yield* server.says("payments available")
     yield* server.signal("SIGTERM")
     assert.strictEqual(yield* server.ended, 0, server.output())
   })

@@ -170,15 +170,3 @@ apart("a database without an answer", stage, (it) => {
     yield* eventually(`${server.url}/api/acts`, 200)
   })
 })
-
-apart("a server whose node does not answer", stage, (it) => {
-  it("logs that payments are unavailable, and that they are available again", function* ({ rpc }) {
-    const server = yield* listening({ SWEEP_SECONDS: "5" })
-    rpc.arm("*", "status500")
-    yield* eventually(`${server.url}/readyz`, 503)
-    yield* server.says("payments unavailable")
-    yield* rpc.calm
-    yield* eventually(`${server.url}/readyz`, 200)
-    yield* server.says("payments available")
-  })
-})

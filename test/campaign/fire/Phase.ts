@@ -6,7 +6,7 @@ import { buy, newPurchase, type Purchase, type BuyerOptions } from "../../lab/bu
 import { catalogAt } from "../../lab/buyer/Goods.ts"
 import type { Cluster } from "../../lab/Cluster.ts"
 import { random as randomOf } from "../../lab/Random.ts"
-import { CampaignFault } from "../../lab/Reorganisations.ts"
+import { CampaignFault } from "../../lab/OwnChain.ts"
 import { canSkewClocks } from "../../lab/server/ServerProcess.ts"
 import { harness } from "../Harness.ts"
 import { add } from "../Run.ts"

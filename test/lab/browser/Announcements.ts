@@ -30,9 +30,8 @@ export const listen = (page: Page) =>
     }).observe(document, { childList: true, subtree: true, characterData: true })
   })
 
-/** In its order, since the page was loaded. */
-export const heard = (page: Page): Promise<ReadonlyArray<string>> => page.evaluate(() => Reflect.get(window, "heard"))
-
-/** Those that say that a payment is over, or left open. */
-export const ends = async (page: Page) =>
-  (await heard(page)).filter((text) => /(?:Settled|Not done|Open)\./u.test(text))
+/** Those since the page was loaded that say that a payment is over, or left open. */
+export const ends = async (page: Page) => {
+  const heard = await page.evaluate((): ReadonlyArray<string> => Reflect.get(window, "heard"))
+  return heard.filter((text) => /(?:Settled|Not done|Open)\./u.test(text))
+}

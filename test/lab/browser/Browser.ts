@@ -1,7 +1,6 @@
 /** A real browser beside a real server: every visitor has an address, a memory and a list of complaints of its own. */
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { join } from "node:path"
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, type Scope } from "effect"
 import {
@@ -33,15 +32,13 @@ export class Browser extends Context.Service<Browser, Chromium>()("test/Browser"
 const world = Layer.merge(rooms(), Browser.layer)
 
 /** A test in a browser: it opens pages, and runs effects against the server behind them. */
-export interface Journey<R> {
+interface Journey<R> {
   readonly run: <A, E>(effect: Effect.Effect<A, E, R | Scope.Scope>) => Promise<A>
   readonly visit: (...of: Parameters<typeof visit>) => Promise<BrowserClient>
   readonly url: string
 }
 
-type Journeys<R> = (
-  tests: (it: (title: string, body: (journey: Journey<R>) => Promise<void>, timeout?: number) => void) => void,
-) => void
+type Journeys<R> = (tests: (it: (title: string, body: (journey: Journey<R>) => Promise<void>) => void) => void) => void
 
 /** Tests that need a browser; without one they are skipped, and the set-up says so. No page may complain of anything. */
 export const journeys = <R>(
@@ -64,7 +61,7 @@ export const journeys = <R>(
   return (tests) =>
     describe.skipIf(inject("browser") === "")("in a browser,", () => {
       layer(parts, { excludeTestServices: true })(name, (it) => {
-        tests((title, body, timeout) => it.effect(title, () => journey(body), timeout))
+        tests((title, body) => it.effect(title, () => journey(body)))
       })
     })
 }
@@ -75,7 +72,6 @@ export const browser = (name: string, tests: Parameters<Journeys<Layer.Success<t
 export interface BrowserClient {
   readonly page: Page
   readonly url: string
-  readonly address: string
   /** Console errors, uncaught exceptions and requests to other hosts; a page should cause none. */
   readonly complaints: Array<string>
 }
@@ -102,11 +98,7 @@ const keepPictures = async (context: BrowserContext) => {
 }
 
 /** A visitor of its own; `path` is opened and loaded. */
-export const visit = Effect.fnUntraced(function* (
-  path: string,
-  options: BrowserContextOptions = {},
-  address = newAddress(),
-) {
+export const visit = Effect.fnUntraced(function* (path: string, options: BrowserContextOptions = {}) {
   const { url } = yield* TestServer
   const context = yield* Effect.acquireRelease(
     Effect.flatMap(Browser, (instance) =>
@@ -115,7 +107,7 @@ export const visit = Effect.fnUntraced(function* (
           reducedMotion: "no-preference",
           locale: "en-GB",
           ...options,
-          extraHTTPHeaders: from(address),
+          extraHTTPHeaders: from(newAddress()),
         }),
       ),
     ),
@@ -140,15 +132,12 @@ export const visit = Effect.fnUntraced(function* (
     if (isDocumented({ method: response.request().method(), url: response.url() })) judgeLater(heardIn(response))
   })
   yield* Effect.promise(() => page.goto(`${url}${path}`, { waitUntil: "load" }))
-  const visitor: BrowserClient = { page, url, address, complaints }
+  const visitor: BrowserClient = { page, url, complaints }
   return visitor
 })
 
 /** Half as long as the one that is meant to be read; it crosses to the browser once for each page. */
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
-
-/** The rules for which axe reads colours. */
-const rulesOfColour = ["color-contrast", "link-in-text-block"]
 
 /** No violation of WCAG 2.2 AA or of axe's best practices in what is shown now; needs a context with `bypassCSP`. */
 export const isAccessible = async (page: Page, state: string, rules?: ReadonlyArray<string>) => {
@@ -159,42 +148,4 @@ export const isAccessible = async (page: Page, state: string, rules?: ReadonlyAr
     return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`))
   }, rules)
   assert.deepStrictEqual(found, [], state)
-}
-
-/** How a page is looked at: the settings that decide its look. */
-export interface Appearance {
-  readonly width: number
-  readonly height?: number
-  readonly colorScheme: "light" | "dark"
-  readonly forcedColors?: "active"
-}
-
-/** A phone and a desk, by day and by night. */
-export const appearancesOf = (...widths: ReadonlyArray<number>): ReadonlyArray<Appearance> =>
-  widths.flatMap((width) => (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme })))
-
-/**
- * In each look, one after another: nothing is wider than the window, and nothing is wrong for a screen reader. Only
- * style sheets know of looks, so that a page need not be opened anew for each.
- */
-export const assertAppearance = async (page: Page, looks: ReadonlyArray<Appearance>, state: string, name: string) => {
-  const widths = new Set<number>()
-  for (const { height = 900, width, ...media } of looks) {
-    const look = `${"forcedColors" in media ? "forced" : media.colorScheme}-${width}`
-    await page.setViewportSize({ width, height })
-    await page.emulateMedia({ forcedColors: null, ...media })
-    // Colours alone differ between the looks of one width: the other rules have nothing new to read.
-    await isAccessible(page, `${state}, ${look}`, widths.has(width) ? rulesOfColour : undefined)
-    widths.add(width)
-    const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-    assert.isAtMost(excess, 0, `${state}, ${look}: wider than ${width} pixels`)
-    await picture(page, `${name}-${look}`)
-  }
-}
-
-/** Pictures for human eyes: kept in this folder when it is named, as drawing a whole page costs more than judging it. */
-const pictures = process.env["PICTURES"]
-
-export const picture = async (page: Page, name: string): Promise<void> => {
-  if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
 }

@@ -1,32 +1,27 @@
 /** The witness chain as pages check it, as the server tells it, and as a proxy may change it. */
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
+import { type ChainClaim, type ChainPoint, genesis } from "../../../schema/altar/ChainCheck.ts"
 import { chainHash } from "../../../src/altar/Hashes.ts"
 import { ask, newCommitment, TestServer } from "../Fixture.ts"
 import { createAct } from "./Guide.ts"
 
-interface Point {
-  readonly sequence: number
-  readonly chainHash: string
-}
-
-export interface Entry extends Point {
+interface Entry extends ChainClaim {
   readonly id: string
   readonly commitment: string
-  readonly previousHash: string
   readonly witnessedAt: string
   readonly transaction: string
   readonly payer: string
 }
 
-export interface Segment {
-  readonly anchor: Point
+interface Segment {
+  readonly anchor: ChainPoint
   readonly entries: ReadonlyArray<Entry>
-  readonly head: Point
+  readonly head: ChainPoint
   readonly next: number | null
 }
 
-const genesis: Point = { sequence: 0, chainHash: "0".repeat(64) }
+export type Change = (segment: Segment) => object
 
 /** The whole chain with some links changed, and every hash computed again so that it fits. */
 export const forge = (entries: ReadonlyArray<Entry>, change: (entry: Entry) => Partial<Entry>) => {
@@ -39,7 +34,7 @@ export const forge = (entries: ReadonlyArray<Entry>, change: (entry: Entry) => P
   })
 }
 
-const pointOf = (entry: Entry | undefined): Point =>
+const pointOf = (entry: Entry | undefined): ChainPoint =>
   entry === undefined ? genesis : { sequence: entry.sequence, chainHash: entry.chainHash }
 
 /** Answers of the chain API as a server would give them that holds these links. */
@@ -79,18 +74,10 @@ export const stones = Effect.fnUntraced(function* (atLeast: number) {
   return (yield* read).entries
 })
 
-/** The chain as an answer that no server of ours gives: such a page is not judged by the document. */
-export const answerOn = async (page: Page, url: string, change: (segment: Segment, from: number) => object) => {
-  const stranger = await page.context().newPage()
-  await stranger.route("**/api/witness/chain?*", async (route) => {
+/** The chain's answers with some members changed. */
+export const answers = (page: Page, change: Change) =>
+  page.route("**/api/witness/chain?*", async (route) => {
     const response = await route.fetch()
-    const from = Number(new URL(route.request().url()).searchParams.get("from"))
-    await route.fulfill({ response, json: change(await response.json(), from) })
+    const segment: Segment = await response.json()
+    await route.fulfill({ response, json: { ...segment, ...change(segment) } })
   })
-  await stranger.goto(url)
-  return stranger
-}
-
-/** The browser's memory of the chain, as the page writes it. */
-export const remember = (page: Page, points: ReadonlyArray<readonly [number, string, number]>) =>
-  page.evaluate((text) => localStorage.setItem("altar:seen", text), JSON.stringify(points))

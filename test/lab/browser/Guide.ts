@@ -45,18 +45,17 @@ export const guide = (
   tests: Parameters<ReturnType<typeof journeys<Parts>>>[0],
   change: Partial<ServerConfig> = {},
   payments: Partial<PaymentsConfig> = {},
-  terms: Partial<PaymentsConfig["terms"]> = {},
 ) =>
   journeys(
     name,
-    Layer.merge(sandbox(change, payments, terms), Browser.layer),
+    Layer.merge(sandbox(change, payments), Browser.layer),
   )((it) => {
     // A page's statements about today still hold when a test reads them.
     beforeEach(() => Effect.runPromise(Effect.asVoid(today)))
     tests(it)
   })
 
-export interface CreatedAct {
+interface CreatedAct {
   readonly id: string
   readonly spirit?: string
 }

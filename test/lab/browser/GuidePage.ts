@@ -12,18 +12,23 @@ export const isFocused = (page: Page, selector: string) =>
     .first()
     .evaluate((element) => element.contains(document.activeElement))
 
-/** The distance of all unexpected shifts. */
+type Shift = readonly [value: number, elements: string]
+
+/** Notes every shift of a page that no visitor caused, from the next load on. */
 export const watchShifts = (page: Page) =>
   page.addInitScript(() => {
-    Object.assign(window, { shifted: 0 })
+    const shifts: Array<Shift> = []
+    Object.assign(window, { shifts })
     new PerformanceObserver((list) => {
-      for (const entry of list.getEntries())
-        if (Reflect.get(entry, "hadRecentInput") !== true)
-          Object.assign(window, { shifted: Reflect.get(window, "shifted") + Reflect.get(entry, "value") })
+      for (const entry of list.getEntries()) {
+        if (Reflect.get(entry, "hadRecentInput") === true) continue
+        const sources: ReadonlyArray<{ node?: Element }> = Reflect.get(entry, "sources") ?? []
+        shifts.push([Reflect.get(entry, "value"), sources.map(({ node }) => node?.outerHTML?.slice(0, 80)).join()])
+      }
     }).observe({ type: "layout-shift", buffered: true })
   })
 
-export const shifted = (page: Page) => page.evaluate<number>(() => Reflect.get(window, "shifted"))
+export const shiftsOf = (page: Page) => page.evaluate<ReadonlyArray<Shift>>(() => Reflect.get(window, "shifts"))
 
 /** From the next load on the browser keeps nothing for the page. */
 export const forbidStorage = (page: Page) =>

@@ -58,3 +58,17 @@ export const cutOff = (page: Page) =>
         ? route.continue()
         : route.abort("internetdisconnected"),
   )
+
+/** The tab's purchases as they were before they were signed, as a restored tab has them. */
+export const unsigned = (page: Page) =>
+  page.evaluate(() =>
+    Object.keys(sessionStorage)
+      .filter((name) => name.startsWith("altar:purchase:"))
+      .map((slot) => {
+        const purchase = JSON.parse(sessionStorage.getItem(slot) ?? "{}")
+        return [slot, JSON.stringify({ ...purchase, payment: null })] as const
+      }),
+  )
+
+export const restore = (page: Page, purchases: ReadonlyArray<readonly [slot: string, text: string]>) =>
+  page.evaluate((all) => all.forEach(([slot, text]) => sessionStorage.setItem(slot, text)), purchases)

@@ -19,29 +19,22 @@ export const write = async (page: Page, sender: string, text: string, mode = "Ca
 }
 
 /** `Signal 1`, `Signal 2` … in a room, as many as one minute allows. */
-export const sendSignals = (guest: RoomClient, count: number, from = 0) =>
+export const sendSignals = (guest: RoomClient, count: number, from: number) =>
   Effect.forEach(Array.from({ length: count }), (_, index) =>
     send(guest, { text: `Signal ${from + index + 1}`, mode: index % 2 === 0 ? "calm" : "ping" }),
   )
 
-/** A desk, a desk of old, a tablet, phones, and a desk enlarged to 200 %. */
-export const windows = [
-  [1440, 900],
-  [1280, 720],
-  [768, 1024],
-  [360, 740],
-  [320, 568],
-  [720, 450],
-] as const
-
-/** The browser's requests to the room while `run` ran. */
+/** The queries of the browser's requests to the room while `run` ran. */
 export const asked = async (page: Page, run: () => Promise<void>) => {
-  const requests: Array<Request> = []
-  const note = (request: Request) => void (request.url().includes("/api/rooms/") && requests.push(request))
+  const queries: Array<string> = []
+  const note = (request: Request) => {
+    const { pathname, search } = new URL(request.url())
+    if (pathname.startsWith("/api/rooms/")) queries.push(search)
+  }
   page.on("request", note)
   await run()
   page.off("request", note)
-  return requests
+  return queries
 }
 
 export const hide = (page: Page, hidden: boolean) =>

@@ -15,17 +15,13 @@ interface HttpRequest {
   readonly body?: string | undefined
 }
 
-export interface Answers {
-  readonly file: string
-  /** Asks and waits for a whole answer; none where there was none, or it was not a server of ours that gave it. */
-  readonly ask: (asked: HttpRequest, patienceMs: number) => Promise<HttpAnswer | undefined>
-  readonly close: () => Promise<void>
-}
+export type Answers = ReturnType<typeof answers>
 
-export const answers = (file: string, server: string): Answers => {
+export const answers = (file: string, server: string) => {
   const out = createWriteStream(file)
 
-  const ask: Answers["ask"] = async ({ body, headers, method, url }, patienceMs) => {
+  /** Asks and waits for a whole answer; none where there was none, or it was not a server of ours that gave it. */
+  const ask = async ({ body, headers, method, url }: HttpRequest, patienceMs: number) => {
     const heard = await fetch(url, {
       method,
       headers: body === undefined ? headers : { "content-type": "application/json", ...headers },
@@ -56,5 +52,5 @@ export const answers = (file: string, server: string): Answers => {
     return heard
   }
 
-  return { file, ask, close: () => new Promise((resolve) => out.end(resolve)) }
+  return { file, ask, close: () => new Promise<void>((resolve) => out.end(resolve)) }
 }

@@ -50,19 +50,8 @@ export type Books = Effect.Success<ReturnType<typeof books>>
 
 /** Charged, recorded and set: three numbers that have to be one. */
 export const books = Effect.fnUntraced(function* (purchase: Purchase) {
-  const { charged, isUsed, transaction } = yield* charges(purchase)
-  const attempt = yield* attemptOf(purchase)
-  return {
-    charged,
-    isUsed,
-    transaction,
-    acts: attempt?.acts ?? 0,
-    stones: attempt?.stones ?? 0,
-    claims: attempt?.claims ?? 0,
-    state: attempt?.state,
-    reason: attempt?.reason,
-    number: attempt?.number,
-  }
+  const nothing = { acts: 0, stones: 0, claims: 0, state: undefined, reason: undefined, number: undefined }
+  return { ...(yield* charges(purchase)), ...((yield* attemptOf(purchase)) ?? nothing) }
 })
 
 const linkHash = (...parts: ReadonlyArray<string>) => createHash("sha256").update(parts.join("\0")).digest("hex")

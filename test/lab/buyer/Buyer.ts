@@ -29,20 +29,12 @@ export interface Purchase {
   outcome: Outcome | undefined
 }
 
-export interface NewPurchase {
-  readonly number: number
-  /** The beginning of its idempotency key. */
-  readonly key: string
-  /** Least and most seconds that the authorization lives. */
-  readonly lives: readonly [least: number, most: number]
-}
-
-/** A purchase that has not begun. */
+/** A purchase that has not begun: with the beginning of its key, and the least and most seconds that its authorization lives. */
 export const newPurchase = (
   random: Random,
   catalog: Catalog,
   wallets: ReadonlyArray<Wallet>,
-  { key, lives, number }: NewPurchase,
+  { key, lives, number }: { readonly number: number; readonly key: string; readonly lives: readonly [number, number] },
 ): Purchase => ({
   number,
   order: order(random, catalog),

@@ -1,20 +1,12 @@
-/** Commands about receipts in this process: their output and their result. */
+/** `verify receipt` in this process. */
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Console, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { verifyReceiptFile } from "../../../src/cli/verify/Receipt.ts"
+import { printing } from "../CommandRun.ts"
 import { newFolder } from "../Folders.ts"
 
-/** The lines on stdout, and the result. */
-export const printing = <A, E, R>(run: Effect.Effect<A, E, R>) =>
-  Effect.suspend(() => {
-    const lines: Array<string> = []
-    const to = { ...globalThis.console, log: (line: string) => void lines.push(line), error: () => undefined }
-    return Effect.map(Effect.result(Effect.provideService(run, Console.Console, to)), (ended) => ({ lines, ended }))
-  }).pipe(Effect.provide(NodeServices.layer))
-
-/** `verify receipt` of a file with this text, by the trust that is given. */
+/** Its lines and its result for a file with this text, by the trust that is given. */
 export const checked = Effect.fnUntraced(function* (
   text: string,
   given: Partial<Parameters<typeof verifyReceiptFile>[1]>,

@@ -9,38 +9,21 @@ export interface Order {
   /** JSON; absent where there is none. */
   readonly body: string | undefined
   /** Paid by a card of this kind, and not on chain. */
-  readonly card?: PaymentMethod
+  readonly card?: keyof typeof cards
 }
+
+/** Each name as often as is said. */
+const weighted = <Name extends string>(counts: Readonly<Record<Name, number>>): ReadonlyArray<Name> =>
+  Object.entries<number>(counts).flatMap(([name, count]) => Array.from({ length: count }, () => name as Name))
 
 /** Cards that are charged at once, refused, charged by a slow bank, or never confirmed. */
-const cards = {
-  pm_card_visa: 7,
-  pm_card_visa_chargeDeclined: 1,
-  pm_bank_slow: 1,
-  pm_card_authenticationRequired: 1,
-} as const
-export type PaymentMethod = keyof typeof cards
-const wallet = (Object.keys(cards) as ReadonlyArray<PaymentMethod>).flatMap((one) =>
-  Array.from({ length: cards[one] }, () => one),
-)
-
-const kinds = ["prayer", "keeper", "material", "crab", "pixel", "day", "week", "month", "stone"] as const
-type Kind = (typeof kinds)[number]
+const cards = { pm_card_visa: 7, pm_card_visa_chargeDeclined: 1, pm_bank_slow: 1, pm_card_authenticationRequired: 1 }
+const wallet = weighted(cards)
 
 /** Of a hundred purchases. Prayers and keepers have 24 slots each, so most of theirs meet another's. */
-const shares: Readonly<Record<(typeof kinds)[number], number>> = {
-  prayer: 7,
-  keeper: 7,
-  material: 12,
-  crab: 7,
-  pixel: 7,
-  day: 8,
-  week: 5,
-  month: 5,
-  stone: 42,
-}
-
-const deck = kinds.flatMap((kind) => Array.from({ length: shares[kind] }, () => kind))
+const shares = { prayer: 7, keeper: 7, material: 12, crab: 7, pixel: 7, day: 8, week: 5, month: 5, stone: 42 }
+type Kind = keyof typeof shares
+const deck = weighted(shares)
 
 /** The acts on sale, as the server lists them. */
 export interface Catalog {

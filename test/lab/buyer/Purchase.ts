@@ -81,13 +81,7 @@ export const passExpiry = onChain(async (client) => {
 
 /** Takes the newest blocks back, with everything in them. */
 export const reorganise = (blocks: number) =>
-  onChain(async ({ request }) => {
-    const rollback: { readonly method: never; readonly params: never } = {
-      method: "anvil_rollback" as never,
-      params: [blocks] as never,
-    }
-    await request(rollback)
-  })
+  onChain(({ request }): Promise<unknown> => request({ method: "anvil_rollback", params: [blocks] } as never))
 
 /** Waits until a look found that it fails. */
 export const doubted = Effect.fnUntraced(function* ({ key }: Pick<Purchase, "key">) {

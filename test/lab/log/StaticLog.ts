@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { genesisHash } from "../../../schema/altar/ChainLink.ts"
-import { Malformed, utf8 } from "../../../schema/log/Bytes.ts"
+import { Malformed } from "../../../schema/log/Bytes.ts"
 import { entryOf, parseEntry } from "../../../schema/log/Entry.ts"
 import { bundleBytes, fullWidth, parsePath } from "../../../schema/log/Tile.ts"
 import { leafOf } from "../../../src/log/Tree.ts"
@@ -26,15 +26,12 @@ export const entriesOf = (count: number, seed: (sequence: number) => string = ()
   return entries
 }
 
-/** Entries that are no stones: those of the golden log. */
-export const opaqueOf = (count: number) => Array.from({ length: count }, (_, at) => utf8(`entry-${at}`))
-
 /** The chain hash of the stone at a position; that of the genesis at 0. */
 export const hashAt = (entries: ReadonlyArray<Uint8Array>, size: number) =>
   size === 0 ? genesisHash : sha256(entries[size - 1] ?? "")
 
 /** A segment of their chain, as an altar serves it. */
-const segmentOf = (entries: ReadonlyArray<Uint8Array>, from: number, limit: number) => {
+export const segmentOf = (entries: ReadonlyArray<Uint8Array>, from: number, limit: number) => {
   const links = entries.slice(from - 1, from - 1 + limit).map((entry) => {
     const link = parseEntry(entry)
     if (link instanceof Malformed) throw new Error(link.message)

@@ -17,10 +17,11 @@ import { patience } from "../Patience.ts"
 import { type Answering, listening } from "../proxy/HttpServer.ts"
 import { newFolder } from "../Folders.ts"
 
-/** A new key under a name. */
-export const cosignerOf = (name: string) => Result.getOrThrow(cosignerFrom(Result.getOrThrow(generate(name))))
+/** A new key under a name, an Ed25519 one unless told otherwise. */
+export const cosignerOf = (name: string, type?: Parameters<typeof generate>[1]) =>
+  Result.getOrThrow(Result.flatMap(generate(name, type), cosignerFrom))
 
-export const verifierOf = (vkey: string) => {
+const verifierOf = (vkey: string) => {
   const verifier = logVerifier(vkey)
   if (verifier instanceof Malformed) throw new Error(verifier.message)
   return verifier
@@ -67,21 +68,20 @@ interface Named {
   readonly url: string
 }
 
-export const policyText = (witnesses: ReadonlyArray<Named>, quorum: string) =>
-  [
-    ...witnesses.map(({ name, url, vkey }) => `witness ${name} ${vkey} ${url}`),
-    ...(/^[0-9]|^all|^any/u.test(quorum)
-      ? [`group enough ${quorum} ${witnesses.map(({ name }) => name).join(" ")}`, "quorum enough"]
-      : [`quorum ${quorum}`]),
-  ].join("\n")
-
 export const policyFrom = (...lines: ReadonlyArray<string>): Policy => {
   const policy = parsePolicy(lines.join("\n"))
   if (policy instanceof Malformed) throw new Error(policy.message)
   return policy
 }
 
-export const policyOf = (witnesses: ReadonlyArray<Named>, quorum: string) => policyFrom(policyText(witnesses, quorum))
+/** The policy of these witnesses; the quorum is `all` or `any` of them, one by its name, or `none`. */
+export const policyOf = (witnesses: ReadonlyArray<Named>, quorum: string) =>
+  policyFrom(
+    ...witnesses.map(({ name, url, vkey }) => `witness ${name} ${vkey} ${url}`),
+    ...(quorum === "all" || quorum === "any"
+      ? [`group enough ${quorum} ${witnesses.map(({ name }) => name).join(" ")}`, "quorum enough"]
+      : [`quorum ${quorum}`]),
+  )
 
 /**
  * The log's side, asking over real sockets. A witness is waited for longer than a server does: one of ours shares its

@@ -41,13 +41,6 @@ export const after = {
   nonsenseAfter: (): Reply => ({ status: 200, body: JSON.stringify({ object: "payment_intent" }) }),
   hugeAfter: (): Reply => ({ status: 200, body: JSON.stringify({ filler: "x".repeat(2_000_000) }) }),
   neighbourAfter: (_: Reply, neighbour: Reply | undefined): Reply => neighbour ?? "drop",
-  foreignAfter: (truth: Reply): Reply =>
-    truth === "drop"
-      ? truth
-      : {
-          ...truth,
-          body: JSON.stringify({ ...JSON.parse(truth.body), id: id("pi"), metadata: { attempt: "another" } }),
-        },
 }
 
 /**
@@ -66,5 +59,5 @@ export type CardFault =
 
 /** The lies of the fire campaign. */
 export const lies = [...Object.keys({ ...before, ...after }), "delayAfter"].filter(
-  (name) => name !== "invalidBefore" && name !== "foreignAfter",
+  (name) => name !== "invalidBefore",
 ) as ReadonlyArray<CardFault>

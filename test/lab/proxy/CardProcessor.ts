@@ -9,9 +9,6 @@ import { after, apiVersion, before, type CardFault, error, id, reply, type Resul
 
 export { apiVersion, type CardFault, lies } from "./CardFaults.ts"
 
-/** The request of a fault: charges under a key that is new, or all that is asked. */
-type Asked = "new charges" | "everything"
-
 /** Milliseconds by which an answer is late: longer than a server waits. */
 const late = 12_000
 
@@ -48,22 +45,18 @@ interface Saved {
 
 export type CardProcessor = Effect.Success<ReturnType<typeof make>>
 
-const isAllowed = ({ headers }: IncomingMessage) =>
-  headers.authorization === `Basic ${Buffer.from(`${secretKey}:`).toString("base64")}`
-
-interface Request {
-  readonly path: string
-  readonly isNewCharge: boolean
-}
+const authorization = `Basic ${Buffer.from(`${secretKey}:`).toString("base64")}`
 
 export const make = Effect.fnUntraced(function* (random?: Random) {
-  const { arm, calm, strikes } = faults<CardFault, Request>(random, "last")
+  const { arm, calm, strikes } = faults<CardFault, { readonly path: string; readonly isNewCharge: boolean }>(
+    random,
+    "last",
+  )
   const tokens = new Map<string, Token>()
   const intents = new Map<string, Intent>()
   const keys = new Map<string, Saved>()
   const seen = new Set<string>()
   let charges = 0
-  let searches = 0
   let elsewhere = 0
   let newest: Reply | undefined
 
@@ -167,7 +160,6 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
       return typeof key === "string" ? underKey(key, form, fault, during) : reply(charge(form, false))
     }
     if (route === "GET /v1/payment_intents/search") {
-      searches += 1
       const attempt = /^metadata\['attempt'\]:'([0-9a-f-]{36})'$/u.exec(searchParams.get("query") ?? "")?.[1]
       const data = [...intents.values()].filter(({ metadata }) => metadata["attempt"] === attempt)
       return reply({ status: 200, body: { object: "search_result", data, has_more: false } })
@@ -183,16 +175,15 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
     const intent = intents.get(one?.[1] ?? "")
     if (intent === undefined) return reply(error(404, "invalid_request_error", { code: "resource_missing" }))
     if (one?.[2] !== undefined) {
-      if (intent.status === "succeeded") {
+      if (intent.status === "succeeded")
         return reply(error(400, "invalid_request_error", { code: "payment_intent_unexpected_state" }))
-      }
       intent.status = "canceled"
     }
     return reply({ status: 200, body: intent })
   }
 
   const url = yield* serve(async (path, body, request) => {
-    if (!isAllowed(request)) return reply(error(401, "invalid_request_error"))
+    if (request.headers.authorization !== authorization) return reply(error(401, "invalid_request_error"))
     if (request.headers["stripe-version"] !== apiVersion) {
       return reply(error(400, "invalid_request_error", { param: "shared_payment_granted_token" }))
     }
@@ -223,8 +214,8 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
 
   return {
     url,
-    /** From now on every charge, or whatever is asked, meets this fault. */
-    arm: (fault: CardFault, asked: Asked = "new charges", rate = 1): Trap =>
+    /** From now on charges under a key that is new, or all that is asked, meet this fault. */
+    arm: (fault: CardFault, asked: "new charges" | "everything" = "new charges", rate = 1): Trap =>
       arm(`card ${fault}`, fault, {
         rate,
         fits: ({ isNewCharge, path }) =>
@@ -236,10 +227,7 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
     grant: async (paymentMethod: string, amount: string, expiresAt = Math.floor(Date.now() / 1000) + 3600) => {
       const response = await fetch(`${url}/v1/test_helpers/shared_payment/granted_tokens`, {
         method: "POST",
-        headers: {
-          authorization: `Basic ${Buffer.from(`${secretKey}:`).toString("base64")}`,
-          "stripe-version": apiVersion,
-        },
+        headers: { authorization, "stripe-version": apiVersion },
         body: new URLSearchParams({
           payment_method: paymentMethod,
           "usage_limits[currency]": "usd",
@@ -257,7 +245,7 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
         .filter(({ status }) => status === "succeeded")
         .map(({ amount, metadata }) => ({ amount, attempt: metadata["attempt"] })),
     /** How often a charge was asked for, and under how many idempotency keys. */
-    asked: () => ({ charges, keys: seen.size, searches }),
+    asked: () => ({ charges, keys: seen.size }),
     /** Idempotency keys of all charges that were asked for. */
     keys: seen as ReadonlySet<string>,
     /** All charges that wait for a bank or a card's holder end. */
@@ -267,8 +255,6 @@ export const make = Effect.fnUntraced(function* (random?: Random) {
           Object.assign(intent, { status: "succeeded", amount_received: intent.amount })
       }
     }),
-    /** Revokes every granted token. */
-    revoke: Effect.sync(() => tokens.clear()),
     /** Forgets every idempotency key, as it does after a day. */
     forget: Effect.sync(() => keys.clear()),
     elsewhere: () => elsewhere,

@@ -10,7 +10,7 @@ import { faults, has, type Trap } from "./Faults.ts"
 import { json, open, type Reply } from "./HttpServer.ts"
 import { clientOf, stockFacilitator } from "./StockFacilitator.ts"
 
-// Account 6 of the public test mnemonic; anvil gives it gas. It signs by itself: a reverting transfer is not broadcast.
+// Account 6 of the public test mnemonic. It signs by itself: a reverting transfer is not broadcast.
 const account = mnemonicToAccount("test test test test test test test test test test test junk", { addressIndex: 6 })
 
 /** Milliseconds by which an answer is late: longer than a server waits. */
@@ -19,14 +19,11 @@ const late = 12_000
 const nonsense: Reply = { status: 200, body: "<html>so sorry</html>", type: "text/html" }
 const filler = "x".repeat(2_000_000)
 
-interface Means {
-  readonly network: string
-  /** A transaction that is nowhere. */
-  readonly imagined: () => string
-}
-
-/** The false answers to a settlement. `Before`: nothing was broadcast. `After`: the node has the transaction `hash`. */
-const falsehoods = ({ imagined, network }: Means) => {
+/**
+ * The false answers to a settlement. `Before`: nothing was broadcast. `After`: the node has the transaction `hash`.
+ * `imagined` is a transaction that is nowhere.
+ */
+const falsehoods = (network: string, imagined: () => string) => {
   const no = (errorReason: string, transaction = "") =>
     json({ success: false, errorReason, transaction, network, payer: "" })
   const yes = (transaction: string) => json({ success: true, transaction, network, payer: "" })
@@ -71,11 +68,11 @@ const supportFalsehoods = {
   supportedDelay: (truth: object) => setTimeout(late).then(() => json(truth)),
 }
 
-type Falsehoods = ReturnType<typeof falsehoods>
-type Lie = keyof Falsehoods["before"] | keyof Falsehoods["after"] | "delayAfter"
-const all = falsehoods({ network: "", imagined: () => "" })
+const all = falsehoods("", () => "")
 const keysOf = <Key extends string>(record: Readonly<Record<Key, unknown>>) =>
   Object.keys(record).map((key) => key as Key)
+
+type Lie = keyof (typeof all)["before"] | keyof (typeof all)["after"] | "delayAfter"
 
 export const lies: ReadonlyArray<Lie> = [...keysOf(all.before), ...keysOf(all.after), "delayAfter"]
 export const supportLies = keysOf(supportFalsehoods)
@@ -84,14 +81,10 @@ export type SupportFault = keyof typeof supportFalsehoods | "supportedHold"
 export type FacilitatorFault = Lie | "holdBefore" | "holdAfter"
 type Fault = SupportFault | FacilitatorFault
 
-const isOfSupport = (fault: Fault): fault is SupportFault => fault.startsWith("supported")
-
-/** When what comes after a settlement comes: once it is broadcast, or once it is mined. */
-type Moment = "broadcast" | "mined"
-
 interface Plan {
   readonly fault: Fault
-  readonly moment: Moment
+  /** When what comes after a settlement comes: once it is broadcast, or once it is mined. */
+  readonly moment: "broadcast" | "mined"
 }
 
 export type Facilitator = Effect.Success<ReturnType<typeof make>>
@@ -126,15 +119,12 @@ export const make = Effect.fnUntraced(function* (
   const settle = ({ paymentPayload, paymentRequirements }: Body) => {
     const known = Promise.withResolvers<Hex | undefined>()
     const result = facilitatorOf(known.resolve).settle(paymentPayload as never, paymentRequirements as never)
-    result.then(
-      () => known.resolve(undefined),
-      () => known.resolve(undefined),
-    )
+    void result.catch(() => {}).then(() => known.resolve(undefined))
     return { result, hash: known.promise }
   }
 
   const imagined = () => `0x${random?.hex(32) ?? randomBytes(32).toString("hex")}`
-  const { after, before } = falsehoods({ network, imagined })
+  const { after, before } = falsehoods(network, imagined)
 
   const settled = async (body: Body): Promise<Reply> => {
     settlements += 1
@@ -148,7 +138,6 @@ export const make = Effect.fnUntraced(function* (
     }
     const neighbour = newest
     const { hash, result } = settle(body)
-    result.catch(() => {})
     const known = await hash
     newest = known ?? newest
     if (struck === undefined || fault === undefined || fault === "holdBefore") return json(await result)
@@ -189,15 +178,10 @@ export const make = Effect.fnUntraced(function* (
     /** Nonces of all that it was asked to settle, in lower case. */
     nonces: nonces as ReadonlySet<string>,
     /** From now on a settlement, or a question what it settles, meets this fault. */
-    arm: (fault: Fault, moment: Moment = "broadcast", rate = 1): Trap =>
-      arm(
-        `facilitator ${fault}`,
-        { fault, moment },
-        {
-          rate,
-          fits: (asked) => isOfSupport(fault) === (asked === "support"),
-        },
-      ),
+    arm: (fault: Fault, moment: Plan["moment"] = "broadcast", rate = 1): Trap => {
+      const fits = (asked: "support" | "settlement") => fault.startsWith("supported") === (asked === "support")
+      return arm(`facilitator ${fault}`, { fault, moment }, { rate, fits })
+    },
     /** Settles honestly again. */
     calm: Effect.sync(calm),
     /** Takes no connection any more; as often as it left it has to come back. */

@@ -25,27 +25,20 @@ export interface Struck<Fault> {
   readonly caught: () => Promise<"release" | "discard">
 }
 
-export interface When<Message> {
+interface When<Message> {
   /** Of always, unless told otherwise. */
   readonly rate?: number
   readonly fits?: (message: Message) => boolean
 }
 
-export interface Faults<Fault, Message> {
-  /** From now on, where it fits; `name` says in a failure what was waited for. */
-  readonly arm: (name: string, fault: Fault, when?: When<Message>) => Trap
-  readonly calm: () => void
-  /** The fault that this message meets, if any. */
-  readonly strikes: (message: Message) => Struck<Fault> | undefined
-}
-
 /** `random` draws for faults with a probability; of several that fit the `first` or the `last` that was armed strikes. */
-export const faults = <Fault, Message>(random: Random | undefined, which: "first" | "last"): Faults<Fault, Message> => {
+export const faults = <Fault, Message>(random: Random | undefined, which: "first" | "last") => {
   interface Armed extends Struck<Fault>, Required<When<Message>> {}
   let all: ReadonlyArray<Armed> = []
   const falls = (rate: number) => rate >= 1 || (random?.chance(rate) ?? Math.random() < rate)
   return {
-    arm: (name, fault, { fits = () => true, rate = 1 } = {}) => {
+    /** From now on, where it fits; `name` says in a failure what was waited for. */
+    arm: (name: string, fault: Fault, { fits = () => true, rate = 1 }: When<Message> = {}): Trap => {
       const arrival = Promise.withResolvers<void>()
       const verdict = Promise.withResolvers<"release" | "discard">()
       const caught = () => {
@@ -64,7 +57,9 @@ export const faults = <Fault, Message>(random: Random | undefined, which: "first
       }
     },
     calm: () => void (all = []),
-    strikes: (message) => all.find(({ fits, rate }) => fits(message) && falls(rate)),
+    /** The fault that this message meets, if any. */
+    strikes: (message: Message): Struck<Fault> | undefined =>
+      all.find(({ fits, rate }) => fits(message) && falls(rate)),
   }
 }
 

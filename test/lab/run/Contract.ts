@@ -1,21 +1,8 @@
 /** Holds every answer against the published document: its status, its headers, and its body to the last member. */
-import { readFileSync } from "node:fs"
 import type { AnyValidateFunction } from "ajv/dist/core.js"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
-
-interface Header {
-  readonly required?: boolean
-}
-
-interface DocumentedResponse {
-  readonly headers?: Readonly<Record<string, Header>>
-  readonly content?: Readonly<Record<string, unknown>>
-}
-
-interface Operation {
-  readonly responses: Readonly<Record<string, DocumentedResponse>>
-}
+import { document, type Operation } from "../OpenApi.ts"
 
 /** An answer as it came over the wire; no body for one that streams, or whose bytes were judged before. */
 export interface ReceivedAnswer {
@@ -26,9 +13,7 @@ export interface ReceivedAnswer {
   readonly body?: string
 }
 
-const document: { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> } = JSON.parse(
-  readFileSync(new URL("../../../schema/openapi.json", import.meta.url), "utf8"),
-)
+type DocumentedResponse = Operation["responses"][string]
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true })
 formats.default(ajv)

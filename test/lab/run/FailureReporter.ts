@@ -37,16 +37,6 @@ export default class FailureReporter implements Reporter {
   }
 
   onTestRunEnd(modules: ReadonlyArray<TestModule>) {
-    const broken = modules.flatMap((one) =>
-      [one, ...one.children.allSuites()].flatMap((part) =>
-        part.errors().map((error) => ({ file: relative(process.cwd(), one.moduleId), command: commandOf(one), error })),
-      ),
-    )
-    for (const { command, error, file } of broken) {
-      process.stdout.write(
-        `\nBroken: ${file} could not be run to its end\n  why    ${firstLine(error.message)}\n  alone  ${command} -- ${file}\n`,
-      )
-    }
     const failures = modules.flatMap((one) => [...one.children.allTests("failed")])
     for (const test of failures) {
       const file = relative(process.cwd(), test.module.moduleId)

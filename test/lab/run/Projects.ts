@@ -17,6 +17,6 @@ export const deep = [
   "test/agents/conformance.test.ts",
   "test/contract/{stopping,unreachable}.test.ts",
   "test/crash/{crash,relayer}.test.ts",
-  "test/log/{end-to-end,gone,killed,proofs,shell,walk}.test.ts",
-  "test/payments/{cards-processes,facilitator-away,availability}.test.ts",
+  "test/log/{end-to-end,shell,walk}.test.ts",
+  "test/payments/{facilitator-away,availability}.test.ts",
 ]

@@ -1,16 +1,13 @@
 /** One real PostgreSQL for the whole run: `DATABASE_URL` if given, else our own; with a migrated template to copy. */
 import { existsSync } from "node:fs"
-import { join } from "node:path"
-import { Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { chromium } from "playwright-core"
 import type { TestProject } from "vitest/node"
-import { withDatabase } from "../Databases.ts"
-import { LocalDatabase } from "../../../src/sandbox/LocalDatabase.ts"
+import { ownDatabase, template, withDatabase } from "../Databases.ts"
 import * as Migrator from "../../../src/platform/Migrator.ts"
 import * as Sql from "../../../src/platform/Sql.ts"
 import { buildCheckout } from "../../../src/build/build.ts"
-import { newFolder } from "../Folders.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -19,9 +16,6 @@ declare module "vitest" {
     readonly browser: string
   }
 }
-
-/** The database every test database is copied from. */
-export const template = "altar_template"
 
 /** Where Debian keeps them. The same engine without windows takes half of the time to open a page. */
 const usual = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"]
@@ -68,17 +62,13 @@ export default async function setup(project: TestProject) {
   await buildCheckout()
   const browser = await launchBrowser()
   project.provide("browser", browser?.wsEndpoint() ?? "")
-  const scope = Scope.makeUnsafe()
-  const start = Effect.gen(function* () {
-    const given = process.env["DATABASE_URL"]
-    if (given !== undefined) return given
-    const context = yield* Layer.build(LocalDatabase.layer({ dataDir: join(newFolder(), "postgres"), durable: false }))
-    return Redacted.value(yield* Effect.provideContext(LocalDatabase, context).pipe(Effect.map((db) => db.url)))
-  })
-  const url = await Effect.runPromise(Effect.tap(start, makeTemplate).pipe(Scope.provide(scope)))
+  const given = process.env["DATABASE_URL"]
+  const own = given === undefined ? await ownDatabase(false) : undefined
+  const url = given ?? own?.url ?? ""
+  await Effect.runPromise(makeTemplate(url))
   project.provide("databaseUrl", url)
   return async () => {
     await browser?.close()
-    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await own?.close()
   }
 }

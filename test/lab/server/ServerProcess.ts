@@ -33,7 +33,7 @@ export const isReady = async (url: string, patienceMs: number): Promise<boolean>
   return false
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   /** Everything it is configured by but where it listens. */
   readonly environment: Readonly<Record<string, string>>
   readonly name?: string
@@ -70,15 +70,13 @@ export const server = async ({ environment, hear = () => {}, name = "server", sk
     url,
     start: () => {
       isMeant = false
-      const one = run([main, "serve"], { env, hear })
-      life = one
-      one.child.once("exit", () => {
-        if (!isMeant) crashes += 1
-        if (life === one) life = undefined
-      })
-      return one
+      life = run([main, "serve"], { env, hear })
+      life.child.once("exit", () => (crashes += isMeant ? 0 : 1))
+      return life
     },
-    isRunning: () => life !== undefined,
+    /** Its newest life. */
+    life: () => life,
+    isRunning: () => life?.child.exitCode === null && life.child.signalCode === null,
     ready: (patienceMs: number) => isReady(url, patienceMs),
     /** SIGKILL, and waits until nothing of it runs. */
     kill,
@@ -99,7 +97,8 @@ export const server = async ({ environment, hear = () => {}, name = "server", sk
 /** The same for a test: its steps are effects, and it ends with its scope. */
 export type ServerProcess = Effect.Success<ReturnType<typeof make>>
 
-const prepare = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
+/** Not started yet; it may be killed and started as often as one likes. */
+export const make = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
   let log = ""
   const one = yield* Effect.promise(() => server({ environment, hear: (text) => (log += text) }))
   yield* Effect.addFinalizer((exit) =>
@@ -107,35 +106,30 @@ const prepare = Effect.fnUntraced(function* (environment: Readonly<Record<string
       Effect.andThen(Effect.sync(() => (Exit.isFailure(exit) ? keepText(`server-${one.port}.log`, log) : undefined))),
     ),
   )
-  let life: Running | undefined
-  const begin = Effect.sync(() => (life = one.start()))
-  const alive = Effect.suspend(() => (life === undefined ? Effect.die("it was not started") : Effect.succeed(life)))
-  const process = {
+  const life = Effect.suspend(() => Effect.fromNullishOr(one.life())).pipe(Effect.orDie)
+  const begin = Effect.sync(one.start)
+  return {
     url: one.url,
     port: one.port,
+    begin,
     /** Answers once the server says that it listens. */
     start: Effect.flatMap(begin, ({ says }) => Effect.promise(() => says("server listening"))),
     /** SIGKILL, and waits until nothing of it runs. */
     kill: Effect.promise(one.kill),
     /** Waits until it has written this, on stdout or stderr; all it has written so far. */
-    says: (text: string) => Effect.flatMap(alive, ({ says }) => Effect.promise(() => says(text))),
-    signal: (name: NodeJS.Signals) => Effect.map(alive, ({ signal }) => signal(name)),
+    says: (text: string) => Effect.flatMap(life, ({ says }) => Effect.promise(() => says(text))),
+    signal: (name: NodeJS.Signals) => Effect.map(life, ({ signal }) => signal(name)),
     /** Its exit code, null when a signal ended it. */
-    ended: Effect.flatMap(alive, ({ ended }) => Effect.promise(() => ended)).pipe(Effect.map(({ code }) => code)),
+    ended: Effect.flatMap(life, ({ ended }) => Effect.promise(() => ended)).pipe(Effect.map(({ code }) => code)),
     /** Of its newest life. */
-    output: () => life?.output() ?? "",
+    output: () => one.life()?.output() ?? "",
     /** From now on its output is not read. */
-    deafen: () => void life?.child.stdout?.pause(),
+    deafen: () => void one.life()?.child.stdout?.pause(),
     /** From now on its output is closed. */
-    hangUp: () => void life?.child.stdout?.destroy(),
+    hangUp: () => void one.life()?.child.stdout?.destroy(),
   }
-  return { begin, process }
 })
-
-/** Not started yet; it may be killed and started as often as one likes. */
-export const make = (environment: Readonly<Record<string, string>>) =>
-  Effect.map(prepare(environment), ({ process }) => process)
 
 /** As a service manager runs it: it starts now, without a wait. */
 export const serving = (environment: Readonly<Record<string, string>>) =>
-  Effect.flatMap(prepare(environment), ({ begin, process }) => Effect.as(begin, process))
+  Effect.tap(make(environment), ({ begin }) => begin)

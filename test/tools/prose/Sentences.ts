@@ -1,7 +1,7 @@
 /** Faults of a text by the rules of our prose (CONTRIBUTING.md): long sentences, subject clauses, and words with a better one. */
 
 /** Words of a sentence, at most. */
-export const longest = 30
+const longest = 30
 
 /** The field's word for each that is not. */
 const vocabulary: ReadonlyArray<readonly [found: RegExp, better: string]> = [
@@ -16,7 +16,7 @@ const vocabulary: ReadonlyArray<readonly [found: RegExp, better: string]> = [
   [/\bstray (?:payment|transfer)s?\b/iu, "unmatched payment"],
 ]
 
-export interface Fault {
+interface Fault {
   readonly sentence: string
   readonly message: string
   /** Whether it is a subject clause, which a heading may be. */
@@ -34,7 +34,7 @@ const proseOf = (text: string) =>
 const abbreviations = /\b(?:e\.g|i\.e|etc|vs|approx)\./gu
 
 /** Sentences end with a full stop, a colon, a question mark or a paragraph; ends inside quotes and brackets count. */
-export const sentencesOf = (text: string): ReadonlyArray<string> =>
+const sentencesOf = (text: string): ReadonlyArray<string> =>
   proseOf(text)
     .replaceAll(abbreviations, "such as")
     .split(/(?<=[.!?:;]["”»')]?)\s+(?=["“«'([*]*[\p{Lu}\d])|(?<=[:;])\s|\n\s*\n/u)
