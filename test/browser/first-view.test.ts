@@ -6,7 +6,7 @@ import { shiftsOf, watchShifts } from "../lab/browser/GuidePage.ts"
 import { beside, guidePaths } from "../lab/browser/GuidePaths.ts"
 
 /** Bytes as they travel. The code that signs a payment does not fit: it comes when a visitor wants to pay. */
-const budget = { script: 17_000, box: 23_000, style: 8_600, page: 16_000, all: 300_000, requests: 40 }
+const budget = { script: 17_000, box: 23_000, style: 8_600, page: 16_000, home: 60_000, all: 300_000, requests: 40 }
 
 /** Scrolls through the page; nothing moved on it. */
 const standsStill = async (page: Page, path: string) => {
@@ -29,8 +29,10 @@ guide("the first view of", (it) => {
     const { page, url } = await visit("/api/health", { viewport: { width: 1440, height: 800 } })
     await watchShifts(page)
     const network = await page.context().newCDPSession(page)
-    const loads = new Map<string, { readonly type: string; readonly bytes: number }>()
-    network.on("Network.responseReceived", ({ requestId, type }) => loads.set(requestId, { type, bytes: 0 }))
+    const loads = new Map<string, { readonly type: string; readonly url: string; readonly bytes: number }>()
+    network.on("Network.responseReceived", ({ requestId, response: { url }, type }) =>
+      loads.set(requestId, { type, url, bytes: 0 }),
+    )
     network.on("Network.loadingFinished", ({ encodedDataLength: bytes, requestId }) => {
       const load = loads.get(requestId)
       if (load !== undefined) loads.set(requestId, { ...load, bytes })
@@ -40,7 +42,13 @@ guide("the first view of", (it) => {
     for (const path of [...paths, ...beside]) {
       loads.clear()
       await page.goto(`${url}${path}`, { waitUntil: "networkidle" })
+      // An idle browser also fetches drawings that are a page or two away.
+      const below = await page.evaluate(() =>
+        [...document.images].filter((image) => image.getBoundingClientRect().top > innerHeight).map(({ src }) => src),
+      )
+      const first = sum([...loads.values()].filter((load) => !below.includes(load.url)))
       await standsStill(page, path)
+      if (path === "/v2/") assert.isAtMost(first, budget.home)
       if (beside.includes(path)) continue
       const parts = await page
         .locator("[data-renew]")

@@ -172,10 +172,9 @@ suite("two servers", processes, (it) => {
       // Never more than 20. A request that loses a race may use up a place of its network.
       assert.isAtMost(accepted(answers).length, 20)
       assert.isAtLeast(accepted(answers).length, 16)
-      assert.match(
-        saidBy(refused(answers)[0]).message,
-        /limit of 20 new rooms per hour from one \/56 network is reached/u,
-      )
+      const { message } = saidBy(refused(answers)[0])
+      // The last customer may find the /48 full as well.
+      if (which < 5) assert.match(message, /limit of 20 new rooms per hour from one \/56 network is reached/u)
     }
     const beyond = yield* customer(6)
     assert.lengthOf(accepted(beyond), 0)
