@@ -8,10 +8,10 @@ import { beside, guidePaths } from "../lab/browser/GuidePaths.ts"
 /** Bytes as they travel. The code that signs a payment does not fit: it comes when a visitor wants to pay. */
 const budget = { script: 17_000, box: 23_000, style: 8_600, page: 16_000, home: 60_000, all: 300_000, requests: 40 }
 
-/** Scrolls through the page; nothing moved on it. */
+/** Scrolls through the page, through the beginning of a long one; nothing moved on it. */
 const standsStill = async (page: Page, path: string) => {
   await page.evaluate(async () => {
-    for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight / 2) {
+    for (let y = 0; y < Math.min(10_000, document.documentElement.scrollHeight); y += innerHeight / 2) {
       scrollTo({ top: y, behavior: "instant" })
       await new Promise(requestAnimationFrame)
     }
@@ -64,8 +64,8 @@ guide("the first view of", (it) => {
     }
   })
 
-  it("every page does not shift on a phone where the typeface comes late", async ({ run, visit }) => {
-    const paths = await run(guidePaths)
+  it("every kind of page does not shift on a phone where the typeface comes late", async ({ run, visit }) => {
+    const paths = (await run(guidePaths)).filter((path) => !path.includes("?"))
     const { page, url } = await visit("/api/health", { viewport: { width: 360, height: 800 } })
     await watchShifts(page)
     await page.route("**/*.woff2", async (route) => {
