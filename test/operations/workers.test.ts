@@ -11,27 +11,43 @@ import { assert, suite } from "../lab/Suites.ts"
 
 const childrenOf = (pid: number) => descendantsOf(pid).map((one) => one.pid)
 
-/** The command with two workers; killed with the scope, as its workers end by themselves. */
+/** The command with two workers, and all it says; killed with the scope. */
 const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>) {
-  const port = String(yield* freePort)
-  const one = yield* Effect.acquireRelease(
+  const { ended, kill, output, pid, says, signal } = yield* Effect.acquireRelease(
     Effect.sync(() =>
       run([main, "serve", "--workers", "2"], {
-        env: { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: port, ...env },
+        env: { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", ...env },
       }),
     ),
-    ({ kill }) => Effect.promise(kill),
+    // Without it the workers end by themselves.
+    (one) => Effect.promise(one.kill),
   )
-  return { ...one, url: `http://127.0.0.1:${port}` }
+  return {
+    pid,
+    kill,
+    signal,
+    ended: Effect.map(
+      Effect.promise(() => ended),
+      ({ code }) => code,
+    ),
+    /** Waits until it has said this so many times. */
+    says: (text: string, often: number) => Effect.promise(() => says(text, often)),
+    output,
+  }
 })
 
 suite("serve --workers 2", database, (it) => {
   it("serves by two processes, replaces one that dies, and ends both with 0", function* () {
+    const port = yield* freePort
     const metrics = yield* freePort
-    const database = Redacted.value((yield* LocalDatabase).url)
-    const server = yield* started({ METRICS_PORT: String(metrics), DATABASE_URL: database })
-    const { url } = server
-    yield* Effect.promise(() => server.says("server listening", 2))
+    const url = `http://127.0.0.1:${port}`
+    const server = yield* started({
+      PORT: String(port),
+      METRICS_PORT: String(metrics),
+      PUBLIC_URL: url,
+      DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
+    })
+    yield* server.says("server listening", 2)
     const [first = 0, ...others] = childrenOf(server.pid)
     assert.strictEqual(others.length, 1)
 
@@ -46,30 +62,38 @@ suite("serve --workers 2", database, (it) => {
         ),
       ),
     )
-    assert.strictEqual((counted[0] ?? 0) + (counted[1] ?? 0), 8)
+    assert.strictEqual(
+      counted.reduce((sum, count) => sum + count, 0),
+      8,
+    )
     for (const count of counted) assert.isAbove(count, 0)
 
     process.kill(first, "SIGKILL")
-    yield* Effect.promise(() => server.says("server listening", 3))
+    yield* server.says("server listening", 3)
     const now = childrenOf(server.pid)
     assert.deepStrictEqual([now.length, now.includes(first)], [2, false])
     assert.strictEqual((yield* ask(`${url}/api/health`)).status, 200)
 
     server.signal("SIGTERM")
-    assert.strictEqual((yield* Effect.promise(() => server.ended)).code, 0)
+    assert.strictEqual(yield* server.ended, 0)
     assert.deepStrictEqual(now.filter(isAlive), [])
   })
 
   it("exits with the workers' error when none can start", function* () {
-    const server = yield* started({ DATABASE_URL: "altar" })
-    assert.strictEqual((yield* Effect.promise(() => server.ended)).code, 1)
+    const port = yield* freePort
+    const server = yield* started({ PORT: String(port), DATABASE_URL: "altar" })
+    assert.strictEqual(yield* server.ended, 1)
     assert.match(server.output(), /^DATABASE_URL is wrong: /mu)
     assert.match(server.output(), /^A worker could not start, so none serves\.$/mu)
   })
 
   it("leaves no worker when it is killed without warning", function* () {
-    const server = yield* started({ DATABASE_URL: Redacted.value((yield* LocalDatabase).url) })
-    yield* Effect.promise(() => server.says("server listening", 2))
+    const port = yield* freePort
+    const server = yield* started({
+      PORT: String(port),
+      DATABASE_URL: Redacted.value((yield* LocalDatabase).url),
+    })
+    yield* server.says("server listening", 2)
     const workers = childrenOf(server.pid)
     assert.strictEqual(workers.length, 2)
     server.signal("SIGKILL")
