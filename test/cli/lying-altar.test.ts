@@ -31,5 +31,6 @@ suite("spirit-altar at an altar that recorded another act", lyingAltar, (it) => 
     assert.strictEqual(settled.code, 0, settled.stderr)
     const [later] = JSON.parse((yield* at.run(["purchases", "--json"])).stdout)
     assert.strictEqual(later.state, "settled")
+    assert.strictEqual(later.misrecorded.answer.receipt.priceUsd, "$9.00", "the evidence stays")
   })
 })

@@ -209,13 +209,19 @@ suite("concurrent intents", server.pipe(Layer.provideMerge(ownSql), Layer.provid
       ...many(20, () => intentOf({ claims })),
     ]
     const services = yield* Layer.build(server)
-    const [here, there] = yield* Effect.all([claimAll(asked()), Effect.provideContext(claimAll(asked()), services)], {
-      concurrency: "unbounded",
-    })
-    const all = [...here, ...there]
+    const onBoth = (intents: () => Parameters<typeof claimAll>[0]) =>
+      Effect.map(
+        Effect.all([claimAll(intents()), Effect.provideContext(claimAll(intents()), services)], {
+          concurrency: "unbounded",
+        }),
+        ([here, there]) => [...here, ...there],
+      )
+    const all = yield* onBoth(asked)
     const spent = claimed(all).filter(({ payment }) => payment.rail === "x402" && payment.authorization.from === wallet)
     assert.isAtMost(spent.length, 7)
     assert.deepStrictEqual(numbersOf(all), upTo(30))
+    const payment = newPayment()
+    assert.lengthOf(claimed(yield* onBoth(() => many(10, () => intentOf({ payment })))), 1, "one authorization")
   })
 })
 

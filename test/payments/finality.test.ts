@@ -134,10 +134,14 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
       const { sweep } = yield* neighbour()
       yield* buy
       yield* settledLongAgo
-      yield* sql`UPDATE payment_attempts SET checks = 11`
+      yield* sql`UPDATE payment_attempts
+        SET checks = 11, doubted_reason = 'authorization_expired', doubted_at = now()`
+      const doubt = sql`SELECT doubted_at, doubted_reason FROM payment_attempts`
+      const before = yield* doubt
       rpc.arm("eth_getTransactionReceipt", "refusal")
       yield* hasten
       assert.strictEqual(yield* sweep, 1)
+      assert.deepStrictEqual(yield* doubt, before, "an error neither doubts a payment nor believes it")
       assert.deepStrictEqual(
         yield* sql`SELECT checks, next_check_at <= now() + interval '1 minute' AS soon FROM payment_attempts`,
         [{ checks: 12, soon: true }],

@@ -6,6 +6,7 @@ import { LocalChain } from "../../src/sandbox/LocalChain.ts"
 import { verifyChain } from "../../src/cli/verify/Chain.ts"
 import * as QueuedPayments from "../lab/buyer/QueuedPayments.ts"
 import * as Purchase from "../lab/buyer/Purchase.ts"
+import { anotherServer } from "../lab/server/AnotherServer.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { Proxies } from "../lab/TestServices.ts"
 import { until } from "../lab/Eventually.ts"
@@ -260,5 +261,25 @@ apart("a group that no block includes", proxiedServer("relayer", "3 seconds"), (
     yield* Purchase.ended(first)
     for (const one of others) yield* Purchase.assertSettled(url, one)
     yield* Purchase.assertNextStone(url)
+  })
+})
+
+apart("two servers with one relayer key", patient, (it) => {
+  it("settle each of many payments once, in groups", function* ({ url }) {
+    const servers = [url, yield* anotherServer()]
+    const purchases = yield* prepare(url, 12)
+    // Each is sent to both at once, as an impatient client does.
+    const answers = yield* Effect.forEach(
+      purchases.flatMap((one) => servers.map((server) => [one, server] as const)),
+      ([one, server]) => Purchase.send(server, one),
+      { concurrency: "unbounded" },
+    )
+    for (const { status, text } of answers) assert.include([200, 201, 202], status, text)
+    for (const one of purchases) {
+      yield* QueuedPayments.eventually("settled", Purchase.reconcile(url, one), ({ status }) => status === 200)
+      assert.deepInclude(yield* Purchase.books(one), { state: "settled", charged: 1, acts: 1, stones: 1 })
+    }
+    yield* Purchase.audit(url)
+    assert.isBelow((yield* QueuedPayments.sentFor(purchases)).length, purchases.length)
   })
 })
