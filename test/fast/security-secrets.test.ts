@@ -83,4 +83,24 @@ describe("the repository", () => {
     assert.deepStrictEqual(found, [])
     assert.isAbove(files.length, 500)
   })
+
+  it("would be flagged if it contained one", () => {
+    const hex = digest("legal").repeat(6).slice(0, 64)
+    const secrets = [
+      `0x${hex}`,
+      `relayerKey = "${hex}"`,
+      ["-----BEGIN", "EC PRIVATE KEY-----"].join(" "),
+      `PRIVATE+KEY+altar.example/log+0a1b2c3d+${"A".repeat(44)}`,
+      `"${Array.from({ length: 12 }, () => "legal").join(" ")}"`,
+      `ghp_${"a1".repeat(18)}`,
+      `sk_live_${"a1".repeat(12)}`,
+      `eyJ${"a".repeat(20)}.eyJ${"b".repeat(20)}.${"c".repeat(20)}`,
+      ["postgres://altar:", "hush@db.example/altar"].join(""),
+    ]
+    assert.strictEqual(secrets.length, Object.keys(shapes).length)
+    for (const [index, [shape, pattern]] of Object.entries(shapes).entries()) {
+      const found = [...(secrets[index] ?? "").matchAll(pattern)].map(([all, secret = all]) => isSecret(shape, secret))
+      assert.deepStrictEqual(found, [true], shape)
+    }
+  })
 })
