@@ -109,7 +109,8 @@ const told = Effect.fnUntraced(function* (commands: ReadonlyArray<Command>) {
     const rowsBefore = yield* world.rows
     const isDue = ({ finality, state }: AltarHarness.Row) =>
       state === "pending" || (isFinal && state === "settled" && finality === "pending")
-    const due = rowsBefore.filter(isDue)
+    // The server before may have looked at a settled one a moment ago.
+    const due = rowsBefore.filter((row) => isDue(row) && (row.state === "pending" || row.isTime))
     yield* Effect.all([world.restart(at), meanwhile === undefined ? Effect.void : buy(meanwhile)], {
       concurrency: "unbounded",
     })

@@ -76,6 +76,8 @@ export interface Row {
   readonly state: string
   readonly checks: number
   readonly finality: string
+  /** Whether a sweep may look at it. */
+  readonly isTime: boolean
   /** How many names it holds. */
   readonly claims: number
   /** How often its act is recorded. */
@@ -131,7 +133,7 @@ export const make = Effect.gen(function* () {
   })
 
   const rows = sql<Row>`
-    SELECT idempotency_key AS key, state, checks, finality,
+    SELECT idempotency_key AS key, state, checks, finality, next_check_at <= (SELECT at FROM hands) AS "isTime",
       (SELECT count(*)::int FROM payment_claims c WHERE c.attempt_id = a.id) AS claims,
       (SELECT count(*)::int FROM acts WHERE acts.id = a.id) AS acts
     FROM payment_attempts a ORDER BY idempotency_key COLLATE "C"`.pipe(Effect.orDie)
