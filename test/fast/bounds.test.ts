@@ -48,7 +48,11 @@ describe("beyond the limit of remembered payments", { timeout: patience(30) }, (
         return Effect.flip(required({ ...setWitnessStone.sale, endpoint: setWitnessStone }, request))
       }
       const first = yield* offer(0)
-      for (let index = 1; index < 1_000; index += 1) yield* offer(index)
+      yield* Effect.forEach(
+        Array.from({ length: 999 }, (_, index) => index + 1),
+        offer,
+        { discard: true },
+      )
       const beyond = yield* offer(1_000)
       assert.strictEqual(yield* offer(0), first)
       assert.notStrictEqual(yield* offer(1_000), beyond)

@@ -159,8 +159,11 @@ apart("while every payment would be refused", proxiedServer("relayer", "20 secon
 apart("a token without paused() and isBlacklisted()", Layer.empty, (it) => {
   const watching = (answer: Effect.Effect<unknown, ChainUnavailable>) =>
     Effect.flatMap(TokenWatch, ({ obstacleNow }) => obstacleNow).pipe(
-      Effect.provide(TokenWatch.layer({ asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` })),
-      Effect.provide(Layer.mock(Chain, { ask: () => answer })),
+      Effect.provide(
+        TokenWatch.layer({ asset: `0x${"1".repeat(40)}`, payTo: `0x${"2".repeat(40)}` }).pipe(
+          Layer.provideMerge(Layer.mock(Chain, { ask: () => answer })),
+        ),
+      ),
     )
   const refusal = (facts: object) =>
     Effect.fail(new ChainUnavailable({ method: "eth_call", reason: "refused the question", ...facts }))
