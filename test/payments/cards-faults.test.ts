@@ -1,6 +1,6 @@
 /** For every answer or silence of the card processor, a request is answered 202 until there is evidence, and charged once. */
 import { Duration, Effect, Fiber } from "effect"
-import type { CardFault } from "../lab/proxy/CardProcessor.ts"
+import type { CardFault } from "../lab/proxy/CardFaults.ts"
 import { books, carded, type CardPurchase, cardsOf, prepare, Processor, reconcile, send } from "../lab/buyer/Cards.ts"
 import { afterNextSweep, storedAnswer } from "../lab/buyer/Purchase.ts"
 import { type Answer, TestServer } from "../lab/Fixture.ts"
