@@ -50,12 +50,13 @@ apart("a wallet with exactly the price", proxiedServer("relayer", "20 seconds"),
 
   it("buys once while one node behind a balancer knows its payment and another does not", function* ({ rpc, url }) {
     const [first, second] = yield* prepare(url, 1n)
+    const unpaid = yield* Purchase.height
     let hash: string | undefined
     const trap = rpc.arm("eth_getTransactionReceipt", "holdBefore", (params) => params === (hash ??= params))
     const slow = yield* Effect.forkScoped(first.send)
     yield* trap.arrived
-    const paid = yield* Purchase.height
-    const behind: View = { head: paid - 1n, clamps: true }
+    yield* Purchase.height.pipe(until("the payment is in no block", (height) => height > unpaid))
+    const behind: View = { head: unpaid, clamps: true }
     // Only the node that has the payment is asked whether its authorization is used.
     rpc.behave((method, _, params) => (method === "eth_call" && !params.includes(authorizationState) ? behind : {}))
     assertOverdrawn(yield* second.send)
