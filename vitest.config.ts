@@ -28,6 +28,8 @@ export default defineConfig({
     isolate: false,
     // Half of the time they wait: for blocks, for polls, for processes that start.
     maxWorkers: 2 * availableParallelism(),
+    // Each server leaves megabytes behind: the first collection of old objects can wait.
+    execArgv: ["--initial-heap-size=400"],
     silent: "passed-only",
     reporters: ["default", "./test/lab/run/FailureReporter.ts"],
     sequence: { sequencer: FileOrder },

@@ -26,8 +26,8 @@ export interface Parameter {
 }
 
 interface DocumentedResponse {
-  readonly headers?: Readonly<Record<string, { readonly required?: boolean }>>
-  readonly content?: Readonly<Record<string, unknown>>
+  readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>
 }
 
 interface Written {
