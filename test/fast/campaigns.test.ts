@@ -1,11 +1,16 @@
-/** The lists of campaigns and their documents are true: deliberate faults, installed versions, what the auditor imports. */
+/** Campaigns and their documents are true: deliberate faults, versions, the auditor's imports, the command line and the last reports. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Console, Effect, Exit } from "effect"
+import { Command } from "effect/cli"
 import { lines } from "../agents/ConformanceLines.ts"
+import { mutants } from "../campaign/mutants/Mutants.ts"
+import { campaigns } from "../campaign/Commands.ts"
+import { page, summarised } from "../campaign/Report.ts"
 import { rfc } from "../lab/log/Vectors.ts"
 import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
-import { mutants } from "../campaign/mutants/Mutants.ts"
+import { assert, describe, effect, it } from "../lab/Suites.ts"
 
 const missing = (files: ReadonlyArray<string>) => files.filter((file) => !existsSync(join(root, file)))
 
@@ -70,5 +75,46 @@ describe("the page of conformance", () => {
     const vectors = /(\d+) roots, (\d+) inclusion and (\d+) consistency/u.exec(claim)?.slice(1).map(Number)
     assert.deepStrictEqual(vectors, [rfc.roots.length, rfc.inclusion.length, rfc.consistency.length])
     assert.include(claim, `makes ${mutants.length} deliberate faults`)
+  })
+})
+
+const called = (...args: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const printed: Array<string> = []
+    const log = (...line: ReadonlyArray<unknown>) => void printed.push(line.join(" "))
+    const exit = yield* Command.runWith(campaigns, { version: "0" })(args).pipe(
+      Effect.provideService(Console.Console, { ...globalThis.console, log, error: log }),
+      Effect.exit,
+    )
+    return { text: printed.join("\n"), isUnderstood: Exit.isSuccess(exit) }
+  }).pipe(Effect.provide(NodeServices.layer))
+
+const names = ["fire", "stories", "hostile", "scale", "mutants", "model"]
+
+describe("npm run campaign", () => {
+  effect.each(names.map((name) => ({ name })))(
+    "$name lists the flags of all campaigns, with examples",
+    function* ({ name }) {
+      const { text } = yield* called(name, "--help")
+      for (const flag of ["--seed", "--minutes", "--size", "--report"]) assert.include(text, flag)
+      assert.include(text, `npm run campaign -- ${name}`)
+    },
+  )
+
+  effect.each([
+    { args: ["model", "--seed", "4"], says: "every interleaving is visited, so nothing is drawn" },
+    { args: ["fire", "--servers", "4"], says: "--servers takes a whole number from 1 to 3" },
+    { args: ["stories", "--only", "barter"], says: "relayer" },
+    { args: ["stories", "--size", "0"], says: "--size takes a whole number from 1" },
+    { args: ["model", "--minutes", "-1"], says: "--minutes takes a number above 0" },
+  ])("refuses $args and says why", function* ({ args, says }) {
+    const { isUnderstood, text } = yield* called(...args)
+    assert.isFalse(isUnderstood)
+    assert.include(text, says)
+  })
+
+  it("has its last reports in an up-to-date table", () => {
+    const text = textOf(page)
+    assert.strictEqual(text, summarised(text))
   })
 })

@@ -1,7 +1,12 @@
 /** A scripted altar that lies to the library or is not there: the buyer signs the listed transfer or nothing, and only its own answer ends a purchase. */
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
 import { chainHash } from "../../src/altar/Hashes.ts"
-import { type BuyerOptions, buyer, type Policy, type Progress } from "../../src/buyer/index.ts"
+import { buyer, type BuyerOptions, type Policy, type Progress } from "../../src/buyer/index.ts"
+import { altarFetch } from "../../src/cli/buyer/AltarFetch.ts"
+import { sandboxOf } from "../../src/cli/buyer/Faucet.ts"
 import {
   altar as url,
   asking,
@@ -12,7 +17,7 @@ import {
   payTo,
   stoneUrl as resource,
 } from "../lab/buyer/Offers.ts"
-import { assert, assertEach, describe, it, rejected, valuesOf } from "../lab/Suites.ts"
+import { assert, assertEach, describe, effect, it, rejected, valuesOf } from "../lab/Suites.ts"
 
 const refused = (status: number, code: string, more: object = {}) =>
   Response.json({ ok: false, code, message: `${code}.`, ...more }, { status })
@@ -177,3 +182,23 @@ describe("plain http", () => {
     }
   })
 })
+
+effect("an altar that never finishes its start is polled once a second and abandoned", () =>
+  Effect.gen(function* () {
+    let asked = 0
+    const real = globalThis.fetch
+    yield* Effect.addFinalizer(() => Effect.sync(() => (globalThis.fetch = real)))
+    globalThis.fetch = async () => {
+      asked += 1
+      return Response.json({ ok: false, code: "unavailable" }, { status: 503 })
+    }
+    const asking = yield* Effect.forkChild(Effect.flip(sandboxOf("http://127.0.0.1:9", yield* altarFetch())))
+    for (let second = 0; second < 60; second += 1) {
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      yield* TestClock.adjust("1 second")
+    }
+    const { message } = yield* Fiber.join(asking)
+    assert.match(message, /is still starting.*Nothing was signed, so nothing was charged\.$/u)
+    assert.strictEqual(asked, 47)
+  }).pipe(Effect.provide(NodeServices.layer)),
+)

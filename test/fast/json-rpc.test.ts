@@ -1,9 +1,12 @@
 /** Questions to the node travel together, are as fresh as if they had travelled alone, fail alone, and are logged without secrets. */
 import { inspect } from "node:util"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Cause, Duration, Effect, Fiber, Logger, Redacted } from "effect"
+import { Cause, Duration, Effect, Fiber, Logger, Redacted, Result } from "effect"
+import { numberToHex } from "viem"
 import * as JsonRpc from "../../src/payments/x402/node/JsonRpc.ts"
 import * as RelayerNode from "../../src/payments/x402/relayer/RelayerNode.ts"
+import { log } from "../../src/platform/LogMessages.ts"
+import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import {
   answerAll,
   askAll,
@@ -15,11 +18,11 @@ import {
   names,
   nodeThat,
   patient,
+  served,
 } from "../lab/JsonRpcNode.ts"
 import { patience } from "../lab/Patience.ts"
 import { listening } from "../lab/proxy/HttpServer.ts"
-import { log } from "../../src/platform/LogMessages.ts"
-import { assert, assertEach, suite } from "../lab/Suites.ts"
+import { assert, assertEach, assertNone, suite } from "../lab/Suites.ts"
 
 const undici = NodeHttpClient.layerUndici
 
@@ -197,7 +200,7 @@ const logged = (error: Error) =>
     return lines.join("\n") + inspect(error, { depth: 9 }) + String(error)
   })
 
-suite("an unreachable node", NodeHttpClient.layerUndici, (it) => {
+suite("an unreachable node", undici, (it) => {
   it.each(nodes)("is logged without its key after %s", function* ([, status, body]) {
     const url = Redacted.make(yield* addressOf(status, body))
     const node = yield* JsonRpc.make({ url, timeout: Duration.seconds(10) })
@@ -208,5 +211,82 @@ suite("an unreachable node", NodeHttpClient.layerUndici, (it) => {
     assert.include(yield* logged(ours), "eth_call")
     assert.include(relayers.text, relayers.answered ? "execution reverted" : "eth_call")
     for (const error of [ours, relayers]) assert.notMatch(yield* logged(error), /SECRETKEY|SIGNATURE|127\.0\.0\.1/u)
+  })
+})
+
+/** A block of one of two branches, as the head of it says. */
+const blockOn = (branch: "a" | "b", number: number) => ({
+  number: numberToHex(number),
+  hash: numberToHex(BigInt(number) + (branch === "a" ? 0x1_0000n : 0x2_0000n), { size: 32 }),
+  timestamp: "0x1",
+})
+
+const newest = 1_000
+
+suite("two nodes behind one address, one on a dead branch up to the block before the final one,", undici, (it) => {
+  const missing = { result: null }
+  const failing = { error: { code: -32_603, message: "no such block" } }
+  for (const [how, there] of [
+    ["has nothing there", missing],
+    ["fails there", failing],
+  ] as const) {
+    // Odd and even numbers of them, so that requests are full in the middle of a pair and between two.
+    for (const acts of [1, 25, 49, 50, 99]) {
+      it(`never make a block of the dead branch final: ${acts} concurrent requests, and the second node ${how}`, function* () {
+        let requests = 0
+        const { heard, url } = yield* served((calls, response) => {
+          requests += 1
+          const isBehind = requests === 2
+          const one = ({ id, params: [block] }: Call) => {
+            const number = block === "finalized" ? newest : Number(block)
+            return isBehind && number >= newest
+              ? { id, ...there }
+              : { id, result: blockOn(isBehind ? "b" : "a", number) }
+          }
+          response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
+        })
+        const isFinal = Effect.gen(function* () {
+          const chain = yield* Chain
+          const lookAt = (branch: "a" | "b") => (index: number) => {
+            const { hash } = blockOn(branch, 800 + index)
+            return Effect.result(chain.isFinal({ number: BigInt(800 + index), hash }))
+          }
+          const all = Array.from({ length: acts }, (_, index) => index)
+          const concurrency = "unbounded"
+          return {
+            dead: yield* Effect.forEach(all, lookAt("b"), { concurrency }),
+            alive: yield* Effect.forEach(all, lookAt("a"), { concurrency }),
+          }
+        })
+        const { alive, dead } = yield* isFinal.pipe(
+          Effect.provide(Chain.layer({ rpcUrl: url, finalTag: "finalized", timeout: patient })),
+        )
+        assert.isAbove(requests, 2)
+        assert.isAtMost(Math.max(...heard.map((calls) => [calls].flat().length)), 50)
+        assertNone(dead, (one) => Result.isSuccess(one) && one.success)
+        assert.isTrue(alive.every((one) => Result.isSuccess(one) && one.success))
+      })
+    }
+  }
+})
+
+suite("a pair of calls", undici, (it) => {
+  it("reports each refusal, and repeats as a pair when one answer takes all the bytes", function* () {
+    const { ask, askPair, heard } = yield* nodeThat((calls, response) => {
+      if ([calls].flat().some(({ params }) => params[0] === "endless"))
+        return void response.write("[".padEnd(2_000_000))
+      const one = (call: Call) =>
+        call.params[0] === "reverts" ? { id: call.id, error: { code: 3, message: "reverted" } } : echo(call)
+      return void response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
+    }, patient)
+    const [both] = yield* Effect.all(
+      [askPair(["eth_call", ["first"]], ["eth_call", ["reverts"]]), Effect.flip(ask("eth_call", ["endless"]))],
+      { concurrency: "unbounded" },
+    )
+    assert.deepStrictEqual(both.map(Result.match({ onSuccess: String, onFailure: ({ code }) => String(code) })), [
+      fine[0],
+      "3",
+    ])
+    assert.deepStrictEqual(heard.map((calls) => [calls].flat().length).sort(), [1, 2, 3])
   })
 })
