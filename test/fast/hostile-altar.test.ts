@@ -21,8 +21,8 @@ import { assert, assertEach, describe, effect, it, rejected, valuesOf } from "..
 
 const refused = (status: number, code: string, more: object = {}) =>
   Response.json({ ok: false, code, message: `${code}.`, ...more }, { status })
-const priced = (change: object = {}) => {
-  const challenge = asking(change)
+const priced = (change: object = {}, named = resource) => {
+  const challenge = asking(change, named)
   const resource = { ...challenge.resource, secret: "of the altar" }
   return refused(402, "payment_required", { challenge: { ...challenge, resource } })
 }
@@ -103,10 +103,13 @@ describe("an altar that lies to the library", () => {
   it.each<readonly [code: string, change: object, policy: Policy]>([
     ["too_dear", { amount: "10001" }, own],
     ["too_cheap", { amount: "9999" }, own],
+    ["too_cheap", { amount: "0" }, own],
+    ["other_scheme", { scheme: "upto" }, own],
     ["other_payee", { payTo: asset }, own],
     ["other_asset", { asset: payTo }, own],
     ["other_network", { network: "eip155:8453" }, own],
     ["other_lifetime", { maxTimeoutSeconds: 0 }, own],
+    ["other_lifetime", { maxTimeoutSeconds: 86_401 }, own],
     ["unreadable_terms", { extra: { ...offer.extra, paymentFlow: "escrow" } }, own],
     ["above_limit", {}, { ...own, maxPerPayment: 9_999n }],
     ["above_day_limit", {}, { ...own, maxPerDay: 9_999n }],
@@ -115,6 +118,12 @@ describe("an altar that lies to the library", () => {
     const refusal = await rejected(altar.witness({ commitment }))
     assert.deepStrictEqual([refusal.code, signed, asked], [code, [], ["price"]])
     assert.match(refusal.message, /Nothing was signed, so nothing was charged\.$/u)
+  })
+
+  it("gets no signature for another purchase than the ordered one", async () => {
+    const { altar, signed } = facing(() => priced({}, `${resource}?day=1`))
+    assert.strictEqual((await rejected(altar.witness({ commitment }))).code, "foreign_resource")
+    assert.deepStrictEqual(signed, [])
   })
 
   it("ends no purchase with another's act, or with a refusal of the reconciliation", async () => {
