@@ -27,7 +27,6 @@ import { creations, deletions, newMessages, reads, sends } from "../../src/room/
 import { authorization, terms } from "../lab/buyer/Samples.ts"
 import { patience } from "../lab/Patience.ts"
 import { assert, assertEach, describe, effect, it } from "../lab/Suites.ts"
-import { from } from "../lab/server/Rooms.ts"
 
 const authorizationOf = (index: number): SignedAuthorization => ({
   ...authorization,
@@ -190,8 +189,7 @@ describe("the addresses with too many refused payments", () => {
   effect("are remembered up to 10,000, and the oldest starts again", () =>
     Effect.gen(function* () {
       const guardOf = yield* PaymentGuards.make
-      const guard = (index: number) =>
-        guardOf(HttpServerRequest.fromWeb(new Request("http://altar.example/", { headers: from(`address ${index}`) })))
+      const guard = (index: number) => guardOf(request("/", { headers: { "x-forwarded-for": `address ${index}` } }))
       const isLetIn = (index: number) =>
         Effect.map(Effect.result(guard(index).admit(Effect.succeed(true))), ({ _tag }) => _tag === "Success")
       for (let index = 0; index < kept; index += 1) yield* guard(index).refused
