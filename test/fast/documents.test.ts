@@ -82,9 +82,7 @@ describe("a command in an example", () => {
   })
 
   effect("of ours has valid options", function* () {
-    const typed = shown.flatMap(({ args, file, line }) =>
-      args === undefined || args.length === 0 ? [] : [{ args, file, line }],
-    )
+    const typed = shown.flatMap(({ args = [], file, line }) => (args.length === 0 ? [] : [{ args, file, line }]))
     assert.isAbove(typed.length, 15)
     const helps = Map.groupBy(typed, ({ args }) => pathOf(args).join(" "))
     for (const [path, lines] of helps) {

@@ -1,4 +1,4 @@
-/** The recipes others compute too, held to fixed vectors; whatever does not hold in a chain is named by its stone. */
+/** The recipes others compute too, held to fixed vectors. A fault in a chain is named by its stone. */
 import { createHash } from "node:crypto"
 import { normalize, normalizedLength } from "../../schema/altar/Commitment.ts"
 import { spiritOf } from "../../schema/altar/Spirit.ts"
