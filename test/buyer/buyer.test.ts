@@ -1,9 +1,11 @@
-/** The library buys every act from a real altar on a real chain, and signs at most once for a key whatever happens. */
+/** The library buys every act from a real altar on a real chain, signs once for a key and nothing unexpected, and keeps its words to that altar. */
 import { Effect } from "effect"
-import { memoryJournal, verifyStone } from "../../src/buyer/index.ts"
-import { authorizationsUsed, buyerOf, type Network, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
+import { buyer, type Journal, memoryJournal, type Progress, verifyStone } from "../../src/buyer/index.ts"
+import { authorizationsUsed, buyerOf, diesSigned, type Network, rejection, stage } from "../lab/buyer/LibraryBuyer.ts"
+import type { Offer } from "../lab/buyer/Payment.ts"
 import { today } from "../lab/Clock.ts"
 import { layer as world, newKey } from "../lab/Fixture.ts"
+import { serve } from "../lab/proxy/HttpServer.ts"
 import { assert, suite } from "../lab/Suites.ts"
 
 const words = "The heron will return by May."
@@ -17,6 +19,30 @@ const losing = (when: "before" | "after"): Network => {
     if (when === "after") await forward(request)
     throw new TypeError("the connection broke")
   }
+}
+
+const stranger = "0x000000000000000000000000000000000000dEaD"
+
+const offering =
+  (change: Partial<Record<keyof Offer, unknown>>): Network =>
+  async (request, forward) => {
+    const response = await forward(request)
+    if (response.status !== 402) return response
+    const { challenge, ...body } = await response.json()
+    const lie = { ...challenge, accepts: [{ ...challenge.accepts[0], ...change }] }
+    const headers = new Headers(response.headers)
+    headers.delete("content-length")
+    headers.set("payment-required", Buffer.from(JSON.stringify(lie)).toString("base64"))
+    return new Response(JSON.stringify({ ...body, challenge: lie }), { status: 402, headers })
+  }
+
+const failing = () => {
+  const kept = memoryJournal()
+  const disk = { isFull: false }
+  const journal: Journal = {
+    alone: (run) => (disk.isFull ? Promise.reject(new Error("database or disk is full")) : kept.alone(run)),
+  }
+  return { disk, journal }
 }
 
 suite("the buyer library", world(), (it) => {
@@ -119,5 +145,93 @@ suite("the buyer library", world(), (it) => {
     // Only the altar says that it failed, and a lying one still has the signature.
     assert.strictEqual((yield* rejection(altar.witness({ words }))).code, "above_day_limit")
     assert.deepStrictEqual([at.counted.signatures, new Set(at.handedIn).size], [1, 1])
+  })
+
+  it("counts a day over restarts, and a repeated key once", function* () {
+    yield* today
+    const at = yield* stage()
+    const policy = { maxPerDay: 20_000n }
+    const key = newKey()
+    for (const order of [{ words, key }, { words, key }, { words }]) {
+      yield* Effect.promise(() => buyerOf(at, undefined, { policy }).witness(order))
+    }
+    const refused = yield* rejection(buyerOf(at, undefined, { policy }).witness({ words }))
+    assert.strictEqual(refused.code, "above_day_limit")
+    assert.match(refused.message, /With \$0\.02 already signed for today, \$0\.01 more/u)
+    assert.strictEqual(yield* authorizationsUsed(at), 2)
+  })
+
+  it("limits concurrent runs together", function* () {
+    yield* today
+    const at = yield* stage()
+    const ended = yield* Effect.promise(() =>
+      Promise.allSettled(
+        Array.from({ length: 6 }, () => buyerOf(at, undefined, { policy: { maxPerDay: 30_000n } }).witness({ words })),
+      ),
+    )
+    assert.strictEqual(ended.filter(({ status }) => status === "fulfilled").length, 3)
+    assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [3, 3])
+  })
+
+  it("pays only known recipients in a known token, unless the buyer names another", function* () {
+    const at = yield* stage()
+    const tokenless = yield* rejection(buyerOf(at, undefined, { policy: { network: "eip155:1" } }).witness({ words }))
+    assert.deepStrictEqual([tokenless._tag, tokenless.code, at.counted.signatures], ["Refused", "unknown_network", 0])
+    yield* Effect.promise(() => buyerOf(at).witness({ words }))
+    const moved: Network = async (request, forward) => {
+      if (!request.url.endsWith("/.well-known/agent.json")) return offering({ payTo: stranger })(request, forward)
+      const manifest = await (await forward(request)).json()
+      return Response.json({ ...manifest, payment: { ...manifest.payment, payTo: stranger } })
+    }
+    const refused = yield* rejection(buyerOf(at, moved).witness({ words }))
+    assert.strictEqual(refused.code, "other_payee")
+    assert.strictEqual(at.counted.signatures, 1)
+    const named = yield* rejection(buyerOf(at, moved, { policy: { payTo: stranger } }).witness({ words }))
+    assert.strictEqual(named.code, "payment_invalid", "signed as the buyer said, and refused by the real altar")
+  })
+
+  it("signs nothing without an account, with which spirits and altars are read", function* () {
+    const { journal, url } = yield* stage(0n)
+    const reader = buyer({ url, journal })
+    assert.strictEqual((yield* rejection(reader.witness({ words }))).code, "no_account")
+    assert.strictEqual((yield* Effect.promise(() => reader.spirits())).length, 24)
+    assert.strictEqual((yield* Effect.promise(() => reader.altar("moss-hare")))?.spirit, "moss-hare")
+  })
+
+  it("completes a purchase with another altar's URL at the altar where it began", function* () {
+    const at = yield* stage()
+    const heard: Array<string> = []
+    const other = yield* serve(async (path) => (heard.push(path), "drop"))
+    const key = newKey()
+    yield* diesSigned(at, (altar, call) => altar.witness({ words, key }, call))
+    const ended = yield* Effect.promise(() => buyerOf({ ...at, url: other }).reconcile(key))
+    assert.property(ended, "record")
+    assert.deepStrictEqual(heard, [])
+    assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [1, 1])
+    assert.deepStrictEqual([at.handedIn.length, new Set(at.handedIn).size], [2, 1], "the same payment is sent again")
+  })
+
+  it("reports no paid purchase as refused when its journal fails, and updates the journal later", function* () {
+    const { disk, journal } = failing()
+    const at = { ...(yield* stage()), journal }
+    const key = newKey()
+    const told: Array<Progress> = []
+    const filling: Network = async (request, forward) => {
+      const response = await forward(request)
+      disk.isFull = request.headers.has("payment-signature")
+      return response
+    }
+    const altar = buyerOf(at, filling, { onProgress: (progress) => void told.push(progress) })
+    const stone = yield* Effect.promise(() => altar.witness({ words, key }))
+    assert.strictEqual(stone.receipt.priceUsd, "$0.01")
+    const unkept = told.find(({ step }) => step === "unkept")
+    const because = "The journal cannot be used: database or disk is full."
+    assert.deepStrictEqual(unkept, { step: "unkept", key, because })
+    disk.isFull = false
+    const again = yield* Effect.promise(() => buyerOf(at).witness({ words, key }))
+    assert.deepStrictEqual([again.replayed, again.record], [true, stone.record])
+    const revealed = yield* Effect.promise(() => buyerOf(at).reveal(stone.record.id))
+    assert.strictEqual(revealed.stone.reveal?.text, words)
+    assert.deepStrictEqual([at.counted.signatures, yield* authorizationsUsed(at)], [1, 1])
   })
 })

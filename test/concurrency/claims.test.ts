@@ -18,16 +18,23 @@ const cardPayment = (): CardPayment => ({
   intent: Option.none(),
 })
 
+const balanceOf = (balanceAtomic: bigint, isContract = false) => ({
+  balanceAtomic,
+  asOfMillis: Date.now(),
+  isExact: false,
+  isContract,
+})
+
+/** The balance of a wallet with code. */
+const ofContract = balanceOf(1_000_000n, true)
+
 const intentOf = (changes: Partial<NewAttempt> = {}) =>
   newIntent({
     input: { words: "ß \u0000 \ud83e\udd89 \\u0000", list: [1, null, { deep: true }] },
     payload: '{"x402Version":2,"note":"\\u0000 ü"}',
-    balance: { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: false, isContract: false },
+    balance: balanceOf(1_000_000n),
     ...changes,
   })
-
-/** The balance of a wallet with code. */
-const ofContract = { balanceAtomic: 1_000_000n, asOfMillis: Date.now(), isExact: false, isContract: true }
 
 const many = <A>(count: number, make: () => A): ReadonlyArray<A> => Array.from({ length: count }, make)
 
@@ -101,7 +108,7 @@ suite("concurrent intents", server.pipe(Layer.provideMerge(ownSql), Layer.provid
   it("of one wallet are claimed as far as its balance goes, and draw no number beyond that", function* () {
     const wallet = newHex(20)
     const claims = pooled(1_000)
-    const balance = { balanceAtomic: 40_000n, asOfMillis: Date.now(), isExact: false, isContract: false }
+    const balance = balanceOf(40_000n)
     const poor = many(12, () => intentOf({ payment: newPayment({ from: wallet }), balance, claims }))
     const rich = many(12, () => intentOf({ claims }))
     const outcomes = yield* claimAll(poor.flatMap((one, index) => [one, ...rich.slice(index, index + 1)]))
@@ -124,7 +131,7 @@ suite("concurrent intents", server.pipe(Layer.provideMerge(ownSql), Layer.provid
       const claimMany = (times: number) =>
         claimAll(
           many(times, () =>
-            intentOf({ payment: newPayment({ from: wallet }), balance: { ...ofContract, isContract } }),
+            intentOf({ payment: newPayment({ from: wallet }), balance: balanceOf(1_000_000n, isContract) }),
           ),
         )
       for (const most of steps) {
@@ -164,13 +171,13 @@ suite("concurrent intents", server.pipe(Layer.provideMerge(ownSql), Layer.provid
     yield* lose(15_000_000)
     assert.strictEqual(yield* claimOne(newHex(20)), "wallet_with_code")
     assert.strictEqual(yield* claimOne(regular), "Claimed")
-    assert.strictEqual(yield* claimOne(newHex(20), { ...ofContract, isContract: false }), "Claimed")
+    assert.strictEqual(yield* claimOne(newHex(20), balanceOf(1_000_000n)), "Claimed")
     yield* sql`UPDATE payment_payers SET refused_until = now() WHERE name = ${bad}`
     assert.strictEqual(yield* claimOne(newHex(20)), "Claimed")
     assert.strictEqual(yield* claimOne(bad), "Claimed")
 
     // Gas losses of wallets without code are counted separately.
-    const codeless = { ...ofContract, isContract: false }
+    const codeless = balanceOf(1_000_000n)
     const few = (wallet: `0x${string}`) =>
       Effect.map(
         claimAll(many(8, () => intentOf({ payment: newPayment({ from: wallet }), balance: codeless }))),
@@ -191,7 +198,8 @@ suite("concurrent intents", server.pipe(Layer.provideMerge(ownSql), Layer.provid
   })
 
   it("get the last numbers of a pool, and the released ones, each once", function* ({ sql }) {
-    const last = yield* claimAll(many(16, () => intentOf({ claims: last10 })))
+    const claims = pooled(10)
+    const last = yield* claimAll(many(16, () => intentOf({ claims })))
     assert.deepStrictEqual(numbersOf(last), upTo(10))
     assert.strictEqual(last.filter((outcome) => outcome._tag === "Conflict").length, 6)
     const name = newName()
@@ -203,7 +211,7 @@ suite("concurrent intents", server.pipe(Layer.provideMerge(ownSql), Layer.provid
   it("on two servers overdraw no wallet, pass no ceiling and take no number twice", function* () {
     const wallet = newHex(20)
     const claims = pooled(30)
-    const balance = { balanceAtomic: 70_000n, asOfMillis: Date.now(), isExact: false, isContract: false }
+    const balance = balanceOf(70_000n)
     const asked = () => [
       ...many(20, () => intentOf({ payment: newPayment({ from: wallet }), balance, claims })),
       ...many(20, () => intentOf({ claims })),
@@ -224,5 +232,3 @@ suite("concurrent intents", server.pipe(Layer.provideMerge(ownSql), Layer.provid
     assert.lengthOf(claimed(yield* onBoth(() => many(10, () => intentOf({ payment })))), 1, "one authorization")
   })
 })
-
-const last10 = pooled(10)

@@ -38,7 +38,6 @@ describe("the client address of a request", () => {
     ["empty hops", "6.6.6.6,,", "10.0.0.1"],
     ["an overlong number", "198.51.100.777", "10.0.0.1"],
     ["an octal spelling", "0306.063.0144.07", "10.0.0.1"],
-    ["a host name", "localhost", "10.0.0.1"],
   ])("is read from X-Forwarded-For of a trusted proxy: %s", (_, header, expected) => {
     assert.strictEqual(seen("10.0.0.1", { "x-forwarded-for": header }), expected)
   })

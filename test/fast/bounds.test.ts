@@ -1,6 +1,8 @@
-/** Bounds of what is kept to save work: the oldest goes, and is worked out again in the same words. */
-import { Effect, Layer } from "effect"
+/** The numbers of docs/limits.md: limits by address, and bounds of caches, whose oldest entry is made again in the same words. */
+import { Effect, Layer, Schema } from "effect"
 import { numberToHex } from "viem"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiEndpoint } from "effect/http-api"
 import { setWitnessStone } from "../../schema/altar/Witness.ts"
 import * as Challenges from "../../src/payments/Challenges.ts"
 import type { PaidRequest } from "../../src/payments/PaidRequest.ts"
@@ -15,9 +17,16 @@ import { Signatures } from "../../src/payments/x402/verification/Signatures.ts"
 import { DatabaseClock } from "../../src/platform/DatabaseClock.ts"
 import { PublicUrl } from "../../src/platform/PublicUrl.ts"
 import * as LogLines from "../../src/telemetry/LogLines.ts"
+import { UrlCache, urlMaximum } from "../../src/http/UrlCache.ts"
+import * as PaymentGuards from "../../src/altar/PaymentGuards.ts"
+import { ClientAddress } from "../../src/limits/ClientAddress.ts"
+import { RateLimiter } from "../../src/limits/RateLimiter.ts"
+import { openings, questions, refusedPayments } from "../../src/altar/Limits.ts"
+import type { Policy } from "../../src/limits/Policy.ts"
+import { creations, deletions, newMessages, reads, sends } from "../../src/room/Limits.ts"
 import { authorization, terms } from "../lab/buyer/Samples.ts"
 import { patience } from "../lab/Patience.ts"
-import { assert, describe, effect, it } from "../lab/Suites.ts"
+import { assert, assertEach, describe, effect, it } from "../lab/Suites.ts"
 
 const authorizationOf = (index: number): SignedAuthorization => ({
   ...authorization,
@@ -130,4 +139,91 @@ it("unread log lines beyond 4 MB are dropped and counted", () => {
   assert.lengthOf(told, 2)
   assert.deepInclude(told[0], { level: "warn", lines: said - written })
   assert.deepInclude(told[1], { message: "request", index: said })
+})
+
+const request = (path: string, init: RequestInit = {}) =>
+  HttpServerRequest.fromWeb(new Request(`http://altar.example${path}`, init))
+
+const endpoint = HttpApiEndpoint.get("read", "/read")
+const guarded = HttpApiEndpoint.post("sell", "/sold", {
+  headers: { "idempotency-key": Schema.optionalKey(Schema.Literal("good")) },
+})
+const [routed, answered] = [HttpServerResponse.text("by the router"), HttpServerResponse.text("by the handler")]
+const whole = Effect.succeed(routed)
+
+const call = (path: string) => ({ request: request(path), endpoint })
+const handler = () => Effect.succeed(answered)
+const bounded = UrlCache.layer.pipe(Layer.provide(Layer.succeed(urlMaximum, 2)))
+
+describe("the cache of URLs", () => {
+  effect(
+    "evicts a URL after as many newer ones of its endpoint, keeps those of other endpoints, and omits long ones",
+    () =>
+      Effect.gen(function* () {
+        const urls = yield* UrlCache
+        urls.remember({ request: request("/sold", { method: "POST" }), endpoint: guarded }, handler)
+        for (const path of ["/1", "/2", "/3"]) urls.remember(call(path), handler)
+        assert.strictEqual(yield* urls.answer(request("/1"), whole), routed)
+        assert.strictEqual(yield* urls.answer(request("/2"), whole), answered)
+        assert.strictEqual(yield* urls.answer(request("/3"), whole), answered)
+        assert.strictEqual(yield* urls.answer(request("/sold", { method: "POST" }), whole), answered)
+        const long = `/${"a".repeat(600)}`
+        urls.remember(call(long), handler)
+        assert.strictEqual(yield* urls.answer(request(long), whole), routed)
+      }).pipe(Effect.provide(bounded)),
+  )
+})
+
+/** Each refused payment takes the last place of its address. */
+const neighbours = Layer.merge(
+  Layer.mock(ClientAddress, { of: ({ headers }) => headers["x-forwarded-for"] ?? "" }),
+  Layer.mock(RateLimiter, {
+    take: ({ windows }) => Effect.succeed(windows.map((window) => ({ window, remaining: 0, resetSeconds: 60 }))),
+    gate: () => {
+      throw new Error("a paid request has no gate")
+    },
+  }),
+)
+
+describe("the addresses with too many refused payments", () => {
+  effect("are remembered up to 10,000, and the oldest starts again", () =>
+    Effect.gen(function* () {
+      const guardOf = yield* PaymentGuards.make
+      const guard = (index: number) => guardOf(request("/", { headers: { "x-forwarded-for": `address ${index}` } }))
+      const isLetIn = (index: number) =>
+        Effect.map(Effect.result(guard(index).admit(Effect.succeed(true))), ({ _tag }) => _tag === "Success")
+      for (let index = 0; index < kept; index += 1) yield* guard(index).refused
+      assert.deepStrictEqual([yield* isLetIn(0), yield* isLetIn(kept - 1), yield* isLetIn(kept)], [false, false, true])
+      yield* guard(kept).refused
+      assert.deepStrictEqual([yield* isLetIn(0), yield* isLetIn(1), yield* isLetIn(kept)], [true, false, false])
+    }).pipe(Effect.provide(neighbours), Effect.scoped),
+  )
+})
+
+const [minute, hour, day] = [60, 3_600, 86_400]
+
+const rows: ReadonlyArray<readonly [what: string, policy: Policy, quotas: Array<[number, number]>]> = [
+  [
+    "new rooms of an address, a /56 and a /48",
+    creations,
+    [5, 20, 100].flatMap((hourly) => [
+      [hourly, hour],
+      [2 * hourly, day],
+    ]),
+  ],
+  ["sends of an address, a /56 and a /48", sends, [20, 80, 400].map((quota) => [quota, minute])],
+  ["polls", reads, [[120, minute]]],
+  ["deletions", deletions, [[10, minute]]],
+  ["new messages of a room", newMessages, [[30, minute]]],
+  ["reveals and unseals", openings, [[60, minute]]],
+  ["reconciles", questions, [[240, minute]]],
+  ["refused payments", refusedPayments, [[60, minute]]],
+]
+
+describe("a limit by address", () => {
+  it.each(rows)("of %s has the number and the window of its row", (_, policy, quotas) => {
+    const windows = [policy, ...(policy.wider ?? [])].flatMap((one) => one.windows)
+    assertEach(windows, ({ quota, seconds }) => [quota, seconds], quotas)
+    for (const { quota, says } of windows) assert.include(says, `${quota} `)
+  })
 })

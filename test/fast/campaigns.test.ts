@@ -1,11 +1,16 @@
-/** The lists of campaigns and their documents are true: deliberate faults, installed versions, what the auditor imports. */
+/** Campaigns and their documents are true: deliberate faults, versions, the auditor's imports, the command line and the last reports. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Console, Effect } from "effect"
+import { Command } from "effect/cli"
 import { lines } from "../agents/ConformanceLines.ts"
+import { mutants } from "../campaign/mutants/Mutants.ts"
+import { campaigns } from "../campaign/Commands.ts"
+import { page, summarised } from "../campaign/Report.ts"
 import { rfc } from "../lab/log/Vectors.ts"
 import { filesIn, jsonOf, root, textOf } from "../lab/Sources.ts"
-import { mutants } from "../campaign/mutants/Mutants.ts"
+import { assert, describe, effect, it } from "../lab/Suites.ts"
 
 const missing = (files: ReadonlyArray<string>) => files.filter((file) => !existsSync(join(root, file)))
 
@@ -70,5 +75,30 @@ describe("the page of conformance", () => {
     const vectors = /(\d+) roots, (\d+) inclusion and (\d+) consistency/u.exec(claim)?.slice(1).map(Number)
     assert.deepStrictEqual(vectors, [rfc.roots.length, rfc.inclusion.length, rfc.consistency.length])
     assert.include(claim, `makes ${mutants.length} deliberate faults`)
+  })
+})
+
+const helpOf = (name: string) =>
+  Effect.gen(function* () {
+    const printed: Array<string> = []
+    const log = (...line: ReadonlyArray<unknown>) => void printed.push(line.join(" "))
+    yield* Command.runWith(campaigns, { version: "0" })([name, "--help"]).pipe(
+      Effect.provideService(Console.Console, { ...globalThis.console, log }),
+    )
+    return printed.join("\n")
+  }).pipe(Effect.provide(NodeServices.layer))
+
+const names = ["fire", "stories", "hostile", "scale", "mutants", "model"]
+
+describe("npm run campaign", () => {
+  effect.each(names)("%s lists the flags of all campaigns, with examples", function* (name) {
+    const help = yield* helpOf(name)
+    for (const flag of ["--seed", "--minutes", "--size", "--report"]) assert.include(help, flag)
+    assert.include(help, `npm run campaign -- ${name}`)
+  })
+
+  it("has its last reports in an up-to-date table", () => {
+    const text = textOf(page)
+    assert.strictEqual(text, summarised(text))
   })
 })

@@ -1,13 +1,19 @@
-/** A wrong environment is told whole, by name and without a value. Variables without effect cause a warning. */
-import { ConfigProvider, Effect, Exit, Redacted, Result } from "effect"
+/** The environment: `.env.example` names every variable and default, and a wrong one is told whole, by name and without a value. */
+import { type Config, ConfigProvider, Effect, Exit, Option, Redacted, Result } from "effect"
 import { oneLine } from "../../src/cli/CommandFailure.ts"
 import { fromText, generate } from "../../src/log/Signer.ts"
 import { adviceFor } from "../../src/server/config/Advice.ts"
-import { production } from "../../src/server/config/Config.ts"
-import { assert, describe, effect, it } from "../lab/Suites.ts"
+import { listen, production } from "../../src/server/config/Config.ts"
+import { documents } from "../../src/build/variables.ts"
+import { buyer, refunds, rehearsing, serving } from "../../src/server/config/Table.ts"
+import { telemetry } from "../../src/server/config/Telemetry.ts"
+import { assert, assertEach, describe, effect, it } from "../lab/Suites.ts"
+import { textOf as text } from "../lab/Sources.ts"
+
+const parse = (env: Record<string, string>) => production.parse(ConfigProvider.fromEnv({ env }))
 
 const problems = (env: Record<string, string>) =>
-  production.parse(ConfigProvider.fromEnv({ env })).pipe(
+  parse(env).pipe(
     Effect.as<ReadonlyArray<string>>([]),
     Effect.catch((error) => Effect.succeed(error.cause.message.split("\n"))),
   )
@@ -100,11 +106,7 @@ describe("advice about the configuration", () => {
 const key = Redacted.value(Result.getOrThrow(generate("altar.example/log")))
 
 const read = (env: Record<string, string>) =>
-  production.parse(
-    ConfigProvider.fromEnv({
-      env: { DATABASE_URL: "postgres://db/altar", PUBLIC_URL: "https://altar.example", ...env },
-    }),
-  )
+  parse({ DATABASE_URL: "postgres://db/altar", PUBLIC_URL: "https://altar.example", ...env })
 
 const refusal = (env: Record<string, string>) =>
   Effect.map(Effect.exit(read(env)), (exit) => (Exit.isFailure(exit) ? oneLine(exit.cause) : ""))
@@ -135,7 +137,7 @@ describe("the log's configuration", () => {
 describe("the keys of receipts", () => {
   const text = (name: string) => Redacted.value(Result.getOrThrow(generate(name)))
   const vkey = (privateText: string) => Result.getOrThrow(fromText(Redacted.make(privateText))).vkey
-  const [current, old] = [text("receipts-2"), text("receipts-1")]
+  const [current, old, shared] = [text("receipts-2"), text("receipts-1"), text("altar.example")]
 
   effect("are absent, signing, or retired alone", function* () {
     assert.isUndefined((yield* read({})).receipts)
@@ -148,7 +150,7 @@ describe("the keys of receipts", () => {
   })
 
   effect.each<readonly [what: string, env: Record<string, string>]>([
-    ["the key of the log", { RECEIPT_KEY: text("altar.example"), LOG_KEY: "same", LOG_ORIGIN: "altar.example" }],
+    ["the key of the log", { RECEIPT_KEY: shared, LOG_KEY: shared, LOG_ORIGIN: "altar.example" }],
     ["a public URL with a path", { RECEIPT_KEY: current, PUBLIC_URL: "https://altar.example/here" }],
     ["a public URL without TLS", { RECEIPT_KEY: current, PUBLIC_URL: "http://altar.example" }],
     ["the current key as a retired one", { RECEIPT_KEY: current, RECEIPT_KEYS_RETIRED: vkey(current) }],
@@ -159,8 +161,118 @@ describe("the keys of receipts", () => {
     ["the key of receipts for offers", { RECEIPT_KEY: current, OFFER_KEY: current }],
     ["a name that is no fragment", { RECEIPT_KEY: text("receipts/2") }],
   ])("reject %s, and quote none", function* ([, env]) {
-    const said = yield* refusal(env["LOG_KEY"] === "same" ? { ...env, LOG_KEY: env["RECEIPT_KEY"] ?? "" } : env)
+    const said = yield* refusal(env)
     assert.match(said, /RECEIPT_KEY/u)
     assert.notMatch(said, /PRIVATE\+KEY|[A-Za-z0-9+/]{40}/u)
+  })
+})
+
+const example = [...text(".env.example").matchAll(/^(# )?([A-Z][A-Z0-9_]*)=(.*)$/gmu)].map(
+  ([, comment, name = "", value = ""]) => ({ isDefault: comment !== undefined, name, value }),
+)
+
+const askedBy = Effect.fnUntraced(function* (...parts: ReadonlyArray<Config.Config<unknown>>) {
+  const names = new Set<string>()
+  const env = ConfigProvider.fromEnv({ env: { DATABASE_URL: "postgres://db/altar" } })
+  const listening = ConfigProvider.make((path) => {
+    names.add(path.join("_"))
+    return env.load(path)
+  })
+  for (const part of parts) yield* part.parse(listening)
+  return names
+})
+
+const sorted = (names: Iterable<string>) => [...new Set(names)].sort()
+
+const paying = {
+  PAY_TO: `0x${"1".repeat(40)}`,
+  RPC_URL: "https://rpc.example",
+  RELAYER_KEY: `0x${"2".repeat(64)}`,
+}
+
+describe(".env.example", () => {
+  effect("names every variable of help and configuration, and no other", function* () {
+    const helped = serving.map(({ name }) => name)
+    assert.deepStrictEqual(sorted(yield* askedBy(production, telemetry)), sorted(helped))
+    const named = example.map(({ name }) => name)
+    const buyers = [...Object.values(buyer), ...Object.values(refunds)].map(({ name }) => name)
+    assert.deepStrictEqual(sorted(named), sorted([...helped, "DATA_DIR", ...buyers]))
+    assert.strictEqual(new Set(named).size, named.length, "a name stands there once")
+  })
+
+  it("equals the output of `npm run variables`, and so does the table of the operator's guide", () => {
+    for (const [file, written] of documents()) assert.strictEqual(text(file), written, file)
+  })
+
+  effect("begins with the five variables that suffice to sell", function* () {
+    const values: Readonly<Record<string, string>> = {
+      DATABASE_URL: "postgres://altar@127.0.0.1/altar",
+      PUBLIC_URL: "https://altar.example",
+      ...paying,
+    }
+    assertEach(
+      example.filter(({ isDefault }) => !isDefault),
+      ({ name }) => name,
+      Object.keys(values),
+    )
+    const { payments } = yield* parse(values)
+    assert.property(payments, "terms", "nothing is missing")
+    for (const name of Object.keys(values)) {
+      const { [name]: _, ...rest } = values
+      const without = yield* Effect.result(parse(rest))
+      // The public URL alone has a default, which no one but this machine can reach.
+      const sells = Result.isSuccess(without) && "terms" in without.success.payments
+      assert.strictEqual(sells, name === "PUBLIC_URL", name)
+    }
+  })
+
+  effect("lists in the sandbox's help each variable of a sandbox, and no other", function* () {
+    // Database, data folder and the log's pace are named where it is put together.
+    const read = [...(yield* askedBy(listen, telemetry)), "DATABASE_URL", "DATA_DIR", "LOG_PUBLISH_SECONDS"]
+    assert.deepStrictEqual(sorted(rehearsing.map(({ name }) => name)), sorted(read))
+  })
+
+  effect("marks secrets that are read as such, and that the NixOS module keeps out of its store", function* () {
+    // One of these is what each variable expects.
+    const values = [`0x${"2".repeat(64)}`, "https://some.example", "postgres://db/altar", "3".repeat(32)]
+    const secrets: Array<string> = []
+    for (const variable of serving) {
+      for (const value of values) {
+        const read = yield* Effect.option(variable.parse(ConfigProvider.fromEnv({ env: { [variable.name]: value } })))
+        if (Option.isSome(read) && Option.isOption(read.value) && Option.exists(read.value, Redacted.isRedacted))
+          secrets.push(variable.name)
+      }
+    }
+    const marked = serving.filter(({ isSecret }) => isSecret).map(({ name }) => name)
+    assert.isAtLeast(marked.length, 10)
+    assert.deepStrictEqual(sorted(secrets), sorted(marked))
+    const [, listed = ""] = /secrets = \[([^\]]*)\]/u.exec(text("nix/module.nix")) ?? []
+    assert.deepStrictEqual(sorted([...listed.matchAll(/"([A-Z_]+)"/gu)].map(([, name = ""]) => name)), sorted(marked))
+  })
+
+  effect("shows the defaults", function* () {
+    // Everything that has no default, so that nothing is left out for want of it.
+    const needed = {
+      DATABASE_URL: example.find(({ name }) => name === "DATABASE_URL")?.value ?? "",
+      ...paying,
+      CARD_PROFILE_ID: "profile",
+      CARD_SECRET_KEY: "secret",
+      CARD_CHALLENGE_SECRET: "3".repeat(32),
+    }
+    const shown = Object.fromEntries(
+      example.filter(({ isDefault, value }) => isDefault && value !== "").map(({ name, value }) => [name, value]),
+    )
+    const told = (env: Record<string, string>) => telemetry.parse(ConfigProvider.fromEnv({ env }))
+    // Headers are secret, and compared by what they hold.
+    const plain = ({ otlp, ...rest }: Effect.Success<ReturnType<typeof told>>) => ({
+      ...rest,
+      isOn: otlp !== undefined,
+    })
+    assert.deepStrictEqual(plain(yield* told(shown)), plain(yield* told({})))
+    const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector.example:4318/" }
+    const [one, other] = [yield* told({ ...shown, ...collector }), yield* told(collector)]
+    assert.deepStrictEqual({ ...one.otlp, headers: null }, { ...other.otlp, headers: null })
+    assert.strictEqual(one.otlp?.traces, "http://collector.example:4318/v1/traces")
+    assert.deepStrictEqual(yield* parse({ ...needed, ...shown }), yield* parse(needed))
   })
 })

@@ -1,7 +1,12 @@
-/** A scripted altar that lies to the library: the buyer signs the listed transfer or nothing, and only its own answer ends a purchase. */
+/** A scripted altar that lies to the library or is not there: the buyer signs the listed transfer or nothing, and only its own answer ends a purchase. */
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
 import { chainHash } from "../../src/altar/Hashes.ts"
-import { type BuyerOptions, buyer } from "../../src/buyer/index.ts"
+import { buyer, type BuyerOptions, type Policy, type Progress } from "../../src/buyer/index.ts"
+import { altarFetch } from "../../src/cli/buyer/AltarFetch.ts"
+import { sandboxOf } from "../../src/cli/buyer/Faucet.ts"
 import {
   altar as url,
   asking,
@@ -12,12 +17,12 @@ import {
   payTo,
   stoneUrl as resource,
 } from "../lab/buyer/Offers.ts"
-import { assert, assertEach, describe, it, rejected } from "../lab/Suites.ts"
+import { assert, assertEach, describe, effect, it, rejected, valuesOf } from "../lab/Suites.ts"
 
 const refused = (status: number, code: string, more: object = {}) =>
   Response.json({ ok: false, code, message: `${code}.`, ...more }, { status })
-const priced = (change: object = {}) => {
-  const challenge = asking(change)
+const priced = (change: object = {}, named = resource) => {
+  const challenge = asking(change, named)
   const resource = { ...challenge.resource, secret: "of the altar" }
   return refused(402, "payment_required", { challenge: { ...challenge, resource } })
 }
@@ -46,16 +51,21 @@ const settled = (sealed: string, payment: string | null) => {
   }
 }
 
-const facing = (answer: (step: string, payment: string | null, asked: number) => Response) => {
-  const own = privateKeyToAccount(generatePrivateKey())
+const own: Policy = { network: offer.network, asset, payTo }
+
+const facing = (
+  answer: (step: string, payment: string | null, asked: number) => Response,
+  options: Partial<BuyerOptions> = {},
+) => {
+  const wallet = privateKeyToAccount(generatePrivateKey())
   const signed: Array<Parameters<NonNullable<BuyerOptions["account"]>["signTypedData"]>[0]> = []
   const asked: Array<string> = []
   const payments: Array<string> = []
   const account: BuyerOptions["account"] = {
-    address: own.address,
+    address: wallet.address,
     signTypedData: (data) => {
       signed.push(data)
-      return own.signTypedData(data)
+      return wallet.signTypedData(data)
     },
   }
   const send: typeof fetch = async (input, init) => {
@@ -68,7 +78,7 @@ const facing = (answer: (step: string, payment: string | null, asked: number) =>
     asked.push(step)
     return answer(step, payment, asked.filter((one) => one === step).length)
   }
-  const altar = buyer({ url, account, fetch: send, policy: { network: offer.network, asset, payTo } })
+  const altar = buyer({ url, account, fetch: send, policy: own, ...options })
   return { altar, asked, payments, signed }
 }
 
@@ -90,33 +100,49 @@ describe("an altar that lies to the library", () => {
     assert.isUndefined(payload.permit2Authorization)
   })
 
-  it.each([
-    ["too_dear", { amount: "10001" }],
-    ["too_cheap", { amount: "9999" }],
-    ["other_payee", { payTo: asset }],
-    ["other_asset", { asset: payTo }],
-    ["other_network", { network: "eip155:8453" }],
-    ["other_lifetime", { maxTimeoutSeconds: 0 }],
-    ["unreadable_terms", { extra: { ...offer.extra, paymentFlow: "escrow" } }],
-  ])("gets no signature for a lie in its offer: %s", async (code, change) => {
-    const { altar, asked, signed } = facing(() => priced(change))
+  it.each<readonly [code: string, change: object, policy: Policy]>([
+    ["too_dear", { amount: "10001" }, own],
+    ["too_cheap", { amount: "9999" }, own],
+    ["too_cheap", { amount: "0" }, own],
+    ["other_scheme", { scheme: "upto" }, own],
+    ["other_payee", { payTo: asset }, own],
+    ["other_asset", { asset: payTo }, own],
+    ["other_network", { network: "eip155:8453" }, own],
+    ["other_lifetime", { maxTimeoutSeconds: 0 }, own],
+    ["other_lifetime", { maxTimeoutSeconds: 86_401 }, own],
+    ["unreadable_terms", { extra: { ...offer.extra, paymentFlow: "escrow" } }, own],
+    ["above_limit", {}, { ...own, maxPerPayment: 9_999n }],
+    ["above_day_limit", {}, { ...own, maxPerDay: 9_999n }],
+  ])("gets no signature for a lie in its offer, or beyond the buyer's policy: %s", async (code, change, policy) => {
+    const { altar, asked, signed } = facing(() => priced(change), { policy })
     const refusal = await rejected(altar.witness({ commitment }))
     assert.deepStrictEqual([refusal.code, signed, asked], [code, [], ["price"]])
     assert.match(refusal.message, /Nothing was signed, so nothing was charged\.$/u)
   })
 
+  it("gets no signature for another purchase than the ordered one", async () => {
+    const { altar, signed } = facing(() => priced({}, `${resource}?day=1`))
+    assert.strictEqual((await rejected(altar.witness({ commitment }))).code, "foreign_resource")
+    assert.deepStrictEqual(signed, [])
+  })
+
   it("ends no purchase with another's act, or with a refusal of the reconciliation", async () => {
     const others = Response.json(settled("ab".repeat(32), null))
     const ends = async (reconciled: Response) => {
-      const { altar, asked, payments, signed } = facing((step, payment, times) => {
-        if (step === "price") return priced()
-        if (step === "reconcile") return reconciled
-        return times === 1 ? pending() : Response.json(settled(commitment, payment), { status: 200 })
-      })
+      const told: Array<Progress> = []
+      const { altar, asked, payments, signed } = facing(
+        (step, payment, times) => {
+          if (step === "price") return priced()
+          if (step === "reconcile") return reconciled
+          return times === 1 ? pending() : Response.json(settled(commitment, payment), { status: 200 })
+        },
+        { onProgress: (progress) => void told.push(progress) },
+      )
       const { record } = await altar.witness({ commitment })
       assert.strictEqual(record.commitment, commitment)
       assert.deepStrictEqual(asked, ["price", "pay", "reconcile", "pay"])
       assert.deepStrictEqual([signed.length, new Set(payments).size], [1, 1])
+      assert.deepStrictEqual(valuesOf(told, "step"), ["signed", "pending"])
     }
     await Promise.all([others, refused(400, "bad_request"), refused(402, "payment_failed")].map(ends))
   })
@@ -132,3 +158,56 @@ describe("an order of a candle without a duration", () => {
     assert.deepStrictEqual(asked, [])
   })
 })
+
+describe("plain http", () => {
+  const asked = async (url: string, insecure: boolean) => {
+    const heard: Array<string> = []
+    const send: typeof fetch = (input, init) => {
+      heard.push(new Request(input, init).url)
+      return Promise.reject(new TypeError("nobody is here"))
+    }
+    const altar = buyer({ url, fetch: send, insecure })
+    const error = await rejected(altar.spirits())
+    return { error, heard }
+  }
+
+  it.each<readonly [url: string, code: string, allowed: string]>([
+    ["http://altar.example", "insecure_url", "unreachable"],
+    ["http://10.0.0.1:3000", "insecure_url", "unreachable"],
+    ["http://127.0.0.1.altar.example", "insecure_url", "unreachable"],
+    ["http://localhost.example", "insecure_url", "unreachable"],
+    ["http://127.0.0.1:3000", "unreachable", "unreachable"],
+    ["http://localhost:3000", "unreachable", "unreachable"],
+    ["http://[::1]:3000", "unreachable", "unreachable"],
+    ["https://altar.example", "unreachable", "unreachable"],
+    ["altar.example", "bad_url", "bad_url"],
+    ["file:///etc", "bad_url", "bad_url"],
+    ["", "bad_url", "bad_url"],
+  ])("to '%s' ends as %s, and allowed by name as %s", async (url, ...codes) => {
+    for (const [at, code] of codes.entries()) {
+      const { error, heard } = await asked(url, at === 1)
+      assert.deepStrictEqual([error.code, heard.length], [code, code === "unreachable" ? 1 : 0])
+      if (code === "insecure_url") assert.match(error.message, /This request charged nothing\.$/u)
+    }
+  })
+})
+
+effect("an altar that never finishes its start is polled once a second and abandoned", () =>
+  Effect.gen(function* () {
+    let asked = 0
+    const real = globalThis.fetch
+    yield* Effect.addFinalizer(() => Effect.sync(() => (globalThis.fetch = real)))
+    globalThis.fetch = async () => {
+      asked += 1
+      return Response.json({ ok: false, code: "unavailable" }, { status: 503 })
+    }
+    const asking = yield* Effect.forkChild(Effect.flip(sandboxOf("http://127.0.0.1:9", yield* altarFetch())))
+    for (let second = 0; second < 60; second += 1) {
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      yield* TestClock.adjust("1 second")
+    }
+    const { message } = yield* Fiber.join(asking)
+    assert.match(message, /is still starting.*Nothing was signed, so nothing was charged\.$/u)
+    assert.strictEqual(asked, 47)
+  }).pipe(Effect.provide(NodeServices.layer)),
+)

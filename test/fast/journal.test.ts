@@ -49,8 +49,7 @@ describe("the journal", () => {
   it("admits one turn at a time, on one connection or several", async () => {
     const file = join(folder, "shared.db")
     const journals = [open(file), open(file), open(file)]
-    let inside = 0
-    let most = 0
+    let [inside, most] = [0, 0]
     await Promise.all(
       Array.from({ length: 30 }, (_, index) =>
         journals[index % 3]?.alone(async (pages) => {

@@ -1,9 +1,12 @@
 /** Questions to the node travel together, are as fresh as if they had travelled alone, fail alone, and are logged without secrets. */
 import { inspect } from "node:util"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Cause, Duration, Effect, Fiber, Logger, Redacted } from "effect"
+import { Cause, Context, Duration, Effect, Fiber, Layer, Logger, Option, Redacted, Result } from "effect"
+import { numberToHex } from "viem"
 import * as JsonRpc from "../../src/payments/x402/node/JsonRpc.ts"
 import * as RelayerNode from "../../src/payments/x402/relayer/RelayerNode.ts"
+import { log } from "../../src/platform/LogMessages.ts"
+import { Chain } from "../../src/payments/x402/node/Chain.ts"
 import {
   answerAll,
   askAll,
@@ -15,13 +18,23 @@ import {
   names,
   nodeThat,
   patient,
+  served,
 } from "../lab/JsonRpcNode.ts"
 import { patience } from "../lab/Patience.ts"
 import { listening } from "../lab/proxy/HttpServer.ts"
-import { log } from "../../src/platform/LogMessages.ts"
-import { assert, assertEach, suite } from "../lab/Suites.ts"
+import { assert, assertEach, assertNone, suite } from "../lab/Suites.ts"
 
 const undici = NodeHttpClient.layerUndici
+
+/** Does as the first parameters say: it reverts, or answers without an end or never. */
+const behave: Behaviour = (calls, response) => {
+  const named = (name: string) => [calls].flat().some(({ params }) => params[0] === name)
+  if (named("endless")) return void response.write("[".padEnd(2_000_000))
+  if (named("never")) return undefined
+  const one = (call: Call) =>
+    call.params[0] === "reverts" ? { id: call.id, error: { code: 3, message: "reverted" } } : echo(call)
+  return void response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
+}
 
 suite("calls to the node", undici, (it) => {
   it("share one request when they are concurrent, equal calls once, and fifty at most", function* () {
@@ -76,46 +89,33 @@ suite("calls to the node", undici, (it) => {
     ["answers one with what is no answer", (calls) => ["?", ...calls.slice(1).map(echo)]],
     ["answers one without a result", ([first, ...calls]) => [{ id: first?.id }, ...calls.map(echo)]],
   ]
-  for (const [what, answers] of partial) {
-    it(`get the right answers from a node that ${what}`, function* () {
-      const { ask } = yield* nodeThat(
-        (calls, response) => response.end(isBatch(calls) ? JSON.stringify(answers(calls)) : answerAll(calls)),
-        patient,
-      )
-      assert.deepStrictEqual(yield* askAll(ask, names), fine)
-    })
-  }
+  it.each(partial)("get the right answers from a node that %s", function* ([, answers]) {
+    const { ask } = yield* nodeThat(
+      (calls, response) => response.end(isBatch(calls) ? JSON.stringify(answers(calls)) : answerAll(calls)),
+      patient,
+    )
+    assert.deepStrictEqual(yield* askAll(ask, names), fine)
+  })
 
-  for (const [what, status, text] of [
+  it.each([
     ["with a status", 400, "no batches"],
     ["with an error", 200, '{"id":null,"error":{"code":-32600,"message":"no batches"}}'],
     ["with nonsense", 200, "<html>"],
-  ] as const) {
-    it(`are sent one by one after batches are refused ${what}`, function* () {
-      const { ask, heard } = yield* nodeThat(
-        (calls, response) => (isBatch(calls) ? response.writeHead(status).end(text) : response.end(answerAll(calls))),
-        patient,
-      )
-      assert.deepStrictEqual(yield* askAll(ask, names), fine)
-      assert.deepStrictEqual(yield* askAll(ask, names), fine)
-      if (text !== "<html>") assert.strictEqual(heard.filter(isBatch).length, 1, "and that is remembered")
-    })
-  }
+  ] as const)("are sent one by one after batches are refused %s", function* ([, status, text]) {
+    const { ask, heard } = yield* nodeThat(
+      (calls, response) => (isBatch(calls) ? response.writeHead(status).end(text) : response.end(answerAll(calls))),
+      patient,
+    )
+    for (const _ of ["first", "again"]) assert.deepStrictEqual(yield* askAll(ask, names), fine)
+    if (text !== "<html>") assert.strictEqual(heard.filter(isBatch).length, 1, "and that is remembered")
+  })
 
   it("fail alone: by an error of their own, by their length, or by their time", function* () {
-    const behave: Behaviour = (calls, response) => {
-      const named = (name: string) => [calls].flat().some(({ params }) => params[0] === name)
-      if (named("endless")) return void response.write("[".padEnd(2_000_000))
-      if (named("never")) return undefined
-      const one = (call: Call) =>
-        call.params[0] === "reverts" ? { id: call.id, error: { code: 3, message: "reverted" } } : echo(call)
-      return void response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
-    }
     const { ask } = yield* nodeThat(behave, patient)
     assert.deepStrictEqual(yield* askAll(ask, ["first", "reverts"]), [fine[0], "3"])
     assert.deepStrictEqual(yield* askAll(ask, ["first", "endless"]), [fine[0], "AnswerTooLarge"])
     // Long enough for what does answer, also where others have their turn first.
-    const hurried = yield* nodeThat(behave, Duration.millis(patience(1.5)))
+    const hurried = yield* nodeThat(behave, Duration.millis(patience(0.8)))
     assert.deepStrictEqual(yield* askAll(hurried.ask, ["first", "never"]), [fine[0], "TimeoutError"])
   })
 
@@ -197,7 +197,7 @@ const logged = (error: Error) =>
     return lines.join("\n") + inspect(error, { depth: 9 }) + String(error)
   })
 
-suite("an unreachable node", NodeHttpClient.layerUndici, (it) => {
+suite("an unreachable node", undici, (it) => {
   it.each(nodes)("is logged without its key after %s", function* ([, status, body]) {
     const url = Redacted.make(yield* addressOf(status, body))
     const node = yield* JsonRpc.make({ url, timeout: Duration.seconds(10) })
@@ -208,5 +208,67 @@ suite("an unreachable node", NodeHttpClient.layerUndici, (it) => {
     assert.include(yield* logged(ours), "eth_call")
     assert.include(relayers.text, relayers.answered ? "execution reverted" : "eth_call")
     for (const error of [ours, relayers]) assert.notMatch(yield* logged(error), /SECRETKEY|SIGNATURE|127\.0\.0\.1/u)
+  })
+})
+
+/** A block of one of two branches, as the head of it says. */
+const blockOn = (branch: "a" | "b", number: number) => ({
+  number: numberToHex(number),
+  hash: numberToHex(BigInt(number) + (branch === "a" ? 0x1_0000n : 0x2_0000n), { size: 32 }),
+  timestamp: "0x1",
+})
+
+const newest = 1_000
+
+/** Odd and even numbers of requests, so that they are full in the middle of a pair and between two. */
+const behind = [1, 25, 49, 50, 99].flatMap((acts): ReadonlyArray<readonly [number, string, object]> => [
+  [acts, "has nothing there", { result: null }],
+  [acts, "fails there", { error: { code: -32_603, message: "no such block" } }],
+])
+
+suite("two nodes behind one address, one on a dead branch up to the block before the final one,", undici, (it) => {
+  it.each(behind)(
+    "never make a block of the dead branch final: %s concurrent requests, and the second node %s",
+    function* ([acts, , there]) {
+      let requests = 0
+      const { heard, url } = yield* served((calls, response) => {
+        requests += 1
+        const isBehind = requests === 2
+        const one = ({ id, params: [block] }: Call) => {
+          const number = block === "finalized" ? newest : Number(block)
+          return isBehind && number >= newest ? { id, ...there } : { id, result: blockOn(isBehind ? "b" : "a", number) }
+        }
+        response.end(JSON.stringify(isBatch(calls) ? calls.map(one) : one(calls)))
+      })
+      const chain = yield* Layer.build(Chain.layer({ rpcUrl: url, finalTag: "finalized", timeout: patient }))
+      const lookAt = (branch: "a" | "b") =>
+        Effect.forEach(
+          Array.from({ length: acts }, (_, index) => 800 + index),
+          (number) =>
+            Effect.option(
+              Context.get(chain, Chain).isFinal({ number: BigInt(number), hash: blockOn(branch, number).hash }),
+            ),
+          { concurrency: "unbounded" },
+        )
+      assertNone(yield* lookAt("b"), (one) => Option.getOrElse(one, () => false))
+      assertNone(yield* lookAt("a"), (one) => !Option.getOrElse(one, () => false))
+      assert.isAbove(requests, 2)
+      assert.isAtMost(Math.max(...heard.map((calls) => [calls].flat().length)), 50)
+    },
+  )
+})
+
+suite("a pair of calls", undici, (it) => {
+  it("reports each refusal, and repeats as a pair when one answer takes all the bytes", function* () {
+    const { ask, askPair, heard } = yield* nodeThat(behave, patient)
+    const [both] = yield* Effect.all(
+      [askPair(["eth_call", ["first"]], ["eth_call", ["reverts"]]), Effect.flip(ask("eth_call", ["endless"]))],
+      { concurrency: "unbounded" },
+    )
+    assert.deepStrictEqual(both.map(Result.match({ onSuccess: String, onFailure: ({ code }) => String(code) })), [
+      fine[0],
+      "3",
+    ])
+    assert.deepStrictEqual(heard.map((calls) => [calls].flat().length).sort(), [1, 2, 3])
   })
 })

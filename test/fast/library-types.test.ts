@@ -32,9 +32,9 @@ describe("the library", () => {
   })
 
   it("rejects with errors that their tag distinguishes", () => {
-    expectTypeOf<library.Refused["_tag"]>().toEqualTypeOf<"Refused">()
-    expectTypeOf<library.Open["_tag"]>().toEqualTypeOf<"Open">()
-    expectTypeOf<library.Misrecorded["_tag"]>().toEqualTypeOf<"Misrecorded">()
+    expectTypeOf<(library.Refused | library.Open | library.Misrecorded)["_tag"]>().toEqualTypeOf<
+      "Refused" | "Open" | "Misrecorded"
+    >()
     expectTypeOf<library.Open["key"]>().toEqualTypeOf<string>()
   })
 

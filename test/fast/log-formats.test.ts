@@ -14,6 +14,7 @@ import {
 } from "../../schema/log/Note.ts"
 import { parseProofFile, proofFileText } from "../../schema/log/ProofFile.ts"
 import { bundleBytes, bundlePath, parseBundle, parsePath, tilePath } from "../../schema/log/Tile.ts"
+import { linkOf } from "../lab/buyer/ReceiptFiles.ts"
 import { example, golden, neumann, witness } from "../lab/log/Vectors.ts"
 import { assert, describe, it } from "../lab/Suites.ts"
 
@@ -129,12 +130,8 @@ describe("the text", () => {
   })
 
   it("of a path, note and proof file means its parts", () => {
-    assert.deepStrictEqual(parsePath("tile/3/x123/x456/789.p/41"), {
-      kind: "tile",
-      level: 3,
-      index: 123_456_789,
-      width: 41,
-    })
+    const place = { kind: "tile", level: 3, index: 123_456_789, width: 41 }
+    assert.deepStrictEqual<object | undefined>(parsePath("tile/3/x123/x456/789.p/41"), place)
     assert.deepStrictEqual(parsePath("tile/entries/001"), { kind: "entries", index: 1, width: 256 })
     assert.strictEqual(read(parseNote(`two\n\nparagraphs\n\n${witness.line}`)).text, "two\n\nparagraphs\n")
     const { extra } = read(parseProofFile(proofFile.replace("index", "extra AAEC\nindex")))
@@ -142,8 +139,8 @@ describe("the text", () => {
   })
 })
 
-describe("a bundle of entries", () => {
-  it("survives a round trip, and fails when truncated", () => {
+describe("the bytes", () => {
+  it("of a bundle survive a round trip, and fail when truncated", () => {
     const entries = [utf8("entry-0"), utf8(""), new Uint8Array(65_535).fill(7)]
     const bytes = bundleBytes(entries)
     assert.deepStrictEqual(read(parseBundle(bytes)), entries)
@@ -151,24 +148,14 @@ describe("a bundle of entries", () => {
       assert.instanceOf(parseBundle(bytes.subarray(0, end)), Malformed, String(end))
     assert.instanceOf(parseBundle(bundleBytes(Array.from({ length: 257 }, () => utf8("")))), Malformed, "257 entries")
   })
-})
 
-describe("a cosignature", () => {
-  it("has a length and a time", () => {
+  it("of a cosignature have a length and a time", () => {
     assert.instanceOf(parseCosignature(new Uint8Array(71)), Malformed, "71 bytes")
     assert.instanceOf(parseCosignature(new Uint8Array(72).fill(255)), Malformed, "a time beyond all")
   })
-})
 
-describe("the entry of a stone", () => {
-  it("survives a round trip, and is nothing else", () => {
-    const link = {
-      previousHash: "0".repeat(64),
-      sequence: 1,
-      commitment: "ab".repeat(32),
-      witnessedAt: "2026-11-21T00:00:01.000Z",
-      transaction: `0x${"1".repeat(64)}`,
-    }
+  it("of a stone's entry survive a round trip, and are nothing else", () => {
+    const { chainHash: _, ...link } = linkOf("0".repeat(64), 1, "ab".repeat(32), "2026-11-21T00:00:01.000Z")
     assert.deepStrictEqual(parseEntry(entryOf(link)), link)
     for (const wrong of [{ sequence: 0 }, { transaction: "0x1" }, { previousHash: "0" }, { witnessedAt: "now" }])
       assert.instanceOf(parseEntry(entryOf({ ...link, ...wrong })), Malformed, JSON.stringify(wrong))

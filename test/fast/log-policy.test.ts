@@ -1,8 +1,9 @@
-/** Policies of a log mean one thing, and a stopped log is explained by what was found. */
+/** Policies of a log mean one thing, a stopped log is explained by what was found, and cached answers have an age. */
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { keyTypes } from "../../schema/log/Note.ts"
 import { parsePolicy, type Policy } from "../../schema/log/Policy.ts"
 import { adviceOn } from "../../src/cli/log/Log.ts"
+import { staleness } from "../../src/cli/log/ServedLog.ts"
 import { golden, renamed } from "../lab/log/Vectors.ts"
 import { cosignerOf, policyFrom } from "../lab/log/Witnesses.ts"
 import { assert, assertEach, describe, it } from "../lab/Suites.ts"
@@ -94,5 +95,21 @@ describe("the advice for a stopped log", () => {
     ["the tiles of a checkpoint ran away", "Compare the log_ tables and witness_stones"],
   ])("because %s names what to look at", (reason, advice) => {
     assert.isTrue(adviceOn(reason).startsWith(advice), adviceOn(reason))
+  })
+})
+
+describe("an answer", () => {
+  it.each([
+    ["no-cache", 0],
+    ["No-Store, Max-Age=3600", 0],
+    ["max-age=5, stale-while-revalidate=60", 65],
+    ['max-age="3600"', 3600],
+    ['max-age=3600, no-cache="set-cookie"', 3600],
+    ["s-maxage=86400, no-cache", 86_400],
+    ["max-age=soon", Number.POSITIVE_INFINITY],
+    [undefined, Number.POSITIVE_INFINITY],
+  ])("with the cache-control %s may be %d seconds old, and is as old as its age", (caching, seconds) => {
+    assert.strictEqual(staleness({ "cache-control": caching }), seconds)
+    assert.strictEqual(staleness({ "cache-control": caching, age: "600" }), Math.max(seconds, 600))
   })
 })

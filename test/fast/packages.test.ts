@@ -2,7 +2,7 @@
 import { sbom } from "../../src/build/Sbom.ts"
 import { version } from "../../src/platform/Software.ts"
 import { type Entry, packagesOf } from "../lab/Locks.ts"
-import { filesIn, jsonOf, textOf } from "../lab/Sources.ts"
+import { filesIn, jsonOf, textOf, textOf as read } from "../lab/Sources.ts"
 import { assert, assertEach, assertNone, describe, it, valuesOf } from "../lab/Suites.ts"
 
 const locks = ["package-lock.json", "test/tools/package-lock.json", "test/integrators/package-lock.json"] as const
@@ -137,4 +137,21 @@ it("the version is the changelog's newest, in package.json, its lock and the run
   assert.strictEqual(manifest.engines.node, `>=${major}`)
   for (const file of filesIn(["nix"], /\.nix$/u))
     for (const [name] of textOf(file).matchAll(/nodejs_\d+/gu)) assert.strictEqual(name, `nodejs_${major}`)
+})
+
+const flagsOf = (command: string) =>
+  /node["']?,? (?<flags>(?:["']?--[\w=-]+["']?,? )+)/u.exec(command)?.groups?.["flags"]
+
+const told = (command: string) => flagsOf(command)?.match(/--[\w-]+=\d+/gu)
+
+it("every way to start a server gives its Node the same flags", () => {
+  const flags = told(jsonOf("package.json").scripts.serve)
+  assert.deepStrictEqual([...(flags ?? [])], ["--max-semi-space-size=16", "--heap-growing-percent=50"])
+  for (const path of ["deploy/spirit-altar.service", "Dockerfile", "docs/operations.md", "nix/serve.nix"]) {
+    const line = read(path)
+      .split("\n")
+      .find((text) => text.includes("--max-semi-space-size"))
+    assert.deepStrictEqual(told(line ?? ""), flags, path)
+  }
+  assert.include(read("nix/module.nix"), "ExecStart = lib.getExe (pkgs.callPackage ./serve.nix")
 })

@@ -18,24 +18,8 @@ const expectation: Expectation = {
 }
 
 describe("the signed authorization", () => {
-  it("matches the listed price exactly: a smaller amount is rejected like a larger one", () => {
-    assert.isUndefined(mismatchOf(challenge, expectation))
+  it("has the known payee in any spelling, and needs an address where none is known before", () => {
     assert.isUndefined(mismatchOf(asking({ payTo: payTo.toLowerCase() }), expectation))
-    const wrong = [
-      ["less", asking({ amount: "9999" })],
-      ["less", asking({ amount: "0" })],
-      ["more", asking({ amount: "10001" })],
-      ["scheme", asking({ scheme: "upto" })],
-      ["network", asking({ network: "eip155:8453" })],
-      ["asset", asking({ asset: payTo })],
-      ["payee", asking({ payTo: asset })],
-      ["lifetime", asking({ maxTimeoutSeconds: 86_401 })],
-      ["resource", { ...challenge, resource: { ...challenge.resource, url: `${url}?day=1` } }],
-    ] as const
-    for (const [kind, lie] of wrong) assert.strictEqual(mismatchOf(lie, expectation)?.kind, kind)
-  })
-
-  it("needs a payee address where none is known before", () => {
     const { payTo: _, ...anybody } = expectation
     assert.isUndefined(mismatchOf(challenge, anybody))
     assert.strictEqual(mismatchOf(asking({ payTo: "somebody" }), anybody)?.kind, "payee")

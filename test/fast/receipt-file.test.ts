@@ -1,16 +1,18 @@
-/** A receipt file is believed in what its signature and its hashes cover, and in nothing else. */
-import { assert, describe, it } from "@effect/vitest"
-import { Result } from "effect"
+/** A receipt file is believed in what its signature and hashes cover alone, and a server starts only with authorizations that hold. */
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect, Result } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { Malformed } from "../../schema/log/Bytes.ts"
 import { parsePolicy } from "../../schema/log/Policy.ts"
 import { canonicalJson } from "../../schema/payments/CanonicalJson.ts"
-import { statementData } from "../../schema/payments/KeyStatement.ts"
+import { type Statement, statementData } from "../../schema/payments/KeyStatement.ts"
 import { sha256 } from "../../src/altar/Hashes.ts"
 import { authorizationHash } from "../../src/buyer/receipt/Authority.ts"
 import { type ReceiptTrust, verifyReceipt } from "../../src/buyer/index.ts"
 import { fromText } from "../../src/log/Signer.ts"
 import { jwsOf, type Type } from "../../src/payments/receipts/Jws.ts"
+import { withAuthorizations } from "../../src/server/ReceiptAuthorizations.ts"
 import {
   host,
   key,
@@ -23,6 +25,8 @@ import {
   signer,
   wallet,
 } from "../lab/buyer/ReceiptFiles.ts"
+import { assert, describe, effect, it, valuesOf } from "../lab/Suites.ts"
+import { newFolder } from "../lab/Folders.ts"
 
 const trust: ReceiptTrust = { key, log: { vkey: log.vkey } }
 
@@ -42,6 +46,16 @@ const rejected =
 const broken = rejected("broken")
 /** The keys of the reader do not fit the file, so nothing of it was computed. */
 const foreign = rejected("open")
+
+const did = "did:web:altar.example"
+const stranger = privateKeyToAccount(generatePrivateKey())
+
+/** A statement that this account signed. */
+const signedBy = async (change: Partial<Statement> = {}, account = wallet) => {
+  const { signed } = await madeReceiptFile()
+  const statement = { ...signed.statement, ...change }
+  return { statement, signature: await account.signTypedData(statementData(statement)), type: "key" } as const
+}
 
 describe("a receipt file", () => {
   it("verifies completely offline, and says what it does not cover", async () => {
@@ -118,7 +132,7 @@ describe("a receipt file", () => {
     })
     const [header = "", payload = "", signature = ""] = file.receipt.split(".")
     const part = (value: object) => Buffer.from(canonicalJson({ ...value })).toString("base64url")
-    const head = { alg: "EdDSA", kid: "did:web:altar.example#receipts-1", typ: "x402-receipt+jws" }
+    const head = { alg: "EdDSA", kid: `${did}#receipts-1`, typ: "x402-receipt+jws" }
     const withHead = (value: object) => ({ ...file, receipt: `${part(value)}.${payload}.${signature}` })
     await broken("another key of the same name", signed({}, other), "signature")
     await broken("an offer", signed({}, signer, "x402-offer+jws"), "signature")
@@ -159,18 +173,12 @@ describe("a receipt file", () => {
   it("contains an authorization that the paid account signed for this key, before this act", async () => {
     const { claims, file, first, signed } = await madeReceiptFile()
     const { authorization } = file
-    const by = async (change: object, account = wallet) => {
-      const statement = { ...signed.statement, ...change }
-      const fresh = {
-        statement,
-        signature: await account.signTypedData(statementData(statement)),
-        type: "key",
-      } as const
+    const by = async (change: Partial<Statement>, account = wallet) => {
+      const fresh = await signedBy(change, account)
       const commitment = await authorizationHash(fresh)
       const stone = linkOf(first.previousHash, 1, commitment, first.witnessedAt)
       return { ...file, authorization: { ...authorization, ...fresh, stone: { ...authorization.stone, ...stone } } }
     }
-    const stranger = privateKeyToAccount(generatePrivateKey())
     await broken("a stranger's signature", await by({}, stranger), "key")
     await broken("a stranger's statement", await by({ payTo: `eip155:8453:${stranger.address}` }, stranger), "key")
     await broken("another chain", await by({ payTo: `eip155:1:${payTo}` }), "key")
@@ -185,5 +193,36 @@ describe("a receipt file", () => {
     const { states } = await stateOf(contract)
     assert.strictEqual(states["key"], "open", "a contract's signature needs a node")
     assert.isFalse((await stateOf(contract, { payTo, log: { vkey: log.vkey } })).ok, "nothing trusts its key")
+  })
+})
+
+const started = Effect.fnUntraced(function* (text: string) {
+  const authorizationsFile = join(newFolder(), "authorizations.json")
+  yield* Effect.promise(() => writeFile(authorizationsFile, text))
+  const receipts = { current: signer, retired: [], authorizationsFile }
+  return yield* withAuthorizations({ payments: [], publicUrl: host, receipts })
+}, Effect.scoped)
+
+describe("a file of authorizations", () => {
+  const stone = "3f0c2c1e-5b0a-4c1f-9d51-8a54f3a3f6a1"
+  const stated = async (change?: Partial<Statement>, by = wallet) => ({ ...(await signedBy(change, by)), stone })
+  const jwk = { kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const
+
+  effect("is accepted when each statement is signed by its account", function* () {
+    const read = yield* started(JSON.stringify([yield* Effect.promise(() => stated())]))
+    assert.deepStrictEqual(valuesOf(read?.authorizations ?? [], "stone"), [stone])
+  })
+
+  effect.each<readonly [what: string, made: () => Promise<object>, says: RegExp]>([
+    ["a statement for another host", () => stated({ did: "did:web:other.example" }), /other\.example.*PUBLIC_URL/u],
+    ["an unknown key", () => stated({ kid: `${did}#receipts-9` }), /receipts-9 is neither in RECEIPT_KEY/u],
+    ["another key under the name", () => stated({ jwk }), /neither in RECEIPT_KEY/u],
+    ["another wallet's signature", () => stated({}, stranger), /is not signed by/u],
+    ["no stone", () => signedBy(), /JSON list/u],
+    ["a member too many", async () => ({ ...(await stated()), more: 1 }), /JSON list/u],
+  ])("is rejected with %s", function* ([, made, says]) {
+    const { message } = yield* Effect.flip(started(JSON.stringify([yield* Effect.promise(made)])))
+    assert.match(message, /^RECEIPT_AUTHORIZATIONS is wrong: /u)
+    assert.match(message, says)
   })
 })

@@ -17,24 +17,29 @@ const payer = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8"
 
 const candle = (rung: string) => {
   const body = { dedication: "For the bees", agentName: "Wren", intentionCommitment: digest, parentId: id }
-  return [`/api/candles/${rung}/kelp-seal`, body, { rung, spirit: "kelp-seal", ...body }] as const
+  return [`/api/candles/${rung}/kelp-seal`, body, { rung, spirit: "kelp-seal", ...body }, Candle] as const
 }
 
-const all: Readonly<Record<string, readonly [path: string, body: object, record: object]>> = {
+const all: Readonly<
+  Record<string, readonly [path: string, body: object, record: object, schema: { readonly fields: object }]>
+> = {
   offerPrayer: [
     "/api/prayers/moss-hare?day=2026-11-21",
     { agentName: "Wren", intentionCommitment: digest },
     { spirit: "moss-hare", day: "2026-11-21", agentName: "Wren", intentionCommitment: digest },
+    Prayer,
   ],
   takeIn: [
     "/api/acquire/moss-hare",
     { agentName: "Wren", reason: "It sat still." },
     { spirit: "moss-hare", agentName: "Wren", reason: "It sat still." },
+    Keeper,
   ],
   collectMaterial: [
     "/api/elements/beeswax/collect?spirit=kelp-seal",
     { agentName: "Wren", reason: "It sat still." },
     { elementId: "beeswax", spirit: "kelp-seal", agentName: "Wren", reason: "It sat still." },
+    Collectible,
   ],
   lightDay: candle("day"),
   lightWeek: candle("week"),
@@ -43,6 +48,7 @@ const all: Readonly<Record<string, readonly [path: string, body: object, record:
     "/api/witness",
     { commitment: digest, kind: "prediction", spirit: "moss-hare" },
     { commitment: digest, kind: "prediction", spirit: "moss-hare" },
+    WitnessStone,
   ],
 }
 
@@ -58,7 +64,7 @@ const answering = (record: object & { readonly permalink: string }, receipt: obj
 })
 
 const purchase = (name: string) => {
-  const [path, body, members] = all[name] ?? assert.fail(name)
+  const [path, body, members, { fields }] = all[name] ?? assert.fail(name)
   const amount = String(catalog.get(name)?.price.priceAtomic)
   const { nonce, payment } = signedFor(altar + path, amount)
   const permalink = `${altar}/${name === "setWitnessStone" ? "witness" : "acts"}/${id}`
@@ -78,6 +84,7 @@ const purchase = (name: string) => {
     record,
     receipt,
     members,
+    fields,
     nonce,
   }
 }
@@ -85,30 +92,14 @@ const purchase = (name: string) => {
 const differing = async ({ bought, settlement }: { readonly bought: Bought; readonly settlement: Settlement }) =>
   (await differencesOf(bought, settlement)).map(({ field }) => field)
 
-const records: Readonly<Record<string, { readonly fields: object }>> = {
-  offerPrayer: Prayer,
-  takeIn: Keeper,
-  collectMaterial: Collectible,
-  lightDay: Candle,
-  lightWeek: Candle,
-  lightMonth: Candle,
-  setWitnessStone: WitnessStone,
-}
-
-interface Forged {
-  readonly record?: object
-  readonly receipt?: object
-  readonly header?: object
-}
-
 const [stranger, evil] = [`0x${"9".repeat(40)}`, `https://evil.example/witness/${id}`]
 
 describe("a recorded answer", () => {
   it.each([...catalog.keys()])("to %s is compared by every member that request and record share", (name) => {
-    const { bought, members } = purchase(name)
+    const { bought, fields, members } = purchase(name)
     const lines = recorded.filter(({ path }) => path.test(new URL(bought.url).pathname))
     const { payload, query } = (catalog.get(name) ?? assert.fail(name)).fields()
-    const shown = Object.keys(records[name]?.fields ?? {})
+    const shown = Object.keys(fields)
     const shared = [...payload, ...query].map((field) => field.name).filter((field) => shown.includes(field))
     assert.includeMembers(shown, Object.keys(members))
     assert.deepStrictEqual(
@@ -145,7 +136,7 @@ describe("a recorded answer", () => {
     }
   })
 
-  it.each<readonly [field: string, forged: Forged]>([
+  it.each<readonly [field: string, forged: { readonly [part in "record" | "receipt" | "header"]?: object }]>([
     ["amountAtomic", { receipt: { amountAtomic: "9000000" } }],
     ["priceUsd", { receipt: { priceUsd: "$9.00" } }],
     ["asset", { receipt: { asset: stranger } }],

@@ -1,8 +1,9 @@
-/** The files that may call other machines: no other source opens a connection, and none follows a redirect. */
+/** The files that may call other machines: no other source opens a connection, none follows a redirect, and answers have a limit. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Result } from "effect"
 import { HttpClient } from "effect/http"
 import * as JsonClient from "../../src/http/JsonClient.ts"
+import { answerLimit } from "../../src/platform/Answers.ts"
 import { serve } from "../lab/proxy/HttpServer.ts"
 import { filesIn, textOf } from "../lab/Sources.ts"
 import { assert, describe, it, live } from "../lab/Suites.ts"
@@ -68,4 +69,14 @@ describe("a connection to another machine", () => {
     assert.deepStrictEqual([got.status, Result.isSuccess(posted) && posted.success.status], [307, 307])
     assert.deepStrictEqual(asked, ["/client", "/posting"])
   })
+})
+
+live("an answer is read up to the limit, and not a byte further", function* () {
+  const answered = Effect.fnUntraced(function* (size: number) {
+    const url = yield* serve(async () => ({ status: 200, body: "{}".padEnd(size) }))
+    const ask = yield* JsonClient.make(new URL(url))
+    return yield* ask({ text: "{}" })
+  })
+  assert.strictEqual((yield* answered(answerLimit)).text.length, answerLimit)
+  assert.strictEqual((yield* Effect.flip(answered(answerLimit + 1)))._tag, "AnswerTooLarge")
 })

@@ -47,19 +47,17 @@ const transactionOf = (sql: SqlClient.SqlClient) =>
   Effect.runSync(Effect.provideService(transaction, SqlClient.SqlClient, sql))
 
 describe("a transaction", () => {
-  for (const [what, refusals, statements] of [
+  effect.each([
     ["40001", { second: [serialization] }, /^BEGIN first second ROLLBACK BEGIN first second COMMIT$/u],
     ["40P01", { second: [deadlock] }, /^BEGIN first second ROLLBACK BEGIN first second COMMIT$/u],
     ["40001 at its COMMIT", { COMMIT: [serialization] }, /^BEGIN first second COMMIT.* BEGIN first second COMMIT$/u],
-  ] as const) {
-    effect(`that meets ${what} is rolled back and run again as a whole`, function* () {
-      const { heard, sql } = yield* listening(refusals)
-      const fiber = yield* Effect.forkChild(transactionOf(sql)(Effect.andThen(sql`first`, sql`second`)))
-      yield* TestClock.adjust("1 hour")
-      yield* Fiber.join(fiber)
-      assert.match(heard.join(" "), statements)
-    })
-  }
+  ] as const)("that meets %s is rolled back and run again as a whole", function* ([, refusals, statements]) {
+    const { heard, sql } = yield* listening(refusals)
+    const fiber = yield* Effect.forkChild(transactionOf(sql)(Effect.andThen(sql`first`, sql`second`)))
+    yield* TestClock.adjust("1 hour")
+    yield* Fiber.join(fiber)
+    assert.match(heard.join(" "), statements)
+  })
 
   effect("that meets any other error is rolled back once and fails with it", function* () {
     const { heard, sql } = yield* listening({ first: [unique] })
@@ -110,6 +108,9 @@ const row = {
 
 const card = { ...row, rail: "card", payTo: "profile_1", nonce: "challenge", signature: "spt_secret" }
 
+const defectOf = (read: Effect.Effect<unknown, unknown>) =>
+  Effect.map(Effect.exit(read), (exit) => (Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "it was read"))
+
 const wrong: ReadonlyArray<readonly [what: string, row: object, column: string]> = [
   ["a nonce that is no word", { ...row, nonce: "spt_secret" }, "nonce"],
   ["an amount that is no number", { ...row, amountAtomic: "1.5" }, "amountAtomic"],
@@ -129,14 +130,11 @@ describe("a row of payment_attempts", () => {
     assert.strictEqual((yield* readAttempt(card)).payment.rail, "card")
   })
 
-  for (const [what, bad, column] of wrong) {
-    effect(`with ${what} is a defect that names the column and not its value`, function* () {
-      const exit = yield* Effect.exit(readAttempt(bad))
-      const said = Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "it was read"
-      assert.include(said, `a row of payment_attempts does not have its form: ${column}`)
-      assert.notInclude(said, "spt_secret")
-    })
-  }
+  effect.each(wrong)("with %s is a defect that names the column and not its value", function* ([, bad, column]) {
+    const said = yield* defectOf(readAttempt(bad))
+    assert.include(said, `a row of payment_attempts does not have its form: ${column}`)
+    assert.notInclude(said, "spt_secret")
+  })
 
   effect("that cannot be decoded is left out of a sweep and logged, and its neighbours are read", function* () {
     const lines: Array<string> = []
@@ -164,8 +162,7 @@ describe("the rows of a statement", () => {
       { name: "one", messages: 3n },
       { name: "two", messages: "spt_secret" },
     ]
-    const exit = yield* Effect.exit(counted(Effect.succeed(rows)))
-    const said = Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "they were read"
+    const said = yield* defectOf(counted(Effect.succeed(rows)))
     assert.match(said, /a row of rooms does not have its form: .*messages/u)
     assert.notInclude(said, "spt_secret")
   })
