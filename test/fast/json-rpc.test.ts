@@ -115,7 +115,7 @@ suite("calls to the node", undici, (it) => {
     assert.deepStrictEqual(yield* askAll(ask, ["first", "reverts"]), [fine[0], "3"])
     assert.deepStrictEqual(yield* askAll(ask, ["first", "endless"]), [fine[0], "AnswerTooLarge"])
     // Long enough for what does answer, also where others have their turn first.
-    const hurried = yield* nodeThat(behave, Duration.millis(patience(0.8)))
+    const hurried = yield* nodeThat(behave, Duration.millis(patience(1.5)))
     assert.deepStrictEqual(yield* askAll(hurried.ask, ["first", "never"]), [fine[0], "TimeoutError"])
   })
 
