@@ -61,19 +61,6 @@ apart("after the claim, a facilitator that", sweeping, (it) => {
     },
   )
 
-  for (const fault of ["unauthorizedBefore", "rateLimitBefore", "nonsenseBefore"] as const) {
-    it(`answers without an outcome is swept again, and charges once (${fault})`, function* ({ facilitator, url }) {
-      const purchase = yield* Purchase.prepare(url)
-      facilitator.arm(fault)
-      Purchase.assertPending(url, purchase, yield* Purchase.send(url, purchase))
-      yield* facilitator.calm
-      yield* anHourLater(purchase)
-      yield* Purchase.ended(purchase)
-      assert.strictEqual(facilitator.asked(), 2)
-      yield* Purchase.assertSettled(url, purchase)
-    })
-  }
-
   // I13
   it.on(proxiedServer("facilitator", "20 seconds", "200 millis"))(
     "gets a payment again is called by one inquiry at a time, however often the client asks",

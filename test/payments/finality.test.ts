@@ -1,29 +1,15 @@
 /** The fate of a settled transfer once its block is final: still there, found elsewhere, or gone for good and said so. */
-import { Context, Duration, Effect, Layer, Logger, Option } from "effect"
-import { Finality } from "../../src/payments/Finality.ts"
+import { Effect, Logger, Option } from "effect"
 import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { ask, read } from "../lab/Fixture.ts"
 import { broadcast } from "../lab/buyer/ThirdParty.ts"
-
-import {
-  buy,
-  rawOf,
-  sweeper,
-  sweeperOfFacilitator,
-  neighbour,
-  inquirer,
-  leased,
-  readAct,
-  becomes,
-  assertKept,
-  looked,
-  foundAbove,
-  hasten,
-  settledLongAgo,
-  health,
-} from "./Settled.ts"
+import * as Settled from "./Settled.ts"
 import { apart, assert, assertEach } from "../lab/Suites.ts"
+
+const { assertKept, becomes, buy, hasten, health, leased, readAct } = Settled
+
+const sweeper = proxiedServer("relayer", "5 seconds", "200 millis")
 
 apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   // I14
@@ -61,12 +47,12 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   // I14
   it.on(sweeper)("that a reorganisation moved to a later block is final there, and not before", function* () {
     const bought = yield* buy
-    const raw = yield* rawOf(bought)
+    const raw = yield* Settled.rawOf(bought)
     const block = yield* Purchase.height
     yield* Purchase.reorganise(1)
     yield* Purchase.mine(2)
     yield* Purchase.onChain((client) => client.sendRawTransaction({ serializedTransaction: raw }))
-    assert.strictEqual(yield* foundAbove(block), "pending")
+    assert.strictEqual(yield* Settled.foundAbove(block), "pending")
     assert.strictEqual((yield* readAct(bought)).finality, "pending")
     yield* Purchase.mine(2)
     yield* hasten
@@ -74,7 +60,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     yield* assertKept(bought)
   })
 
-  it.on(sweeperOfFacilitator)(
+  it.on(proxiedServer("facilitator", "5 seconds", "200 millis"))(
     "that is lost for good is marked so, keeps its row, and fails the health until an operator acknowledges it",
     function* ({ facilitator, sql }) {
       const bought = yield* buy
@@ -83,7 +69,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
       yield* Purchase.mine(4)
       // It could still be brought back: nothing is lost before its authorization has ended.
       yield* refusal.arrived
-      yield* looked(2)
+      yield* Settled.looked(2)
       assert.strictEqual((yield* readAct(bought)).finality, "pending")
       assert.strictEqual((yield* health).status, 200)
       yield* Purchase.passExpiry
@@ -115,8 +101,7 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
     const ears = Logger.make<unknown, void>(({ logLevel, message }) => {
       if (logLevel === "Error") alarms.push(JSON.stringify(message))
     })
-    const patient = yield* Layer.build(inquirer(Duration.minutes(30)))
-    const { sweep } = Context.get(patient, Finality)
+    const { sweep } = yield* Settled.inquirer
     const look = Effect.andThen(hasten, sweep).pipe(Effect.provide(Logger.layer([ears])))
     for (const _ of [1, 2, 3]) yield* look
     yield* Purchase.doubted(bought.purchase)
@@ -131,9 +116,9 @@ apart("a settled transfer", proxiedServer("relayer", "5 seconds"), (it) => {
   it.on(proxiedServer("facilitator", "5 seconds"))(
     "that cannot be inquired about before its block is final is inquired about within a minute",
     function* ({ rpc, sql }) {
-      const { sweep } = yield* neighbour()
+      const { sweep } = yield* Settled.neighbour()
       yield* buy
-      yield* settledLongAgo
+      yield* Settled.settledLongAgo
       yield* sql`UPDATE payment_attempts
         SET checks = 11, doubted_reason = 'authorization_expired', doubted_at = now()`
       const doubt = sql`SELECT doubted_at, doubted_reason FROM payment_attempts`

@@ -28,11 +28,8 @@ const assertOverdrawn = ({ json, status, text }: Answer) =>
 
 const attempts = Effect.flatMap(
   SqlClient.SqlClient,
-  (sql) => sql<{ pending: number; settled: number; failed: number; claims: number }>`
-    SELECT count(*) FILTER (WHERE state = 'pending')::int AS pending, count(*) FILTER (WHERE state = 'settled')::int AS settled,
-      count(*) FILTER (WHERE state = 'failed')::int AS failed, (SELECT count(*)::int FROM payment_claims) AS claims
-    FROM payment_attempts`,
-).pipe(Effect.map((rows) => rows[0] ?? { pending: 0, settled: 0, failed: 0, claims: 0 }))
+  (sql) => sql<{ state: string }>`SELECT state FROM payment_attempts ORDER BY state`,
+).pipe(Effect.map((rows) => rows.map(({ state }) => state)))
 
 apart("a wallet with exactly the price", proxiedServer("relayer", "20 seconds"), (it) => {
   it("is not overdrawn by a payment that left its balance and is not recorded yet", function* ({ rpc, url }) {
@@ -60,7 +57,7 @@ apart("a wallet with exactly the price", proxiedServer("relayer", "20 seconds"),
     // Only the node that has the payment is asked whether its authorization is used.
     rpc.behave((method, _, params) => (method === "eth_call" && !params.includes(authorizationState) ? behind : {}))
     assertOverdrawn(yield* second.send)
-    assert.deepInclude(yield* attempts, { pending: 1, failed: 0 })
+    assert.deepStrictEqual(yield* attempts, ["pending"])
     yield* rpc.calm
     yield* trap.release
     assert.strictEqual((yield* Fiber.join(slow)).status, 201)
@@ -85,19 +82,8 @@ apart("a wallet with exactly the price", proxiedServer("relayer", "20 seconds"),
     )
     yield* balance.release
     assertOverdrawn(yield* Fiber.join(refusing))
-    assert.deepInclude(yield* attempts, { pending: 1, settled: 1, failed: 0 })
+    assert.deepStrictEqual(yield* attempts, ["pending", "settled"])
     yield* sending.release
     assert.strictEqual((yield* Fiber.join(slow)).status, 201)
-  })
-
-  it.on(proxiedServer("relayer"))("can spend its balance again after its payment failed", function* ({ rpc, url }) {
-    const [first, second] = yield* prepare(url, 1n)
-    rpc.arm("eth_sendRawTransaction", "dropBefore")
-    assert.strictEqual((yield* first.send).status, 202)
-    assertOverdrawn(yield* second.send)
-    yield* Purchase.passExpiry
-    yield* rpc.calm
-    assert.strictEqual((yield* Purchase.secondInquiry(url, first)).status, 402)
-    assert.deepInclude(yield* attempts, { pending: 0, failed: 1, claims: 0 })
   })
 })

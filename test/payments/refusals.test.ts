@@ -1,9 +1,8 @@
 /** Every payment that does not fit is refused with its reason, charges nothing and leaves nothing behind. */
-import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { type Answer, ask, layer as world, newCommitment, newKey, newPayer, post } from "../lab/Fixture.ts"
 import { type Authorization, challengeOf, encode, type Offer, type Payment, sign } from "../lab/buyer/Payment.ts"
+import { written } from "../lab/buyer/Purchase.ts"
 import { assert, suite } from "../lab/Suites.ts"
 
 const other = "0x00000000000000000000000000000000000000aa"
@@ -25,7 +24,6 @@ const seconds = () => Math.floor(Date.now() / 1000)
 const at = (change: (url: string) => string): Change => ({
   payload: (p) => ({ ...p, resource: { url: change(p.resource.url) } }),
 })
-const version = (x402Version: number): Change => ({ payload: (p) => ({ ...p, x402Version }) })
 const signature = (text: string | null): Change => ({
   payload: (p) => ({ ...p, payload: { ...p.payload, signature: text } }),
 })
@@ -42,7 +40,6 @@ const [lifetime, unsigned] = [exact("payload_authorization_valid_before"), exact
 /** The reason of a 402 `payment_invalid`; absent where the header is no header. */
 const cases: ReadonlyArray<readonly [name: string, reason: string | undefined, change: Change]> = [
   ["another URL", "resource_url_mismatch", at((url) => url.replace("witness", "acquire/moss-hare"))],
-  ["another query", "resource_url_mismatch", at((url) => `${url}?spirit=moss-hare`)],
   ["another host", "resource_url_mismatch", at((url) => url.replace("127.0.0.1", "altar.example"))],
   ["no resource", payload, { payload: ({ resource: _, ...p }) => p }],
   ["another amount offered", requirements, { offer: { amount: "9999" } }],
@@ -60,8 +57,7 @@ const cases: ReadonlyArray<readonly [name: string, reason: string | undefined, c
   ],
   ["another asset", requirements, { offer: { asset: other } }],
   ["another scheme", "unsupported_scheme", { offer: { scheme: "upto" } }],
-  ["version 1", "invalid_x402_version", version(1)],
-  ["version 3", "invalid_x402_version", version(3)],
+  ["version 1", "invalid_x402_version", { payload: (p) => ({ ...p, x402Version: 1 }) }],
   ["another wallet's authorization", unsigned, named({ from: privateKeyToAccount(generatePrivateKey()).address })],
   [
     "a field changed after signing",
@@ -74,7 +70,6 @@ const cases: ReadonlyArray<readonly [name: string, reason: string | undefined, c
     },
   ],
   ["an empty signature", payload, signature("0x")],
-  ["a short signature", unsigned, signature("0x1234")],
   ["a signature that is null", payload, signature(null)],
   ["a garbage EIP-6492 wrapper", unsigned, signature(`0x${"ab".repeat(40)}${"6492".repeat(16)}`)],
   ["an expired authorization", lifetime, lives(0, -1)],
@@ -93,20 +88,11 @@ const cases: ReadonlyArray<readonly [name: string, reason: string | undefined, c
   ["a header of 17 KiB", undefined, header("A".repeat(17 * 1024))],
 ]
 
-/** Payments that their wallet did not sign, which cannot have paid; for the others the server does not know. */
-const judged = new Set(["invalid_exact_evm_signature"])
-
-const everything = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  return yield* sql`SELECT (SELECT count(*) FROM payment_attempts) AS attempts, (SELECT count(*) FROM payment_claims) AS claims,
-    (SELECT count(*) FROM payment_pools) AS pools, (SELECT count(*) FROM witness_stones) AS stones`
-})
-
 suite("a payment with one fault", world(), (it) => {
   for (const [name, reason, change] of cases) {
     it(`is refused: ${name}`, function* ({ url }) {
       const payer = yield* newPayer(change.funds)
-      const before = yield* everything
+      const before = yield* written
       const body = { commitment: newCommitment() }
       const key = newKey()
       const challenge = challengeOf(yield* ask(`${url}/api/witness`, post(body, { "idempotency-key": key })))
@@ -124,12 +110,10 @@ suite("a payment with one fault", world(), (it) => {
         assert.strictEqual(challengeOf(answer).accepts[0].amount, "10000")
         assert.strictEqual(answer.headers.get("cache-control"), "no-store")
       }
-      const isJudged = reason !== undefined && judged.has(reason)
-      assert.match(
-        String(answer.json["message"]),
-        isJudged ? /\bNothing was charged\.$/u : /\bThis request charged nothing\.$/u,
-      )
-      assert.deepStrictEqual(yield* everything, before)
+      // What its wallet did not sign cannot have paid; of the others the server does not know.
+      const end = reason === unsigned ? /\bNothing was charged\.$/u : /\bThis request charged nothing\.$/u
+      assert.match(String(answer.json["message"]), end)
+      assert.deepStrictEqual(yield* written, before)
     })
   }
 })

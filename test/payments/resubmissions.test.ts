@@ -4,22 +4,10 @@ import * as Purchase from "../lab/buyer/Purchase.ts"
 import { proxiedServer } from "../lab/server/ProxiedServer.ts"
 import { until } from "../lab/Eventually.ts"
 import { empty } from "../lab/buyer/ThirdParty.ts"
-
-import {
-  buy,
-  rawOf,
-  neighbour,
-  at,
-  readAct,
-  becomes,
-  assertKept,
-  hasten,
-  replaced,
-  settledLongAgo,
-  chargedAgain,
-  health,
-} from "./Settled.ts"
+import * as Settled from "./Settled.ts"
 import { apart, assert } from "../lab/Suites.ts"
+
+const { assertKept, at, buy, chargedAgain, hasten, neighbour, readAct, replaced, settledLongAgo } = Settled
 
 apart("a settled transfer whose block was orphaned", proxiedServer("facilitator", "5 seconds"), (it) => {
   for (const settledBy of ["relayer", "facilitator"] as const) {
@@ -33,10 +21,10 @@ apart("a settled transfer whose block was orphaned", proxiedServer("facilitator"
         const { transaction = "0x" } = yield* chargedAgain(bought)
         assert.strictEqual((yield* readAct(bought)).finality, "pending")
         yield* Purchase.mine(2)
-        const receipt = yield* becomes(bought, "final", hasten)
+        const receipt = yield* Settled.becomes(bought, "final", hasten)
         assert.notStrictEqual(transaction, bought.receipt.transaction)
         assert.deepStrictEqual(receipt, { ...bought.receipt, finality: "final", currentTransaction: transaction })
-        assert.strictEqual((yield* health).status, 200)
+        assert.strictEqual((yield* Settled.health).status, 200)
         yield* assertKept(bought)
         yield* Purchase.audit(url)
         yield* Purchase.assertNextStone(url)
@@ -109,7 +97,7 @@ apart("a settled transfer whose block was orphaned", proxiedServer("facilitator"
   it("is not resubmitted while it is in flight, about to expire, or its wallet is empty", function* ({ facilitator }) {
     const { sweep } = yield* neighbour()
     const bought = yield* buy
-    const raw = yield* rawOf(bought)
+    const raw = yield* Settled.rawOf(bought)
     yield* replaced
     yield* settledLongAgo
     const asked = facilitator.asked()

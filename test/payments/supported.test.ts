@@ -1,4 +1,4 @@
-/** The meaning of a facilitator's `/supported`, and of a failed connection. */
+/** The meaning of a facilitator's answers at `/supported` and to a settlement, and of a failed connection. */
 import { Duration, Effect, Layer, Option, Redacted, Result } from "effect"
 import * as JsonClient from "../../src/http/JsonClient.ts"
 import { requirementsOf } from "../../src/payments/PaymentTerms.ts"
@@ -107,6 +107,28 @@ const submit = (url: string) =>
   ).pipe(Effect.provide(settling(url)))
 
 apart("a settlement call", Layer.empty, (it) => {
+  const transaction = `0x${"ab".repeat(32)}` as const
+  const no = (errorReason: string, hash = "") => json({ success: false, errorReason, transaction: hash, network })
+  const yes = (hash: string) => json({ success: true, transaction: hash, network })
+  const unclear = (reason: string, named = Option.none<string>()) => ({ _tag: "Unclear", reason, transaction: named })
+  const used = "invalid_exact_evm_nonce_already_used"
+  it.each<readonly [what: string, reply: Reply, means: object]>([
+    ["a transaction", yes(transaction), { _tag: "Submitted", transaction }],
+    ["it in capitals", yes(`0x${"AB".repeat(32)}`), { _tag: "Submitted", transaction }],
+    ["a success without it", yes("0x1"), unclear("facilitator_gave_no_reason")],
+    ["a refusal", no("insufficient_funds"), { _tag: "Refused", reason: "insufficient_funds" }],
+    [
+      "a refusal with one",
+      no("insufficient_funds", transaction),
+      unclear("insufficient_funds", Option.some(transaction)),
+    ],
+    ["a doubtful refusal", no(used), unclear(used)],
+    ["garbage", { status: 200, body: "<html>" }, unclear("facilitator_nonsense")],
+    ["500", json({ error: "internal" }, 500), unclear("facilitator_nonsense")],
+  ])("that is answered with %s", function* ([, reply, means]) {
+    assert.deepEqual<object>(yield* submit(yield* serve(async () => reply)), means)
+  })
+
   it("was not received where no connection was made, be it refused, unresolved or without TLS", function* () {
     const nobody = yield* freePort
     const plain = yield* listening((_, response) => response.destroy())
