@@ -114,21 +114,12 @@ apart("metrics", stage, (it) => {
     assert.strictEqual((yield* ask(`http://127.0.0.1:${metricsPort}/elsewhere`)).status, 404)
     yield* rpc.calm
     yield* trap.release
-    const becomes = (name: string, value: number) =>
-      scrape.pipe(
-        until(
-          `${name} is never ${value}`,
-          (found) => found.some((one) => one.name === name && one.value === value),
-          60,
-          250,
-        ),
-      )
     yield* sql`UPDATE payment_pause SET reason = 'stock-taking', since = now()`
-    yield* becomes("altar_sales_paused", 1)
-    yield* sql`UPDATE payment_pause SET reason = NULL, since = NULL`
     rpc.arm("*", "status500")
-    yield* becomes("altar_payments_taken", 0)
-    yield* becomes("altar_rpc_up", 0)
+    const troubled = { altar_sales_paused: 1, altar_payments_taken: 0, altar_rpc_up: 0 }
+    const isTroubled = (found: ReadonlyArray<Sample>) =>
+      Object.entries(troubled).every(([name, value]) => found.some((one) => one.name === name && one.value === value))
+    yield* until("the gauges never tell of the pause and the node", isTroubled, 60, 250)(scrape)
     yield* server.says("payments unavailable")
     assert.strictEqual((yield* ask(`${url}/readyz`)).status, 503)
     yield* rpc.calm
