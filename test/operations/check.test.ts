@@ -14,7 +14,6 @@ import { host, keys, statementOf } from "../lab/buyer/ReceiptFiles.ts"
 import { payTo } from "../lab/buyer/Refunds.ts"
 import { newFolder } from "../lab/Folders.ts"
 import { direct } from "../lab/server/Environment.ts"
-import * as ServerProcess from "../lab/server/ServerProcess.ts"
 import { order } from "../lab/buyer/TokenIssuer.ts"
 import { apart, assert, suite } from "../lab/Suites.ts"
 import { commandRun } from "../lab/CommandRun.ts"
@@ -61,7 +60,7 @@ apart("serve --check", stage, (it) => {
   it("fails for an authorization without its stone, of which a start warns", function* () {
     const settings = yield* authorized
     yield* fails(/receipts-1 is not set here, or seals something else/u, "receipts", settings)
-    const server = yield* ServerProcess.serving({ ...(yield* direct), ...settings })
+    const server = yield* serving({ ...(yield* direct), ...settings })
     yield* server.says("receipt authorization unproven")
     const broken = { ...settings, RECEIPT_AUTHORIZATIONS: "/nowhere.json" }
     yield* fails(/nowhere.json cannot be read/u, "receipts", broken)
