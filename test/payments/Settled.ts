@@ -18,28 +18,21 @@ import { until } from "../lab/Eventually.ts"
 import { heldClock } from "../lab/Clock.ts"
 import { signedFixture } from "../lab/buyer/PaymentFixture.ts"
 
-export interface Receipt {
+interface Receipt {
   readonly transaction: Hex
   readonly finality?: string
   readonly currentTransaction?: Hex
 }
 
-export interface Bought {
-  readonly purchase: Purchase.Purchase
-  readonly text: string
-  readonly id: string
-  readonly receipt: Receipt
-  readonly chainHash: string
-}
+type Bought = Effect.Success<typeof buy>
 
 export const buy = Effect.gen(function* () {
   const { purchase, url } = yield* signedFixture
   const answer = yield* Purchase.send(url, purchase)
   assert.strictEqual(answer.status, 201, answer.text)
-  const { receipt, record } = JSON.parse(answer.text)
+  const { receipt, record }: { receipt: Receipt; record: { id: string; chainHash: string } } = JSON.parse(answer.text)
   assert.notProperty(receipt, "finality", "the first answer does not say it: its replays are the same bytes")
-  const bought: Bought = { purchase, text: answer.text, id: record.id, receipt, chainHash: record.chainHash }
-  return bought
+  return { purchase, text: answer.text, id: record.id, receipt, chainHash: record.chainHash }
 })
 
 /** The transaction that paid it, as it was sent. */

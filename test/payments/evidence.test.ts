@@ -82,12 +82,12 @@ apart("a transfer that paid", chain, (it) => {
     const { authorization, before, look, seenBy } = yield* scene
     const transaction = yield* broadcast(authorization)
     const behind: View = { head: before }
+    const silent: View = { ...behind, clamps: true }
+    const isHead = (method: string) => method === "eth_getBlockByNumber"
     const open = { _tag: "Open", unused: false, reverts: false } as const
     // The state is asked first and the dry run second; each is answered by another node.
     for (const parity of [0, 1]) {
-      const torn = seenBy((method, nth) =>
-        method === "eth_call" && nth % 2 === parity ? { ...behind, clamps: true } : here,
-      )
+      const torn = seenBy((method, nth) => (method === "eth_call" && nth % 2 === parity ? silent : here))
       assert.deepStrictEqual(yield* torn, open, `call ${parity} by a node that is behind`)
     }
     yield* passExpiry
@@ -99,21 +99,9 @@ apart("a transfer that paid", chain, (it) => {
       ["no log beside its use", () => ({ forgets: ["logs"] }), open],
       ["neither", () => ({ forgets: ["logs", "receipts"] }), open],
       ["a node that is behind", () => behind, { _tag: "Open", unused: true, reverts: false }],
-      [
-        "its state from a node that is behind and does not say so",
-        (method) => (method === "eth_call" ? { ...behind, clamps: true } : here),
-        open,
-      ],
-      [
-        "everything but the heads from a node that is behind and does not say so",
-        (method) => (method === "eth_getBlockByNumber" ? here : { ...behind, clamps: true }),
-        open,
-      ],
-      [
-        "a final block that is newer than the newest one",
-        (method, nth) => (method === "eth_getBlockByNumber" && nth % 2 === 0 ? behind : here),
-        open,
-      ],
+      ["its state from a node that is silently behind", (method) => (method === "eth_call" ? silent : here), open],
+      ["all but the heads from such a node", (method) => (isHead(method) ? here : silent), open],
+      ["a final block above the newest one", (method, nth) => (isHead(method) && nth % 2 === 0 ? behind : here), open],
     ]
     for (const [what, pick, evidence] of views) assert.deepInclude(yield* seenBy(pick), evidence, what)
     // A node that says it does not know the block proves nothing, either.

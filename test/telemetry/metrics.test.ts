@@ -127,6 +127,7 @@ apart("metrics", stage, (it) => {
     yield* server.says("payments unavailable")
     assert.strictEqual((yield* ask(`${url}/readyz`)).status, 503)
     yield* rpc.calm
+    yield* ask(`${url}/readyz`).pipe(until("it is never ready again", ({ status }) => status === 200))
     yield* server.says("payments available")
     yield* server.signal("SIGTERM")
     assert.strictEqual(yield* server.ended, 0, server.output())
