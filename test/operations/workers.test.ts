@@ -11,11 +11,19 @@ import { apart, assert } from "../lab/Suites.ts"
 
 const childrenOf = (pid: number) => descendantsOf(pid).map((one) => one.pid)
 
-/** The command with two workers at a port of its own. Without it they end by themselves. */
+const sumOf = (counts: ReadonlyArray<number>) => counts.reduce((sum, count) => sum + count, 0)
+
+/** The command with two workers at ports of its own: the second one's metrics are at the next. Without it they end by themselves. */
 const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string>> = {}) {
-  const port = String(yield* freePort)
+  const [port, metrics] = yield* Effect.all([freePort, freePort, freePort], { concurrency: "unbounded" })
   const { url } = yield* LocalDatabase
-  const own = { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: port, DATABASE_URL: Redacted.value(url) }
+  const own = {
+    PATH: process.env["PATH"] ?? "",
+    HOST: "127.0.0.1",
+    PORT: String(port),
+    METRICS_PORT: String(metrics),
+    DATABASE_URL: Redacted.value(url),
+  }
   const server = yield* Effect.acquireRelease(
     Effect.sync(() => run([main, "serve", "--workers", "2"], { env: { ...own, ...env } })),
     ({ kill }) => Effect.promise(kill),
@@ -23,6 +31,7 @@ const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string
   return {
     ...server,
     url: `http://127.0.0.1:${port}`,
+    metrics,
     /** Its exit code, once all that it wrote was read. */
     code: Effect.map(
       Effect.promise(() => server.ended),
@@ -35,9 +44,8 @@ const started = Effect.fnUntraced(function* (env: Readonly<Record<string, string
 
 apart("serve --workers 2", database, (it) => {
   it("serves by two processes, replaces one that dies, and ends both with 0", function* () {
-    const metrics = yield* freePort
-    const server = yield* started({ METRICS_PORT: String(metrics) })
-    const { url } = server
+    const server = yield* started()
+    const { metrics, url } = server
     yield* server.listens(2)
     const [first = 0, ...others] = childrenOf(server.pid)
     assert.strictEqual(others.length, 1)
@@ -47,16 +55,14 @@ apart("serve --workers 2", database, (it) => {
       assert.strictEqual((yield* ask(`${url}/api/health`, { headers: { connection: "close" } })).status, 200)
     const counted = yield* Effect.forEach([metrics, metrics + 1], (at) =>
       Effect.map(ask(`http://127.0.0.1:${at}/metrics`), ({ text }) =>
-        [...text.matchAll(/^http_server_request_duration[\w]*_count\{[^}]*health[^}]*\} (\d+)/gmu)].reduce(
-          (sum, [, count]) => sum + Number(count),
-          0,
+        sumOf(
+          [...text.matchAll(/^http_server_request_duration[\w]*_count\{[^}]*health[^}]*\} (\d+)/gmu)].map(([, n]) =>
+            Number(n),
+          ),
         ),
       ),
     )
-    assert.strictEqual(
-      counted.reduce((sum, count) => sum + count, 0),
-      8,
-    )
+    assert.strictEqual(sumOf(counted), 8)
     for (const count of counted) assert.isAbove(count, 0)
 
     process.kill(first, "SIGKILL")
