@@ -1,4 +1,4 @@
-/** What keeps a server from selling or starting is named: by `serve --check`, at its start, in its log, and by a command. */
+/** The obstacles to selling and starting, as `serve --check`, a start, a log and a command name them. */
 import { randomBytes, randomUUID } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"

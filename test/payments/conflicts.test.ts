@@ -1,4 +1,4 @@
-/** What a key, a body and a clock decide before money does, and the challenge's extensions: a payment's id, and how to call an act. */
+/** The decisions about key and body before money moves, and the extensions of a challenge. */
 import { ExactEvmScheme } from "@x402/evm"
 import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from "@x402/extensions/bazaar"
 import {

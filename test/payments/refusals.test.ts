@@ -116,7 +116,7 @@ suite("a payment with one fault", world(), (it) => {
         assert.strictEqual(challengeOf(answer).accepts[0].amount, "10000")
         assert.strictEqual(answer.headers.get("cache-control"), "no-store")
       }
-      // What its wallet did not sign cannot have paid; of the others the server does not know.
+      // A payment that its wallet did not sign cannot have paid; of the others the server does not know.
       const end = reason === unsigned ? /\bNothing was charged\.$/u : /\bThis request charged nothing\.$/u
       assert.match(String(answer.json["message"]), end)
       assert.deepStrictEqual(yield* written, before)

@@ -1,4 +1,4 @@
-/** What a wallet may do: claim as far as its balance goes, and have the relayer pay gas for nothing once, which all servers know. */
+/** The limits of a wallet: it claims as far as its balance goes, and has the relayer pay gas for nothing once. */
 import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Hex, toFunctionSelector } from "viem"

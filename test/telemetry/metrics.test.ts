@@ -1,4 +1,4 @@
-/** What a server exports: metrics on a port of their own, all that dashboard and alarms name, and one trace of each payment. */
+/** The exports of a real server: metrics on a port of their own, with few labels, and one trace of each payment without a secret. */
 import { readFileSync } from "node:fs"
 import type { IncomingMessage } from "node:http"
 import { Effect, Redacted, Result } from "effect"
