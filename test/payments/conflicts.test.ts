@@ -30,6 +30,30 @@ import { chain } from "../lab/Chain.ts"
 import { challengeOf, encode, sign } from "../lab/buyer/Payment.ts"
 import { assert, assertAnswer, suite } from "../lab/Suites.ts"
 
+const extensionsOf = (answer: Answer) =>
+  JSON.parse(Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString()).extensions
+
+/** The reference client with the extension as its manual says: it names each payment once. */
+const client = (account: PrivateKeyAccount, id: string) => {
+  const paying = new x402Client().register("eip155:*", new ExactEvmScheme(account))
+  paying.registerExtension({
+    key: PAYMENT_IDENTIFIER,
+    enrichPaymentPayload: async (payload, required) => ({
+      ...payload,
+      extensions: appendPaymentIdentifierToExtensions(structuredClone(required.extensions ?? {}), id),
+    }),
+  })
+  return wrapFetchWithPayment(fetch, paying)
+}
+
+/** A signed payment that names itself. */
+const named = Effect.fnUntraced(function* (id: unknown, path = "/api/witness") {
+  const { url } = yield* TestServer
+  const challenge = challengeOf(yield* ask(`${url}${path}`, { method: "POST" }))
+  const payment = yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource)
+  return encode({ ...payment, extensions: { [PAYMENT_IDENTIFIER]: { info: { required: true, id }, schema: {} } } })
+})
+
 suite("before any money moves", world(), (it) => {
   it("a key is bound to one URL and one body", function* ({ url }) {
     const payer = yield* newPayer()
@@ -107,34 +131,10 @@ suite("before any money moves", world(), (it) => {
       assert.strictEqual((yield* ask(`${url}/api/witness`, asked)).status, status, JSON.stringify(change))
     }
   })
-})
 
-const extensionsOf = (answer: Answer) =>
-  JSON.parse(Buffer.from(answer.headers.get("payment-required") ?? "", "base64").toString()).extensions
-
-/** The reference client with the extension as its manual says: it names each payment once. */
-const client = (account: PrivateKeyAccount, id: string) => {
-  const paying = new x402Client().register("eip155:*", new ExactEvmScheme(account))
-  paying.registerExtension({
-    key: PAYMENT_IDENTIFIER,
-    enrichPaymentPayload: async (payload, required) => ({
-      ...payload,
-      extensions: appendPaymentIdentifierToExtensions(structuredClone(required.extensions ?? {}), id),
-    }),
-  })
-  return wrapFetchWithPayment(fetch, paying)
-}
-
-/** A signed payment that names itself. */
-const named = Effect.fnUntraced(function* (id: unknown, path = "/api/witness") {
-  const { url } = yield* TestServer
-  const challenge = challengeOf(yield* ask(`${url}${path}`, { method: "POST" }))
-  const payment = yield* sign(yield* newPayer(), challenge.accepts[0], challenge.resource)
-  return encode({ ...payment, extensions: { [PAYMENT_IDENTIFIER]: { info: { required: true, id }, schema: {} } } })
-})
-
-suite("payment-identifier", world(), (it) => {
-  it("lets the unchanged client pay without an Idempotency-Key, and its id is the key afterwards", function* ({ url }) {
+  it("a payment-identifier lets the unchanged client pay without a key, and is the key afterwards", function* ({
+    url,
+  }) {
     const id = generatePaymentId()
     const paying = client(yield* newPayer(), id)
     const target = `${url}/api/acquire/glass-tortoise`
@@ -154,7 +154,7 @@ suite("payment-identifier", world(), (it) => {
     assert.deepStrictEqual(yield* written, before)
   })
 
-  it("must equal the Idempotency-Key where both are sent", function* ({ url }) {
+  it("a payment-identifier must equal the Idempotency-Key where both are sent", function* ({ url }) {
     const id = generatePaymentId()
     const signature = yield* named(id)
     const body = { commitment: newCommitment() }
@@ -172,7 +172,9 @@ suite("payment-identifier", world(), (it) => {
     assert.notMatch(late.text, /nothing was charged/iu)
   })
 
-  it("is refused when its form is no key, and a payment without one still needs a key", function* ({ url }) {
+  it("a payment-identifier must have the form of a key, and a payment without one still needs a key", function* ({
+    url,
+  }) {
     const body = { commitment: newCommitment() }
     const before = yield* written
     for (const id of ["short", "x".repeat(129), "has space in it!!", 1234567890123456, null]) {
