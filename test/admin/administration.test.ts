@@ -75,7 +75,10 @@ suite("an operator", world(), (it) => {
     assert.deepInclude(yield* revealOf, { text: null, hidden: true, hiddenBy: "operator" })
     assert.include((yield* ask(`${url}/witness/${stone.id}`)).text, "They are hidden by the operator")
     assert.include((yield* ask(`${url}/v2/witness`)).text, "words hidden by the operator")
+    assert.notInclude((yield* ask(`${url}/api/witness`)).text, "heron")
     assert.strictEqual((yield* reveal()).status, 200, "the same reveal is the same still")
+    const segment = yield* read("/api/witness/chain?from=1&limit=100")
+    assert.isTrue(segment.entries.some(({ id }: { readonly id: string }) => id === stone.id))
 
     yield* done("show", stone.id, "words", ...why)
     const shown = yield* revealOf
